@@ -102,7 +102,7 @@ class Made(type):
 
     @property
     def __signature__(cls) -> Signature:
-        """What a call takes: what the class says (``call_signature``), else what its constructor takes."""
+        """The parameters of a call: those of ``call_signature`` of the class, else of its constructor."""
         for base in cls.__mro__:
             body = vars(base)
             if "call_signature" in body:
@@ -133,12 +133,12 @@ class Made(type):
                 raise ArgumentError(fault) from None
             if isinstance(instance, ClosedAttributes):
                 instance.__dict__[IS_MADE] = True
-                instance._note_arguments(positional, named)
+                instance._store_arguments(positional, named)
             return instance
 
 
 class MadeAbstract(Made, ABCMeta):
-    """The same for abstract base classes."""
+    """The metaclass `Made` for abstract base classes."""
 
 
 class ClosedAttributes(metaclass=Made):
@@ -172,7 +172,7 @@ class ClosedAttributes(metaclass=Made):
             raise MissingAttributeError(self, name)
 
     def _hint_where_missing(self, name: str) -> str:
-        """What to write in place of reading an attribute that there is not; empty where that is not known."""
+        """A hint for reading an attribute that does not exist; "" if there is none."""
         return self.reading_hints.get(name, "")
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -180,7 +180,7 @@ class ClosedAttributes(metaclass=Made):
         if faults := misspelt_functions(cls):
             raise ContractError("\n".join(faults))
 
-    def _note_arguments(self, positional: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+    def _store_arguments(self, positional: tuple[Any, ...], named: Mapping[str, Any]) -> None:
         """Keep what the object was made with, where that is needed later."""
 
     if not TYPE_CHECKING:  # type checkers know which attributes there are
@@ -200,7 +200,7 @@ class ClosedAttributes(metaclass=Made):
 
 
 class AbstractClosedAttributes(ClosedAttributes, metaclass=MadeAbstract):
-    """The same for abstract base classes."""
+    """`ClosedAttributes` for abstract base classes."""
 
 
 class FixedAttributes(AbstractClosedAttributes):

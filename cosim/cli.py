@@ -30,11 +30,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             gc.set_threshold(SEARCHED_AFTER)  # after 700, all searches of a short run take a tenth of it
 
         from cosim.command_line.dispatch import dispatch
-        from cosim.command_line.supervised import note_status
+        from cosim.command_line.supervised import record_status
 
         atexit.register(gc.freeze)  # what ends with the process is not searched for garbage: 0.2 s
         status = dispatch(sys.argv[1:] if argv is None else argv, is_program=argv is None)
-        note_status(status)
+        record_status(status)
     except KeyboardInterrupt as error:  # while modules are imported, or after all was said
         print(str(error) or "interrupted", file=sys.stderr)
         status = 143 if str(error) == TERMINATED else 130

@@ -1,4 +1,4 @@
-"""What is wrong with the arguments of a call, in a sentence that says what to write."""
+"""Faults in the arguments of a call, in a sentence that says what to write."""
 
 from __future__ import annotations
 

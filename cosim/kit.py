@@ -1,4 +1,4 @@
-"""What builders of integrators, dynamics solvers, masters and exporters need, beyond what ``cosim`` shows.
+"""The interface for builders of integrators, dynamics solvers, masters and exporters, beyond ``cosim``.
 
 Authors of components do not need it. It is as stable as the contract version says, as `cosim` is.
 
@@ -12,9 +12,9 @@ machine code      `compiled` and `compile_function` make a kernel function calla
                   `rarely`: one that seldom runs, which is not written out where it is called
 derivatives       `tangent_of`: a tangent of your own for a kernel function; `kernel_derivatives`: what of a
                   component is differentiated; `block_tangent`, `function_adjoint`; `NoTangentError`;
-                  `recorded_by`, `push`, `pop` and `reserve`: an adjoint of your own, which records blocks by
-                  `record_blocks` and goes back along them by `reverse_walk`; `reduced_by`: the gradient of a
-                  number made of signals
+                  `recorded_by`, `push`, `pop`, `reserve`, `end_of_tape`, `cut_tape`: an adjoint of your own,
+                  which records blocks by `record_blocks` and goes back along them by `reverse_walk`;
+                  `reduced_by`: the gradient of a number made of signals
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, `call_tangent`,
                   and the signatures;
                   `indirect_call`: one for a signature of your own
@@ -344,6 +344,8 @@ if TYPE_CHECKING:
     from cosim_compiler.derivatives.own_tangents import recorded_by as recorded_by
     from cosim_compiler.derivatives.own_tangents import tangent_of as tangent_of
     from cosim_compiler.derivatives.tangents import NoTangentError as NoTangentError
+    from cosim_compiler.derivatives.tape_ends import cut_tape as cut_tape
+    from cosim_compiler.derivatives.tape_ends import end_of_tape as end_of_tape
     from cosim_compiler.derivatives.tape_ends import pop as pop
     from cosim_compiler.derivatives.tape_ends import push as push
     from cosim_compiler.derivatives.tape_ends import reserve as reserve

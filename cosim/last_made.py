@@ -1,4 +1,4 @@
-"""What is made again and again from the same things, cached beside what it belongs to."""
+"""Caches of the last object that was made from the same things, beside the object that it belongs to."""
 
 from __future__ import annotations
 

@@ -36,6 +36,6 @@ def is_pattern(text: str) -> bool:
 
 @functools.lru_cache(256)
 def _expression(pattern: str) -> re.Pattern[str]:
-    """Of this pattern; names may have line ends in them, which are characters like others."""
+    """The regular expression of a pattern; names may contain line ends."""
     pieces = ({"*": ".*", "?": "."}.get(letter, re.escape(letter)) for letter in pattern)
     return re.compile("".join(pieces), re.DOTALL)

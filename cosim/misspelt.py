@@ -66,7 +66,7 @@ def is_misspelt(name: str, meant: str) -> bool:
 
 
 def edits(word: str, target: str) -> int:
-    """How many letters are to be changed, added, taken away or exchanged with their neighbour (each once)."""
+    """The number of letters to change, add, remove or exchange with their neighbour (each once)."""
     above: list[int] = []
     row = list(range(len(target) + 1))
     for i, letter in enumerate(word):

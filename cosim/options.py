@@ -18,7 +18,7 @@ R = TypeVar("R")
 
 
 def option_names(function: Callable[..., Any]) -> list[str]:
-    """What can be given by name; of a class also what its bases take, where it passes the rest on to them.
+    """The parameters that may be passed by name; of a class with those that it passes on to its bases.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def options_checked(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _fault(function: Callable[..., Any], positional: tuple[Any, ...], named: Mapping[str, Any]) -> str:
-    """What is wrong with the arguments; of a method ``self`` is none of them."""
+    """The fault of the arguments; ``self`` of a method is none of them."""
     signature = inspect.signature(function)
     parameters = [*signature.parameters.values()]
     is_method = bool(parameters) and parameters[0].name in ("self", "cls")

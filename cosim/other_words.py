@@ -1,4 +1,4 @@
-"""What other tools call the options that functions here have."""
+"""The names that other tools use for options of functions here."""
 
 from __future__ import annotations
 

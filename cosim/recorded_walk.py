@@ -35,7 +35,7 @@ def reverse_walk(y_root, p_root, d_root, h_root, c_root, tape):
 
 
 def record_blocks(walked, dots, starts, tape):
-    """As `walk`, of blocks that are recorded.
+    """Walk blocks that are recorded on a tape; 0, or 1 + the index of the block that raised.
 
     `starts` says of y, p, d, h and c where in their roots they begin.
     """

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Stage(IntEnum):
-    """How far a State has been computed; each stage needs all stages before it.
+    """The extent to which a State has been computed; each stage needs all stages before it.
 
     A State is *realized* one stage at a time by walking the blocks of the schedule that belong to
     the stage. Writing a variable drops the State to the stage below the one that the variable

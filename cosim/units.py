@@ -217,7 +217,7 @@ def _exact(number: float) -> Fraction:
 
 
 def _meant(number: float, given_unit: str, needed_unit: str) -> str:
-    """What to write for a frequency where an angular speed is wanted, and the reverse."""
+    """A hint for a frequency in place of an angular speed, and vice versa."""
     try:
         source, target = parse_unit(given_unit), parse_unit(needed_unit)
     except UnitError:

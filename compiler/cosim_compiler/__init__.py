@@ -1,4 +1,4 @@
-"""From plain Python functions to machine code: a function in, an address out, kept and shipped.
+"""Machine code of plain Python functions: compiled, cached, and shipped with releases.
 
 It stands below the kernel, knows nothing of systems, States and Steps, and imports nothing of `cosim`. Others
 use it through `cosim.kit`.

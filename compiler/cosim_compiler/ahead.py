@@ -1,4 +1,4 @@
-"""What a run will need is compiled before it begins, by as many processes as there are processors.
+"""Compiling the functions of a run before it begins, in as many processes as there are processors.
 
 The processes are forked and keep what they make; this one loads it. Where it cannot be forked (another thread
 runs, or the platform does not), or where nothing can be kept, each function is compiled when it is needed.

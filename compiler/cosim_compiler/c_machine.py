@@ -37,7 +37,7 @@ def compiler() -> str:
 
 @functools.cache
 def versions() -> str:
-    """What machine code depends on besides the text."""
+    """All that machine code depends on besides the text."""
     version = run_process([compiler(), "--version"], capture_output=True, text=True)
     version.check_returncode()
     return repr((compiler(), version.stdout))
@@ -71,7 +71,7 @@ def load(code: bytes) -> None:
 
 
 def address_of(symbol: str) -> int:
-    """Where a function of a loaded library starts."""
+    """The address of a function of a loaded library."""
     for library in reversed(_libraries):
         function = getattr(library, symbol, None)
         if function is not None:

@@ -49,7 +49,7 @@ def callback_of(function: Callable[..., Any], signature: str) -> Any:
 
 
 def _of_numbers(function: Callable[..., Any]) -> Any:
-    """The same where all arguments are numbers and the result is a whole one, without a loop over letters."""
+    """Make a callback of numbers that returns a whole number, without a loop over letters."""
     place = ctypes.c_int64.from_address
 
     def raw(result: Any, *numbers: Any) -> int:

@@ -1,4 +1,4 @@
-"""What functions call by an address or a name: marks that the compiler knows, and the same in plain Python.
+"""Calls by an address or a name: marks that the compiler knows, with functions for plain Python.
 
 In compiled code an address is that of machine code. In plain Python it is the key of a function in
 `plain_functions`.
@@ -104,7 +104,7 @@ def rarely(function: Function) -> Function:
 
 
 def name_of(signature: str) -> str:
-    """What in lowered code calls a function of this signature by its number."""
+    """The name of the function in lowered code that calls a function of this signature by its number."""
     return f"cosim_call_{signature.replace('>', '_')}"
 
 

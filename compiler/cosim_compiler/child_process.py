@@ -36,7 +36,7 @@ def python_environment(more: Mapping[str, str] = {}) -> dict[str, str]:
 
 
 def python_path() -> list[str]:
-    """Where this interpreter finds modules; where it looks into the present folder, that is among them."""
+    """The folders in which this interpreter searches modules; the present folder, if it is one of them."""
     return [folder or os.getcwd() for folder in sys.path]
 
 
@@ -67,7 +67,7 @@ def signals_held() -> Iterator[None]:
 
 
 def leave_signals() -> None:
-    """In a helper process: leave Ctrl-C and SIGTERM to the process that started it."""
+    """Ignore Ctrl-C and SIGTERM in a helper process: the process that started it handles them."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     if HELD:
@@ -89,5 +89,5 @@ def safe_spawn() -> Iterator[None]:
 
 
 def forget_safe_spawn() -> None:
-    """In a process that was started so: programs that it starts are not told."""
+    """Remove the mark of safe spawning from the environment, so that child processes do not inherit it."""
     os.environ.pop(SAFE, None)

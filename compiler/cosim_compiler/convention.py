@@ -54,7 +54,7 @@ def prototype(signature: str) -> Any:
 
 
 def address_of(array: Any) -> int:
-    """Where the numbers of an array lie; NumPy's own answer takes four times as long."""
+    """The address of the numbers of an array; NumPy's own attribute takes four times as long."""
     try:
         return ctypes.addressof(ctypes.c_char.from_buffer(array))
     except (TypeError, ValueError):  # it is empty, or may only be read

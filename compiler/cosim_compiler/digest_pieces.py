@@ -17,5 +17,5 @@ class DigestPieces:
 
     @property
     def hash(self) -> Any:
-        """Of all that was taken so far, at once: thousands of pieces have a few bytes each."""
+        """Hash all pieces so far at once: most of the thousands have a few bytes each."""
         return hashlib.sha256(b"".join(self._pieces))

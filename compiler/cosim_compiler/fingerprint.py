@@ -1,4 +1,4 @@
-"""What the machine code of a function depends on, as a digest.
+"""The digest of all that the machine code of a function depends on.
 
 Everything counts that is reachable from the function, values by their bytes. The digest is the same in every
 process: it uses no addresses, no hash() and no names.
@@ -66,7 +66,7 @@ def _joined(of: bytes, more: tuple[str, ...]) -> str:
 
 @functools.cache
 def digest_of_module(module: types.ModuleType) -> str:
-    """Of its source: what it makes is kept, and changes with it."""
+    """The digest of the source of a module."""
     return hashlib.sha256(Path(str(module.__file__)).read_bytes()).hexdigest()
 
 
@@ -87,7 +87,7 @@ def _known_digest(function: types.FunctionType) -> bytes:
 
 @dataclass(frozen=True)
 class Reach:
-    """What the machine code of some functions depends on.
+    """All that the machine code of some functions depends on.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ def reach_of(
     methods: Iterable[types.FunctionType],
     classes: Iterable[type],
 ) -> Reach:
-    """What functions with their signatures reach; each function is read once, however many reach it.
+    """The reach of functions with their signatures; each function is read once, however many reach it.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ class _ReachDigest(ValueDigest):
 
 @dataclass(frozen=True)
 class _OwnPart:
-    """What a function is made of, but for the functions that it names; they are listed in order."""
+    """The content of a function without the functions that it names; these are listed in order."""
 
     digest: bytes
     functions: tuple[types.FunctionType, ...]
@@ -247,7 +247,7 @@ def _part_of(digest: _OwnDigest) -> _OwnPart | None:
 
 
 def _compared_part(function: types.FunctionType) -> _OwnPart | None:
-    """The same as before where the names stand for the same objects."""
+    """The part from the last reading, if its names still stand for the same objects."""
     kept_part = _own_parts.get(function)
     if kept_part is not None and kept_part[1].are_as_before():
         return kept_part[0]

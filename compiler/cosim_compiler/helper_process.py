@@ -18,7 +18,7 @@ SYNCHRONIZE, INFINITE = 0x0010_0000, 0xFFFF_FFFF
 
 
 def kill_with_parent(parent: int) -> None:
-    """In a helper process: have the operating system kill it as soon as the thread that started it has ended.
+    """Have the operating system kill this helper process when the thread that started it ends.
 
     It works whatever the helper is doing, also inside C code that holds the interpreter's lock. The kernel
     watches the starting *thread*: call this only where that thread lives as long as it waits for the helper.
@@ -58,7 +58,7 @@ def wait_for_end(parent: int) -> None:
 
 
 def end_with_parent(parent: int, last: Callable[[], None] = lambda: None) -> None:
-    """In a helper process: start a thread that ends it when its parent, or its own first thread, has ended.
+    """Start a thread that ends this helper process when its parent, or its own first thread, has ended.
 
     Code of others may end the first thread, which then answers no more.
 

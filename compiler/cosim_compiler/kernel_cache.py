@@ -101,7 +101,7 @@ def _open(path: str, flags: int) -> int:
 
 
 def read_cached(digest: str) -> bytes | None:
-    """What is kept under a digest, or None where nothing is, or nothing that its checksum fits."""
+    """The content under a digest; None if there is none, or if its checksum is wrong."""
     root = folder()
     if root is None:
         return None

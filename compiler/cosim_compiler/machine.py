@@ -61,7 +61,7 @@ def _processor_and_features() -> tuple[str, str]:
 
 
 def _machine() -> Any:
-    """What makes code for this processor, with all that it can."""
+    """The target machine of this processor, with all its features."""
     cpu, features = _processor_and_features()
     return (
         _llvm()
@@ -77,15 +77,15 @@ def _processor() -> Any:
 
 @functools.cache
 def versions() -> str:
-    """What machine code depends on besides the text: LLVM and the processor.
+    """All that machine code depends on besides the text: LLVM and the processor.
 
     LLVM names both. Its library takes longer to load than a short run, so its answer is kept.
     """
     signs = _signs_of_processor()
     key = hashlib.sha256(f"versions {signs}".encode()).hexdigest()[:32] if signs else ""
-    kept = kernel_cache.read_cached(key) if key else None
-    if kept is not None:
-        return kept.decode()
+    content = kernel_cache.read_cached(key) if key else None
+    if content is not None:
+        return content.decode()
     answer = _asked_versions()
     if key:
         kernel_cache.write_cached(key, answer.encode())
@@ -99,11 +99,11 @@ def _asked_versions() -> str:
 
 
 def _signs_of_processor() -> str:
-    """What the system says of the processor, and which files LLVM consists of; empty where it does not."""
-    found = importlib.util.find_spec("llvmlite")
-    if sys.platform != "linux" or found is None or found.origin is None:
+    """Features of the processor, and the files of LLVM; empty where the system does not show them."""
+    spec = importlib.util.find_spec("llvmlite")
+    if sys.platform != "linux" or spec is None or spec.origin is None:
         return ""
-    folder = os.path.dirname(found.origin)
+    folder = os.path.dirname(spec.origin)
     try:
         files = [os.stat(os.path.join(folder, name)) for name in FILES_OF_LLVM]
         with open("/proc/cpuinfo", "rb") as file:
@@ -161,7 +161,7 @@ def _run_passes(module: Any, vectors: bool) -> None:
 
 @functools.cache
 def _engine() -> Any:
-    """What holds all code of this process."""
+    """The engine that holds all code of this process."""
     llvm = _llvm()
     # all sections of an object lie together: apart, a large process would put them out of each other's reach
     return llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(), use_lmm=True)
@@ -186,11 +186,11 @@ def load(code: bytes) -> None:
 
 
 def _address_known(symbol: str) -> int:
-    """Where a function is that an object calls: of another unit, or of a library; 0 where there is none."""
+    """The address of a function of another unit or of a library; 0 if there is none."""
     loaded = _addresses.get(symbol) or object_loader.address_in_process(symbol)
     return loaded or (address_of(symbol) if _engine.cache_info().currsize else 0)
 
 
 def address_of(symbol: str) -> int:
-    """Where a function of a loaded object starts."""
+    """The address of a function of a loaded object."""
     return _addresses.get(symbol) or int(_engine().get_function_address(symbol))

@@ -1,4 +1,4 @@
-"""What follows from names, remembered while no name can change."""
+"""Results that depend on names, cached while no name can change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the names of functions stand for, and whether they still stand for the same things."""
+"""The values of the names in functions, and whether they have changed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def reachable_names(code: types.CodeType) -> Iterator[str]:
 
 
 def names_in(code: types.CodeType) -> tuple[str, ...]:
-    """As `reachable_names`, each once."""
+    """The distinct `reachable_names` of code."""
     kept_names = _names_in_code.get(id(code))  # the hash of code takes longer than all else here
     if kept_names is None:
         kept_names = _names_in_code[id(code)] = (code, tuple(dict.fromkeys(reachable_names(code))))
@@ -51,7 +51,7 @@ def environment(function: types.FunctionType) -> dict[str, Any]:
 
 
 class Names:
-    """What the names of some functions stand for, and the attributes of classes that they reach.
+    """The values of the names in some functions, and the attributes of classes that they reach.
 
     Compared each time that a Simulator is made.
     """
@@ -85,7 +85,7 @@ class Names:
         self._identical = list(self._identical_objects())
 
     def _named_objects(self) -> Iterator[Any]:
-        """What all names stand for."""
+        """The values of all names."""
         for values_of, globals_ in self._globals:
             yield values_of(globals_)
         for attributes in self._attributes:

@@ -104,12 +104,12 @@ def compile_function(function: Callable[..., Any], signature: str) -> Callable[.
 
 
 def function_address(function: Callable[..., Any], signature: str) -> int:
-    """Where the machine code of a function starts, for `calls.indirect_call` and others."""
+    """The address of the machine code of a function, for `calls.indirect_call` and others."""
     return plain_address(function) if is_plain() else _code_address(_checked(function), signature)
 
 
 def c_address(function: Callable[..., Any], signature: str) -> int:
-    """Where others find a function that they call as C does; all its arguments are numbers.
+    """The address of a function for callers in C; all its arguments are numbers.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def _code_address(function: types.FunctionType, signature: str, ending: str = ""
 
 
 def function_addresses(wanted: tuple[tuple[Callable[..., Any], str], ...]) -> Sequence[int]:
-    """As `function_address` for each function and signature; names that several reach are read once."""
+    """The addresses of several functions; names that several of them reach are read once."""
     kept_addresses = _addresses.get(wanted)
     if kept_addresses is not None and kept_addresses[0].are_as_before():
         return kept_addresses[1]
@@ -169,7 +169,7 @@ def lower_to_c(
     sizes: Mapping[str, int],
     keeps_all: bool,
 ) -> LoweredC:
-    """The same functions as C99, for readers and for compilers of others.
+    """Functions as C99, for readers and for other compilers.
 
     Parameters
     ----------

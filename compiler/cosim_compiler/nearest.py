@@ -26,7 +26,7 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 
 
 def nearest_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
-    """What may be meant, the likeliest first.
+    """The closest matches of a name, the likeliest first.
 
     One that differs in its prefix alone; those whose words begin with these letters (``rk4``); one with
     nearly the same letters; those with these words in them; and at last one with somewhat similar letters.
@@ -79,7 +79,7 @@ def _is_short_for(short: str, words: list[str]) -> bool:
 
 
 def _tail(name: str) -> str:
-    """What stands behind the prefix of an id."""
+    """The part of an id behind its prefix."""
     return name.rpartition(".")[2]
 
 

@@ -114,7 +114,7 @@ def load(code: bytes, address_outside: Callable[[str], int]) -> dict[str, int]:
 def _absolute_addresses(
     code: bytes, sections: list[_Section], places: dict[int, int]
 ) -> Iterator[tuple[int, int, int]]:
-    """Where in memory an address has to be written, the number of its symbol, and what is added to it."""
+    """The places that hold absolute addresses, with the number of the symbol and the addend of each."""
     for table in sections:
         if table.kind not in (RELOCATIONS, SHORT_RELOCATIONS) or table.info not in places:
             continue  # relocations for debuggers count for nothing
@@ -125,7 +125,7 @@ def _absolute_addresses(
 
 
 def _places(sections: list[_Section]) -> tuple[dict[int, int], int]:
-    """Where sections lie in memory, by their numbers, and the size of all."""
+    """The places of sections in memory, by their numbers, and the size of all."""
     places: dict[int, int] = {}
     size = 0
     for i, section in enumerate(sections):
@@ -138,7 +138,7 @@ def _places(sections: list[_Section]) -> tuple[dict[int, int], int]:
 
 
 def address_in_process(symbol: str) -> int:
-    """Where a function of the libraries of this process is; 0 where there is none."""
+    """The address of a function of this process's libraries; 0 if there is none."""
     function = getattr(_process(), symbol, None)
     return 0 if function is None else ctypes.cast(function, ctypes.c_void_p).value or 0
 

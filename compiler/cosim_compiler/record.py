@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     Kind = TypeVar("Kind")
 
     class Rows(Generic[Kind]):
-        """As below, for type checkers: an array of such records or numbers."""
+        """An array of records or numbers, for type checkers."""
 
         kind: Any
         element: Any
@@ -182,7 +182,7 @@ def layout_of(cls: type[Record]) -> list[tuple[str, int, Any]]:
 
 
 def width_of(cls: type[Record]) -> int:
-    """How many numbers a record takes."""
+    """The count of numbers in a record."""
     return ctypes.sizeof(cls) // 8
 
 
@@ -202,7 +202,7 @@ def words_of(record: Record) -> list[int]:
 
 
 def layout_digest(cls: type[Record]) -> str:
-    """Of names, places and kinds of all fields, of the records inside, too."""
+    """The digest of the names, places and kinds of all fields, with those of records inside."""
     described = [f"{name} {offset} {_kind_in_words(kind)}" for name, offset, kind in layout_of(cls)]
     return hashlib.sha256("\n".join([cls.__name__, *described]).encode()).hexdigest()[:32]
 

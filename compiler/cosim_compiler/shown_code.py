@@ -24,7 +24,7 @@ def typed_code(function: types.FunctionType, kinds: Sequence[Type]) -> str:
 
 
 def code_in_c(function: types.FunctionType, kinds: Sequence[Type]) -> str:
-    """The same as C99, without the head that all files of C have."""
+    """The code of a function as C99, without the head that all files have."""
     module = c99.module_of(_program(function, kinds))
     pieces = [*module.types.structures.values(), *module.declared.values(), *module.functions]
     return "\n".join(pieces).rstrip()

@@ -18,7 +18,10 @@ import types
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import (
+    Any,
+    NamedTuple,
+)
 
 from cosim_compiler import kernel_cache, machine, shipped
 from cosim_compiler.calls import TOGETHER
@@ -49,6 +52,13 @@ _loaded: dict[str, Unit] = {}
 _lock = threading.RLock()
 
 
+class Member(NamedTuple):
+    """A function as the member of a unit."""
+
+    functions: tuple[Wanted, ...]  # all of the unit that others call
+    place: int  # of the function among them
+
+
 @dataclass(frozen=True)
 class Unit:
     """Functions whose code is in this process.
@@ -64,11 +74,11 @@ class Unit:
     failures: tuple[Failure, ...]
 
     def symbol(self, index: int) -> str:
-        """Of the function that was asked for at this place."""
+        """The symbol of the function at a place of the unit."""
         return symbol_in(self.digest, index)
 
     def exception(self, status: int) -> BaseException:
-        """What a status stands for."""
+        """The exception that a status stands for."""
         if status - NUMBERED in NumberedError.numbered:
             return NumberedError.numbered[status - NUMBERED]()
         if 1 <= status <= len(self.failures):
@@ -90,31 +100,31 @@ def unit_of(function: types.FunctionType, signature: str) -> tuple[Unit, int]:
     ContractError
         It is not of the kernel language.
     """
-    roots, index = _roots(function, signature)
-    return _unit(roots), index
+    member = _member(function, signature)
+    return _unit(member.functions), member.place
 
 
 def is_at_hand(function: types.FunctionType, signature: str) -> bool:
-    """Whether a function can be had without compiling it."""
-    digest = _digest_of_unit(_roots(function, signature)[0])
+    """Whether the code of a function is loaded or stored already."""
+    digest = _digest_of_unit(_member(function, signature).functions)
     return digest in _loaded or _has_come(UNITS, digest) or kernel_cache.has(_key(digest))
 
 
 def one_of_each(wanted: Iterable[Wanted]) -> list[Wanted]:
     """One function of each unit that has these, or that these call."""
-    units = {_roots(*item)[0]: item for item in wanted}
+    units = {_member(*item).functions: item for item in wanted}
     with names_at_rest():
-        for roots in list(units):
-            for item in _linked(roots):
-                units.setdefault(_roots(*item)[0], item)
+        for functions in list(units):
+            for item in _linked(functions):
+                units.setdefault(_member(*item).functions, item)
     return list(units.values())
 
 
 def compile_and_keep(function: types.FunctionType, signature: str) -> None:
-    """Compile what another process will load."""
-    roots, _ = _roots(function, signature)
-    digest = _digest_of_unit(roots)
-    _content(UNITS, digest, lambda: _compiled(roots, digest))
+    """Compile a function and store its code, which another process will load."""
+    functions = _member(function, signature).functions
+    digest = _digest_of_unit(functions)
+    _content(UNITS, digest, lambda: _compiled(functions, digest))
 
 
 def lowered_text(wanted: Sequence[Wanted]) -> str:
@@ -128,12 +138,12 @@ def lowered_text(wanted: Sequence[Wanted]) -> str:
         ).decode()
 
 
-def _roots(function: types.FunctionType, signature: str) -> tuple[tuple[Wanted, ...], int]:
-    """The functions of a unit that others call, and the place of one of them."""
+def _member(function: types.FunctionType, signature: str) -> Member:
+    """A function as a member of its unit; unless compiled together with others, it is the only one."""
     if TOGETHER not in function.__dict__:
-        return ((function, signature),), 0
-    together, its_signature = function.__dict__[TOGETHER]
-    return tuple((member, its_signature) for member in together), together.index(function)
+        return Member(((function, signature),), 0)
+    together, common_signature = function.__dict__[TOGETHER]
+    return Member(tuple((other, common_signature) for other in together), together.index(function))
 
 
 def _unit(wanted: tuple[Wanted, ...]) -> Unit:
@@ -153,7 +163,7 @@ def _unit(wanted: tuple[Wanted, ...]) -> Unit:
 
 
 def _content(kind: str, digest: str, make: Callable[[], bytes]) -> bytes:
-    """What came with the package, or is kept, or is made now and kept from now on."""
+    """The shipped or cached content under a digest; otherwise it is made now and cached."""
     content = shipped.content_of(kind, digest) if _has_come(kind, digest) else None
     if content is None:
         key = _key(digest)
@@ -174,7 +184,7 @@ def _has_come(kind: str, digest: str) -> bool:
 
 
 def _compiled(wanted: tuple[Wanted, ...], digest: str) -> bytes:
-    """What is kept: what the functions raise, and the object file."""
+    """The content of a unit in the cache: the failures of its functions, and the object file."""
     from cosim_compiler.language.program import Program
 
     log.info("compiling: %s", wanted[0][0].__qualname__)
@@ -183,9 +193,9 @@ def _compiled(wanted: tuple[Wanted, ...], digest: str) -> bytes:
     def linked(function: types.FunctionType) -> tuple[str, str] | None:
         if TOGETHER not in function.__dict__ or function in own_functions:
             return None
-        signature = function.__dict__[TOGETHER][1]
-        roots, index = _roots(function, signature)
-        return symbol_in(_digest_of_unit(roots), index), signature
+        _, signature = function.__dict__[TOGETHER]
+        member = _member(function, signature)
+        return symbol_in(_digest_of_unit(member.functions), member.place), signature
 
     program = Program(linked)
     entries = [
@@ -240,7 +250,7 @@ _reaches: dict[tuple[Wanted, ...], Reach] = {}
 
 
 def _reach(wanted: Iterable[Wanted]) -> Reach:
-    """What functions reach; as before where every name in reach still stands for the same thing."""
+    """The reach of functions; cached while every name in reach stands for the same thing."""
     wanted = tuple(wanted)
     functions = tuple((function, spelled(signature)) for function, signature in wanted)
     known = _reaches.get(functions)
@@ -253,11 +263,11 @@ def _reach(wanted: Iterable[Wanted]) -> Reach:
 
 
 def names_in_reach(wanted: Iterable[Wanted]) -> Names | None:
-    """What all names stand for that some functions reach; None where that is not all that counts."""
+    """The values of all names that some functions reach; None if their machine code depends on more."""
     reached: dict[types.FunctionType, None] = {}
     classes: dict[type, None] = {}
     for item in wanted:
-        names = _reach(_roots(*item)[0]).names
+        names = _reach(_member(*item).functions).names
         if names is None:
             return None
         reached.update(dict.fromkeys(names.functions))
@@ -270,7 +280,7 @@ def _digest_of_unit(wanted: tuple[Wanted, ...]) -> str:
 
 
 def _digest(kind: str, wanted: Iterable[Wanted]) -> str:
-    """Of functions, of those of other units that they call, and of all that makes code of them."""
+    """The digest of functions, of those of other units that they call, and of the compiler."""
     return _joined(kind, _reach(wanted).digest)
 
 

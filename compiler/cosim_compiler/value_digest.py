@@ -59,7 +59,7 @@ class ValueDigest(DigestPieces, ABC):
         """An empty digest of the same kind, for a value whose place among others is not settled."""
 
     def take_met(self, other: Any) -> None:
-        """What a digest of a value alone has met was met here, too."""
+        """Enter what another digest has met."""
         self.classes += other.classes
         self.is_lasting = self.is_lasting and other.is_lasting
 

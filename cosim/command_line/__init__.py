@@ -1,1 +1,1 @@
-"""What the command line brings itself: options that all commands have, JSON, and ``cosim plugins``."""
+"""The command line's own parts: options that all commands have, JSON, and ``cosim plugins``."""

@@ -1,4 +1,4 @@
-"""What outlives the process of a run: which function of others it was in, and what it had recorded."""
+"""Memory that outlives the process of a run: the function that it was calling, and what it had recorded."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ box: BlackBox | None = None
 
 
 def calling_address() -> int:
-    """Where compiled code stores such a number while it calls a function, and 0 after that."""
+    """The address at which compiled code stores a `call_number` during a call, and 0 after it."""
     return ctypes.addressof(ctypes.c_int64.from_buffer(words, CALL * words.itemsize))
 
 
 def call_number(callee: int, function: int) -> int:
-    """What stands in `words` while a function of a callee is called.
+    """The number in `words` during a call of a function of a callee.
 
     >>> divmod(call_number(3, 7), 1 << FUNCTION_BITS)
     (3, 7)
@@ -122,11 +122,11 @@ class BlackBox:
     # in the one that watches
 
     def notes(self) -> dict[str, Any]:
-        """What has been told, by kind."""
+        """The reports of the process, by kind."""
         return dict(_entries(self._notes))
 
     def entries(self) -> Iterator[Any]:
-        """What has been recorded, in order; one that was not written to its end is left out."""
+        """The recorded entries, in order, without one that is incomplete."""
         return _entries(self._rows.fileno())
 
     def memory(self, label: str, notes: dict[str, Any]) -> memoryview | None:
@@ -169,7 +169,7 @@ def _append(file: int, entry: Any) -> None:
 
 
 def _entries(file: int) -> Iterator[Any]:
-    """Of the process that this one has started; the end of a file may be torn."""
+    """The entries that the started process has recorded; the last one may be incomplete."""
     place = 0
     while len(head := os.pread(file, LENGTH.size, place)) == LENGTH.size:
         (size,) = LENGTH.unpack(head)

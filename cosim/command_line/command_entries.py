@@ -1,4 +1,4 @@
-"""The commands that there are, by the words that are typed."""
+"""All commands, by the words that are typed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cosim.registration.registry import Registry, registry
 from cosim.version import DISTRIBUTION, __version__
 
 PLUGINS = Entry("cosim.plugins", PluginsCommand, "cosim", DISTRIBUTION, __version__)
-"""It is not a plugin's: it has to work when every plugin is broken."""
+"""The one command that belongs to no plugin: it has to work when every plugin is broken."""
 
 
 def claimed_words(source: Registry) -> dict[str, list[Entry]]:
@@ -21,7 +21,7 @@ def claimed_words(source: Registry) -> dict[str, list[Entry]]:
 
 
 def commands() -> dict[str, Entry]:
-    """What may be typed behind ``cosim``: a word, or an id where several plugins have one word."""
+    """All commands by what is typed behind ``cosim``: a word, or an id if several plugins chose one."""
     entries = {}
     for word, claimants in sorted(claimed_words(registry()).items()):
         for entry in claimants:

@@ -1,4 +1,4 @@
-"""How the words of one command are read."""
+"""The parser of the arguments of one command."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class CommandParser(argparse.ArgumentParser):
         return [*self._get_positional_actions(), *options]
 
     def read(self, words: Sequence[str]) -> argparse.Namespace:
-        """As `parse_args`, with the nearest option where one is unknown."""
+        """Parse the arguments; the error of an unknown option names the nearest one."""
         arguments, rest = self.parse_known_args(words)
         if rest:
             self.error(" ".join(_unknown(word, self._option_string_actions) for word in rest))

@@ -1,4 +1,4 @@
-"""What a command line ends with."""
+"""The exit status of a command."""
 
 from __future__ import annotations
 

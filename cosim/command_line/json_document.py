@@ -80,7 +80,7 @@ class JsonDocument:
 
 
 def plain(value: Any) -> Any:
-    """The same in what JSON has.
+    """A value in the types of JSON: numbers that are not finite are null, paths and keys are texts.
 
     >>> plain({"gain": math.nan, 2: (True, Path("a/b"))})
     {'gain': None, '2': [True, 'a/b']}

@@ -15,7 +15,7 @@ from cosim.version import __version__
 
 
 class PluginsCommand(Command):
-    """What was found, loaded, registered, and what went wrong."""
+    """List the plugins that were found and loaded, what they register, and their faults."""
 
     name: ClassVar[str] = "plugins"
     summary: ClassVar[str] = "list the installed plugins, what each registers, or why it failed"

@@ -1,4 +1,4 @@
-"""What is printed shows control characters and sends none to a terminal: names come from files of others."""
+"""Output without control characters: names from files may contain some, which would change the terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SHOWN = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) i
 
 
 def printable(text: str) -> str:
-    r"""A text with its control characters as Python writes them; line ends and tabs stay.
+    r"""A text whose control characters are replaced by escapes like ``\x1b``; line ends and tabs stay.
 
     >>> printable("a\x1b[2Jb\r\n")
     'a\\x1b[2Jb\\x0d\n'
@@ -20,12 +20,12 @@ def printable(text: str) -> str:
 
 
 class PrintableStream:
-    """A stream to which only what is printable is written.
+    """A stream that escapes control characters.
 
     Parameters
     ----------
     raw : file
-        For progress bars, which are drawn with control characters.
+        The stream behind it. Progress bars, which need control characters, write to it directly.
     """
 
     def __init__(self, raw: Any) -> None:
@@ -45,13 +45,13 @@ class PrintableStream:
 
 
 def raw_stream(stream: Any) -> Any:
-    """The stream behind, for what is drawn with control characters."""
+    """The stream behind a `PrintableStream`, which takes control characters; of others the stream itself."""
     return stream.raw if isinstance(stream, PrintableStream) else stream
 
 
 @contextlib.contextmanager
 def printable_output() -> Iterator[None]:
-    """Inside, the standard output and the standard error are such streams."""
+    """Make standard output and standard error `PrintableStream`, until the end of the context."""
     former_streams = sys.stdout, sys.stderr
     printable = [None if stream is None else PrintableStream(stream) for stream in former_streams]
     sys.stdout, sys.stderr = printable

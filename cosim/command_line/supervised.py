@@ -90,8 +90,8 @@ def run_supervised(command: Command, arguments: argparse.Namespace) -> int:
         signal.pthread_sigmask(signal.SIG_SETMASK, former_mask)
 
 
-def note_status(status: int) -> None:
-    """In the process that is watched: the command has ended with this status."""
+def record_status(status: int) -> None:
+    """Record, in the watched process, that the command has ended with this status."""
     if black_box.box is not None:
         black_box.words[ENDED] = int(status) + 1
 
@@ -120,17 +120,20 @@ def _wait(child: int, box: BlackBox, waiting: set[signal.Signals]) -> tuple[int,
 
 
 def _is_in_call(box: BlackBox) -> bool:
-    """Whether the process is in a function of others."""
+    """Whether the process is executing a function of a participant."""
     if box.words[ENDED]:
         return False
     if box.words[CALL]:
         return True
     recovery = box.notes().get("recovery")
-    return isinstance(recovery, Recovery) and bool(recovery.call(box)[1])
+    if not isinstance(recovery, Recovery):
+        return False
+    _, functions = recovery.call(box)
+    return bool(functions)
 
 
 def _outcome(code: int, signals: list[int], box: BlackBox, command: Command) -> BaseException:
-    """What the end of the process means here."""
+    """The exit status and message for the end of the process."""
     if box.words[ENDED] and code == box.words[ENDED] - 1:
         return EndedElsewhere(code)
     notes = box.notes()
@@ -181,7 +184,7 @@ def _announced_call(box: BlackBox, notes: dict[str, Any]) -> str:
 
 
 def _ending(code: int, culprit: str) -> str:
-    """How a process has ended, and by whom, as far as that is known."""
+    """A sentence that says how a process has ended, and which function ended it if that is known."""
     if code >= 0:
         if culprit:
             return f"{culprit} ended the process of the run, with exit code {code}"

@@ -1,1 +1,1 @@
-"""What a component declares, and what follows from it."""
+"""The declarations of a component, and what follows from them."""

@@ -1,4 +1,4 @@
-"""From the names in a kernel function's signature to what they mean."""
+"""The meaning of the argument names of a kernel function."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def resolve(
     is_saved: bool = True,
     tables: frozenset[str] = frozenset(),
 ) -> list[Argument]:
-    """What each argument means; `ContractError` with all that breaks a rule, one fault a line.
+    """The meaning of each argument; `ContractError` with all that breaks a rule, one fault a line.
 
     `tables` are arguments that arrive by rows and columns in any case: a kink is computed from some lines of
     a function alone.
@@ -122,7 +122,7 @@ def resolve(
 def _described(
     kernel: KernelFunction, declarations: Mapping[str, Declaration], available: Mapping[str, Argument]
 ) -> str:
-    """What the meaning of the arguments depends on, besides the function itself."""
+    """All that the meaning of the arguments depends on besides the function itself."""
     asked_for = [available[name] for name in kernel.arguments if name in available]
     of = [declarations.get(a.of) for a in asked_for]
     meanings = [
@@ -149,7 +149,7 @@ def _resolved(
     tables: frozenset[str],
     available: Mapping[str, Argument],
 ) -> list[Argument]:
-    """What each argument means, read from the source."""
+    """The meaning of each argument, read from the source."""
     function = kernel.function
     faults = [] if kernel.is_python else list(rule_faults(function, frozenset(available)))
     effects = effects_of(function)
@@ -187,7 +187,7 @@ def _resolved(
 
 
 def _available_names(kernel: KernelFunction, declarations: Mapping[str, Declaration]) -> dict[str, Argument]:
-    """What a function of this role may ask for, by name."""
+    """The argument names that a function of this role may have."""
     available = known_names(declarations)
     if kernel.role == "update":
         available |= NAMES_OF_UPDATES
@@ -207,7 +207,7 @@ def _names_with_defaults(function: Callable[..., Any]) -> list[str]:
 
 
 def _is_constant(argument: Argument, declarations: Mapping[str, Declaration]) -> bool:
-    """What a check may ask for: parameters, options, and slots of its own to compute in."""
+    """Whether a check may read an argument: parameters, options, and its own slots to compute in."""
     kinds = ("parameter", "option", "cache")
     return argument.role == "own" and argument.of in declarations and declarations[argument.of].kind in kinds
 
@@ -430,7 +430,7 @@ def _is_variable(argument: Argument, declaration: Declaration | None) -> bool:
 
 
 def _lost_value(kernel: KernelFunction, name: str, line: int) -> str:
-    """What to write where a function assigns to the name of a variable."""
+    """A hint for a function that assigns to the name of a variable."""
     assigned = _assignment(kernel.function, name, line)
     first = (
         f"`{name} = {assigned}` changes nothing outside: it is another value with the name of the variable"
@@ -459,7 +459,7 @@ def _assignment(function: types.FunctionType, name: str, line: int) -> str:
 
 
 def _next(kernel: KernelFunction, argument: Argument) -> str:
-    """Where the next value of a variable is written."""
+    """The argument by which a kernel function writes the next value of a variable."""
     place = f"{kernel.shown(f'{argument.name}_next')}{'' if argument.shape == () else '[0]'} = …"
     if kernel.role in ("handler", "update"):
         return f"write {place}"

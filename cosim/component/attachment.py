@@ -1,4 +1,4 @@
-"""What components may be attached to, and the names that it offers to their kernel functions."""
+"""Attachments of components, and the names that they offer to kernel functions."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Attachment(ABC):
 
     @abstractmethod
     def slot(self, assembly: Any, part: Any, argument: Any, number: int | None) -> Any:
-        """Where an argument that goes through this attachment lies.
+        """The slot of an argument that goes through this attachment.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Where in an author's file something is declared."""
+"""The line of an author's file in which a name is declared."""
 
 from __future__ import annotations
 

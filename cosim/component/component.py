@@ -183,8 +183,8 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
         for name, value in self.values.public().items():
             object.__setattr__(self, name, value)
 
-    def _note_arguments(self, positional: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-        """Of a class with a constructor of its own: `set_attribute` calls it again."""
+    def _store_arguments(self, positional: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        """Store the arguments of a class with a constructor of its own: `set_attribute` calls it again."""
         if type(self).__init__ is not Component.__init__:
             self.__dict__[MADE_WITH] = (positional, dict(named))
 
@@ -218,7 +218,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
         return super()._hint_where_missing(name)
 
     def explain_failure(self) -> Exception | None:
-        """What is wrong outside (in an FMU, in a library) where this part could not be evaluated.
+        """An external cause (in an FMU, in a library) of a failed evaluation of this part.
 
         Asked of a part whose kernel function has raised an exception, and of all parts where a derivative
         is not a number.
@@ -235,7 +235,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
         return f"{self._brief()[:-1]}: {values}>" if values else self._brief()
 
     def _brief(self) -> str:
-        """Its class and its name: what messages show of it."""
+        """The class and the name of the component, for messages."""
         name = vars(self).get("name", "")
         return f"<{type(self).__name__} {name!r}>" if name else f"<{type(self).__name__}>"
 
@@ -319,7 +319,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
 
     @classmethod
     def _collect(cls) -> None:
-        """What the class and its bases declare, the later ones in place of the earlier ones."""
+        """The declarations of the class and its bases; later ones replace earlier ones."""
         for name, value in vars(cls).items():
             cls._check_attribute(name, value)
         cls.declarations, cls.kernels, cls.handlers = {}, {}, {}
@@ -454,7 +454,7 @@ def _missing_law(cls: type[Component]) -> str:
 
 
 def _signature(declarations: dict[str, Declaration]) -> Signature:
-    """What can be given when a component is made, for ``help()`` and completion."""
+    """The parameters of a call of the class, for ``help()`` and completion."""
     accepted = [d for d in declarations.values() if d.kind in GIVEN]
     parameters = []
     for declaration in accepted:

@@ -79,5 +79,5 @@ class Declaration:
         return self.units[index] if len(self.units) > 1 else self.units[0]
 
     def named(self, name: str) -> Declaration:
-        """The same declaration under a name."""
+        """A copy of the declaration with a name."""
         return replace(self, name=name)

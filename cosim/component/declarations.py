@@ -1,4 +1,4 @@
-"""What a component declares, at class level: these become the layout of the State.
+"""The declarations of a component, at class level: they become the layout of the State.
 
 Each function returns a `Declaration`; the name is that of the class attribute.
 """
@@ -70,7 +70,7 @@ def _typed(
 
 
 def _words(choices: Sequence[str], dtype: type) -> dict[str, Any]:
-    """How a declaration keeps the words that its numbers stand for, and whether they are text."""
+    """The texts that the numbers of a declaration stand for, and whether its values are text."""
     if not choices:
         return {}
     return {"words": tuple(choices), **({"text": True} if dtype is str else {})}
@@ -109,7 +109,7 @@ def _units(unit: str | Sequence[str] | None, shape: Shape = ()) -> tuple[str, ..
 
 
 def _elements(elements: Sequence[str], shape: Shape) -> tuple[str, ...]:
-    """What each element is; `ContractError` unless there is one for each."""
+    """The names of the elements; `ContractError` unless there is one for each."""
     if len(elements) not in (0, math.prod(_shape(shape))):
         size = math.prod(_shape(shape))
         raise ContractError(f"{class_line()}: {len(elements)} names of elements for {size} elements")
@@ -117,7 +117,7 @@ def _elements(elements: Sequence[str], shape: Shape) -> tuple[str, ...]:
 
 
 def _rule(unit: str | Sequence[str] | None) -> str | None:
-    """How the unit follows from others; empty for one that is not declared, None for one that is."""
+    """The rule by which a unit is inferred; "" for a unit that is not declared, None for a declared one."""
     if unit is None:
         return ""
     return unit if isinstance(unit, str) and "{" in unit else None

@@ -69,7 +69,7 @@ def documented(cls: type[Any]) -> str | None:
 
 
 def declared_values(declared: Declaration) -> str:
-    """How many numbers, of which unit, between which bounds, and the default.
+    """The size, the unit, the bounds and the default of a declaration, in words.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def _indented(texts: Iterable[str]) -> list[str]:
 
 
 def _sections(text: str) -> tuple[str, dict[str, str]]:
-    """What stands before the first section of a docstring, and the sections by title."""
+    """The text before the first section of a docstring, and the sections by title."""
     pieces = re.split(r"^([A-Z][^\n]*)\n(-{3,})[ ]*$\n?", text, flags=re.MULTILINE)
     titles, bodies = pieces[1::3], pieces[3::3]
     return pieces[0].strip(), {t: b.strip("\n").rstrip() for t, b in zip(titles, bodies, strict=True)}

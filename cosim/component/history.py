@@ -26,7 +26,7 @@ FULL, ADDED, NO_VALUE = 1, 2, 4  # flags of a ring
 
 
 class Entry(Record):
-    """What a history knows of one time."""
+    """The entry of a history for one time."""
 
     time: float
     """In s."""
@@ -42,7 +42,7 @@ class Entry(Record):
 
 
 class Ring(Record):
-    """Where the entries of a history lie, and the piece that the delayed time lies in."""
+    """The place of the entries of a history, and the piece in which the delayed time lies."""
 
     start: int
     """Where its stretch begins among the numbers of all histories."""
@@ -64,7 +64,7 @@ class Ring(Record):
 
     @property
     def stop(ring):
-        """Where its stretch ends."""
+        """The end of the stretch of entries."""
         return ring.start + ENTRY_WIDTH * ring.capacity
 
 
@@ -77,7 +77,7 @@ def empty_ring(start: int) -> list[int]:
 
 
 def margin(t):
-    """How far two times may differ and still be one instant, s."""
+    """The largest difference of two times that count as one instant, s."""
     return SAME_TIME * max(1.0, abs(t))
 
 
@@ -88,7 +88,7 @@ def is_same(left, right):
 
 @tangent_of(is_same, with_values=True)
 def is_same_number(left, right, left_dot, right_dot):
-    """What is one entry, or no jump, is so by its numbers alone, however their tangents differ."""
+    """Whether two numbers are one entry, or no jump; their tangents do not count."""
     return left == right
 
 
@@ -113,14 +113,14 @@ class History(NamedTuple):
 
     @property
     def ring(self):
-        """Where the entries lie, and the present piece."""
+        """The place of the entries, and the present piece."""
         return rows_of(Ring, self.integers, 0, 1)[0]
 
     # entries
 
     @property
     def count(self):
-        """How many entries there are."""
+        """The number of entries."""
         return self.ring.count
 
     def entry(self, index):
@@ -202,12 +202,12 @@ class History(NamedTuple):
 
     @property
     def piece_begin(self):
-        """Its first entry; -1 before the first entry of all."""
+        """The first entry of the present piece; -1 before the first entry of all."""
         return self.ring.piece_begin
 
     @property
     def piece_end(self):
-        """Its last entry; the newest one where it is open."""
+        """The last entry of the present piece; the newest entry if the piece is open."""
         return self.ring.piece_end if self.ring.piece_end >= 0 else self.count - 1
 
     @property

@@ -330,7 +330,7 @@ def on(trigger: Any, *, does: str) -> Callable[[Any], Handler]:
 
 
 def _without_quotes(trigger: Any) -> str:
-    """What to write for the name of a witness in quotes."""
+    """A hint for the name of a witness in quotes."""
     if not isinstance(trigger, str) or not trigger.isidentifier():
         return ""
     return f": write the name without quotes, cosim.on({trigger}, …)"
@@ -394,7 +394,7 @@ def _seconds(time: float | str | Fraction, name: str) -> Fraction | str:
 
 
 def _period_of(rate: Any) -> str:
-    """What to write where a frequency is given: ``" Write '1/100 s'."`` for ``"100 Hz"``."""
+    """A hint for a frequency in place of a period: ``" Write '1/100 s'."`` for ``"100 Hz"``."""
     try:
         per_second = exact_quantity(rate, "Hz")
     except UnitError:
@@ -468,7 +468,7 @@ def takes_self(function: types.FunctionType) -> bool:
 
 
 def uncovered(value: Any) -> tuple[list[str], Any]:
-    """What stands around a function, from outside to inside, and the function."""
+    """The wrappers around a function, from outside to inside, and the function."""
     covers: list[str] = []
     while len(covers) < MOST_COVERS and not isinstance(value, (KernelFunction, Handler)):
         if isinstance(value, (staticmethod, classmethod)):
@@ -495,7 +495,7 @@ def _wrapped(value: Any) -> Any:
 
 
 def _decorator(value: Any) -> str:
-    """What made an object of a function, for messages."""
+    """The name of the decorator that made an object of a function, for messages."""
     if isinstance(value, types.FunctionType):
         return "a decorator"
     return f"{type(value).__module__.partition('.')[0]}'s {type(value).__name__}"

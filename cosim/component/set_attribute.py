@@ -23,11 +23,10 @@ FIXED = {
 
 
 def set_attribute(part: Component, name: str, value: Any) -> None:
-    """Set an attribute of a part that is made.
+    """Set an attribute of an existing part.
 
-    A parameter, option, attachment or start value is checked as where the part was made, and the part is made
-    anew with it. What else a part has of its own is set as it is. Neither is possible once a system was
-    built with it.
+    A parameter, option, attachment or start value is checked as in the constructor, and the part is made anew
+    with it. Other attributes are set directly. Neither is possible once a system was built with the part.
 
     Raises
     ------
@@ -61,7 +60,7 @@ def set_attribute(part: Component, name: str, value: Any) -> None:
 
 
 def _is_value(cls: type, name: str) -> bool:
-    """Whether the class body has a plain value of this name, which is that of a part with none of its own."""
+    """Whether the class body has a plain value of this name, the default of its parts."""
     value = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), len)
     return not callable(value) and not hasattr(value, "__get__")
 
@@ -89,7 +88,7 @@ def _make_anew(part: Component, name: str, value: Any) -> None:
 
 
 def _after_build(part: Component, name: str, declared: Any) -> str:
-    """What to do in place of setting an attribute of a part that a system was built with."""
+    """A hint for setting an attribute of a part after its system was built."""
     if declared is None:
         return (
             "a system was built with this part, and its runs depend on their State alone: declare what "

@@ -101,7 +101,7 @@ def _is_number(cls: type[Component], function: types.FunctionType) -> bool:
 
 
 def _names_asked_for(cls: type[Component], function: types.FunctionType) -> dict[str, Argument]:
-    """What its arguments mean; empty where one of them means nothing, or is not plain."""
+    """The meaning of a function's arguments; empty if one has none, or is not plain."""
     parameters = signature(function).parameters.values()
     if any(
         p.kind is not Parameter.POSITIONAL_OR_KEYWORD or p.default is not Parameter.empty for p in parameters

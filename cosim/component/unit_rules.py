@@ -1,4 +1,4 @@
-"""Units that are not written down: which quantities have one to be found, and how they hang together."""
+"""Units that a class leaves open: which quantities have one, and the rules by which it is inferred."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ class UnitRule(NamedTuple):
     Attributes
     ----------
     above, below : tuple of str
-        Names in the numerator and in the denominator.
+        Names of quantities in the numerator and in the denominator.
     units_above, units_below : tuple of str
+        Written units in the numerator and in the denominator.
     """
 
     above: tuple[str, ...]
@@ -35,7 +36,7 @@ class UnitRule(NamedTuple):
 
 @lru_cache
 def read_rule(text: str) -> UnitRule:
-    """Read ``"{gain}.{source}"``, ``"{value}/s"``, ``"{value}/({source}.s)"``.
+    """Read the text of a rule, such as ``"{gain}.{source}"``, ``"{value}/s"`` or ``"{value}/({source}.s)"``.
 
     Examples
     --------
@@ -46,16 +47,24 @@ def read_rule(text: str) -> UnitRule:
     """
     text = POWER.sub(lambda match: ".".join([match[1]] * int(match[2])), text)
     numerator, _, denominator = text.partition("/")
-    names, units = [], []
-    for part in (numerator, denominator):
-        names.append(tuple(NAME.findall(part)))
-        plain_units = NAME.sub("", part).strip("() ").split(".")
-        units.append(tuple(piece for piece in plain_units if piece not in ("", "1")))
-    return UnitRule(names[0], names[1], units[0], units[1])
+    above, below = tuple(NAME.findall(numerator)), tuple(NAME.findall(denominator))
+    return UnitRule(above, below, _written_units(numerator), _written_units(denominator))
+
+
+def _written_units(product: str) -> tuple[str, ...]:
+    """The factors of a product that are units, and no names."""
+    factors = NAME.sub("", product).strip("() ").split(".")
+    return tuple(factor for factor in factors if factor not in ("", "1"))
 
 
 def check_unit(unit: str, where: str) -> None:
-    """Read a unit that stands in a class; `ContractError` says where it does."""
+    """Check the unit of a declaration.
+
+    Raises
+    ------
+    ContractError
+        It is not a unit; the message begins with `where`.
+    """
     try:
         parse_unit(unit)
     except UnitError as error:
@@ -65,10 +74,18 @@ def check_unit(unit: str, where: str) -> None:
 def settle_unit_rules(
     declarations: dict[str, Declaration], open_names: Iterable[str], unit_from: str
 ) -> None:
-    """Decide which quantities of a class have a unit that is found, and say how.
+    """Complete the rules of all quantities of a class whose unit is to be inferred, in `declarations`.
 
-    Ports without a unit, what others take their unit from, and what has a rule itself. Everything else
-    that declares no unit is dimensionless.
+    These are ports without a unit, quantities that a rule mentions, and those with a rule. All others that
+    declare no unit are dimensionless.
+
+    Parameters
+    ----------
+    declarations : dict of str to Declaration
+    open_names : iterable of str
+        Quantities whose unit is left open by name.
+    unit_from : str
+        The quantity whose unit ``value`` has, or "".
     """
     if unit_from and "value" in declarations:
         declarations["value"] = replace(declarations["value"], units=("1",), unit_rule=f"{{{unit_from}}}")
@@ -93,12 +110,19 @@ def settle_unit_rules(
 
 
 def check_rule_names(declarations: dict[str, Declaration], names: Iterable[str], owner: str) -> None:
-    """Every name in a rule is one that the component has; `ContractError` otherwise."""
+    """Check the rules of a component.
+
+    Raises
+    ------
+    ContractError
+        A rule contains a word that is not a unit, or a name that the component does not have.
+    """
     names = list(names)
     for name, declaration in declarations.items():
         rule = declaration.unit_rule or declaration.options.get("unit") or ""
-        for units in read_rule(rule)[2:] if "{" in rule else ():
-            for unit in units:
+        if "{" in rule:
+            written = read_rule(rule)
+            for unit in (*written.units_above, *written.units_below):
                 check_unit(unit, f"{owner}: the unit of {name}")
         for mentioned in (*NAME.findall(rule), *filter(None, [declaration.options.get("unit_of")])):
             if mentioned not in names:

@@ -23,7 +23,7 @@ GIVEN = (*NUMERIC, "option", "attachment")
 
 @dataclass
 class Values:
-    """What a component was given, in SI.
+    """The values of a component's parameters, in SI.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Values:
 
 
 class _Reading:
-    """How values are read for declarations; made once for all parts that share them."""
+    """How a component's values are converted; computed once for all parts that share declarations."""
 
     def __init__(self, declarations: Mapping[str, Declaration]) -> None:
         self.declarations = declarations
@@ -252,7 +252,7 @@ def read_numbers(declaration: Declaration, value: Any) -> NDArray[np.float64]:
 
 
 def _read_shaped(declaration: Declaration, value: Any) -> NDArray[np.float64]:
-    """The same, in its shape where that is free."""
+    """A value of a declaration whose shape is free, in its own shape."""
     name = declaration.name
     if value is None and declaration.start is not None:
         raise ValueError(f"{name} is None, needs {_expected(declaration)}, or leave it out for its default")

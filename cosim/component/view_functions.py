@@ -47,7 +47,7 @@ def view_of(kernel: KernelFunction, arguments: Mapping[str, Argument]) -> str:
 
 
 def view_kind(arguments: Mapping[str, Argument]) -> View:
-    """What the attributes of a view stand for, in a class that knows these names."""
+    """The meaning of a view's attributes in a class with these names."""
     in_rows = ("history", "ring")
     numbers = [n for n, a in arguments.items() if a.shape == () and not a.is_free and a.role not in in_rows]
     bundles = [(n, History, (n, f"{n}_ring")) for n, a in arguments.items() if a.role == "history"]

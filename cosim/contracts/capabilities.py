@@ -1,4 +1,4 @@
-"""What an integration method can do, declared once on its class."""
+"""The abilities of an integration method, declared once on its class."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Capabilities:
 
     @property
     def points_inside(self) -> int:
-        """How many points inside a step say all that a dense output of this order says.
+        """The number of points inside a step that determine a dense output of this order.
 
         With value and derivative at n points and both ends a polynomial is of degree 2 n + 3, and its error
         of the order h^(2 n + 4).

@@ -1,4 +1,4 @@
-"""What the command line needs from a command."""
+"""The contract of commands."""
 
 from __future__ import annotations
 
@@ -109,5 +109,5 @@ class Command(AbstractClosedAttributes):
 
     @functools.cached_property
     def reported(self) -> dict[str, Any]:
-        """What was reported so far."""
+        """The reports so far."""
         return {}

@@ -1,4 +1,4 @@
-"""What the runs of an ensemble have left."""
+"""The results of the runs of an ensemble."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class EnsembleResult(FixedAttributes):
 
     @abstractmethod
     def __len__(self) -> int:
-        """How many runs."""
+        """The number of runs."""
 
     @property
     @abstractmethod
@@ -63,12 +63,12 @@ class EnsembleResult(FixedAttributes):
     @property
     @abstractmethod
     def is_done(self) -> NDArray[np.bool_]:
-        """Which runs have reached their end, shape (runs,)."""
+        """Whether each run has reached its end, shape (runs,)."""
 
     @property
     @abstractmethod
     def status(self) -> NDArray[np.str_]:
-        """How each run ended: "ok", "terminated" (a handler asked to stop), "failed", "not run"."""
+        """The outcome of each run: "ok", "terminated" (a handler asked to stop), "failed", "not run"."""
 
     @property
     @abstractmethod

@@ -1,4 +1,4 @@
-"""What writes an assembled system to a file that other tools can run."""
+"""The contract of exporters: they write a system to a file that other tools can run."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class Exporter(AbstractClosedAttributes):
     """Why it was not the form that is advised; empty where it was."""
 
     def option_names(self) -> list[str]:
-        """What `export` takes by name, but for options of the integrator."""
+        """The options of `export`, without those of the integrator."""
         return [name for name in option_names(self.export) if name not in ("model", "path")]
 
     def refusals(self, cls: type) -> list[Problem]:
-        """What of a class of components or integrators hinders the export, whatever the model.
+        """The reasons against exporting a class of components or integrators in any model.
 
         ``cosim describe`` shows it where the exporter has a `title`.
         """

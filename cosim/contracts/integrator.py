@@ -165,7 +165,7 @@ class Integrator(MadeFromOptions):
 
     @property
     def step_accuracy(self) -> float:
-        """What the relative error of one step is held to where no tolerance is given."""
+        """The tolerance of the relative error of one step."""
         return accuracy_of_step(self.accuracy, *self.share_of_step)
 
     def tolerances(self, system: System) -> tuple[Vector, Vector]:
@@ -285,18 +285,18 @@ class Integrator(MadeFromOptions):
 
     @property
     def reason(self) -> StepReason:
-        """What decided where the last step ended."""
+        """The reason why the last step ended where it did."""
         return StepReason.METHOD
 
     @property
     def warnings(self) -> list[str]:
-        """What the user should know about the run so far, in sentences: such as that the system is stiff."""
+        """Warnings about the run so far, in sentences: for instance that the system is stiff."""
         return []
 
     @property
     @abstractmethod
     def previous_time(self) -> float:
-        """Where the last step began, s; NaN when there is none."""
+        """The start of the last step, s; NaN before the first step."""
 
     @property
     def failed_at(self) -> tuple[float, Vector] | None:

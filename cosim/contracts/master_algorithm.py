@@ -1,4 +1,4 @@
-"""What a co-simulation master algorithm is: how participants exchange values and step."""
+"""The contract of co-simulation algorithms: how participants exchange values and step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Vector = NDArray[np.float64]
 
 
 class Course(NamedTuple):
-    """How the interface runs over a step: a line for each value.
+    """The values of the interface over a step: a line for each.
 
     Participants that take derivatives of their inputs follow the line; the others hold its middle value,
     which has the same integral.
@@ -53,7 +53,7 @@ class FeedthroughLoop(NamedTuple):
 
 
 class Exchange(Protocol):
-    """What the master offers to its algorithm.
+    """The operations that the master offers to its algorithm.
 
     Between the participants lies a board with the last values read of every output. The *interface*
     are the real outputs on it that feed an input, each once.
@@ -118,7 +118,7 @@ class Exchange(Protocol):
         """Write values of the interface onto the board."""
 
     def derivatives(self) -> Vector | None:
-        """How the values of the interface depend on each other at this instant, the states as they are.
+        """The derivatives of the interface's values by each other at this instant, at fixed states.
 
         Returns
         -------
@@ -185,7 +185,7 @@ class MasterAlgorithm(MadeFromOptions):
     kit_values: ClassVar[Mapping[str, Any]] = {}
 
     def tightened(self) -> MasterAlgorithm | None:
-        """The same with a tenth of its tolerance, where the error of the coupling follows that; else None."""
+        """A copy with a tenth of the tolerance, if the coupling error follows the tolerance; else None."""
         return None
 
     def initialize(self, exchange: Exchange, time: float) -> None:  # noqa: B027 - most have nothing to forget
@@ -193,7 +193,7 @@ class MasterAlgorithm(MadeFromOptions):
 
     @property
     def about(self) -> str:
-        """What a step does with these options, in a sentence or two, for those who ask to have it explained.
+        """A step with these options, explained in a sentence or two.
 
         Needed where the calls of a step depend on the values; the second paragraph of the docstring unless
         given.
@@ -201,7 +201,7 @@ class MasterAlgorithm(MadeFromOptions):
         return (inspect.getdoc(type(self)) or "").partition("\n\n")[2].partition("\n\n")[0]
 
     def course_of_inputs(self, stepped: bool) -> str:
-        """What a real input does over a step, in words: "the line through the last two values, continued".
+        """The course of a real input over a step: "the line through the last two values, continued".
 
         A participant follows that, or holds the mean of it.
 
@@ -229,5 +229,5 @@ class MasterAlgorithm(MadeFromOptions):
 
     @property
     def figures(self) -> dict[str, float]:
-        """What the algorithm counted in this run: iterations, rejected steps."""
+        """Counts of this run: iterations, rejected steps."""
         return {}

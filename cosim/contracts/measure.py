@@ -80,7 +80,7 @@ class Measure(Component):
 
     @classmethod
     def number_of_derivatives(cls) -> float:
-        """How many time derivatives the measure provides at most; infinite where all are known.
+        """The largest number of time derivatives that the measure provides; infinite if it has all.
 
         One that is made from the derivative of a source is NaN where the source has none; see
         `derivatives_in`.
@@ -91,7 +91,7 @@ class Measure(Component):
         return sum(_name(order) in written for order in range(1, HIGHEST + 1))
 
     def derivatives_in(self, system: System) -> float:
-        """How many time derivatives the measure provides in this system, with the sources it has there."""
+        """The number of time derivatives that the measure provides with its sources in this system."""
         if self.known_derivatives:
             return math.inf
         order = 0
@@ -129,7 +129,7 @@ class Measure(Component):
         return system.parts.get(self.name) is self
 
     def index_in(self, system: System) -> int:
-        """Its place among the measures of a system, in order of declaration; ValueError elsewhere."""
+        """The place of the measure among those of a system, in order of declaration; ValueError elsewhere."""
         if not self.is_in(system):
             raise ValueError(f"{self!r} is not part of this system")
         return [name for name, part in system.parts.items() if isinstance(part, Measure)].index(self.name)

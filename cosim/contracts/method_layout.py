@@ -1,4 +1,4 @@
-"""What a method works on: records and vectors in the arrays that compiled steps take.
+"""The arrays that compiled steps take: their records and vectors.
 
 All compiled steps have the signature `cosim.walker.STEP_SIGNATURE`:
 
@@ -64,7 +64,7 @@ BY_MAXIMUM = 4
 
 
 class Settings(Record):
-    """What the user, and the system, ask of a method."""
+    """The options of a method, from the user and from the system."""
 
     accuracy: float
     smallest_step: float  # s
@@ -77,14 +77,14 @@ class Settings(Record):
 
 
 class StepMemory(Record):
-    """What a method keeps from step to step; part of the State."""
+    """The memory of a method from step to step; part of the State."""
 
     next_step: float  # s; 0: not initialized
     last_error: float  # of the last step, relative to the tolerance; 0: none
 
 
 class StepWork(Record):
-    """What is known of the last step, and of the attempts at one; counts since a system was prepared."""
+    """Results of the last step and of the attempts at one; counts since a system was prepared."""
 
     start: float  # time of the last step, s; NaN: there is none
     end: float
@@ -111,7 +111,7 @@ class StepWork(Record):
     kink_time: float  # where the step has to end for its sake, s; NaN: nowhere
 
     def accept(work, start, end, reason):
-        """Write down a step that was accepted, and why it ends where it does."""
+        """Record an accepted step, and the reason why it ends where it does."""
         work.start = start
         work.end = work.accepted_end = end
         work.reason = float(reason)
@@ -120,7 +120,7 @@ class StepWork(Record):
 
 
 class ToleranceRule(Record):
-    """How the accuracy of one step, and absolute tolerances, follow the accuracy of the run."""
+    """How the accuracy of one step and the absolute tolerances follow from the accuracy of the run."""
 
     factor: float  # see `cosim.contracts.tolerances.accuracy_of_step`
     power: float
@@ -144,7 +144,7 @@ class Corrections(Record):
 
 
 class ConstraintErrors(Record):
-    """How far a solution is from its constraints; in the cache."""
+    """The distances of a solution from its constraints; in the cache."""
 
     changed: float  # whether something was changed
     position: float  # the largest one
@@ -153,7 +153,7 @@ class ConstraintErrors(Record):
 
 
 class MethodSlots(Record):
-    """What a method finds in the cache, and which rows of the table it walks."""
+    """Offsets in the cache that a method reads, and the rows of the table that it walks."""
 
     corrections: Corrections
     # the rows that a derivative needs inside a step: the cache is complete at its ends alone
@@ -205,11 +205,11 @@ class OdeSystem(NamedTuple):
         return system.y.shape[0]
 
     def evaluate(system, t):
-        """Compute y' and all else at a time; 0, or 1 + the index of the block that raised."""
+        """Compute y' and the cache at a time; 0, or 1 + the index of the block that raised."""
         return system.evaluate_rows(system.first, system.last, t)
 
     def evaluate_rows(system, first, last, t):
-        """As `evaluate`, other rows of the table."""
+        """Evaluate other rows of the table at a time; 0, or 1 + the index of the block that raised."""
         return walk(
             system.table, system.ints, first, last, t,
             system.y, system.p, system.d, system.k, system.h, system.c,
@@ -223,14 +223,14 @@ class OdeSystem(NamedTuple):
         )  # fmt: skip
 
     def with_rows(system, first, last):
-        """The same system, of which other rows are evaluated."""
+        """A copy that evaluates other rows of the table."""
         return OdeSystem(
             system.table, system.ints, first, last,
             system.y, system.p, system.d, system.k, system.h, system.c,
         )  # fmt: skip
 
     def errors(system, corrections):
-        """How far the solution is from its constraints, by the last evaluation."""
+        """The distances of the solution from its constraints at the last evaluation."""
         return rows_of(ConstraintErrors, system.c, corrections.errors, 1)[0]
 
 
@@ -252,38 +252,38 @@ class MethodArrays(NamedTuple):
 
     @property
     def settings(method):
-        """What the user asks for."""
+        """The options."""
         return rows_of(Settings, method.settings_numbers, 0, 1)[0]
 
     @property
     def is_controlled(method):
-        """Whether steps are chosen by their errors."""
+        """Whether the error estimate chooses the length of steps."""
         return method.settings.fixed_step == 0.0
 
     @property
     def relative_tolerances(method):
-        """Of each state."""
+        """The relative tolerance of each state."""
         return method.settings_numbers[SETTINGS_HEADER : SETTINGS_HEADER + method.n]
 
     @property
     def absolute_tolerances(method):
-        """Of each state: those of states of size 1, and those that were given."""
+        """The absolute tolerance of each state: of a state of size 1, or as the user set it."""
         return method.settings_numbers[SETTINGS_HEADER + method.n : SETTINGS_HEADER + 2 * method.n]
 
     @property
     def tolerance_rule(method):
-        """How these follow the accuracy."""
+        """How the tolerances follow from the accuracy."""
         return rows_of(ToleranceRule, method.settings_numbers, SETTINGS_HEADER + 2 * method.n, 1)[0]
 
     @property
     def state_sizes(method):
-        """Of each state: the size that its absolute tolerance is held to; 0: it follows the largest value."""
+        """The size that each absolute tolerance is relative to; 0: the largest value so far."""
         first = SETTINGS_HEADER + 2 * method.n + RULE_WIDTH
         return method.settings_numbers[first : first + method.n]
 
     @property
     def least_absolute_tolerance(method):
-        """Of any state."""
+        """The smallest absolute tolerance that a state may have."""
         return method.tolerance_rule.least_absolute
 
     def follows_size(method, m):
@@ -292,12 +292,12 @@ class MethodArrays(NamedTuple):
 
     @property
     def memory(method):
-        """What is kept from step to step."""
+        """The memory from step to step."""
         return rows_of(StepMemory, method.memory_numbers, 0, 1)[0]
 
     @property
     def work(method):
-        """What is known of the last step, and of attempts."""
+        """Results of the last step and of attempts."""
         return rows_of(StepWork, method.work_numbers, 0, 1)[0]
 
     def work_vector(method, index):
@@ -321,7 +321,7 @@ class MethodArrays(NamedTuple):
 
     @property
     def spare(method):
-        """A vector for what is needed for a moment; where a step fails, the state that failed."""
+        """A vector for temporary values; after a failed step, the state that failed."""
         return method.work_vector(2)
 
     @property
@@ -331,7 +331,7 @@ class MethodArrays(NamedTuple):
 
     @property
     def slots(method):
-        """What is found in the cache."""
+        """Offsets in the cache, and rows of the table."""
         return rows_of(MethodSlots, method.slot_numbers, 0, 1)[0]
 
     @property
@@ -341,27 +341,27 @@ class MethodArrays(NamedTuple):
 
     @property
     def error_slots(method):
-        """Where in the cache components report errors, relative to what they compute."""
+        """Offsets in the cache at which components report errors, relative to what they compute."""
         return method.slot_numbers[SLOTS_HEADER : SLOTS_HEADER + method.slots.errors]
 
     @property
     def smooth_slots(method):
-        """Where they say until when they are smooth, s."""
+        """Offsets in the cache of the times until which components are smooth, s."""
         first = SLOTS_HEADER + method.slots.errors
         return method.slot_numbers[first : first + method.slots.smooth]
 
     @property
     def kink_slots(method):
-        """Where they have numbers that change their sign at a kink."""
+        """Offsets in the cache of numbers that change their sign at a kink."""
         first = SLOTS_HEADER + method.slots.errors + method.slots.smooth
         return method.slot_numbers[first : first + method.slots.kinks]
 
     @property
     def own_slots(method):
-        """What the method has added to the slots."""
+        """The integers that the method has added to ``slots``."""
         counted = method.slots.errors + method.slots.smooth + method.slots.kinks
         return method.slot_numbers[SLOTS_HEADER + counted :]
 
     def inner(method, system):
-        """The system of which what derivatives need inside a step is evaluated."""
+        """The system restricted to the rows that derivatives need inside a step."""
         return system.with_rows(method.slots.inner_first, method.slots.inner_last)

@@ -1,4 +1,4 @@
-"""What reads a model from a file."""
+"""The contract of readers of model files."""
 
 from __future__ import annotations
 

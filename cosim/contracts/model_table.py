@@ -1,4 +1,4 @@
-"""What reads one table of a model file."""
+"""The contract of readers of one table of a model file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a co-simulation master needs from whatever takes part in it."""
+"""The contract of participants of a co-simulation."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Participant(AbstractClosedAttributes):
 
     The master calls them in this order: `describe`, `initialize`, then any mix of `set`, `step`,
     `get`, `save`, `restore`, `serialize`, and at last `close`, which is called whatever happened before.
-    What a master makes use of beside that are protocols, each with one ability; those of our master are in
-    `cosim_fmu.abilities`. A participant has an ability when it has the members of
-    the protocol; nothing has to be registered.
+    A master may use further abilities, each of which is a protocol; those of our master are in
+    `cosim_fmu.abilities`. A participant has an ability if it has the members of the protocol; nothing has to
+    be registered.
     """
 
     @abstractmethod
@@ -30,7 +30,7 @@ class Participant(AbstractClosedAttributes):
         """Names, types, units and capabilities; callable before `initialize`, without side effects."""
 
     def inspect(self) -> tuple[ParticipantDescription, list[str]]:
-        """As `describe`, also for what cannot run here; and remarks on what it offers, and why it cannot."""
+        """The description, also of a participant that cannot run here, with remarks: abilities, obstacles."""
         return self.describe(), []
 
     @abstractmethod
@@ -47,9 +47,9 @@ class Participant(AbstractClosedAttributes):
         """Write inputs; they are held until they are written again."""
 
     def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
-        """Derivatives of real inputs (per s) over the next step, in which they are no longer held.
+        """Set the slopes (per s) that real inputs follow over the next step.
 
-        Called after `set`, which ends the slopes of an earlier step; only when `follows_slopes`.
+        Called after `set`, which ends the slopes of an earlier step; only if `follows_slopes`.
         """
         raise NotImplementedError(f"{type(self).__name__} holds its inputs")
 
@@ -97,14 +97,14 @@ class Participant(AbstractClosedAttributes):
         raise NotImplementedError(f"{type(self).__name__} cannot serialize its state")
 
     def deserialize(self, data: bytes) -> Any:
-        """The token that `serialize` was given, for `restore` of this participant or another one made alike.
+        """The token that was serialized, for `restore` of this participant or an equal one.
 
         Only when `can_serialize`.
 
         Raises
         ------
         CosimError
-            These bytes are no state of it.
+            The bytes are not a state of this participant.
         """
         raise NotImplementedError(f"{type(self).__name__} cannot serialize its state")
 

@@ -1,4 +1,4 @@
-"""What a participant of a co-simulation says about itself before anything is instantiated."""
+"""The description of a participant of a co-simulation, before anything is instantiated."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class DefaultExperiment(NamedTuple):
 
 
 class UnitDefinition(NamedTuple):
-    """What a unit of a participant means: ``SI value = factor * value + offset``.
+    """The meaning of a unit of a participant: ``SI value = factor * value + offset``.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class UnitDefinition(NamedTuple):
 
 @dataclass(frozen=True)
 class ParticipantDescription:
-    """What a participant says about itself before anything is instantiated.
+    """The description of a participant, before anything is instantiated.
 
     Only `kind` and `variables` are needed; a master takes the least for granted of whatever is left out.
 

@@ -1,4 +1,4 @@
-"""What is saved of a run whose process was ended by code of others."""
+"""The contract of saving a run whose process was ended by code of others."""
 
 from __future__ import annotations
 

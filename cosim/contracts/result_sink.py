@@ -1,4 +1,4 @@
-"""What takes the result of a run and puts it somewhere."""
+"""The contract of sinks, which write the result of a run."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ResultSink(AbstractClosedAttributes):
         _ = path
 
     def extend(self, result: Result, path: Path, rows: int) -> Path:
-        """As `write`, where the file has the first rows already, and nothing else; of a run that goes on.
+        """Append the further rows of a resumed run to a file that has the first rows and nothing else.
 
         What was there stays until the end of the file has been written, or whole rows of it. Written anew
         unless a sink can do better.
@@ -76,7 +76,7 @@ class ResultSink(AbstractClosedAttributes):
         return False
 
     def stream(self, path: Path, source: Mapping[str, Any] | None = None) -> ResultStream:
-        """What writes a file while a run goes on; `CosimError` when this sink cannot.
+        """A stream that writes a file during a run; `CosimError` if this sink has none.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What takes results while a run goes on."""
+"""The contract of streams, which write results during a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What computes quantities of many parts together, such as the accelerations of a mechanism."""
+"""The contract of solvers: they compute quantities of many parts together, such as accelerations."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Solver(AbstractClosedAttributes):
         """
 
     def explain(self, state: State, failure: str) -> str:
-        """What to add to the message of a block of this solver that failed: which part it was, or nothing.
+        """An addition to the message of a failed block of this solver: the parts that are the cause, or "".
 
         Parameters
         ----------
@@ -81,7 +81,7 @@ class Solver(AbstractClosedAttributes):
         return ""
 
     def unmet(self, state: State, tolerance: float) -> list[str]:
-        """Which conditions of the solver are missed by more, each with what is missing.
+        """The conditions of the solver that are missed by more than a tolerance, each with the distance.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ class Solver(AbstractClosedAttributes):
         return []
 
     def describe_start(self, state: State) -> list[tuple[str, str]]:
-        """What a user should know about the state in which a run begins.
+        """Notices about the state in which a run begins.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What a step answers, and what decided where it ended."""
+"""The outcomes of a step, and the reasons why it ends where it does."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cosim.contracts import method_layout as layout
 
 
 class StepCode(IntEnum):
-    """How a step ended. After anything but DONE the State is as it was before the step."""
+    """The outcome of a step. After anything but DONE the State is as it was before the step."""
 
     DONE = layout.DONE
     NOT_FINITE = layout.NOT_FINITE
@@ -20,12 +20,12 @@ class StepCode(IntEnum):
 
     @property
     def sentence(self) -> str:
-        """What happened and what to do, for people."""
+        """The outcome and its remedy, for people."""
         return _SENTENCES[self]
 
 
 class StepReason(IntEnum):
-    """What decided where a step that was taken ended.
+    """The reason why an accepted step ended where it did.
 
     METHOD: error control, or the fixed step. TARGET: `t_stop`, reached exactly. LIMIT: the `limit` of this
     one step. KINK: a component is not smooth there (its slot ``smooth_until``). MAXIMUM: `maximum_step`.

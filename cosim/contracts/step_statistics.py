@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class StepStatistics:
-    """What an integrator did since it was made.
+    """Counts of an integrator since it was made.
 
     Attributes
     ----------

@@ -27,12 +27,12 @@ LOOSEST_WINDOW = 1.0  # of a fixed step: an accuracy says there to what share of
 
 
 def accuracy_of_step(accuracy, factor, power):
-    """What one step is held to, that the errors of all may add up to the accuracy; a kernel function."""
+    """The tolerance of one step for which the errors of all add up to the accuracy; a kernel function."""
     return accuracy * min(1.0, factor * math.pow(accuracy, power))
 
 
 def accuracy_fault(accuracy: Any, loosest: float = LOOSEST_ACCURACY) -> str:
-    """What is wrong with an accuracy, or empty.
+    """The fault of an accuracy, or "".
 
     Examples
     --------
@@ -130,7 +130,7 @@ def _held_sizes(where: str, system: System, relative: Tolerance | None, absolute
 
 
 def tolerance_problems(where: str, name: str, tolerance: Tolerance | None) -> list[Problem]:
-    """What is wrong with a tolerance whatever the system."""
+    """The faults of a tolerance that do not depend on the system."""
     if tolerance is None:
         return []
     entries = tolerance.items() if isinstance(tolerance, Mapping) else [("", tolerance)]
@@ -176,7 +176,7 @@ def _spread(
 
 
 def _settings(tolerance: Tolerance | None) -> object:
-    """What a tolerance says; the order of its paths counts."""
+    """The content of a tolerance; the order of its paths counts."""
     return tuple(tolerance.items()) if isinstance(tolerance, Mapping) else tolerance
 
 

@@ -24,6 +24,7 @@ from cosim.step import event_log as log
 from cosim.step.block_calls import number_of_variable
 from cosim.step.saved_variables import copy_reals, different
 from cosim_compiler.derivatives.rates import clear
+from cosim_compiler.derivatives.tape_ends import cut_tape, end_of_tape, has_overflowed
 from cosim_compiler.record import rows_of
 
 
@@ -48,7 +49,7 @@ def reverse_phase(run, carrier, back, at, head):
     ):
         fail(back, head.time)
         return
-    top = back.tape[0]
+    top = end_of_tape(back.tape)
     copy_to_working(run, carrier)
     if not record_handlers(run, carrier, back, first, last, head):
         fail(back, head.time)
@@ -93,7 +94,7 @@ def reverse_shift(run, carrier, back, handler, speed, top):
     if handler.cause == TRIGGERED:
         notes.time_bar += wanted
         back.c[run.probes[handler.flag].value] -= wanted / speed
-        back.tape[0] = top
+        cut_tape(back.tape, top)
         notes.time_bar += reverse_present(back)
         notes.time_bar += reverse_motion(run, carrier, back)
         clear(back.c)
@@ -112,14 +113,14 @@ def record_handlers(run, carrier, back, first, last, head):
             block = handler.block
             if not record_present(run, carrier, back, block, block + 1, head.time, head.time_dot):
                 return False
-            note_changes(run, carrier, back, handler)
+            mark_changed(run, carrier, back, handler)
             store_results(run, carrier, handler, ALONG)
         at += int(event.length)
     return True
 
 
-def note_changes(run, carrier, back, handler):
-    """Note which parameters and discrete variables a handler has changed."""
+def mark_changed(run, carrier, back, handler):
+    """Mark the parameters and discrete variables that a handler has changed."""
     for result in run.results_of(handler):
         place = number_of_variable(run, result.array, result.offset)
         at = result.offset if result.array == IN_P else carrier.p.shape[0] + result.offset
@@ -186,7 +187,7 @@ def reverse_assembly(run, carrier, back, at, head):
         carrier.y, part_of(carrier.y_dots, ALONG, carrier.y),
         carrier.c, part_of(carrier.c_dots, ALONG, carrier.c),
     )  # fmt: skip
-    if code != DONE or back.tape[1] != 0.0:
+    if code != DONE or has_overflowed(back.tape):
         fail(back, t)
         return
     notes.time_bar += reverse_redo(run, back, back.plan.settle_back, back.y, back.c)

@@ -19,7 +19,13 @@ from cosim.derivatives.adjoint_parts import (
     reverse_motion,
     reverse_present,
 )
-from cosim.derivatives.carrier import ALONG, method_of, own_part, part_of
+from cosim.derivatives.carrier import (
+    ALONG,
+    Dual,
+    method_of,
+    own_part,
+    part_of,
+)
 from cosim.derivatives.tangent_memory import added_since, history_of
 from cosim.derivatives.trail import load_record
 from cosim.recorded_walk import reverse_walk
@@ -28,7 +34,11 @@ from cosim.step.histories import CLOSE, FIRST_PART, ROOM_FOR_REFINEMENT, SECOND_
 from cosim.step.saved_variables import copy_reals
 from cosim.walker import call_dense_record, call_dense_reverse
 from cosim_compiler.derivatives.rates import clear
-from cosim_compiler.derivatives.tape_ends import pop, push
+from cosim_compiler.derivatives.tape_ends import (
+    has_overflowed,
+    pop,
+    push,
+)
 
 INTERPOLATE, WALK, COPY_CACHE, COPY_STATES, LOAD_SWAPS, STORE_SWAPS = range(6)
 """What is recorded of points inside a step, in its order."""
@@ -144,7 +154,7 @@ def record_inside(run, carrier, back, start, now):
     return is_recorded
 
 
-def note_operation(back, operation, j):
+def push_operation(back, operation, j):
     """Note on the tape what was recorded, and for which point; and how many there are."""
     tape = back.tape
     count = pop(tape)
@@ -158,7 +168,7 @@ def record_refinement(run, carrier, back, start, now):
     rows = run.plan.between_updates
     copy_reals(carrier.y, carrier.spare_y)
     copy_reals(part_of(carrier.y_dots, ALONG, carrier.y), carrier.spare_y_dot)
-    note_operation(back, COPY_STATES, SPARE)
+    push_operation(back, COPY_STATES, SPARE)
     copy_present_cache(carrier, back, SPARE)
     carrier.spare_c[run.plan.side] = BEFORE
     is_recorded = record_inner(run, carrier, back, rows.first, rows.last, now, SPARE)
@@ -201,10 +211,10 @@ def record_update(run, carrier, back, rows, t, j):
     c = cache_of(carrier, j)
     c_dot = cache_dot_of(carrier, j)
     load_swaps(run, carrier, c, c_dot)
-    note_operation(back, LOAD_SWAPS, j)
+    push_operation(back, LOAD_SWAPS, j)
     is_recorded = record_inner(run, carrier, back, rows.first, rows.last, t, j)
     store_swaps(run, carrier, c, c_dot)
-    note_operation(back, STORE_SWAPS, j)
+    push_operation(back, STORE_SWAPS, j)
     return is_recorded
 
 
@@ -220,19 +230,19 @@ def record_interpolation(run, carrier, back, t):
         ),
     )  # fmt: skip
     push(back.tape, count)
-    note_operation(back, INTERPOLATE, SPARE)
-    return back.tape[1] == 0.0
+    push_operation(back, INTERPOLATE, SPARE)
+    return not has_overflowed(back.tape)
 
 
 def record_inner(run, carrier, back, first, last, t, j):
     """Evaluate rows of the table at the spare states, into the cache of a point, on the tape."""
     count = pop(back.tape)
-    time = (t, carrier.time_dots[ALONG])
-    states = (carrier.spare_y, carrier.spare_y_dot)
-    cache = (cache_of(carrier, j), cache_dot_of(carrier, j))
+    time = Dual(t, carrier.time_dots[ALONG])
+    states = Dual(carrier.spare_y, carrier.spare_y_dot)
+    cache = Dual(cache_of(carrier, j), cache_dot_of(carrier, j))
     is_recorded = record_at(run, carrier, back, (first, last), time, states, cache)
     push(back.tape, count)
-    note_operation(back, WALK, j)
+    push_operation(back, WALK, j)
     return is_recorded
 
 
@@ -240,7 +250,7 @@ def copy_present_cache(carrier, back, j):
     """Copy the cache of the end of the step, and its tangent, to that of a point."""
     copy_reals(carrier.c, cache_of(carrier, j))
     copy_reals(part_of(carrier.c_dots, ALONG, carrier.c), cache_dot_of(carrier, j))
-    note_operation(back, COPY_CACHE, j)
+    push_operation(back, COPY_CACHE, j)
 
 
 def cache_of(carrier, j):

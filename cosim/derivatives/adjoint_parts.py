@@ -1,20 +1,30 @@
-"""The parts of a way back: blocks and functions of a method, recorded on the tape and gone back along."""
+"""Blocks and functions of a method: they are recorded on the tape, and derivatives go back along them."""
 
 from __future__ import annotations
 
 from cosim.contracts.method_entries import by_address
 from cosim.contracts.method_layout import OdeSystem
 from cosim.derivatives.adjoint_holds import reverse_holds
-from cosim.derivatives.carrier import ALONG, HELD, method_of, moved_along, own_part, part_of, walked_dots
+from cosim.derivatives.carrier import (
+    ALONG,
+    HELD,
+    Dual,
+    method_of,
+    moved_along,
+    own_part,
+    part_of,
+    walked_dots,
+)
 from cosim.derivatives.trail import FULL_TAPE, NO_WAY
 from cosim.recorded_walk import WHOLE, record_blocks, reverse_walk
 from cosim.walker import Walked, call_redo_record, call_redo_reverse
 from cosim_compiler.derivatives.rates import product
+from cosim_compiler.derivatives.tape_ends import has_overflowed
 
 
 def fail(back, time):
-    """Going back ends here: the tape was too short, or something could not be done once more."""
-    back.notes.status = FULL_TAPE if back.tape[1] != 0.0 else NO_WAY
+    """End going back at a time: the tape was too short, or something could not be done once more."""
+    back.notes.status = FULL_TAPE if has_overflowed(back.tape) else NO_WAY
     back.notes.failed_time = time
 
 
@@ -22,26 +32,32 @@ def record_present(run, carrier, back, first, last, t, t_dot):
     """Evaluate blocks at the present states, on the tape; whether that was possible."""
     y_dot = part_of(carrier.y_dots, ALONG, carrier.y)
     c_dot = part_of(carrier.c_dots, ALONG, carrier.c)
-    return record_at(run, carrier, back, (first, last), (t, t_dot), (carrier.y, y_dot), (carrier.c, c_dot))
+    return record_at(
+        run, carrier, back, (first, last), Dual(t, t_dot), Dual(carrier.y, y_dot), Dual(carrier.c, c_dot)
+    )
 
 
 def record_spare(run, carrier, back, first, last, t, t_dot):
-    """As `record_present`, at the spare states and into the spare cache."""
-    at_spare = (carrier.spare_y, carrier.spare_y_dot)
-    return record_at(
-        run, carrier, back, (first, last), (t, t_dot), at_spare, (carrier.spare_c, carrier.spare_c_dot)
-    )
+    """Evaluate blocks at the spare states into the spare cache, on the tape; whether that was possible."""
+    y = Dual(carrier.spare_y, carrier.spare_y_dot)
+    c = Dual(carrier.spare_c, carrier.spare_c_dot)
+    return record_at(run, carrier, back, (first, last), Dual(t, t_dot), y, c)
 
 
 def record_motion(run, carrier, back, t, t_dot):
     """Evaluate all that the motion needs at the present states, on the tape; whether that was possible."""
     y_dot = part_of(carrier.y_dots, ALONG, carrier.y)
     c_dot = part_of(carrier.c_dots, ALONG, carrier.c)
-    return record_motion_at(run, carrier, back, (t, t_dot), (carrier.y, y_dot), (carrier.c, c_dot))
+    return record_motion_at(
+        run, carrier, back, Dual(t, t_dot), Dual(carrier.y, y_dot), Dual(carrier.c, c_dot)
+    )
 
 
 def record_motion_at(run, carrier, back, time, states, cache):
-    """As `record_motion`, at a time, on states, into a cache; with what holds witnesses, if any are."""
+    """Evaluate all that the motion needs at a time, on states, into a cache; whether that was possible.
+
+    Each of the three is a `Dual`. Where witnesses are held, the blocks that hold them run, too.
+    """
     rows = run.plan.derivatives
     if carrier.notes.is_held != HELD:
         return record_at(run, carrier, back, (run.plan.first_row, rows.last), time, states, cache)
@@ -50,9 +66,11 @@ def record_motion_at(run, carrier, back, time, states, cache):
     k = own_part(carrier, carrier.k, ALONG)
     h = own_part(carrier, carrier.h, ALONG)
     held = run.plan.held
-    table, ints, y = back.held_table, back.held_ints, states[0]
-    walked = Walked(table, ints, held.first, held.last, time[0], y, carrier.p, carrier.d, k, h, cache[0])
-    dots = walked_dots(carrier, ALONG, time[1], states[1], cache[1])
+    walked = Walked(
+        back.held_table, back.held_ints, held.first, held.last, time.value,
+        states.value, carrier.p, carrier.d, k, h, cache.value,
+    )  # fmt: skip
+    dots = walked_dots(carrier, ALONG, time.dot, states.dot, cache.dot)
     return record_blocks(walked, dots, WHOLE, back.tape) == 0
 
 
@@ -66,12 +84,18 @@ def reverse_motion(run, carrier, back):
 
 
 def record_at(run, carrier, back, rows, time, states, cache):
-    """Evaluate rows of the table on the tape: at a time, on states, into a cache, each with its tangent."""
+    """Evaluate rows of the table on the tape; whether that was possible.
+
+    `rows` are the first one and the one behind the last; time, states and cache are a `Dual` each.
+    """
+    first, last = rows
     k = own_part(carrier, carrier.k, ALONG)
     h = own_part(carrier, carrier.h, ALONG)
-    y = states[0]
-    walked = Walked(back.table, run.ints, rows[0], rows[1], time[0], y, carrier.p, carrier.d, k, h, cache[0])
-    dots = walked_dots(carrier, ALONG, time[1], states[1], cache[1])
+    walked = Walked(
+        back.table, run.ints, first, last, time.value,
+        states.value, carrier.p, carrier.d, k, h, cache.value,
+    )  # fmt: skip
+    dots = walked_dots(carrier, ALONG, time.dot, states.dot, cache.dot)
     return record_blocks(walked, dots, WHOLE, back.tape) == 0
 
 
@@ -81,12 +105,12 @@ def reverse_present(back):
 
 
 def reverse_spare(back):
-    """As `reverse_present`, of spare states and cache."""
+    """Go back along blocks that were evaluated at the spare states: the adjoint of the time."""
     return reverse_walk(back.spare_y, back.p, back.d, back.h, back.spare_c, back.tape)
 
 
 def record_redo(run, carrier, back, address, t, y, y_dot, c, c_dot):
-    """Call the recording function of one of the method's; a method's code."""
+    """Call a function of the method that records; the code that it returns."""
     method = method_of(run, carrier)
     moved = moved_along(run, carrier, ALONG)
     is_held = carrier.notes.is_held == HELD
@@ -103,7 +127,7 @@ def record_redo(run, carrier, back, address, t, y, y_dot, c, c_dot):
 
 
 def reverse_redo(run, back, address, y, c):
-    """Go back along it: the adjoint of the time."""
+    """Go back along what `record_redo` has recorded: the adjoint of the time."""
     memory, work = back.memory, back.work
     call_redo_reverse(address, (y, back.p, back.d, back.h, c, memory, work, back.tape, back.bars))
     return back.bars[0]

@@ -14,10 +14,10 @@ from cosim_compiler.derivatives.rates import clear
 def has_weights(run, back, row):
     """Whether a row counts."""
     width = run.chosen.values
-    found = False
+    has_weight = False
     for i in range(width):
-        found = found or back.weights[row * width + i] != 0.0
-    return found
+        has_weight = has_weight or back.weights[row * width + i] != 0.0
+    return has_weight
 
 
 def add_weights(run, back, row, y, c):

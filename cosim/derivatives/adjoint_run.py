@@ -19,10 +19,8 @@ from cosim.derivatives.carrier import carrier_at
 from cosim.derivatives.trail import PAST_CHANGED, TrailRecord, adjoint_arrays_at, undo_changes
 from cosim.run_data.run import arrays_at
 from cosim.step import event_log as log
+from cosim_compiler.derivatives.tape_ends import clear_tape
 from cosim_compiler.record import rows_of
-
-USED_FROM = 2.0
-"""Where a tape begins on which nothing stands."""
 
 
 def reverse_run(run, carrier, back, end):
@@ -31,8 +29,7 @@ def reverse_run(run, carrier, back, end):
         at = end - int(back.trail[end - 1])
         head = rows_of(TrailRecord, back.trail, at, 1)[0]
         kind = int(head.kind)
-        back.tape[0] = USED_FROM
-        back.tape[1] = 0.0
+        clear_tape(back.tape)
         if kind == log.STEP_TAKEN:
             reverse_step(run, carrier, back, at, head)
         elif kind == log.ROW_WRITTEN:

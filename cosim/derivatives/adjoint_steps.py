@@ -18,7 +18,7 @@ from cosim.derivatives.adjoint_parts import (
     reverse_time_shift,
 )
 from cosim.derivatives.adjoint_rows import add_weights, has_weights
-from cosim.derivatives.carrier import ALONG, HELD, copy_cache_aside, method_of, moved_along, part_of
+from cosim.derivatives.carrier import ALONG, HELD, Dual, copy_cache_aside, method_of, moved_along, part_of
 from cosim.derivatives.tangent_steps import (
     BEHIND_KINK,
     end_before_kink,
@@ -31,6 +31,7 @@ from cosim.step import event_log as log
 from cosim.step.saved_variables import copy_reals
 from cosim.walker import call_dense_record, call_dense_reverse
 from cosim_compiler.derivatives.rates import clear
+from cosim_compiler.derivatives.tape_ends import has_overflowed
 from cosim_compiler.record import rows_of
 
 
@@ -82,7 +83,7 @@ def record_repeated_step(run, carrier, back, method, head, at_kink):
         carrier.y, part_of(carrier.y_dots, ALONG, carrier.y),
         carrier.c, part_of(carrier.c_dots, ALONG, carrier.c),
     )  # fmt: skip
-    if code != DONE or back.tape[1] != 0.0:
+    if code != DONE or has_overflowed(back.tape):
         fail(back, head.start)
         return False
     if run.plan.remembers == 0:
@@ -98,8 +99,8 @@ def record_repeated_step(run, carrier, back, method, head, at_kink):
 def record_slope_behind_kink(run, carrier, back, method, head):
     """The derivative that a step from a kink begins with, on the tape; whether that was possible."""
     if not record_motion_at(
-        run, carrier, back, (carrier.notes.time, head.time_dot),
-        (carrier.spare_y, carrier.spare_y_dot), (carrier.spare_c, carrier.spare_c_dot),
+        run, carrier, back, Dual(carrier.notes.time, head.time_dot),
+        Dual(carrier.spare_y, carrier.spare_y_dot), Dual(carrier.spare_c, carrier.spare_c_dot),
     ):  # fmt: skip
         return False
     slope_dot = moved_along(run, carrier, ALONG).slope
@@ -250,7 +251,7 @@ def record_completion(run, carrier, back, head):
         run, carrier, back, back.plan.complete, head.time,
         carrier.spare_y, carrier.spare_y_dot, carrier.spare_c, carrier.spare_c_dot,
     )  # fmt: skip
-    if code != DONE or back.tape[1] != 0.0:
+    if code != DONE or has_overflowed(back.tape):
         fail(back, head.time)
         return False
     return True
@@ -276,7 +277,7 @@ def record_dense_row(run, carrier, back, row):
             0, 0, 0, back.tape,
         ),
     )  # fmt: skip
-    if back.tape[1] != 0.0:
+    if has_overflowed(back.tape):
         return False
     copy_cache_aside(carrier, ALONG)
     for block in run.blocks_inside:

@@ -6,7 +6,10 @@ a step, and no event is there, it is the flow no longer: so it is noticed. It al
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import (
+    Any,
+    NamedTuple,
+)
 
 from cosim.contracts.method_entries import by_address
 from cosim.contracts.method_layout import WORK_HEADER, MethodArrays, OdeSystem
@@ -159,6 +162,13 @@ def lose(carrier, time, reason, subject):
         notes.lost = float(reason)
         notes.lost_time = time
         notes.lost_subject = float(subject)
+
+
+class Dual(NamedTuple):
+    """A number or a view, and its tangent along a direction."""
+
+    value: Any
+    dot: Any
 
 
 def walked_dots(carrier, i, t_dot, y_dot, c_dot):

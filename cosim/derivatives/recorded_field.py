@@ -16,12 +16,12 @@ from cosim_compiler.tables import zeros
 def reversing_address(ints, address):
     """The address of the block that goes back over one that records."""
     last = ints.shape[0] - 1
-    found = 0
+    record = 0
     for i in range(ints[last]):
         at = last - 2 * (i + 1)
         if ints[at] == address:
-            found = ints[at + 1]
-    return found
+            record = ints[at + 1]
+    return record
 
 
 def reverse_listed(p_root, d_root, past_root, y_root, h_root, c_root, tape):
@@ -33,7 +33,7 @@ def reverse_listed(p_root, d_root, past_root, y_root, h_root, c_root, tape):
 
 @recorded_by(call_listed, reverse_listed)
 def record_listed(*arguments):
-    """As `call_listed`, on the tape.
+    """Call `call_listed`, on the tape.
 
     `arguments` are its own, the tangents of p, d, the histories, t, y, h and c, the places of these views in
     their roots, and the tape.

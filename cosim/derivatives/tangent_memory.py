@@ -27,7 +27,7 @@ from cosim.step.saved_variables import copy_reals
 
 
 def history_of(run, carrier, i, number):
-    """What a component remembers of a signal, as a direction has it."""
+    """The history of a signal along a direction."""
     return history_at(own_part(carrier, carrier.h, i), own_part(carrier, carrier.k, i), run.rings[number])
 
 

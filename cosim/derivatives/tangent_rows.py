@@ -52,10 +52,10 @@ def write_present_row(run, carrier, t):
 
 def records_computed(run):
     """Whether some of the recorded values are computed."""
-    found = False
+    reads_cache = False
     for value in run.chosen_values:
-        found = found or value.array == IN_C
-    return found
+        reads_cache = reads_cache or value.array == IN_C
+    return reads_cache
 
 
 def save_swapped_along(run, carrier):

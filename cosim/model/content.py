@@ -1,4 +1,4 @@
-"""What an object holds, as a digest that can be compared later."""
+"""The content of an object, as a digest that can be compared later."""
 
 from __future__ import annotations
 

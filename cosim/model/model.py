@@ -322,7 +322,7 @@ class Model(ClosedAttributes):
 
     @property
     def solver_id(self) -> str:
-        """Which solver it is: what the setting says, or the default; empty where no part asks for one."""
+        """The id of the solver: the setting, or the default; empty if no part asks for a solver."""
         base = self.solver_base
         if base is None:
             return ""
@@ -346,7 +346,7 @@ class Model(ClosedAttributes):
 
     @classmethod
     def setting_names(cls) -> list[str]:
-        """What a model of this class takes by name: what is said about it, the solvers of all plugins."""
+        """The settings of a model of this class: its own, and the solvers of all plugins."""
         for plugin in registry().plugins:  # a kind of solver may be one that no model has used yet
             for entry in plugin.entries:
                 if not declared_kinds().keys() >= set(entry.kinds):
@@ -450,11 +450,11 @@ class Model(ClosedAttributes):
         return system
 
     def _place_of_setting(self, name: str) -> str:
-        """Where a setting of a run is said, for messages."""
+        """The place where a setting of a run is written, for messages."""
         return name
 
     def verify(self, **settings: Any) -> Verification:
-        """The same run with a tenth of the tolerance, another method, another solver, and how far they agree.
+        """Repeat the run with a tenth of the tolerance, another method and another solver, and compare.
 
         Parameters
         ----------
@@ -543,7 +543,7 @@ class Model(ClosedAttributes):
     # as data
 
     def __reduce__(self) -> Any:
-        """What `to_dict` has, with the classes of the parts in place of their ids."""
+        """The result of `to_dict`, with the classes of the parts in place of their ids."""
         return Model.from_dict, (self._data(lambda part: part.made_by or type(part)),)
 
     def to_dict(self) -> dict[str, Any]:

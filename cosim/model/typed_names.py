@@ -48,7 +48,7 @@ def complete_in_ipython(model: type) -> None:
 
 
 def ids_that_fit(before: str, names: dict[str, Any], model: type) -> tuple[str, list[str]]:
-    """What has been typed of an id at the end of a text, and the ids that begin so or have it in them.
+    """The typed part of an id at the end of a text, and the ids that begin with it or contain it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a run begins with, made once in Python: the tables of a system, the method, the entry points.
+"""The beginning of a run, made once in Python: the tables of a system, the method, the entry points.
 
 ====================================== ====================================================================
 `compiled_step`                        the arrays of a run, and how Python calls the Step

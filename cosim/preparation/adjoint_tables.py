@@ -1,4 +1,4 @@
-"""What going back along a run begins with: its arrays, and the functions whose addresses stand in them."""
+"""The tables for going back along a run: its arrays, and the functions whose addresses stand in them."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def method_adjoints(integrator: Integrator, system: System) -> tuple[dict[str, F
 
 
 def faults_of_adjoints(system: System, held: HeldTables | None) -> list[Problem]:
-    """What stands against gradients of runs, in which witnesses may be held; the adjoints are made."""
+    """The reasons against gradients of runs in which witnesses may be held; the adjoints are made."""
     handlers = [row for row in system.handler_blocks.values() if row >= 0]
     of_held = [] if held is None else [row for _, _, row in held.copies]
     rows = [*rows_of_run(system), *handlers, *of_held]

@@ -1,4 +1,4 @@
-"""What is recorded, as the table that `recording` goes by."""
+"""The choice of recorded values, as the table that `recording` reads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def choice_of(system: System, paths: Sequence[str]) -> tuple[NDArray[np.int64], 
 
 
 def choice_of_slots(system: System, slots: Sequence[Slot]) -> tuple[NDArray[np.int64], int]:
-    """The same, of slots; the last choice of a system is cached."""
+    """The choice of some slots; the last choice of a system is cached."""
     key = tuple(slots)
     return last_made(system, "_choice", key, lambda: _choice_of(system, key))
 

@@ -73,7 +73,7 @@ def _enter() -> Any:
 
 @functools.cache
 def _address(name: str) -> int:
-    """Where a function of the Step begins."""
+    """The address of the machine code of a function of the Step."""
     return function_address(CALLED[name], ENTRY_SIGNATURE)
 
 
@@ -285,7 +285,7 @@ class CompiledStep:
 
     @staticmethod
     def address(name: str) -> int:
-        """Where the machine code of an entry point begins."""
+        """The address of the machine code of an entry point."""
         return _address(name)
 
     def record(self, choice: Any, rows: Any, mode: int) -> None:
@@ -339,7 +339,7 @@ class CompiledStep:
         )
 
     def stage_in(self, state: State) -> None:
-        """How far the State is realized, for the functions of the Step."""
+        """The stage to which the State is realized, for the functions of the Step."""
         stage, evaluation = state.stage, self.arrays.evaluation
         if STAGES[evaluation.stage] is stage:
             return

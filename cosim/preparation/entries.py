@@ -81,7 +81,7 @@ def is_due(run: Run, t: float) -> int:
     Where `t` is not 0, up to the rounding of a host that computes its own times.
     """
     follow_parameters(run)
-    now = run.clock.time if t == 0.0 else model_exchange.up_to_rounding(run, run.clock.time)
+    now = run.clock.time if t == 0.0 else model_exchange.last_coinciding_time(run, run.clock.time)
     return EVENT if next_time(run, run.handlers[run.failure.handler]) <= now else REACHED
 
 

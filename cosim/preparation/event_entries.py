@@ -1,4 +1,4 @@
-"""What a system declares about events: handlers, witnesses, signals."""
+"""The declarations of a system about events: handlers, witnesses, signals."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Entry:
 
 
 class EventEntries:
-    """What a system declares about events.
+    """The declarations of a system about events.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ GROWING_TANGENTS = "h", "h_dots"
 
 
 class ExportedTangents(NamedTuple):
-    """What goes along a run that a host without Python calls.
+    """The tangents of a run that a host without Python calls.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ def exported_tangents(
     by: Sequence[str],
     outputs: Sequence[Slot],
 ) -> tuple[ExportedTangents | None, list[Problem]]:
-    """What a host needs, or what stands against it.
+    """The tangents of a run for a host, or the reasons against them.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ def write_handlers(system: System, events: EventEntries, layout: RunLayout) -> R
 
 
 def handler_row(system: System, entry: Entry, layout: RunLayout) -> Handler:
-    """What calls a handler; listed times go into `numbers`."""
+    """The record of a handler; listed times go into `numbers`."""
     handler, row = entry.handler, Handler(number=entry.number)
     row.cause, row.kind = int(handler.cause), 1 + KINDS.index(handler.does)
     row.block, row.flag = entry.block, entry.flag
@@ -117,7 +117,7 @@ def given_time(system: System, entry: Entry, duration: Fraction | str, layout: R
 
 
 def changed_variables(system: System, entry: Entry) -> list[Result]:
-    """Which variables a handler may change, and where in the cache it leaves them."""
+    """The variables that a handler may change, and the places in the cache of their new values."""
     if entry.handler.function.is_python:
         return all_variables(system) if takes_next_state(entry) else []
     slots, results = system.assembly.layout.slots[entry.part], []
@@ -132,7 +132,7 @@ def changed_variables(system: System, entry: Entry) -> list[Result]:
 
 
 def all_variables(system: System) -> list[Result]:
-    """What a Python method may change: every variable, those without a name in pieces between the others."""
+    """All variables that a Python method may change; those without a name in pieces between the others."""
     results = []
     sizes = {name: array.size for name, array in system.start_arrays().items()}
     for number, name in enumerate("ypdk"):

@@ -33,6 +33,6 @@ class HeldSystem:
         return getattr(self._system, name)
 
     def derivative_structure(self) -> tuple[Integers, Integers]:
-        """As `System.derivative_structure`: what holds a witness may depend on every state."""
+        """The structure of the Jacobian: the hold of a witness may depend on every state."""
         n = self._system.ny
         return n * np.arange(n + 1, dtype=np.int64), np.tile(np.arange(n, dtype=np.int64), n)

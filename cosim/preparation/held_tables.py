@@ -1,4 +1,4 @@
-"""Where a run keeps the witnesses that it holds, and what the integrator then walks."""
+"""The memory in which a run stores held witnesses, and the rows that the integrator then walks."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class HeldTables:
 
     @property
     def numbers(self) -> int:
-        """How many numbers follow the cache."""
+        """The count of numbers behind the cache."""
         n, count = self.system.ny, len(self.witnesses)
         vectors = 2 * count * n + count * count + 3 * count + 4 * n
         return vectors + self.system.new_cache().size + 2 * count * self.switchable

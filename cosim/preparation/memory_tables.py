@@ -55,7 +55,8 @@ def write_updates(system: System, layout: RunLayout) -> None:
         (plan.inside_updates, "inside"),
         (plan.between_updates, "between"),
     ):
-        rows.first, rows.last = system.update_ranges[name]
+        updates = system.update_ranges[name]
+        rows.first, rows.last = updates.start, updates.stop
     plan.remembers = int(system.has_updates)
     refines = not plan.between_updates.is_empty()
     plan.room = ROOM_FOR_STEP + (ROOM_FOR_REFINEMENT if refines else 0)
@@ -148,7 +149,7 @@ def past_rows(system: System, read_by_step: set[int] | None) -> tuple[list[PastR
 
 
 def _rows_reading_histories(system: System, blocks: dict[int, Block]) -> list[int]:
-    """Of the blocks those that read a history, or the indices of its ring."""
+    """The blocks that read a history, or the indices of its ring."""
     rings = {slot.offset for slot in system.rings}
 
     def is_of_history(slot: Slot) -> bool:
@@ -182,6 +183,6 @@ def _waiting_rows(
 
 
 def _dependents(stages: Integers) -> Integers:
-    """What depends on variables that invalidate these stages: all, the motion, or reports alone."""
+    """The rows that depend on variables of these stages: all, the motion, or reports alone."""
     beyond = np.where(stages <= Stage.ACCELERATION, ON_MOTION, ON_REPORTS)
     return np.where(stages <= Stage.INSTANCE, ON_ALL, beyond)

@@ -27,7 +27,7 @@ SIGNATURES = {
 
 @functools.cache
 def place_of(name: str) -> int:
-    """Where in `program` the address of a function of the method stands."""
+    """The place in `program` of the address of a function of the method."""
     return place_in(Plan, "method") + place_in(MethodFunctions, name)
 
 
@@ -70,7 +70,7 @@ class Method:
         return self.integrator.capabilities
 
     def while_held(self, system: Any) -> Method:
-        """The same method for a system in which witnesses are held."""
+        """The method for a system in which witnesses are held."""
         if not self.functions:
             return self
         return prepared(self.integrator.with_accuracy(self.integrator.accuracy), system)

@@ -1,4 +1,4 @@
-"""Where the parts of a run lie in its arrays, entered part by part, and the constant numbers among them."""
+"""The layout of a run: where its parts lie in its arrays, and the constant numbers among them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class RunLayout:
 
     @property
     def program_length(self) -> int:
-        """Where in `program` the next table begins."""
+        """The length of `program` so far."""
         return len(self._program)
 
     def extend_program(self, numbers: list[int]) -> None:
@@ -82,11 +82,11 @@ class RunLayout:
         self._program[place : place + 2] = array("q", [begin, length])
 
     def length_of(self, part: str) -> int:
-        """How long a part is that was entered already."""
+        """The length of a part that was entered before."""
         return self._program[Run.PARTS[part] + 1]
 
     def length_of_array(self, name: str) -> int:
-        """How long an array has to be for all that was reserved in it."""
+        """The length that an array needs for all parts in it."""
         return self._lengths[name]
 
     def program(self) -> Integers:

@@ -1,4 +1,4 @@
-"""What a run of a system begins with: its plan, its tables, room for what it needs."""
+"""The tables of a run: its plan, its records, and the sizes of its arrays."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ class Tables:
 
     @property
     def reset_states(self) -> frozenset[int]:
-        """Where in y the states lie that handlers may set."""
+        """The indices in y of the states that handlers may set."""
         return frozenset(
             result.offset + i
             for results in self._results.values()
@@ -271,7 +271,7 @@ class Tables:
         plan.integrates_only = int(free and ny > 0 and not self.system.has_updates)
 
     def _write_reach(self, exported: bool) -> Integers:
-        """What follows which variables, where handlers or updates may change some; exports have none."""
+        """Write which rows follow which variables, for handlers and updates; exports have no such table."""
         causes = {entry.handler.cause for entry in self.events.entries} - {EventCause.INITIALIZATION}
         recurs = bool(causes) or bool(self.system._swaps)
         reach: Reach = reach_of(self.system) if recurs and not exported else NO_REACH

@@ -1,4 +1,4 @@
-"""What tangents along a run begin with: their arrays, and the functions whose addresses stand in them."""
+"""The tables for tangents along a run: their arrays, and the functions whose addresses stand in them."""
 
 from __future__ import annotations
 
@@ -177,12 +177,12 @@ def _values_of_a_step(system: System, run: Run, directions: int) -> dict[str, ND
 
 
 def break_orders(system: System, kinks: Iterable[int]) -> NDArray[np.int64]:
-    """Where in the cache the order of the delayed break stands that arrives at each kink; -1: it is none."""
-    found = dict.fromkeys(map(int, kinks), -1)
+    """For each kink the offset in the cache of the order of the delayed break there; -1: not a break."""
+    orders = dict.fromkeys(map(int, kinks), -1)
     for slots in system.assembly.layout.slots.values():
         if SMOOTH_UNTIL in slots and BREAK_ORDER in slots:
-            found |= dict(zip(slots[SMOOTH_UNTIL].elements, slots[BREAK_ORDER].elements, strict=True))
-    return np.array([found[int(kink)] for kink in kinks], dtype=np.int64)
+            orders |= dict(zip(slots[SMOOTH_UNTIL].elements, slots[BREAK_ORDER].elements, strict=True))
+    return np.array([orders[int(kink)] for kink in kinks], dtype=np.int64)
 
 
 def own_kernels(integrator: Integrator, system: System) -> MethodKernels | None:
@@ -199,7 +199,7 @@ def method_tangents(
         return {}, [Problem("integrator", f"{name} takes its steps in Python: they have no tangents")]
     from cosim_compiler.derivatives.tangents import tangent_function  # most runs need none
 
-    found: dict[str, Function] = {}
+    tangents: dict[str, Function] = {}
     functions = kernels.functions
     for which, function, signature, wanted, fixed in (
         ("step", kernels.followed_step, REDO_SIGNATURE, TANGENT_REDO_SIGNATURE, FIXED_IN_STEPS),
@@ -210,23 +210,24 @@ def method_tangents(
         if function is None:
             continue
         try:
-            found[which] = tangent_function(function, signature, 1, fixed)  # type: ignore[arg-type]
+            tangent, tangent_signature = tangent_function(function, signature, 1, fixed)  # type: ignore[arg-type]
         except NoTangentError as fault:
             return {}, [Problem("integrator", f"{name}: its steps have no tangents: {fault}")]
-        assert found[which][1] == wanted
-    return found, []
+        assert tangent_signature == wanted
+        tangents[which] = tangent, tangent_signature
+    return tangents, []
 
 
 def held_tangents(system: System, held: HeldTables) -> Iterable[tuple[str, int, Function]]:
-    """The tangents of what is walked while witnesses are held: array, flat place in it, function.
+    """The tangents of the rows that are walked while witnesses are held: array, flat place in it, function.
 
-    Those of the rows of the run are made (`faults_of_system`).
+    The tangents of the other rows of the run have been made by `faults_of_system`.
     """
     projection = system.assembly.projection
     for array, place, row in held.copies:
         if row >= len(system.blocks) and projection is not None:
-            correction = projection.all[row - len(system.blocks)][0]  # has the states as histories
-            function = function_tangent(correction, with_histories=True)
+            correction, _ = projection.all[row - len(system.blocks)]
+            function = function_tangent(correction, with_histories=True)  # the states stand for histories
         else:
             function = system.run_tangents.functions[row]
         yield array, place, (function, TANGENT_SIGNATURE)
@@ -235,7 +236,7 @@ def held_tangents(system: System, held: HeldTables) -> Iterable[tuple[str, int, 
 
 
 def faults_of_paths(system: System, by: Sequence[str]) -> list[Problem]:
-    """What stands against derivatives by these variables."""
+    """The reasons against derivatives by these variables."""
     problems = []
     for path in by:
         signal = system.signal(path)
@@ -259,13 +260,13 @@ def rows_of_run(system: System) -> list[int]:
     return [
         *range(*system.block_range(Stage.TOPOLOGY, Stage.REPORT)),
         *range(*system.inner_range),
-        *(row for updates in system.update_ranges.values() for row in range(*updates)),
+        *(row for updates in system.update_ranges.values() for row in updates),
         *correction_rows(system),
     ]
 
 
 def faults_of_system(system: System) -> list[Problem]:
-    """What stands against derivatives of runs of a system; its tangents are made."""
+    """The reasons against derivatives of runs of a system; its tangents are made."""
     problems = []
     corrections, rows = correction_rows(system), rows_of_run(system)
     for row, reason in system.run_tangents.prepare(rows).items():

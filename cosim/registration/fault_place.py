@@ -1,4 +1,4 @@
-"""Where a plugin went wrong: file and line; and whether it did, or was interrupted."""
+"""The file and the line of a fault in a plugin, and whether it was a fault or an interrupt."""
 
 from __future__ import annotations
 

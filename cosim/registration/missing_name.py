@@ -1,4 +1,4 @@
-"""What is said of a name that a package does not have: where it is, or what is meant."""
+"""The message for a name that a package does not have: where it is, or what is meant."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _imports(frame: FrameType) -> bool:
 
 
 def sentence(package: str, name: str, names: Iterable[str]) -> str:
-    """What a package lacks, and what to write.
+    """The message for a missing name, with what to write.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def _packages_with(package: str, name: str) -> list[str]:
 
 
 def _entries_of_plugins() -> list[Entry]:
-    """What plugins register; nothing while that is found out, since a plugin may fail for a missing name."""
+    """The registrations of plugins; none while they load: a missing name may be a plugin's fault."""
     global _is_searching
     if _is_searching:
         return []

@@ -82,7 +82,7 @@ def _to_bytes(record: PluginRecord) -> bytes:
 
 
 def _modules(record: PluginRecord) -> set[str]:
-    """What decides about a record: the package of the plugin, as far as it is imported, and all bases."""
+    """The modules on which a record depends: the plugin's package, as far as imported, and all bases."""
     package = _top(record.value)
     names = {name for name in sys.modules if _top(name) == package}
     return names | {base.__module__ for entry in record.entries for base in entry.cls.__mro__}
@@ -120,7 +120,7 @@ def _stamp(path: str) -> list[int] | None:
 
 
 def _place(package: str) -> list[str] | None:
-    """Where a package would be imported from, None where there is none."""
+    """The file from which a package would be imported; None if there is none."""
     try:
         spec = importlib.util.find_spec(package)
     except (ImportError, ValueError):

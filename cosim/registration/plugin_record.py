@@ -1,4 +1,4 @@
-"""What is known about a plugin and about each thing that it registered."""
+"""The record of a plugin, and of each class that it registered."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Entry:
 
     @property
     def target(self) -> str:
-        """Where the class is: ``module:qualified.name``."""
+        """The place of the class: ``module:qualified.name``."""
         return self.known.target
 
     @property

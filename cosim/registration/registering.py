@@ -13,7 +13,7 @@ from cosim.shown import shown
 
 
 class Registrations:
-    """What one plugin registers, each checked at once.
+    """The registrations of one plugin, each checked at once.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Registrations:
 
 
 def _public(base: type) -> str:
-    """How authors write a base class: by the package that offers it."""
+    """The name by which authors import a base class: with the package that offers it."""
     return f"{base.__module__.partition('.')[0]}.{base.__qualname__}"
 
 

@@ -1,4 +1,4 @@
-"""What the installed plugins registered, and looking it up."""
+"""The registrations of the installed plugins."""
 
 from __future__ import annotations
 

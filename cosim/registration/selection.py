@@ -1,4 +1,4 @@
-"""Which plugins the environment wants."""
+"""The selection of plugins by the environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a registered class before its module is imported."""
+"""Facts about a registered class before its module is imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run has: the records, the arrays in which they lie, and how a run shows them.
+"""The data of a run: its records, the arrays in which they lie, and how a run shows them.
 
 ============= =====================================================================================
 `records`     the records: clock, agenda, handlers, witnesses, holds, recording

@@ -1,4 +1,4 @@
-"""What lies in the arrays of a run, as records: declared once for the tables, the Step and its readers.
+"""The records in the arrays of a run, declared once for the tables, the Step and its readers.
 
 `Run` (`cosim.run_data.run`) shows them: ``run.clock.time``, ``run.handlers``, ``run.witnesses[i].level`` …
 """
@@ -44,7 +44,7 @@ SAME_TIME = 1e-9  # of a host's step: a scheduled event that its end misses by t
 
 
 class Handler(Record):
-    """What calls a handler, and what it may change."""
+    """The cause of a handler, and the variables that it may change."""
 
     number: int
     cause: int
@@ -97,7 +97,7 @@ class SetState(Record):
 
 
 class WitnessKind(Record):
-    """What a witness is."""
+    """The properties of a witness that its declaration fixes."""
 
     direction: int  # which way it has to cross: FALLING, RISING, BOTH
     is_condition: int  # whether it is true or false instead of a number that varies
@@ -107,13 +107,13 @@ class WitnessKind(Record):
 
 
 class WitnessOptions(Record):
-    """What an author says about a witness: a field for each option of `cosim.witness`, by its name."""
+    """The options of a witness: a field for each option of `cosim.witness`, by its name."""
 
     shortest_pulse: float  # s
 
 
 class Smoothness(Record):
-    """How smooth a source is."""
+    """The smoothness of a source."""
 
     at: int  # where in the cache it stands
     is_immediate: int  # whether it follows a delayed signal at once
@@ -161,7 +161,7 @@ class RowRange(Record):
 
 
 class Clock(Record):
-    """Where a run is."""
+    """The time of a run."""
 
     time: float  # s
     jumped: float  # whether a variable was written since the last step (whoever writes says so)
@@ -172,7 +172,7 @@ class Clock(Record):
 
 
 class Agenda(Record):
-    """What is still to be done."""
+    """The work that is left for the next call."""
 
     initialized: int
     next_start: int  # how the next step starts: UPDATES_WAIT, UPDATES_DONE, JUMP_WAITS
@@ -215,7 +215,7 @@ class Timing(Record):
 
 
 class Witness(Record):
-    """What is remembered of a witness; part of the State. See `witnesses` and `zeros`."""
+    """The memory of a witness; part of the State. See `witnesses` and `zeros`."""
 
     value: float  # at the end of the last step
     level: float  # what counts as zero
@@ -236,7 +236,7 @@ class Witness(Record):
         witness.repeats = 0.0
 
     def forget(witness):
-        """As at the beginning of a run."""
+        """Reset the memory to that of the beginning of a run."""
         witness.value = witness.level = witness.guard = witness.band = 0.0
         witness.fired = witness.repeats = witness.rate = witness.expected = witness.doubt = 0.0
 
@@ -251,7 +251,7 @@ class Grid(Record):
     resolution: int
 
     def time(grid, index):
-        """Of an occurrence, never an accumulated sum: the double nearest to it."""
+        """The time of an occurrence: the nearest double, never an accumulated sum."""
         return tick_time(
             index,
             grid.offset_whole,
@@ -277,7 +277,7 @@ class Grid(Record):
 
 
 class Evaluation(Record):
-    """How far the cache is evaluated, and how often it was."""
+    """The stage to which the cache is evaluated, and counts of evaluations."""
 
     stage: int  # RESTORED, NOTHING …
     touched: int  # whether all that has changed since the last evaluation is marked
@@ -289,7 +289,7 @@ class Evaluation(Record):
 
 
 class Answers(Record):
-    """What handlers have answered and done."""
+    """The results of handlers."""
 
     severity: int  # the worst answer, and who gave it
     source: int
@@ -301,7 +301,7 @@ class Answers(Record):
 
 
 class FailureNotes(Record):
-    """What failed."""
+    """The place of a failure."""
 
     block: int
     handler: int
@@ -327,7 +327,7 @@ class Course(Record):
 
 
 class Output(Record):
-    """What is recorded."""
+    """The state of recording."""
 
     recording: int  # NO_ROWS, AT_EVENTS …
     rows_used: int  # numbers in the buffer of rows
@@ -346,7 +346,7 @@ class Counts(Record):
 
 
 class PlacesHeader(Record):
-    """What `places` begins with."""
+    """The beginning of `places`."""
 
     evaluation: Evaluation
     answers: Answers
@@ -364,7 +364,7 @@ class Options(Record):
 
 
 class Level(Record):
-    """What a witness is compared with during a step, see `zeros`."""
+    """The level with which a witness is compared during a step, see `zeros`."""
 
     zero: float  # the value that counts as zero
     guard: float  # what leaving it means where the step starts there
@@ -372,7 +372,7 @@ class Level(Record):
 
 
 class Probe(Record):
-    """Where a witness lies, and which way it has to cross (0: it is held)."""
+    """The place of a witness, and the direction in which it has to cross (0: it is held)."""
 
     value: int  # in the cache
     rate: int  # in the cache; -1: found by differences
@@ -387,7 +387,7 @@ class Window(Record):
 
 
 class Pace(Record):
-    """How fast a run gets on, by stretches of steps (`advance.is_too_far`)."""
+    """The progress of a run, by stretches of steps (`advance.is_too_far`)."""
 
     begin_of_all: float
     begin: float  # of this stretch
@@ -397,7 +397,7 @@ class Pace(Record):
 
 
 class Passing(Record):
-    """What lasts no longer than a call of a handler or a step."""
+    """Values that last no longer than a call of a handler or a step."""
 
     step_start: float  # s
     duration: float  # of the last handler in Python, s
@@ -430,7 +430,7 @@ class OutputGrid(Record):
 
 
 class Choice(Record):
-    """What `choice` begins with: behind it the chosen values, then blocks that compute them."""
+    """The beginning of `choice`: the chosen values follow, then the blocks that compute them."""
 
     values: int  # how many
     inside: int  # blocks that compute them inside a step; they come first
@@ -457,7 +457,7 @@ class MethodFunctions(Record):
 
 
 class MethodSizes(Record):
-    """How much of the method's arrays belongs to it where no witness is held, and where the rest begins."""
+    """The lengths of the method's arrays without held witnesses, and where the rest begins."""
 
     coefficients: int
     held_coefficients: int  # where those begin that it has while witnesses are held; 0: they are the same
@@ -468,7 +468,7 @@ class MethodSizes(Record):
 
 
 class Plan(Record):
-    """What a run is by its system and its method."""
+    """The constants of a run that follow from its system and its method."""
 
     # the schedule
     derivatives: RowRange

@@ -233,17 +233,17 @@ class Run(Arrays):
 
     @property
     def evaluation(run) -> Evaluation:
-        """How far the cache is evaluated."""
+        """The stage to which the cache is evaluated."""
         return run.header.evaluation
 
     @property
     def answers(run) -> Answers:
-        """What handlers have answered and done."""
+        """The results of handlers."""
         return run.header.answers
 
     @property
     def failure(run) -> FailureNotes:
-        """What failed."""
+        """The place of a failure."""
         return run.header.failure
 
     @property
@@ -253,7 +253,7 @@ class Run(Arrays):
 
     @property
     def output(run) -> Output:
-        """What is recorded."""
+        """The state of recording."""
         return run.header.output
 
     @property
@@ -291,7 +291,7 @@ class Run(Arrays):
         return rows_of(int, run.choice, at, run.chosen.outside)
 
     def history(run, number):
-        """What a component remembers of a signal."""
+        """The history of a signal."""
         return history_at(run.h, run.k, run.rings[number])
 
     @property
@@ -311,7 +311,7 @@ class Run(Arrays):
 
     @property
     def written(run) -> Variables:
-        """What a handler in Python has written."""
+        """The variables that a handler in Python has written."""
         return run.split(run.written_numbers, run.written_integers)
 
     @property
@@ -356,7 +356,7 @@ ARRAYS = tuple((name, LETTERS[name], ROLES[name]) for name in Arrays._fields)
 
 
 class ArrayPlace(Record):
-    """Where an array of a run lies; a head has one for each of them."""
+    """The place of an array of a run; a head has one for each array."""
 
     address: int
     length: int

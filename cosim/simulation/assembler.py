@@ -53,13 +53,13 @@ def assemble(system: System, state: State) -> None:
 
 
 def unmet(system: System, state: State) -> str:
-    """Which constraints are not met, and by how much; empty when all are."""
+    """The constraints that are not met, each with its distance; empty if all are met."""
     state.realize(Stage.ACCELERATION)
     return "" if system.solver is None else ", ".join(system.solver.unmet(state, LOOSE))
 
 
 def assembly_complaint(system: System, state: State) -> str:
-    """What to say where no state meets the constraints."""
+    """The message if no state meets the constraints."""
     listed = unmet(system, state) or "the constraints together"
     return (
         f"no state near this one meets {listed}. Start nearer to a pose in which it closes, or look for "

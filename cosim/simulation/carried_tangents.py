@@ -165,8 +165,8 @@ class CarriedTangents:
                 break
             before = end
         self._notes.log_used = 0.0
-        kept = self._retain_events(step, end)
-        events: Reals = self._log[:kept].copy()
+        events_end = self._retain_events(step, end)
+        events: Reals = self._log[:events_end].copy()
         self._log[: used - end] = self._log[end:used].copy()
         step.arrays.output.log_used = used - end
         return events
@@ -248,18 +248,18 @@ class CarriedTangents:
         reason = int(notes.lost)
         if reason == 0:
             return []
-        what = ""
+        subject_path = ""
         if reason in OF_HANDLERS:
-            what = self._step.tables.events.entries[subject].path
+            subject_path = self._step.tables.events.entries[subject].path
             text = OF_HANDLERS[reason]
         elif reason in OF_STATES:
             letter, number = ("y", subject) if subject < self._system.ny else ("d", subject - self._system.ny)
-            what = next(iter(self._system.paths_at(letter, [number])), "")
+            subject_path = next(iter(self._system.paths_at(letter, [number])), "")
             text = OF_STATES[reason]
         elif reason == carrier.IS_HELD:
             text = self._held_text
         else:
             text = OF_RUNS[reason]
             if reason == carrier.BLOCK_FAILED:
-                what = ", ".join(self._system.tangents.block_of(subject).owners)
-        return [Finding(notes.lost_time, NO_DERIVATIVE, what, text)]
+                subject_path = ", ".join(self._system.tangents.block_of(subject).owners)
+        return [Finding(notes.lost_time, NO_DERIVATIVE, subject_path, text)]

@@ -22,7 +22,7 @@ LARGEST = 1 << 32  # bytes
 
 
 class HasBytes(Protocol):
-    """What a checkpoint can hold: a State, or the state of a co-simulation."""
+    """A state that a checkpoint can store: a State, or the state of a co-simulation."""
 
     def to_bytes(self) -> bytes:
         """All of it, as bytes."""

@@ -1,4 +1,4 @@
-"""The integrator that a run is given: by id, as a class, or made already."""
+"""The integrator of a run, chosen by id, as a class, or as an instance."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TIMES = ("initial_step", "minimum_step", "maximum_step", "fixed_step")
 
 
 def integrator_options(integrator: str | type[Integrator] | Integrator) -> list[str]:
-    """Names of the options that an integrator has; none where it is made already."""
+    """Names of the options of an integrator; none of an instance."""
     method = _class_of(integrator)
     return option_names(method) if isinstance(method, type) else []
 
@@ -41,7 +41,7 @@ def make_integrator(
     LookUpError, OptionError
         No such integrator, or it has no such option.
     ModelError
-        An option is wrong or missing; or it is made already and has options beside.
+        An option is wrong or missing; or options are passed beside an instance.
     """
     method = _class_of(integrator)
     is_class = isinstance(method, type) and issubclass(method, Integrator)
@@ -78,7 +78,7 @@ def chosen_integrator(
     LookUpError
         No such integrator.
     ModelError
-        It is made already and has options beside; it cannot keep constraints, and the system has some.
+        Options are passed beside an instance; or the integrator cannot meet the system's constraints.
     """
     integrator = make_integrator(integrator, accuracy, options)
     corrections = system.corrections

@@ -1,4 +1,4 @@
-"""Which signals a run records."""
+"""The signals that a run records."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:
 
 
 def _without_time(names: list[str]) -> list[str]:
-    """The same names; `ModelError` where one of them is that of the times, which stand beside them."""
+    """The names, unless one of them is that of the times, which stand beside them (`ModelError`)."""
     if "time" in names:
         raise ModelError.of("time", "is the name of the times in results: give this signal another one")
     return names

@@ -12,7 +12,7 @@ TERMINATED = "terminated"
 
 
 def answer_early_sigterm() -> None:
-    """From now on it ends the program as Ctrl-C does; `answering_sigterm` takes over later."""
+    """Make SIGTERM end the program as Ctrl-C does, until `answering_sigterm` takes over."""
     if _signal.getsignal(_signal.SIGTERM) == _signal.SIG_DFL:
         _signal.signal(_signal.SIGTERM, terminate_early)
 

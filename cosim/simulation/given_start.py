@@ -1,4 +1,4 @@
-"""What assembly makes of a start: findings about the variables that constraints move."""
+"""The effect of assembly on a start: findings about the variables that constraints move."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Piece(NamedTuple):
 
 
 def log_starts(records: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Where the records begin that lie one behind the other in `records`."""
+    """The places at which records begin that lie one behind the other."""
     length = int(records[LENGTH])
     if records.size == length:
         return np.zeros(1, dtype=np.int64)
@@ -111,7 +111,8 @@ class EventLog(Sequence[EventRecord]):
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """The records that are events, one behind the other, and where each begins."""
         handlers = records[starts + HANDLER].astype(np.int64)
-        of_cause = [n for n in np.unique(handlers).tolist() if self._reader.handler(n)[1] is self.idle_cause]
+        causes = {n: cause for n in np.unique(handlers).tolist() for _, cause in [self._reader.handler(n)]}
+        of_cause = [n for n, cause in causes.items() if cause is self.idle_cause]
         is_wanted = (records[starts + CHANGES] != 0.0) | ~np.isin(handlers, of_cause)
         wanted = starts[is_wanted]
         lengths = records[wanted + LENGTH].astype(np.int64)
@@ -144,14 +145,14 @@ class EventLog(Sequence[EventRecord]):
                 self._pieces.append(Piece(records, starts[:remaining], answers))
 
     def copy(self) -> EventLog:
-        """The same events; what is added to one is not in the other."""
+        """A copy of the events, independent of this one."""
         twin = EventLog(self._reader, self.limit, self.idle_cause)
         twin.forgotten, twin._pieces, twin._size = self.forgotten, list(self._pieces), self._size
         return twin
 
     @property
     def total(self) -> int:
-        """How many there were, those that are forgotten included."""
+        """The number of events, with those that were discarded."""
         return self.forgotten + self._size
 
     def timeline(self) -> dict[tuple[str, EventCause], tuple[NDArray[np.int64], NDArray[np.float64]]]:

@@ -16,6 +16,7 @@ from cosim.errors import LookUpError
 from cosim.simulation.result import Result
 from cosim_compiler import native
 from cosim_compiler.derivatives.adjoints import HEAD, adjoint_function
+from cosim_compiler.derivatives.tape_ends import clear_tape
 from cosim_compiler.errors import FullTapeError
 
 REDUCTION_SIGNATURE = "FF>f"
@@ -90,7 +91,7 @@ def integral_of_square(path: str, target: ArrayLike | Callable[[Reals], ArrayLik
 
 
 def reduced_by(function: Any, paths: Sequence[str]) -> Objective:
-    """What a kernel function *(times, values)* makes of signals; its adjoint says how it changes with them.
+    """The objective that a kernel function of *(times, values)* computes; its adjoint is the gradient.
 
     Parameters
     ----------
@@ -125,7 +126,7 @@ def reduced_by(function: Any, paths: Sequence[str]) -> Objective:
         direction = np.random.default_rng(0).uniform(0.5, 1.5, values.size)
         tape = np.zeros(HEAD + 100 * (1 + values.size))
         while True:
-            tape[:HEAD] = HEAD, 0.0
+            clear_tape(tape)
             try:
                 value = float(record(result.time, values.copy(), direction.copy(), 0, tape, np.zeros(1)))
                 break

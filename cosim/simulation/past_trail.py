@@ -18,7 +18,7 @@ IN_MEMORY = 32
 
 
 class Lengthened(NamedTuple):
-    """What histories were before they were lengthened.
+    """The histories before they were lengthened.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What of a run is plain Python, and what that costs: said before the run."""
+"""The parts of a run that are plain Python, and their cost: reported before the run."""
 
 from __future__ import annotations
 

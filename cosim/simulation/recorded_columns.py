@@ -34,7 +34,7 @@ class RecordedColumns:
 
     @property
     def values(self) -> int:
-        """How many numbers there are."""
+        """The number of values in a row."""
         return self._count * self._width
 
     def append(self, rows: Reals) -> None:

@@ -64,7 +64,7 @@ class RecordReader:
         self._witnesses, self._notices = tables.events.witnesses, tables.notices
 
     def finding(self, record: Reals) -> Finding:
-        """What was noticed."""
+        """The finding of a record."""
         logged = rows_of(log.LoggedFinding, record, 0, 1)[0]
         kind, number, time, value = int(logged.kind), int(logged.subject), logged.time, logged.value
         if kind == log.NOTICE:
@@ -108,7 +108,7 @@ class RecordReader:
         return entry.path, entry.handler.cause
 
     def event(self, record: Reals, answer: EventStatus | None = None) -> EventRecord:
-        """What has happened; `answer` is what a Python handler said besides."""
+        """The event of a record; `answer` is the additional result of a Python handler."""
         event = rows_of(log.LoggedEvent, record, 0, 1)[0]
         entry = self._entries[int(event.handler)]
         handler = entry.handler

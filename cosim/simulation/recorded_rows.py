@@ -86,7 +86,7 @@ class RecordedRows:
         return self._missing.findings(piece)
 
     def take(self) -> NDArray[np.float64]:
-        """What was recorded since the last call and is out of the buffer, shape (rows, 1 + values)."""
+        """The rows since the last call that have left the buffer, shape (rows, 1 + values)."""
         pieces, self._pieces = self._pieces, []
         values = pieces[0] if len(pieces) == 1 else np.concatenate([*pieces, np.zeros(0)])
         return values.reshape(-1, self._width)

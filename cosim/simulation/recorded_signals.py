@@ -1,4 +1,4 @@
-"""What a run records, as the recording Step and a result need it."""
+"""The signals that a run records, for the recording Step and for a result."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RecordedSignals:
 
 
 def recorded_signals(system: System, paths: Sequence[str]) -> RecordedSignals:
-    """What follows from these paths; that of the last ones is cached."""
+    """The recorded signals of these paths; the last result is cached."""
     key = tuple(paths)
     return last_made(system, "_recorded_signals", key, lambda: _recorded_signals(system, key))
 

@@ -76,7 +76,7 @@ class Recorder:
             self.simulator.record_now()
 
     def result(self, message: str, wall_time: float, unfinished: str = "", *, ends: bool) -> Result:
-        """What was recorded so far; the first and the last row of what has been passed on.
+        """The result so far; of rows that were passed on, the first and the last.
 
         Where recording ends with it, the rows are handed out, else copied.
         """

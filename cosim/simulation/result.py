@@ -138,7 +138,7 @@ class Result(FixedAttributes):
         return f"write result['{paths[0]}']" if paths else super()._hint_where_missing(name)
 
     def derivative(self, of: str, by: str) -> NDArray[np.float64]:
-        """How a signal changes with a parameter or start value, at each of the times, in its shape.
+        """The derivative of a signal by a parameter or start value, at each of the times, in its shape.
 
         Of a run that was asked for ``derivatives=[by, …]``, or of a file with its results. At an event that
         moves both sides are derivatives at a fixed time. NaN where there is none: a finding says from when
@@ -272,7 +272,7 @@ class Result(FixedAttributes):
         return values if element is None else values[:, element]
 
     def _between(self, times: slice) -> Result:
-        """What lies between two times, and the events of that while."""
+        """The rows between two times, and the events between them."""
         if times.step is not None:
             raise ModelError.of("result", f"[{times.start}:{times.stop}:{times.step}]: two times, no step")
         first = -math.inf if times.start is None else seconds(times.start, "start of the slice")
@@ -290,12 +290,12 @@ class Result(FixedAttributes):
 
     @property
     def warnings(self) -> list[str]:
-        """What the user should know about the run, in sentences: that the system is stiff, for instance."""
+        """Warnings about the run, in sentences: for instance that the system is stiff."""
         return list(self.statistics.get("warnings", ()))
 
     @property
     def references(self) -> str:
-        """Where the methods of the run were published: BibTeX entries."""
+        """The publications of the methods of the run: BibTeX entries."""
         return str(self.statistics.get("references", ""))
 
     @property
@@ -541,7 +541,7 @@ class Result(FixedAttributes):
         return sink.write(self, Path(path), chosen, patterns, compared)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled and copied: all but the model."""
+        """The pickled and copied content: all but the model."""
         return {**self.__dict__, "_model": None, "_trail": None}
 
     def _write(self, id: str, path: Path) -> Any:

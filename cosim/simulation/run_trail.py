@@ -58,7 +58,7 @@ What holds witnesses is made of differences, in which rounding counts for more.
 
 
 class Trail(CarriedTangents):
-    """What a run leaves behind so that gradients can be computed.
+    """The trail of a run, from which gradients are computed.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ class Trail(CarriedTangents):
         self._rows = np.concatenate([np.zeros(0), *self._pieces])
 
     def gradient(self, objective: str | Objective, result: Result) -> Gradient:
-        """As `Result.gradient`, of the run that has left this trail."""
+        """The gradient of an objective of the run that has left this trail; see `Result.gradient`."""
         value, cotangents = value_of(objective, result)
         weights = self._weights(cotangents, len(result))
         if self.findings:

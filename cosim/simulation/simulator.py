@@ -414,7 +414,7 @@ class Simulator(StepCalls):
         return code, answer
 
     def _collect_records(self) -> None:
-        """As `_check_code` after a step that the next one may follow."""
+        """Collect events and interrupts after a step that succeeded."""
         if self._step.arrays.output.log_used > 0 or self._handlers.interrupted is not None:
             self._check_code(math.nan, failures.STEPPED)
 

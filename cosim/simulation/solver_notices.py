@@ -1,4 +1,4 @@
-"""What the solver of the equations of motion reports about the first state of a run."""
+"""Notices of the solver of the equations of motion about the first state of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What event handlers and simulations answer."""
+"""The results of event handlers and simulations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cosim.errors import SimulationError
 
 
 class Severity(IntEnum):
-    """How an event handler ended; the worst one of several wins."""
+    """The result of an event handler; of several, the worst one counts."""
 
     DID_NOTHING = 0
     SUCCEEDED = 1
@@ -94,7 +94,7 @@ class Reason(Enum):
 
 @dataclass(frozen=True)
 class SimulatorStatus:
-    """What came of a call to the simulator.
+    """The result of a call to the simulator.
 
     Attributes
     ----------

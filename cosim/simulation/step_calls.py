@@ -262,7 +262,7 @@ class StepCalls(ClosedAttributes):
 
     @property
     def status(self) -> SimulatorStatus:
-        """How the last call ended."""
+        """The result of the last call."""
         return self._status
 
     @property
@@ -281,7 +281,7 @@ class StepCalls(ClosedAttributes):
 
     @property
     def events(self) -> EventLog:
-        """What has happened: the newest events, `event_limit` of them at least."""
+        """The newest events, `event_limit` of them at least."""
         self._empty_log()
         return self._events
 
@@ -324,7 +324,7 @@ class StepCalls(ClosedAttributes):
         return 0 if self._rows is None else self._rows.count_values(self._step)
 
     def take_rows(self) -> NDArray[np.float64]:
-        """What was recorded since the last call, shape (rows, 1 + values): times, then the values."""
+        """The rows since the last call, shape (rows, 1 + values): times, then the values."""
         self._empty_rows()
         return np.zeros((0, 1)) if self._rows is None else self._rows.take()
 

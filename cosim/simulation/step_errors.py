@@ -182,7 +182,7 @@ def _failed_state(step: CompiledStep, state: State) -> State:
 
 
 def _values_written(step: CompiledStep, number: int) -> list[float]:
-    """What a handler has written to the variable that ``run.failure`` names."""
+    """The values that a handler has written to the variable that ``run.failure`` names."""
     run = step.arrays
     handler = run.handlers[number]
     for result in run.results_of(handler):
@@ -238,16 +238,16 @@ def handler_failure(
 
 
 def _integration_failure(step: CompiledStep, state: State) -> SimulationError:
-    """What went wrong, with the component or the state variable that it began with."""
+    """The message of a failed integration, with the component or state that is the cause."""
     number, integrator, system = int(step.arrays.failure.step_code), step.integrator, step.system
     if number >= RAISED or number < 0:
         return _raised_failure(step, state)
     code, where = tuple(StepCode)[number], ""
     # without a finite derivative where the step begins there was none that could fail
-    begun = np.isfinite(state._arrays["c"][: system.ny]).all()
-    if code is StepCode.NOT_INITIALIZED and not begun:
+    is_finite = np.isfinite(state._arrays["c"][: system.ny]).all()
+    if code is StepCode.NOT_INITIALIZED and not is_finite:
         code = StepCode.NOT_FINITE  # no first step can be chosen from a derivative that is infinite
-    failed_at: Any = integrator.failed_at if begun else (state.time, state.y)
+    failed_at: Any = integrator.failed_at if is_finite else (state.time, state.y)
     if code in EXAMINED and failed_at is not None:
         failed = state.copy()
         failed.clock.time, failed._arrays["y"][:] = failed_at

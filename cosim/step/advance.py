@@ -105,7 +105,7 @@ def initialize(run: Run, t: float) -> int:
 
 
 def start_run(run: Run, t: float, goes_on: bool) -> None:
-    """As before any run, at `t`."""
+    """Reset everything that an earlier run has left, at `t`."""
     run.clock.time = t
     run.evaluation.stage = NOTHING
     run.evaluation.touched = 0
@@ -173,7 +173,7 @@ advance_and_evaluate = followed_by(advance_steps, evaluate_waiting)
 
 
 def advance_smoothly(run: Run, t: float) -> int:
-    """As `advance`, where nothing but integration happens in a step: without what is not there."""
+    """Advance where nothing but integration happens in a step."""
     if not t > run.clock.time:
         return advance_once(run, t)
     realize(run, MOTION)
@@ -224,7 +224,7 @@ step_and_record = followed_by(one_step, record_end)
 
 
 def outcome(run: Run, boundary: float) -> int:
-    """How a step toward a boundary has ended: STEPPED, REACHED or TERMINATED."""
+    """The result of a step toward a boundary: STEPPED, REACHED or TERMINATED."""
     if asks_to_stop(run):
         return TERMINATED
     return REACHED if has_arrived(run, boundary) else STEPPED

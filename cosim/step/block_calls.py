@@ -23,7 +23,7 @@ def walk_rows(run: Run, first: int, last: int, t: float, y: Reals, c: Reals) -> 
 
 
 def walk_here(run: Run, first: int, last: int) -> None:
-    """As `walk_rows`, on the present state."""
+    """Walk rows on the present state."""
     walk_rows(run, first, last, run.clock.time, run.y, run.c)
 
 
@@ -44,7 +44,7 @@ ON_DYNAMICS, ON_ACCELERATION, ON_TIME = int(Stage.DYNAMICS), int(Stage.ACCELERAT
 
 
 def lower_stage(run: Run, stage: int) -> None:
-    """What is realized beyond `stage` is void, and not because of what handlers have marked."""
+    """Invalidate all that is realized beyond `stage`, for another reason than marks of handlers."""
     run.evaluation.stage = min(run.evaluation.stage, stage)
     run.evaluation.touched = 0
 

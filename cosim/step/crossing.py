@@ -60,7 +60,7 @@ def crosses(before: float, after: float, direction: int, guard: float) -> bool:
 
 
 def declared_rate(run: Run, i: int) -> int:
-    """Where in the cache a witness says how fast it changes; -1: nowhere."""
+    """The offset in the cache of a witness's declared rate; -1: it declares none."""
     return run.probes[i].rate
 
 
@@ -100,7 +100,7 @@ def evaluate_at(run: Run, t: float, at: int) -> None:
 
 
 def evaluate_with_rates(run: Run, t: float, step: float, at: int) -> None:
-    """As `evaluate_at`, with their rates; a rate that is not declared is a difference over `step`."""
+    """Evaluate the witnesses with their rates; undeclared rates are differences over `step`."""
     count = len(run.witnesses)
     points = points_of(run)
     values = values_at(points, at)
@@ -127,7 +127,7 @@ def evaluate_with_rates(run: Run, t: float, step: float, at: int) -> None:
 
 
 def turn_between(left: float, right: float, left_rate: float, right_rate: float) -> int:
-    """Which way a witness turns that may dip to zero and come back between two points.
+    """The direction in which a witness may turn that dips to zero and comes back between two points.
 
     1: positive at both ends, going down and coming up again; -1: the mirror image; 0: neither.
     """
@@ -187,7 +187,7 @@ def search_extremum(run: Run, i: int, turn: int, difference: float, shortest: fl
 
 
 def turn_of_cubic(slope: float, bend: float, change: float, turn: int) -> float:
-    """Where between 0 and 1 a cubic is lowest (`turn` 1) or highest (-1); 0.5 where it has no such turn.
+    """The place of the minimum (`turn` 1) or maximum (-1) of a cubic between 0 and 1; 0.5 without one.
 
     Of the two ways to write a root of ``slope + 2 bend x + 3 change x^2`` the one that does not cancel.
     """
@@ -203,7 +203,7 @@ def turn_of_cubic(slope: float, bend: float, change: float, turn: int) -> float:
 
 
 def between_turns(points: Points, i: int) -> float:
-    """Where to divide LEFT … RIGHT when witness `i` may turn twice there; NaN when it may not.
+    """The place at which to divide LEFT … RIGHT if witness `i` may turn twice there; NaN if it may not.
 
     It may where the cubic through the values and rates at both ends does, and comes close to zero at a turn.
     The answer lies a little behind its first turn, so that each turn has a part of its own.
@@ -256,7 +256,7 @@ def is_smooth(points: Points, i: int) -> bool:
 
 
 def first_guess(run: Run, points: Points) -> float:
-    """Where the first crossing between LEFT and RIGHT is if witnesses are straight; NaN when none crosses."""
+    """The first crossing between LEFT and RIGHT of witnesses that are straight; NaN if none crosses."""
     count = len(run.witnesses)
     left = time_at(points, LEFT)
     right = time_at(points, RIGHT)
@@ -338,7 +338,7 @@ def first_crossing(run: Run, start: float, stop: float, window: float, differenc
 def crosses_in_quarter(
     run: Run, start: float, stop: float, window: float, difference: float, part: int
 ) -> bool:
-    """As `first_crossing`, of one of `PARTS` parts alone."""
+    """Whether a witness crosses in one of `PARTS` parts of a step; `first_crossing` searches all parts."""
     points = points_of(run)
     if part == 0:
         evaluate_start(run, start, difference)
@@ -434,7 +434,7 @@ def dips_to_zero(run: Run, difference: float, window: float) -> bool:
 
 
 def first_turn(points: Points) -> float:
-    """Where to divide LEFT … RIGHT because a witness may turn twice there; NaN where none may."""
+    """The place at which to divide LEFT … RIGHT if a witness may turn twice there; NaN if none may."""
     first = math.nan
     for i in range(points.witnesses):
         time = between_turns(points, i)

@@ -1,8 +1,8 @@
 """Records of events and findings, in a buffer that is emptied when it is full.
 
-A record begins with its length. That of an event has the numbers named below, then for each variable that was
-changed the array, the offset, how many numbers, these before and these after. That of a finding has its kind,
-as a negative number, in place of the handler.
+A `LoggedEvent` is followed by a `LoggedChange` for each variable that the event changed, and each of these by
+the values before and after. A `LoggedFinding` differs from an event by a negative number, its kind, in the
+place of the handler.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from cosim_compiler.record import Record, place_in, rows_of, width_of
 
 
 class LoggedEvent(Record):
-    """A handler was called; behind it what it has changed."""
+    """A call of a handler; the changes that it made follow."""
 
-    length: float  # of all that belongs to it, in numbers
+    length: float  # of the record with its changes, in numbers
     time: float  # s
     handler: float
     start: float  # of the window in which its witness crossed, s
     end: float
-    before: float  # its witness at both ends
-    after: float
+    before: float  # the value of its witness at the start of the window
+    after: float  # and at its end
     answer: float
     duration: float  # of a handler in Python, s
     changes: float  # how many variables follow
 
 
 class LoggedChange(Record):
-    """A variable that was changed; behind it its values before, then those after."""
+    """A variable that was changed; its values before and those after follow."""
 
     array: float
     offset: float
@@ -36,12 +36,12 @@ class LoggedChange(Record):
 
 
 class LoggedFinding(Record):
-    """Something that a user should know."""
+    """An observation that is reported to the user."""
 
     length: float
     time: float
     kind: float
-    subject: float  # a witness, a history, a handler, a state: its number
+    subject: float  # the number of a witness, a history, a handler or a state
     value: float
 
 
@@ -49,20 +49,20 @@ EVENT_WIDTH, CHANGE_WIDTH, FINDING_WIDTH = map(width_of, (LoggedEvent, LoggedCha
 LENGTH, TIME, HANDLER, ANSWER, CHANGES = (
     place_in(LoggedEvent, name) for name in ("length", "time", "handler", "answer", "changes")
 )
-"""Columns of many events, for Python."""
-# kinds of findings; their subject is a witness where nothing else is said
+"""Places in a record, for Python, which reads the columns of many events at once."""
+# kinds of findings; unless a comment says otherwise, the subject is a witness
 WRONG_SIDE = -1
 CHATTERING, ZENO = -2, -3
 HELD, RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE = -4, -5, -6, -7
 NOTICE = -8  # of a component, by the number of the notice
 NOT_SMOOTH, NOT_KNOWN_INSIDE = -9, -10  # of a history, by the number of its ring
-NOT_A_NUMBER = -11  # its value is when
-OVERWRITTEN = -12  # of two handlers: the later one's number times how many there are, and the earlier one's
+NOT_A_NUMBER = -11  # the value is the time, s
+OVERWRITTEN = -12  # of two handlers: later number * count of handlers + earlier number
 GREW_BACK = -13  # of a state, by its index
 STEP_TAKEN, ROW_WRITTEN, PHASE_BEGUN, MEMORY_UPDATED, ASSEMBLED = -100, -101, -102, -103, -104
-"""Of a tape, see `cosim.step.tape`."""
+"""Kinds of records on a tape, see `cosim.step.tape`."""
 DRAIN_LOG, DRAIN_ROWS = -1, -2
-"""What Python is asked for: to empty the buffer of events, that of rows."""
+"""Arguments of the callback into Python that empties the buffer of events, or that of rows."""
 
 
 def logged_event(run: Run, at: int) -> LoggedEvent:
@@ -81,7 +81,7 @@ def logged_finding(run: Run, at: int) -> LoggedFinding:
 
 
 def room_in_log(run: Run, size: int) -> int:
-    """Where in `log` a record of this size may begin; -1 where nothing is recorded."""
+    """Begin a record of this size in `log`; its place, or -1 if nothing is recorded or there is no room."""
     if run.output.logging == 0:
         return -1
     if run.output.log_used + size > run.log.shape[0]:

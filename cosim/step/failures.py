@@ -138,7 +138,7 @@ class NothingToHoldBy(StepFailure):
 
 
 class Stalled(StepFailure):
-    """It would take more than a thousand million steps.
+    """The run would take more than a thousand million steps.
 
     The system is extremely stiff, runs toward a singularity, or its events do not end.
     """

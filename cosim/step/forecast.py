@@ -147,7 +147,7 @@ def predicted_crossing(run: Run, i: int, start: float, stop: float) -> Predictio
 
 
 def zero_beyond(run: Run, i: int) -> float:
-    """What values of a witness above its level lack: the level, once it is out on the other side of it.
+    """The number that makes zero of a witness's value above its level: the level, once it is beyond.
 
     Zero is zero again then.
     """
@@ -232,7 +232,7 @@ def first_root(cubic: Cubic, end: float) -> float:
 
 
 def turns_of(cubic: Cubic) -> tuple[float, float]:
-    """Where a cubic turns, the smaller place first; NaN where it does not.
+    """The turning points of a cubic, the smaller one first; NaN for each that does not exist.
 
     Of the two ways to write a root of its derivative the one that does not cancel.
     """
@@ -251,7 +251,7 @@ def turns_of(cubic: Cubic) -> tuple[float, float]:
 
 
 def root_between(cubic: Cubic, low: float, high: float) -> float:
-    """Where a cubic leaves its sign between `low`, where it has it, and `high`: Newton in a bracket."""
+    """The place at which a cubic loses the sign that it has at `low`, before `high`: Newton in a bracket."""
     x = high
     neighbours = 0
     for _ in range(ROOT_STEPS):

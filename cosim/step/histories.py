@@ -1,4 +1,4 @@
-"""What a run remembers: auto-updates, histories, what they keep of a step between its ends, room for more.
+"""The memory of a run: auto-updates, and histories with entries between the ends of steps.
 
 Error control does not see a signal that is not integrated: steps grow as if it were constant. So the
 histories of such signals (updates "between") are checked when a step has ended: the signal is evaluated on
@@ -183,7 +183,7 @@ def swap_in(run: Run, swap: Swap, value: float) -> None:
 
 
 def valid_stage(swap: Swap) -> int:
-    """How far the cache stays valid where an auto-update variable has changed."""
+    """The stage to which the cache stays valid after a change of an auto-update variable."""
     if swap.depends == ON_REPORTS:
         return MOTION
     return NOTHING if swap.depends == ON_ALL else INSTANCE
@@ -199,9 +199,9 @@ def exchange_swapped(run: Run) -> None:
     """Exchange auto-update variables with what `save_swapped` has kept; twice leaves them as they were."""
     for i in range(len(run.swaps)):
         swap = run.swaps[i]
-        kept = run.kept_swaps[i]
+        saved = run.kept_swaps[i]
         run.kept_swaps[i] = swapped_value(run, swap)
-        swap_in(run, swap, kept)
+        swap_in(run, swap, saved)
 
 
 def swaps_reach_instance(run: Run) -> bool:

@@ -70,17 +70,17 @@ def can_hold(run: Run) -> bool:
 
 
 def held_count(run: Run) -> int:
-    """How many witnesses are held."""
+    """The number of held witnesses."""
     return int(run.holds.count) if can_hold(run) else 0
 
 
 def held_at(run: Run, j: int) -> int:
-    """Which witness is the `j`-th one that is held."""
+    """The index of the `j`-th held witness."""
     return int(run.held_order[j])
 
 
 def hold_of(run: Run, i: int) -> Hold:
-    """How a witness is held."""
+    """The hold of a witness."""
     return run.witness_holds[i]
 
 
@@ -251,7 +251,7 @@ def make_pending(run: Run, i: int) -> None:
 
 
 def clear_hold(run: Run, i: int, why: int) -> None:
-    """What is remembered of a witness that is not held any more because a variable was written."""
+    """Reset the memory of a witness whose hold has ended because a variable was written."""
     report_finding(run, why, i, 0.0)
     witness = run.witnesses[i]
     now = value(run, i)
@@ -366,7 +366,7 @@ def store_held_rates(run: Run) -> None:
 
 
 def candidate_push(run: Run, i: int) -> Reals:
-    """How the handlers of a witness have changed the states."""
+    """The change of the states by the handlers of a witness."""
     n = run.y.shape[0]
     return rows_of(float, run.candidate_pushes, n * i, n)
 

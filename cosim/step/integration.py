@@ -61,12 +61,12 @@ def corrections_of(run: Run) -> Corrections:
 
 
 def numbers_of_method(run: Run) -> tuple[Reals, Integers]:
-    """Its coefficients and slots: while witnesses are held they may be others."""
+    """The coefficients and slots of the method; others apply while witnesses are held."""
     return numbers_where(run, uses_held_method(run))
 
 
 def numbers_where(run: Run, held: bool) -> tuple[Reals, Integers]:
-    """As `numbers_of_method`, while witnesses are held or while they are not."""
+    """The coefficients and slots of the method while witnesses are held, or while none is."""
     first = run.plan.sizes.held_coefficients if held else 0
     last = run.coefficients.shape[0] if held else run.plan.sizes.coefficients
     first_slot = run.plan.sizes.held_slots if held else 0
@@ -75,12 +75,12 @@ def numbers_where(run: Run, held: bool) -> tuple[Reals, Integers]:
 
 
 def memory_size(run: Run) -> int:
-    """How much of the method lies in the state."""
+    """The length of the part of the method's memory that belongs to the State."""
     return run.plan.sizes.memory if not uses_held_method(run) else run.plan.sizes.held_memory
 
 
 def ode_system(run: Run, is_held: bool) -> OdeSystem:
-    """What the integrator evaluates; with what holds witnesses, where they are held."""
+    """The system that the integrator evaluates, with the holds of witnesses."""
     if is_held:
         rows = run.plan.held
         return OdeSystem(
@@ -91,7 +91,7 @@ def ode_system(run: Run, is_held: bool) -> OdeSystem:
 
 
 def method_arrays(run: Run) -> MethodArrays:
-    """What the integrator works on."""
+    """The arrays of the integrator."""
     coefficients, slots = numbers_of_method(run)
     memory = run.memory[: memory_size(run)]
     return MethodArrays(run.y.shape[0], coefficients, run.settings, memory, run.work, slots)

@@ -1,4 +1,4 @@
-"""Model Exchange: the importing tool integrates; here are completed steps and events."""
+"""Completed steps and events of Model Exchange, where a host integrates instead of the Step."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from cosim.step.witnesses import store_start_levels, store_witness_values
 from cosim.step.zeros import has_arrivals, store_zeros
 
 
-def arrive(run: Run, t: float) -> None:
-    """Be at `t` with the states that were set."""
+def realize_at(run: Run, t: float) -> None:
+    """Set the time and realize the states that the host has set."""
     if t != run.clock.time:
         run.clock.time = t
         lower_stage(run, INSTANCE)
@@ -41,21 +41,21 @@ def arrive(run: Run, t: float) -> None:
 
 
 def set_meeting(run: Run, t: float) -> None:
-    """The step of the host that ends at `t` says how far from a scheduled time it may be."""
+    """Set ``options.meeting``, within which times coincide, for a step of the host that ends at `t`."""
     if t > run.clock.completed:
         run.options.meeting = SAME_TIME * (t - run.clock.completed)
 
 
 def resolution(run: Run, t: float) -> float:
-    """How close to `t` a host cannot tell times from it, s.
+    """The distance from `t`, s, below which a host cannot distinguish times.
 
     Hosts compute their own times, and their solvers refuse steps of the last few bits.
     """
     return max(run.options.meeting, 1e-14 * max(1.0, abs(t)))
 
 
-def up_to_rounding(run: Run, t: float) -> float:
-    """The last scheduled time that a host which stands at `t` cannot tell from it, else `t`."""
+def last_coinciding_time(run: Run, t: float) -> float:
+    """The last scheduled time that a host cannot distinguish from `t`; without one, `t`."""
     limit = t + resolution(run, t)
     latest = t
     for handler in run.handlers:
@@ -66,8 +66,8 @@ def up_to_rounding(run: Run, t: float) -> float:
     return latest
 
 
-def find_crossed(run: Run) -> bool:
-    """List in `has_crossed` which witnesses have crossed since the last completed step; whether some have."""
+def mark_crossed(run: Run) -> bool:
+    """Set `has_crossed` of the witnesses that crossed since the last completed step; whether any did."""
     store_start_levels(run)
     some = False
     for i in range(len(run.witnesses)):
@@ -79,8 +79,8 @@ def find_crossed(run: Run) -> bool:
     return some
 
 
-def has_every_step(run: Run) -> bool:
-    """Whether there are handlers of every step."""
+def has_step_handlers(run: Run) -> bool:
+    """Whether there are handlers that run in every step."""
     has_handler = False
     for handler in run.handlers:
         has_handler = has_handler or handler.cause == TIME_CAUSE
@@ -88,9 +88,12 @@ def has_every_step(run: Run) -> bool:
 
 
 def complete_step(run: Run, t: float) -> int:
-    """A step of whoever integrates has been completed at `t`: REACHED or EVENT."""
+    """Complete a step of the host that ends at `t`.
+
+    Returns REACHED, or EVENT if the host has to enter event mode.
+    """
     make_room(run)
-    arrive(run, t)
+    realize_at(run, t)
     set_meeting(run, t)
     if t > run.clock.completed:
         arrived = realize_end(run)
@@ -98,31 +101,49 @@ def complete_step(run: Run, t: float) -> int:
         if arrived < math.inf:
             remember(run, AFTER_ARRIVAL, arrived)
     run.clock.completed = t
-    if find_crossed(run):
+    if mark_crossed(run):
         return EVENT
     store_zeros(run, False)
     store_witness_values(run)
-    return EVENT if has_every_step(run) or has_arrivals(run) else REACHED
+    return EVENT if has_step_handlers(run) or has_arrivals(run) else REACHED
+
+
+def handle_events(run: Run, t: float) -> int:
+    """Handle the events at `t`; the values at the last completed step decide which witnesses have crossed.
+
+    Returns REACHED, or TERMINATED if a handler asks to end the run.
+    """
+    set_meeting(run, t)
+    t = last_coinciding_time(run, t)
+    is_break = breaks_at(run, t)
+    enter_event_mode(run, t)
+    run.answers.changed = 0
+    if run.clock.jumped != 0.0:
+        handle_jump(run)
+    else:
+        trigger_crossed(run, t)
+    store_witness_values(run)
+    if run.plan.handled_in_steps != 0:
+        run_handlers(run)
+    follow_clocks(run)
+    find_next_event(run)
+    store_witness_values(run)
+    set_states_changed(run, is_break)
+    return TERMINATED if asks_to_stop(run) else REACHED
 
 
 def breaks_at(run: Run, t: float) -> bool:
-    """Whether the time event at `t` is a break of what a component remembers, and no handler's."""
+    """Whether the time event at `t` is that of a break in a history, and of no handler."""
     if run.clock.next_event > t:
         return False
     scheduled = next_event_time(run) if run.plan.has_schedule != 0 else math.inf
     return scheduled > t
 
 
-def handle_events(run: Run, t: float) -> int:
-    """The events of `t`: REACHED or TERMINATED.
-
-    Which witnesses have crossed is decided by their values at the last completed step.
-    """
-    set_meeting(run, t)
-    t = up_to_rounding(run, t)
-    is_break = breaks_at(run, t)
+def enter_event_mode(run: Run, t: float) -> None:
+    """Realize the states before the events, and save them for `set_states_changed`."""
     make_room(run)
-    arrive(run, t)
+    realize_at(run, t)
     clear_answers(run)
     for m in range(run.y.shape[0]):
         run.arrived_states[m] = run.y[m]
@@ -131,37 +152,40 @@ def handle_events(run: Run, t: float) -> int:
         run.agenda.finished = 0
         run.clock.completed = t
         remember(run, BEFORE, SMOOTH)
-    run.answers.changed = 0
-    if run.clock.jumped != 0.0:
-        handle_jump(run)
-    else:
-        has_crossed = find_crossed(run)
-        if has_crossed:
-            compute_rates(run, RATE_SPACING)
-            trigger_handlers(run, resolution(run, t))  # the last flights of a ball, however the host steps
-        store_zeros(run, has_crossed)
-    store_witness_values(run)
-    if run.plan.handled_in_steps != 0:
-        run_handlers(run)
-    follow_clocks(run)
-    find_next_event(run)
-    store_witness_values(run)
-    # behind a break the solver of the host has to begin anew: only a changed state makes it do so
-    moved = is_break or run.answers.changed != 0
-    for m in range(run.y.shape[0]):
-        moved = moved or different(run.arrived_states[m], run.y[m])
-    run.clock.states_changed = 1.0 if moved else 0.0
-    return TERMINATED if asks_to_stop(run) else REACHED
+
+
+def trigger_crossed(run: Run, t: float) -> None:
+    """Trigger the handlers of all witnesses that have crossed."""
+    has_crossed = mark_crossed(run)
+    if has_crossed:
+        compute_rates(run, RATE_SPACING)
+        # events that the host cannot distinguish repeat each other: a bouncing ball comes to rest
+        trigger_handlers(run, resolution(run, t))
+    store_zeros(run, has_crossed)
 
 
 def run_handlers(run: Run) -> None:
-    """The publishes and updates of this instant; witnesses that would be held are refused."""
+    """Run the publishes and updates of this instant.
+
+    Raises
+    ------
+    EndlessEvents
+        A witness would have to be held, which a host that integrates cannot do: the rates of a held system
+        are those of another one than the described.
+    """
     follow_parameters(run)
     end_step(run, PUBLISH_CAUSES)
     start_step(run)
     if has_arrivals(run):
         follow_arrivals(run)
     if held_count(run) > 0:
-        # rates with what holds it would be another system than the one that is described
         run.failure.witness = held_at(run, 0)
         raise EndlessEvents()
+
+
+def set_states_changed(run: Run, is_break: bool) -> None:
+    """Report changed states to the host, also at breaks: only they make its solver start anew."""
+    moved = is_break or run.answers.changed != 0
+    for m in range(run.y.shape[0]):
+        moved = moved or different(run.arrived_states[m], run.y[m])
+    run.clock.states_changed = 1.0 if moved else 0.0

@@ -15,7 +15,7 @@ def realize(run: Run, stage: int) -> None:
 
 
 def realize_missing(run: Run, stage: int) -> None:
-    """As `realize`, where something is missing."""
+    """Realize a stage, of which something is missing."""
     if run.evaluation.stage == DERIVATIVES:
         for block in run.past:
             if block.waits != 0:

@@ -49,7 +49,7 @@ def restore_reals(run: Run, array: int, source: Reals, target: Reals) -> int:
 
 
 def restore_integers(run: Run, source: Integers) -> int:
-    """The same of the integers."""
+    """Restore the integers of the saved variables."""
     lowest = UNTOUCHED
     for m in range(run.k.shape[0]):
         if run.k[m] != source[m]:

@@ -33,12 +33,12 @@ class Points(NamedTuple):
 
 
 def points_of(run: Run) -> Points:
-    """Those of a run."""
+    """The search points of a run."""
     return Points(run.point_numbers, len(run.witnesses))
 
 
 def numbers_of_points(witnesses: int) -> int:
-    """How many numbers the points take."""
+    """The count of numbers that search points take."""
     return POINTS * (1 + 2 * witnesses)
 
 
@@ -131,7 +131,7 @@ def searched_without_value(points: Points) -> tuple[int, float]:
 
 
 def spacing_for(points: Points, i: int) -> float:
-    """How far apart points may lie so that a witness that goes on as it was seen hides nothing between them.
+    """The largest distance of points at which a witness with its present rates hides nothing between them.
 
     Infinite where zero is further off than its whole range.
     """
@@ -145,7 +145,7 @@ def spacing_for(points: Points, i: int) -> float:
 
 
 def hiding_rate(points: Points, i: int) -> float:
-    """How fast witness `i` has to be to touch zero between LEFT and RIGHT; infinite where it crosses."""
+    """The rate at which witness `i` could touch zero between LEFT and RIGHT; infinite if it crosses."""
     step = time_at(points, RIGHT) - time_at(points, LEFT)
     left = values_at(points, LEFT)[i]
     right = values_at(points, RIGHT)[i]

@@ -72,7 +72,7 @@ ROW_WIDTH, BLOCK_WIDTH, HELD_WIDTH, SWITCHED_WIDTH = map(
 
 
 class Held(NamedTuple):
-    """What a walk needs beside time, states and cache; the row of the block begins at `first` in `ints`."""
+    """The arguments of a walk with holds; the row of the block begins at `first` in `ints`."""
 
     p: Reals
     d: Reals
@@ -83,7 +83,7 @@ class Held(NamedTuple):
 
 
 class FieldNumbers(NamedTuple):
-    """What the block works with, behind the cache of the State; vectors have a number for each state."""
+    """The vectors of the block, behind the cache of the State; each has a number for each state."""
 
     multipliers: Reals  # of the held witnesses
     pushes: Reals  # a vector for each of them: how it is pushed,
@@ -317,7 +317,7 @@ def find_push_directions(a: Held, t: float, y: Reals, numbers: FieldNumbers) -> 
 
 
 def find_switch_directions(a: Held, t: float, y: Reals, numbers: FieldNumbers) -> None:
-    """That of one that switches variables is the difference of both flows: f_i - f."""
+    """The direction of a hold that switches variables: the difference of both flows, f_i - f."""
     n = row_of(a).states
     at = row_of(a).switches_at
     for j in range(row_of(a).held):
@@ -333,7 +333,7 @@ def find_switch_directions(a: Held, t: float, y: Reals, numbers: FieldNumbers) -
 def fill_equations(
     a: Held, t: float, y: Reals, direction: Reals, time_moves: float, j: int, numbers: FieldNumbers
 ) -> None:
-    """How a direction changes the held witnesses: the `j`-th column of the matrix, the right side at -1.
+    """Write the effect of a direction on the held witnesses: column `j` of the matrix; -1: the right side.
 
     Of one that is PUSHED that is W'': the change, along the direction, of W' along the solution. Of others it
     is W', along the direction.

@@ -56,7 +56,7 @@ from cosim.step.integration import assemble, integrate_step, restart_integration
 from cosim.step.realize import realize
 from cosim.step.recording import record_update
 from cosim.step.saved_variables import different, save_variables
-from cosim.step.tape import begin_step_on_tape, log_assembly, log_step
+from cosim.step.tape import log_assembly, log_step, start_step_on_tape
 from cosim.step.triggered import (
     follow_handlers,
     list_handled,
@@ -106,7 +106,7 @@ def one_step(run: Run, boundary: float) -> None:
     start = run.clock.time
     follow_clocks(run)  # once more: updates may have moved timers and periods
     is_held = held_count(run) > 0
-    begin_step_on_tape(run)
+    start_step_on_tape(run)
     integrate_toward(run, boundary)
     arrived = math.inf
     if run.clock.time > start:
@@ -163,7 +163,7 @@ def run_start_updates(run: Run) -> None:
 
 
 def handle_jump(run: Run) -> None:
-    """What was written since the last step is a jump at this instant; it may make witnesses cross."""
+    """Treat writes since the last step as a jump at this instant; it may make witnesses cross."""
     assemble(run)
     log_assembly(run)
     remember(run, AFTER_EVENT, UNSEEN_BREAK)
@@ -282,7 +282,7 @@ def integrate(run: Run, event_time: float, boundary: float) -> None:
 
 
 def end_of_step(run: Run, event_time: float, boundary: float) -> float:
-    """Where a step has to end at the latest, s."""
+    """The latest time at which a step may end, s."""
     start = run.clock.time
     fixed = run.method_settings.fixed_step
     stop = min(event_time, boundary)

@@ -1,4 +1,4 @@
-"""Which parts of a step need no search, since its dense output is a cubic and all witnesses are straight.
+"""Parts of a step that need no search: the dense output is a cubic and all witnesses are straight.
 
 A straight witness is a sum of states and the time, each times a constant. Along a cubic it is a cubic as
 well, so its values at the quarters of a step show all that it does there: between two of them it changes its

@@ -1,4 +1,4 @@
-"""What a run has done, in the order in which it was done, for whoever moves tangents along.
+"""The tape of a run: its steps and events in order, for whoever carries tangents along.
 
 Where ``output.logging`` is `LOG_TAPE`, the event log has these records between its events: each step with the
 states that it began with, each row that was recorded, where each group of handlers begins that read the same
@@ -44,7 +44,7 @@ class LoggedMark(Record):
 
 
 class StepNumbers(NamedTuple):
-    """What stands behind a step: what it began with, but for d and k, which are those at its end."""
+    """The values at the start of a step, which follow its record; d and k are those at its end."""
 
     y: Reals
     memory: Reals
@@ -66,7 +66,7 @@ def logged_mark(run: Run, at: int) -> LoggedMark:
 
 
 def step_numbers(run: Run, at: int) -> StepNumbers:
-    """What stands behind the step that begins at a place in `log`."""
+    """The values that follow the step whose record begins at a place in `log`."""
     at_y = at + STEP_WIDTH
     at_memory = at_y + run.y.shape[0]
     at_d = at_memory + run.memory.shape[0]
@@ -80,12 +80,12 @@ def step_numbers(run: Run, at: int) -> StepNumbers:
 
 
 def holds_at(run: Run, at: int) -> int:
-    """Where what it was held by stands, of the step that begins at a place in `log`."""
+    """The place in `log` of the holds of the step whose record begins at a place."""
     return at + STEP_WIDTH + run.y.shape[0] + run.memory.shape[0] + run.d.shape[0] + run.k.shape[0]
 
 
 def room_on_tape(run: Run, kind: int, size: int) -> int:
-    """Where a record of this kind and size may begin; -1 where there is no tape."""
+    """The place at which a record of this kind and size may begin; -1 if there is no tape."""
     if run.output.logging != LOG_TAPE:
         return -1
     at = room_in_log(run, size)
@@ -116,7 +116,7 @@ def assembled_states(run: Run, at: int) -> Reals:
     return run.log[at + MARK_WIDTH : at + MARK_WIDTH + run.y.shape[0]]
 
 
-def begin_step_on_tape(run: Run) -> None:
+def start_step_on_tape(run: Run) -> None:
     """Keep what a step begins with and changes."""
     if run.output.logging == LOG_TAPE:
         copy_reals(run.memory, run.start_memory)
@@ -144,7 +144,7 @@ def log_step(run: Run, start: float, is_held: bool) -> None:
 
 
 def held_sizes(run: Run) -> tuple[int, int]:
-    """How many numbers the tables of witnesses and switches have, and how many sides there may be."""
+    """The lengths of the tables of witnesses and switches, and the largest number of sides."""
     if not can_hold(run):
         return 0, 0
     row = rows_of(SlidingRow, run.held_ints, run.plan.held_row, 1)[0]

@@ -66,7 +66,7 @@ LOST = 4.0  # of the rounding: a flight is a quarter as high as its time times t
 
 
 class Turn(NamedTuple):
-    """What handlers have made of the way of a witness, by its rates before and after."""
+    """The change of a witness's direction by handlers, from its rates before and after."""
 
     side: float  # from which it comes: DOWNWARD from above, UPWARD from below
     stops: bool
@@ -102,10 +102,10 @@ def is_lost(run: Run, i: int, since: float) -> bool:
 
 
 def trigger_handlers(run: Run, near_by: float) -> None:
-    """Witnesses have crossed: handlers that wait for them are pending, repetitions are counted.
+    """Make the handlers of witnesses that have crossed pending, and count repeated events.
 
-    An event within `near_by` of the last one, s, repeats it, as does one behind a flight lost in rounding.
-    `rates_now` has the rates of the witnesses.
+    An event repeats the last one of its witness if it follows within `near_by`, s, or if the flight between
+    both is lost in rounding. `rates_now` has the rates of the witnesses.
     """
     now = run.clock.time
     for i in range(len(run.witnesses)):
@@ -288,7 +288,7 @@ def clear_outdated_predictions(run: Run) -> None:
 
 
 def turn_of(run: Run, i: int, moved: bool, moves_on: bool) -> Turn:
-    """What handlers have made of the way of a witness."""
+    """The change of a witness's direction by handlers."""
     witness = run.witnesses[i]
     rate = witness.rate
     rate_now = run.rates_now[i]

@@ -27,7 +27,7 @@ def value(run: Run, i: int) -> float:
 
 
 def direction_of(run: Run, i: int) -> int:
-    """Which way it has to cross, whether it is held or not."""
+    """The direction in which a witness has to cross, whether it is held or not."""
     return run.witness_kinds[i].direction
 
 
@@ -52,7 +52,7 @@ def is_moved(run: Run, i: int) -> bool:
 
 
 def shortest_pulse(run: Run) -> float:
-    """How long every witness stays on the other side of zero at least, s."""
+    """The shortest time for which any witness stays on the other side of zero, s."""
     shortest = math.inf
     for options in run.witness_options:
         shortest = min(shortest, options.shortest_pulse)
@@ -131,7 +131,7 @@ def walk_watched_at(run: Run, t: float, y: Reals, c: Reals) -> int:
 
 
 def walk_watched(run: Run, t: float, y: Reals, c: Reals) -> None:
-    """As `walk_watched_at`, refusing to go on where a block fails."""
+    """Walk the rows of watched witnesses; raises if a block fails."""
     status = walk_watched_at(run, t, y, c)
     if status != 0:
         run.failure.block = run.watched_blocks[status - 1]

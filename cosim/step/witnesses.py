@@ -238,7 +238,7 @@ def clear_located(run: Run) -> None:
 
 
 def compare_ends(run: Run) -> bool:
-    """Which witnesses are on the other side of zero at the end of the step; whether there is one."""
+    """Mark the witnesses that are on the other side of zero at the end of the step; whether there are any."""
     some = False
     for i in range(len(run.witnesses)):
         before = above(run, i, run.values_before[i])
@@ -359,7 +359,7 @@ def is_noise(run: Run) -> bool:
 
 
 def points_apart(run: Run, points: Points, spacing: float, has_crossed: bool) -> float:
-    """How far apart the points may lie at which witnesses are evaluated: by their rates, and by promises.
+    """The largest distance of points at which witnesses are evaluated, by their rates and promises.
 
     `spacing` is how far apart they were. Where a witness that declares its rate could have hidden something
     between two of them, at the largest of its rates, half of it: then such parts are halved, too. One that
@@ -395,7 +395,7 @@ def is_crossing_missing(run: Run) -> bool:
 
 
 def largest_shift(run: Run) -> float:
-    """How much later the last of the witnesses that have to cross does so, by its present value and rate."""
+    """The delay until the last of the witnesses that have to cross does so, by present values and rates."""
     shift = 0.0
     is_first = True
     for i in range(len(run.witnesses)):

@@ -147,7 +147,7 @@ def evaluate_moved(run: Run, t: float) -> bool:
 
 
 def rounding(run: Run, i: int) -> float:
-    """How far a witness moves by rounding, as `measure_rounding` has found."""
+    """The change of a witness by rounding, as `measure_rounding` has measured it."""
     return run.roundings[i]
 
 

@@ -128,7 +128,7 @@ def _passed_and_refused(width: int) -> tuple[str, str]:
 
 
 def _size_texts(arguments: Sequence[Argument], place: dict[str, int]) -> dict[str, str]:
-    """How the adapter writes the size of each argument: a number, or a place in the row."""
+    """The text of the size of each argument in the adapter: a number, or a place in the row."""
     sizes = {a.name: str(a.size) for a in arguments}
     for i, argument in enumerate(lengths(arguments)):
         sizes[argument.name] = f"ints[r + {len(place) + i}]"

@@ -40,7 +40,7 @@ CACHE_KINDS = ("cache", "output", "input")
 
 
 class Assembly:
-    """What a system is made from; a solver sees it while it contributes its blocks.
+    """The parts of a system while it is built; a solver adds its blocks to it.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class Assembly:
         return [p for p in self.parts_by_name.values() if isinstance(p, kind)]
 
     def slot(self, part: Component, name: str) -> Slot:
-        """Where a part's declared quantity lies."""
+        """The slot of a part's declared quantity."""
         return self.layout.slots[part.name][name]
 
     def asked(self, part: Component, name: str) -> Slot:
@@ -131,7 +131,7 @@ class Assembly:
         return self._argument_slot(part, known_names(part.declarations)[name], {})
 
     def derivative(self, part: Component, name: str) -> Slot:
-        """Where the derivative of a part's state lies (in the cache)."""
+        """The slot of the derivative of a part's state (in the cache)."""
         return self.layout.slots[part.name][f"{name}_dot"]
 
     def attached(self, part: Component, attachment: str) -> Component:
@@ -402,7 +402,7 @@ class Assembly:
         return slot
 
     def source_slot(self, part: Component, argument: Argument) -> Slot:
-        """Where the value of a source lies, or one of its derivatives."""
+        """The slot of a source's value, or of one of its derivatives."""
         declaration = part.declarations[argument.of]
         size = declaration.size if argument.is_free else argument.size
         if declaration.options["optional"] and part.values.attachments.get(argument.of) is None:
@@ -439,7 +439,7 @@ class Assembly:
         return slots
 
     def attached_path(self, part: Component, attachment: str) -> str:
-        """What an attachment was given, as text."""
+        """The path that was passed for an attachment, as text."""
         value = part.values.attachments.get(attachment)
         if value is None:
             raise ModelError.of("", f"{attachment} is missing: give a part or its name")
@@ -451,7 +451,7 @@ class Assembly:
         return path
 
     def attached_name(self, part: Component, attachment: str) -> str:
-        """The same; `LookUpError` where that begins with no part and should."""
+        """The path that was passed for an attachment; `LookUpError` if it should begin with a part."""
         path = self.attached_path(part, attachment)
         if (
             part.declarations[attachment].options["attachment"].names_part
@@ -480,7 +480,7 @@ def _accumulating(listed: Mapping[str, Declaration]) -> list[str]:
 
 
 def _repeated(numbers: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """As many numbers as there are elements: one stands for all."""
+    """One number for each element: a single one counts for all."""
     return np.repeat(numbers, size) if numbers.size == 1 != size else numbers
 
 

@@ -11,7 +11,7 @@ Block = Callable[..., None]
 
 
 def block_address(block: Block) -> int:
-    """Where the machine code of a block starts; in plain Python its key among the plain functions."""
+    """The address of a block's machine code; in plain Python its key among the plain functions."""
     return function_address(block, BLOCK_SIGNATURE)
 
 

@@ -67,7 +67,7 @@ def block_failure(system: System, state: State, index: int) -> SimulationError:
 
 
 def _place(system: System, error: BaseException, owner: str) -> str:
-    """Where a method of a part raised, as `` (file:line)``; empty for kernel functions."""
+    """The place where a method of a part raised, as `` (file:line)``; empty for kernel functions."""
     part = system.parts.get(owner.partition(".")[0])
     module = type(part).__module__
     lines = [

@@ -1,4 +1,4 @@
-"""What a schedule is made of: slots, and blocks that read and write them."""
+"""The parts of a schedule: slots, and blocks that read and write them."""
 
 from __future__ import annotations
 
@@ -41,6 +41,17 @@ class Slot(NamedTuple):
         if self.array != other.array:
             return False
         return self.offset < other.offset + other.size and other.offset < self.offset + self.size
+
+
+class BlockArrays(NamedTuple):
+    """The arrays of a State in the order in which blocks take them."""
+
+    y: NDArray[np.float64]
+    p: NDArray[np.float64]
+    d: NDArray[np.float64]
+    k: NDArray[np.int64]
+    h: NDArray[np.float64]
+    c: NDArray[np.float64]
 
 
 Flows = tuple[tuple[Slot, tuple[Slot, ...]], ...]
@@ -95,14 +106,14 @@ class Block:
     tells_elements: Callable[[Block], Flows] | None = None
 
     def flows(self) -> Flows:
-        """What elements of its results are computed from, the time is `TIME`; empty where that is not known.
+        """The slots from which elements of the results are computed (time: `TIME`); empty if unknown.
 
         It is found out each time: most blocks are never asked.
         """
         return () if self.tells_flows is None else self.tells_flows(self)
 
     def element_flows(self) -> Flows:
-        """As `flows`, with the elements of vectors told apart where that can be found out."""
+        """The flows with the elements of vectors separated where that is known."""
         return (() if self.tells_elements is None else self.tells_elements(self)) or self.flows()
 
     def count_merged_rows(self) -> None:
@@ -117,7 +128,7 @@ def _without_numbers(count: int) -> NDArray[np.int64]:
 
 
 def behind(block: Block, flows: Flows, slot: Slot) -> tuple[Slot, ...]:
-    """What a block computes that from, of its results; `flows` are its own."""
+    """The slots from which a block computes a part of its results; `flows` are the block's."""
     if not flows:
         return block.reads
     return tuple(s for result, sources in flows if result.overlaps(slot) for s in sources)

@@ -1,4 +1,4 @@
-"""What a signal depends on at the same instant, read from what the blocks of the schedule read and write."""
+"""The dependencies of signals at one instant, read from what the blocks of the schedule read and write."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Dependencies:
         self._places: dict[tuple[Slot, bool], set[tuple[str, int]]] = {}
 
     def places_behind(self, slot: Slot, initially: bool) -> set[tuple[str, int]]:
-        """What `behind`, or `behind_at_start`, gives as places; found once, since exports ask three times."""
+        """The places of `behind` or `behind_at_start`; cached, since exports ask three times."""
         question = slot, initially
         if question not in self._places:
             self._places[question] = places(self.behind_at_start(slot) if initially else self.behind(slot))
@@ -32,7 +32,7 @@ class Dependencies:
         return self._assembly.graph.sources(slot)
 
     def behind_at_start(self, slot: Slot) -> set[Slot]:
-        """The same for the value that a run begins with.
+        """The slots on which the start value at a slot depends.
 
         Memories have no past then, so what their updates read counts; and a variable that a handler of the
         0th step may change is computed from what the handlers of its part read.

@@ -1,8 +1,8 @@
-"""The graph: which blocks depend on which, and the schedule that follows.
+"""The dependencies between blocks, and the order in which these run.
 
-A *node* is one row of one kernel function. Its stage is the highest stage of what it reads; its depth
-is its place in the dependency graph inside that stage. Nodes of one function at one stage and depth
-become one *block* of the schedule.
+A block starts with one row of one kernel function. Its stage is the highest stage of what it reads; its depth
+is the length of the longest chain of blocks before it inside that stage. Blocks of one function at one stage
+and depth are merged into one block of the schedule.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from operator import attrgetter
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,24 +25,32 @@ from cosim.system.short_lists import ShortLists
 NO_BLOCK = -1
 
 
+class _MergeKey(NamedTuple):
+    """The properties that merged blocks have in common."""
+
+    stage: Stage
+    depth: int
+    function: int  # its id(); negative and unique for a block that is never merged
+
+
 class Graph:
     """Dependencies between blocks, through the regions of the cache.
 
     Parameters
     ----------
     blocks : sequence of Block
-        In order of declaration, which decides wherever the dependencies do not.
+        In the order of declaration, which decides where dependencies leave the order open.
     layout : Layout
-        Whose allocations in the cache are the regions.
+        Its allocations in the cache are the regions.
     base_stage : callable
-        Stage at which a slot outside the cache becomes known.
+        Returns the stage at which a slot outside the cache becomes known.
 
     Attributes
     ----------
     reads, writes, adds : ShortLists
-        For each block the regions that it reads, writes, or adds to.
+        By block the regions that it reads, writes, or adds to.
     predecessors : ShortLists
-        For each block those that run before it.
+        By block those that have to run before it.
     """
 
     def __init__(self, blocks: Sequence[Block], layout: Layout, base_stage: Callable[[Slot], Stage]) -> None:
@@ -57,14 +65,18 @@ class Graph:
         self.predecessors = self._list_predecessors()
 
     def _list_predecessors(self) -> ShortLists:
-        count, readers, read = len(self.blocks), self.reads.owners, self.reads.numbers
-        later = [readers, np.repeat(readers, self._adders.counts[read]), self.adds.owners]
-        earlier = [self._writer[read], self._adders.of(read), self._writer[self.adds.numbers]]
-        after, before = np.concatenate(later), np.concatenate(earlier)
+        readers, read = self.reads.owners, self.reads.numbers
+        writer_before_reader = self._writer[read], readers
+        adder_before_reader = self._adders.of(read), np.repeat(readers, self._adders.counts[read])
+        writer_before_adder = self._writer[self.adds.numbers], self.adds.owners
+        before, after = (
+            np.concatenate(blocks)
+            for blocks in zip(writer_before_reader, adder_before_reader, writer_before_adder, strict=True)
+        )
         has_owner = np.array([bool(block.owners) for block in self.blocks], dtype=bool)
-        # a solver reads what it has written itself
+        # blocks of a solver, which have no owner, read what they have written themselves
         is_predecessor = (before != NO_BLOCK) & ((before != after) | has_owner[after])
-        return ShortLists.of_sets(after[is_predecessor], before[is_predecessor], count)
+        return ShortLists.of_sets(after[is_predecessor], before[is_predecessor], len(self.blocks))
 
     def makers(self, region: int) -> list[int]:
         """The blocks that write a region of the cache or add to it."""
@@ -72,12 +84,12 @@ class Graph:
         return [*([] if writer == NO_BLOCK else [writer]), *self._adders[region]]
 
     def order(self) -> list[list[Block]]:
-        """For each stage the merged blocks in order.
+        """The merged blocks of each stage, in the order in which they run.
 
         Raises
         ------
         ModelError
-            A loop; its path is listed.
+            There is an algebraic loop; the message lists its path.
         """
         stages, depth, before = self.stages, [0] * len(self.blocks), self.predecessors
         for i in self.sequence:
@@ -87,16 +99,16 @@ class Graph:
                     least = depth[j] + 1
             depth[i] = least
         result: list[list[Block]] = [[] for _ in Stage]
-        groups: dict[tuple[Any, ...], list[int]] = {}
+        groups: dict[_MergeKey, list[int]] = {}
         for i, block in enumerate(self.blocks):
-            key = (stages[i], depth[i], id(block.function) if block.mergeable else -1 - i)
+            key = _MergeKey(stages[i], depth[i], id(block.function) if block.mergeable else -1 - i)
             groups.setdefault(key, []).append(i)
-        for (stage, _, _), members in sorted(groups.items(), key=lambda g: (g[0][0], g[0][1], g[1][0])):
-            result[stage].append(self._merge(members, stage))
+        for key in sorted(groups, key=lambda key: (key.stage, key.depth, groups[key][0])):
+            result[key.stage].append(self._merge(groups[key], key.stage))
         return result
 
     def stage_of_region(self) -> list[Stage]:
-        """The stage at which each region of the cache is complete; MODEL where nothing computes it."""
+        """The stage at which each region of the cache is complete; MODEL if no block computes it."""
         stages = [*self.stages, Stage.MODEL]  # the last is that of NO_BLOCK
         stage_of = [stages[i] for i in self._writer.tolist()]
         for region in np.flatnonzero(self._adders.counts).tolist():
@@ -104,7 +116,7 @@ class Graph:
         return stage_of
 
     def regions_behind(self, stop: Slot) -> set[int]:
-        """Regions of the cache that the value at `stop` depends on at the same instant, its own as well."""
+        """Regions of the cache on which the value at `stop` depends at the same instant, with its own."""
         region = self.layout.region_of(stop.offset)
         regions, visited = {region}, set()
         pending = self.makers(region)
@@ -119,9 +131,14 @@ class Graph:
     def followers(
         self, starts: Sequence[Slot] = (), outside: Callable[[Slot], bool] | None = None
     ) -> set[int]:
-        """Regions of the cache that depend on one of these slots at the same instant, their own as well.
+        """Regions of the cache that depend on some slots at the same instant, with their own.
 
-        `outside` says whether one outside the cache is one of them.
+        Parameters
+        ----------
+        starts : sequence of Slot
+            The slots in the cache.
+        outside : callable or None
+            Returns whether a slot outside the cache is one of the slots, too.
         """
         regions = set(self.layout.regions_of(starts))
         follows = [False] * len(self.blocks)
@@ -142,8 +159,8 @@ class Graph:
         ----------
         stop : Slot
         updates : sequence of Block
-            Blocks that renew memories. What one of them reads counts where a block of the same owner is
-            on the way: at the initialization a memory is filled with present values.
+            Blocks that update memories. What they read counts if the value depends on another block of the
+            same owner: the initialization fills memories with present values.
         """
         memories: dict[str, list[Block]] = {}
         for update in updates:
@@ -162,7 +179,7 @@ class Graph:
                 block = self.blocks[i]
                 if i not in flows:
                     flows[i] = block.flows()
-                key = i, slot if flows[i] else stop  # what does not tell its results apart is seen once
+                key = i, slot if flows[i] else stop  # without flows all results depend on the same slots
                 if key not in visited:
                     visited.add(key)
                     memory = [u for owner in set(block.owners) for u in memories.get(owner, ())]
@@ -191,7 +208,13 @@ class Graph:
 
     @cached_property
     def sequence(self) -> array[int]:
-        """Indices of the blocks in an order in which they can run; `ModelError` for a loop."""
+        """Indices of the blocks in an order in which they can run.
+
+        Raises
+        ------
+        ModelError
+            There is an algebraic loop.
+        """
         before = self.predecessors
         successors = ShortLists.of_pairs(before.numbers, before.owners, len(before))
         missing = before.counts.tolist()
@@ -251,14 +274,17 @@ class Graph:
 
 
 def merged_rows(blocks: Sequence[Block]) -> NDArray[np.int64]:
-    """The rows of blocks of one function, one below the other; of a block alone its own."""
+    """The rows of blocks of one function, one below the other."""
     if len(blocks) == 1:
         return np.asarray(blocks[0].rows, dtype=np.int64)
     return np.array([row for block in blocks for row in block.rows], dtype=np.int64)
 
 
 def _regions(blocks: Sequence[Block], effect: str, starts: NDArray[np.int64]) -> ShortLists:
-    """The regions of the cache, which start there, that blocks read, write, or add to."""
+    """By block the regions of the cache that it reads, writes or adds to: `effect` says which of the three.
+
+    `starts` are the offsets at which regions start.
+    """
     offsets, ends, counts, slots_of = array("i"), array("i"), array("i"), attrgetter(effect)
     for block in blocks:
         before = len(offsets)
@@ -268,7 +294,7 @@ def _regions(blocks: Sequence[Block], effect: str, starts: NDArray[np.int64]) ->
                 ends.append(offset + size)
         counts.append(len(offsets) - before)
     first = np.searchsorted(starts, offsets, side="right") - 1
-    spans = np.searchsorted(starts, ends, side="left") - first  # 1 but of slots of several parts
+    spans = np.searchsorted(starts, ends, side="left") - first  # regions that each slot covers: mostly 1
     if not np.any(spans > 1):
         return ShortLists(first, counts)
     owners = np.repeat(np.repeat(np.arange(len(blocks)), counts), spans)

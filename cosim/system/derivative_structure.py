@@ -1,4 +1,4 @@
-"""Which derivatives depend on which states, read from what the blocks of the schedule read and write."""
+"""The structure of the Jacobian, read from what the blocks of the schedule read and write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many elements the parts have that are written for numbers and take vectors."""
+"""The number of elements of parts that are written for numbers and take vectors."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class InputLines:
         self._assembly = assembly
 
     def line(self, path: str, signal: Signal) -> Line:
-        """Of an input, or of one of its elements; `StateError` where it is connected inside the model."""
+        """The line of an input, or of one of its elements; `StateError` if it is connected in the model."""
         full = f"{signal.part}.{signal.name}"
         if full not in self._assembly.free_inputs:
             raise StateError(f"{path}: this input is connected inside the model and cannot be set")
@@ -74,7 +74,7 @@ class InputLines:
 
     @cached_property
     def places(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Where the values, slopes and times of all inputs lie in d."""
+        """The offsets in d of the values, slopes and times of all inputs."""
         assembly = self._assembly
         lines = [(value, *assembly.input_courses[path]) for path, value in assembly.free_inputs.items()]
         indices = [

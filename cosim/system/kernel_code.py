@@ -1,4 +1,4 @@
-"""What the compiler makes of the kernel functions of a component, for readers."""
+"""The compiled code of a component's kernel functions, for readers."""
 
 from __future__ import annotations
 

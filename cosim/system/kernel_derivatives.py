@@ -1,4 +1,4 @@
-"""What of the kernel functions of a component is differentiated, and where a derivative does not say all."""
+"""Which kernel functions of a component have tangents and adjoints, and where these are incomplete."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from cosim_compiler.errors import ContractError
 
 @dataclass(frozen=True)
 class KernelDerivatives:
-    """Of one kernel function.
+    """The derivatives of one kernel function.
 
     Attributes
     ----------
     name : str
     refusal : str
-        Why it has no tangent; empty where it has one.
+        The reason why it has no tangent; empty if it has one.
     notes : list of str
-        Where its tangent does not say all: file, line, what happens there.
+        Places where its tangent is incomplete: file, line, reason.
     is_own : bool
         Whether its author has written the tangent.
     no_adjoint : str
-        Why it has no adjoint, so runs with it have no gradients; empty where it has one, or no tangent.
+        The reason why it has a tangent but no adjoint, so that runs with it have no gradients; else empty.
     """
 
     name: str
@@ -38,7 +38,7 @@ class KernelDerivatives:
 
 
 def kernel_derivatives(cls: type[Component]) -> Iterator[KernelDerivatives]:
-    """Of the kernel functions of a class, in the order in which it declares them."""
+    """The derivatives of all kernel functions of a class, in the order in which it declares them."""
     handlers = {name: handler.function for name, handler in cls.handlers.items()}
     functions = {**cls.kernels, **handlers}
     for name, arguments in cls.arguments.items():

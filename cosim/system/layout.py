@@ -51,7 +51,7 @@ class Layout:
         return slot
 
     def allocate_each(self, array: str, size: int, name: str, owners: Sequence[str]) -> list[Slot]:
-        """As `allocate`, a stretch for each of these owners, one behind the other."""
+        """Allocate one stretch for each owner, one behind the other."""
         start, count = self.sizes[array], len(owners)
         self.sizes[array] = start + count * size
         starts = range(start, start + count * size, size) if size else repeat(start, count)

@@ -11,7 +11,7 @@ from cosim.units import parse_quantity, unit_of_quantity
 
 
 class Connection(NamedTuple):
-    """From a signal to an input, with a linear transformation on the way.
+    """A connection from a signal to an input, with a linear transformation.
 
     The input gets ``factor * signal + offset``, converted to its unit.
 
@@ -41,7 +41,7 @@ class Connection(NamedTuple):
 
     @property
     def fault(self) -> str:
-        """What is wrong with factor or offset, empty when nothing is."""
+        """The fault of factor or offset; "" if there is none."""
         for name, value in (("factor", self.factor), ("offset", self.offset)):
             if isinstance(value, bool) or not isinstance(value, (int, float, str)):
                 return f"{name} is {shown(value)}, needs a number, or a number with a unit such as '40 N/m'"

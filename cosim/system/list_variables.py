@@ -1,4 +1,4 @@
-"""What users can read of a system, by its paths."""
+"""The variables of a system that users can read, by their paths."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def nominal_sizes(system: System) -> NDArray[np.float64]:
 
 
 def _about_measures(parts: Sequence[Component]) -> list[str]:
-    """What the value of each measure of a class is: what the class says, and of which signals."""
+    """The description of the value of each measure: that of its class, with its signals."""
     summary, about = (type(parts[0]).__doc__ or "").partition("\n")[0].strip().rstrip("."), []
     for part in parts:
         of = [str(getattr(v, "name", v)) for v in part.values.attachments.values() if v is not None]

@@ -1,4 +1,4 @@
-"""Which blocks of the schedule some values need."""
+"""The blocks of the schedule that some values need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows from the declarations or the class of a part, found once for all parts that share them."""
+"""Facts that follow from the declarations or the class of a part, shared by all parts of the class."""
 
 from __future__ import annotations
 
@@ -117,11 +117,11 @@ class OfDeclarations(Generic[T]):
         ] = {}  # with the mapping, whose identity nothing else gets
 
     def __call__(self, part: Component) -> T:
-        """What follows from the declarations of a part."""
+        """The fact of a part's declarations."""
         return self.of(part.declarations)
 
     def of(self, declarations: Declarations) -> T:
-        """What follows from declarations."""
+        """The fact of declarations."""
         known = self._found.get(id(declarations))
         if known is None:
             known = self._found[id(declarations)] = self._find(declarations), declarations

@@ -1,4 +1,4 @@
-"""Which signals an input takes that is a switch, a whole number or one of several words."""
+"""The signals that may be connected to an input which is a switch, a whole number or a choice."""
 
 from __future__ import annotations
 

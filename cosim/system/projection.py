@@ -1,4 +1,4 @@
-"""What corrects a solution after a step, as a system lists it."""
+"""The corrections of a solution after a step, as a system lists them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Projection:
 
     @property
     def groups(self) -> list[list[Correction]]:
-        """In the order of their rows in the table."""
+        """All groups, in the order of their rows in the table."""
         return [
             *(self.normalize, self.prepare, self.move, self.speeds),
             *(self.estimates, self.displaced, self.rates),
@@ -50,5 +50,5 @@ class Projection:
 
     @property
     def all(self) -> list[Correction]:
-        """One after the other."""
+        """All corrections, one group after the other."""
         return [correction for group in self.groups for correction in group]

@@ -1,4 +1,4 @@
-"""What the blocks of one kernel function have in common, whichever part of the class they are made for."""
+"""The common part of the blocks of one kernel function, for all parts of a class."""
 
 from __future__ import annotations
 
@@ -82,11 +82,11 @@ class RowPlan:
 
     @cached_property
     def function(self) -> Callable[..., None]:
-        """What a block calls, where the kernel function is compiled."""
+        """The function that a block calls, if the kernel function is compiled."""
         return adapter.block_function(self._cls, self.name, self._kernel, self.arguments)
 
     def flows(self, block: Block) -> Flows:
-        """What each result of a block that was made by this plan is computed from."""
+        """The slots from which a block of this plan computes each result."""
         written = dict(zip((*self.writes, RETURNED), block.writes, strict=False))
         written |= dict(zip(self.adds, block.adds, strict=True))
         slots = dict(zip(self.reads, block.reads, strict=True)) | written
@@ -113,7 +113,7 @@ class RowPlan:
         return tuple(results)
 
     def element_flows(self, block: Block) -> Flows:
-        """As `flows`, element by element of vectors; empty where that cannot be found out."""
+        """The flows of a block, element by element of vectors; empty if unknown."""
         if self._follow is None:
             return ()
         slots = dict(zip((*self.reads, *self.writes), (*block.reads, *block.writes), strict=True))

@@ -24,7 +24,9 @@ Integers = NDArray[np.int64]
 
 
 class Schedule:
-    """Blocks by stage, then updates, handlers, corrections of a solution, and the inner blocks once more.
+    """The order of all blocks: by stage, then updates, handlers and corrections of a solution.
+
+    The blocks that derivatives need inside a step follow once more.
 
     Parameters
     ----------
@@ -33,13 +35,14 @@ class Schedule:
     Attributes
     ----------
     blocks : list of Block
-        But for corrections, which are no blocks of parts.
-    stage_ranges : dict of Stage to (int, int)
-    update_ranges : dict of str to (int, int)
-        Where updates stand in the table: at ends of steps, inside, between.
+        All blocks of parts; corrections are not among them.
+    stage_ranges : dict of Stage to range
+        The blocks of each stage.
+    update_ranges : dict of str to range
+        The updates: at the ends of steps, inside, between.
     handler_blocks : dict of (part, name) to int
     table, ints, derivative_range, inner_blocks, inner_range, corrections
-        As those of a `System`.
+        See `System`.
     needed : NeededBlocks
     """
 
@@ -51,26 +54,26 @@ class Schedule:
         functions += [function for function, _ in corrections]
         compile_ahead([(function, walker.BLOCK_SIGNATURE) for function in functions])
         table = self._make_table(corrections)
-        first, last = self.stage_ranges[Stage.TIME][0], self.stage_ranges[Stage.ACCELERATION][1]
+        first, last = self.stage_ranges[Stage.TIME].start, self.stage_ranges[Stage.ACCELERATION].stop
         self.derivative_range = first, last
-        self.needed = NeededBlocks(self.blocks[: self.stage_ranges[Stage.INFINITY][1]], assembly.graph)
+        self.needed = NeededBlocks(self.blocks[: self.stage_ranges[Stage.INFINITY].stop], assembly.graph)
         states = assembly.layout.nq + assembly.layout.nu + assembly.layout.nz
         self.inner_blocks = self.needed.of_derivatives(range(first, last), states)
         self.inner_range = (len(table), len(table) + len(self.inner_blocks))
         self.table: Integers = np.vstack([table, table[self.inner_blocks]])
-        motion = range(first, self.stage_ranges[Stage.VELOCITY][1])
+        motion = range(first, self.stage_ranges[Stage.VELOCITY].stop)
         self.corrections = _correction_rows(assembly.projection, len(self.blocks), motion)
 
     def _list_blocks(self, assembly: Assembly) -> None:
         blocks, ordered = self.blocks, assembly.graph.order()
-        self.stage_ranges: dict[Stage, tuple[int, int]] = {}
+        self.stage_ranges: dict[Stage, range] = {}
         for stage in Stage:
             first = len(blocks)
             blocks += ordered[stage]
-            self.stage_ranges[stage] = (first, len(blocks))
-        self.update_ranges: dict[str, tuple[int, int]] = {}
+            self.stage_ranges[stage] = range(first, len(blocks))
+        self.update_ranges: dict[str, range] = {}
         for when, updates in assembly.updates.items():
-            self.update_ranges[when] = (len(blocks), len(blocks) + len(updates))
+            self.update_ranges[when] = range(len(blocks), len(blocks) + len(updates))
             blocks += updates
         self.handler_blocks: dict[tuple[str, str], int] = {}
         for key, block in assembly.handlers.items():
@@ -101,7 +104,7 @@ class Schedule:
 
 
 def _correction_rows(projection: Projection | None, first: int, motion: range) -> Corrections:
-    """Which rows of the table correct a solution; they follow all others, from `first` on.
+    """The rows of the table that correct a solution; they follow all others, from `first` on.
 
     `motion` are the blocks that compute the motion.
     """

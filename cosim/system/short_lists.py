@@ -36,12 +36,12 @@ class ShortLists:
 
     @classmethod
     def of_pairs(cls, lists: Integers, numbers: Integers, count: int) -> ShortLists:
-        """From numbers and the list that each belongs to; their order in a list stays."""
+        """Make lists from numbers and the list to which each belongs; their order in a list stays."""
         return cls(numbers[np.argsort(lists, kind="stable")], np.bincount(lists, minlength=count))
 
     @classmethod
     def of_sets(cls, lists: Integers, numbers: Integers, count: int) -> ShortLists:
-        """The same, each number once in a list, rising."""
+        """Make lists from numbers and the list to which each belongs; each number once, ascending."""
         width = int(numbers.max(initial=0)) + 1
         pairs = np.sort(lists.astype(np.int64) * width + numbers)
         pairs = pairs[np.diff(pairs, prepend=-1) > 0]

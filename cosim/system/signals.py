@@ -1,4 +1,4 @@
-"""From a path that people type to a slot."""
+"""The slots of the paths that people type."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOT_READABLE = ("attachment", "collect", "history", "option")
 
 
 class Signal(NamedTuple):
-    """What a path stands for.
+    """The meaning of a path.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Place(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """What a name means in parts with the same declarations: a slot or an element of it, and its own unit."""
+    """The meaning of a name in parts with the same declarations: a slot or an element, and its own unit."""
 
     slot: str
     declaration: Declaration
@@ -96,7 +96,7 @@ class Paths:
         return Signal(part, name, slot, units, declaration)
 
     def signals(self, paths: Sequence[str]) -> list[Signal]:
-        """As `signal`, of many paths."""
+        """The signals of many paths."""
         parts, layout_slots, known_names = self._parts, self._layout.slots, self._known
         found_units, new = self.found_units, tuple.__new__  # a fifth of the time of calls of `Signal`
         signals = []
@@ -125,7 +125,7 @@ class Paths:
         return self.found_units.get((part.name, declaration.name), declaration.units)
 
     def units_of_parts(self, parts: Sequence[str], declaration: Declaration) -> list[tuple[str, ...]]:
-        """As `units`, for each of the parts of these names, which have this declaration."""
+        """The units of each of these parts, which share a declaration."""
         name, declared, found = declaration.name, declaration.units, self.found_units
         if declaration.unit_rule is None:
             return [declared] * len(parts)
@@ -150,7 +150,7 @@ class Paths:
         return Place(part_name, name, slot if at is None else slot.part(at), declaration, None, unit)
 
     def _searched(self, path: str) -> Place:
-        """As `place`; what a name means is the same in all parts that share their declarations."""
+        """The place of a path; a name means the same in all parts that share their declarations."""
         part_name, _, name = path.partition(".")
         index = None
         if part_name not in self._parts or not name.isidentifier():
@@ -201,7 +201,7 @@ def split_derivative(name: str) -> tuple[str, int]:
 
 
 def main_output_or_none(part: Component) -> str:
-    """What a part's bare name means: a measure's value, or its only output; empty for other parts."""
+    """The output that a part's bare name means: a measure's value, or the only output; else ""."""
     return _main_output(part.declarations)
 
 
@@ -213,7 +213,7 @@ def _main_output(declarations: Mapping[str, Declaration]) -> str:
 
 
 def main_output(part: Component) -> str:
-    """As `main_output_or_none`; `ModelError` where there is none."""
+    """The output that a part's bare name means; `ModelError` if there is none."""
     name = main_output_or_none(part)
     if name:
         return name

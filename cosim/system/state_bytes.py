@@ -80,7 +80,7 @@ def _damaged(reason: str) -> StateError:
 
 
 def _checked_content(system: System, data: bytes) -> bytes:
-    """What stands between the header and the checksum, both of which are right."""
+    """The bytes between the header and the checksum, both of which were checked."""
     digest = bytes.fromhex(system.digest)
     start = len(MAGIC) + len(digest)
     least = start + struct.calcsize(ACCURACY) + struct.calcsize(CHECKSUM)

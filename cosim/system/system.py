@@ -28,7 +28,10 @@ from cosim.stage import Stage
 from cosim.system import state_bytes
 from cosim.system.assembly import Assembly
 from cosim.system.block_failure import block_failure
-from cosim.system.blocks import Slot
+from cosim.system.blocks import (
+    BlockArrays,
+    Slot,
+)
 from cosim.system.dependencies import Dependencies
 from cosim.system.derivative_structure import derivative_structure
 from cosim.system.input_lines import InputLines
@@ -144,7 +147,7 @@ class System(FixedAttributes):
         self._walk = native.compile_function(walker.walk, walker.WALK_SIGNATURE)
 
     def __reduce__(self) -> Any:
-        """Its description: the model, from which it is built again, and the default State to compare."""
+        """The description of the system: the model that builds it again, and the default State to compare."""
         if self.model is None:
             raise TypeError("a System that was not built from a cosim.Model has no description to pickle")
         return _built_again, (self.model, self.default_state().to_bytes())
@@ -160,10 +163,10 @@ class System(FixedAttributes):
     @cached_property
     def has_updates(self) -> bool:
         """Whether something in it changes at the end of a step: a history, an auto-update variable."""
-        return any(first != last for first, last in self.update_ranges.values())
+        return any(len(rows) > 0 for rows in self.update_ranges.values())
 
     def _list_smoothness(self) -> list[tuple[int, bool]]:
-        """Where updates read the smoothness, and whether a source follows a delayed signal at once.
+        """List where updates read the smoothness, and whether a source follows a delayed signal at once.
 
         A source that follows it through an integration at least is one order smoother.
         """
@@ -186,10 +189,10 @@ class System(FixedAttributes):
 
     def block_range(self, first: Stage, last: Stage) -> tuple[int, int]:
         """Indices of the blocks of the stages `first` … `last`."""
-        return self._schedule.stage_ranges[first][0], self._schedule.stage_ranges[last][1]
+        return self._schedule.stage_ranges[first].start, self._schedule.stage_ranges[last].stop
 
     def derivative_structure(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Which derivatives depend on which states: starts of the columns, shape (ny + 1,), and rows."""
+        """The structure of the Jacobian: starts of the columns, shape (ny + 1,), and rows."""
         starts, rows = self._derivative_structure
         return starts.copy(), rows.copy()
 
@@ -200,19 +203,19 @@ class System(FixedAttributes):
 
     @cached_property
     def tangents(self) -> SystemTangents:
-        """How what it computes changes with states, parameters, inputs and the time."""
+        """Tangents of all that the system computes, by states, parameters, inputs and the time."""
         return SystemTangents(self)
 
     @cached_property
     def adjoints(self) -> SystemAdjoints:
-        """How much what it computes depends on states, parameters, inputs and the time: back from the end."""
+        """Adjoints of all that the system computes, by states, parameters, inputs and the time."""
         from cosim.system.system_adjoints import SystemAdjoints  # most runs need none
 
         return SystemAdjoints(self)
 
     @cached_property
     def run_tangents(self) -> SystemTangents:
-        """As `tangents`, with those of what is remembered: as a run needs them."""
+        """Tangents of all that the system computes, with those of histories, for a run."""
         return SystemTangents(self, with_histories=True) if self.rings else self.tangents
 
     def realize(self, state: State, stage: Stage) -> None:
@@ -299,10 +302,10 @@ class System(FixedAttributes):
 
     # States
 
-    def arrays(self, state: State) -> tuple[Any, Any, Any, Any, Any, Any]:
-        """(y, p, d, k, h, c) of a State, as compiled code takes them."""
+    def arrays(self, state: State) -> BlockArrays:
+        """The arrays of a State, as compiled code takes them."""
         a = state._arrays
-        return a["y"], a["p"], a["d"], a["k"], a["h"], a["c"]
+        return BlockArrays(a["y"], a["p"], a["d"], a["k"], a["h"], a["c"])
 
     def start_arrays(self) -> dict[str, Any]:
         """Fresh arrays with the start values."""
@@ -376,7 +379,7 @@ class System(FixedAttributes):
     # variables
 
     def signal(self, path: str) -> Signal:
-        """What a path stands for; `LookUpError` with the nearest name."""
+        """The signal of a path; `LookUpError` with the nearest name."""
         if not isinstance(path, str):
             raise LookUpError("signal", shown(path), (), "Signals have names: 'part.name'.")
         signal = self._signals.get(path)
@@ -387,7 +390,7 @@ class System(FixedAttributes):
         return signal
 
     def signals(self, paths: Sequence[str]) -> list[Signal]:
-        """As `signal`, of many paths; those of a large system are not kept."""
+        """The signals of many paths; those of a large system are not cached."""
         if len(paths) < KEPT_SIGNALS:
             return [self.signal(path) for path in paths]
         for path in paths:
@@ -468,7 +471,7 @@ class System(FixedAttributes):
         return signal.slot
 
     def course_offsets(self, path: str) -> tuple[int, int]:
-        """Where in d the slope of one element of an input of the system lies, and since when it runs."""
+        """Offsets in d of the slope of one element of an input, and of the time since when it runs."""
         line = self._input_lines.line(path, self.signal(path))
         return line.slope.offset, line.since.offset
 
@@ -499,7 +502,7 @@ class System(FixedAttributes):
 
     @property
     def input_lines(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Where values, slopes and times of all inputs lie in d."""
+        """Offsets in d of the values, slopes and times of all inputs."""
         return self._input_lines.places
 
     @cached_property

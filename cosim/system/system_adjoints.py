@@ -1,9 +1,9 @@
-"""How what a system computes depends on all that it is made of: adjoints, back along its schedule."""
+"""Adjoints of all that a system computes, back along its schedule."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,13 @@ from cosim.recorded_walk import (
     reverse_walk,
 )
 from cosim.stage import Stage
+from cosim.system.blocks import BlockArrays
 from cosim.walker import BLOCK_SIGNATURE
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
-from cosim_compiler.derivatives.adjoints import HEAD, Adjoint, adjoint_function
+from cosim_compiler.derivatives.adjoints import Adjoint, adjoint_function
 from cosim_compiler.derivatives.notes import NoTangentError
+from cosim_compiler.derivatives.tape_ends import clear_tape, has_overflowed
 from cosim_compiler.errors import ContractError
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ FIRST_TAPE = 20_000
 def new_tape(size: int = FIRST_TAPE) -> Reals:
     """A tape on which nothing stands."""
     tape = np.zeros(size)
-    tape[0] = HEAD
+    clear_tape(tape)
     return tape
 
 
@@ -55,6 +57,16 @@ def function_adjoint(function: Any) -> Adjoint:
         raise NoTangentError(str(fault)) from fault
     assert (adjoint.record_signature, adjoint.reverse_signature) == (RECORD_SIGNATURE, REVERSE_SIGNATURE)
     return adjoint
+
+
+class ReversedWalk(NamedTuple):
+    """The adjoints of all that recorded blocks read."""
+
+    y: Reals
+    p: Reals
+    d: Reals
+    c: Reals
+    time: float
 
 
 class SystemAdjoints:
@@ -98,8 +110,10 @@ class SystemAdjoints:
             records + [(adjoint.reverse, adjoint.reverse_signature) for adjoint in adjoints.values()]
         )
         for i, adjoint in adjoints.items():
-            for at, function, signature in ((i, *adjoint[:2]), (i + len(system.table), *adjoint[2:])):
-                self.table[at] = native.function_address(function, signature), *system.table[i, 1:]
+            record_address = native.function_address(adjoint.record, adjoint.record_signature)
+            reverse_address = native.function_address(adjoint.reverse, adjoint.reverse_signature)
+            self.table[i] = record_address, *system.table[i, 1:]
+            self.table[len(system.table) + i] = reverse_address, *system.table[i, 1:]
         self._known.update(new_rows)
         return {i: self.refusals[i] for i in rows if i in self.refusals}
 
@@ -111,19 +125,19 @@ class SystemAdjoints:
         last: Stage = Stage.REPORT,
         time: float = 0.0,
     ) -> dict[str, Any]:
-        r"""How a weighted sum of what a system computes changes with all that it is made of.
+        r"""The adjoints of a weighted sum of all that the system computes.
 
         Parameters
         ----------
         state : State
             Realized to `last`; it is not changed.
         weights : ndarray
-            Of the cache, which begins with y_dot.
+            Weights of the cache, which begins with y_dot.
         by : mapping of str to ndarray, optional
-            A direction, by the letters of `Slot`: both sides of an ``==`` that are equal and move apart
-            along it count as different. All that there is moves unless given.
+            A direction, by the letters of `Slot`: if both sides of an ``==`` are equal, but move apart along
+            it, they count as different. By default everything moves.
         last : Stage
-            Up to which adjoints are computed.
+            The stage up to which adjoints are computed.
         time : float
             The direction of the time.
 
@@ -145,10 +159,10 @@ class SystemAdjoints:
         direction = by or _directions(state)
         sizes = {letter: state.arrays[letter].size for letter in "ypd"}
         ends = [*(np.zeros(size) for size in sizes.values()), np.array(weights, dtype=float)]
-        roots = self.go_back(state, first, end, ends, direction, time)
-        return dict(zip(("y", "p", "d", "time"), (*roots[:3], roots[4]), strict=True))
+        roots = self.reverse_walk(state, first, end, ends, direction, time)
+        return {"y": roots.y, "p": roots.p, "d": roots.d, "time": roots.time}
 
-    def go_back(
+    def reverse_walk(
         self,
         state: State,
         first: int,
@@ -156,18 +170,19 @@ class SystemAdjoints:
         weights: Sequence[Reals],
         by: Mapping[str, Reals],
         time: float,
-    ) -> tuple[Reals, Reals, Reals, Reals, float]:
-        """Record blocks that were prepared, and go back: the adjoints of y, p, d, the cache and the time.
+    ) -> ReversedWalk:
+        """Record prepared rows, and go back along them.
 
-        `weights` are those of y, p, d and the cache at the end; `by` may have ``"c"``. Histories are fixed.
+        `weights` are the adjoints of y, p, d and the cache at the end; `by` may have ``"c"``. Histories are
+        fixed.
         """
         system = self._system
         while True:
-            values = [np.array(array) for array in system.arrays(state)]
+            values = BlockArrays(*map(np.array, system.arrays(state)))
             moved = [np.array(by[letter], dtype=float) for letter in "ypd"]
-            c_dot = np.array(by["c"]) if "c" in by else np.zeros_like(values[5])
-            past = np.zeros_like(values[4])
-            self._tape[:HEAD] = HEAD, 0.0
+            c_dot = np.array(by["c"]) if "c" in by else np.zeros_like(values.c)
+            past = np.zeros_like(values.h)
+            clear_tape(self._tape)
             with np.errstate(all="ignore"):
                 failed = int(
                     self._record(
@@ -184,7 +199,7 @@ class SystemAdjoints:
                         self._tape,
                     )
                 )
-            if not self._tape[1]:
+            if not has_overflowed(self._tape):
                 break
             self._tape = new_tape(4 * self._tape.size)
         if failed:
@@ -192,10 +207,10 @@ class SystemAdjoints:
         y, p, d, c = (np.array(array, dtype=float) for array in weights)
         with np.errstate(all="ignore"):
             t_bar = float(self._reverse(y, p, d, np.zeros_like(past), c, self._tape))
-        return y, p, d, c, t_bar
+        return ReversedWalk(y, p, d, c, t_bar)
 
 
 def _directions(state: State) -> dict[str, Reals]:
-    """One along which all that there is moves, each by another number."""
+    """A direction along which every number moves, each by another amount."""
     draw = np.random.default_rng(0)
     return {letter: draw.uniform(0.5, 1.5, state.arrays[letter].size) for letter in "ypd"}

@@ -1,4 +1,4 @@
-"""How everything that a system computes changes with its states, parameters, inputs and the time."""
+"""Tangents of all that a system computes, by its states, parameters, inputs and the time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.stage import Stage
-from cosim.system.blocks import Block
+from cosim.system.blocks import (
+    Block,
+    BlockArrays,
+)
 from cosim.walker import BLOCK_SIGNATURE, HISTORIES, TANGENT_SIGNATURE, TANGENT_WALK_SIGNATURE, follow_walk
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 
 Reals = NDArray[np.float64]
 INCREMENT = 6.0554544523933429e-6
-"""Of differences, in parts of the size of what is moved: the cube root of the spacing of numbers."""
+"""Relative step of differences: the cube root of the spacing of numbers."""
 
 
 def kernel_of(block: Block) -> Any:
@@ -36,18 +39,24 @@ def kernel_of(block: Block) -> Any:
 def block_tangent(block: Block) -> Any:
     """The tangent of a block, a kernel function with `TANGENT_SIGNATURE`.
 
-    What is remembered does not vary: its tangents are not read, and any view will do in their place.
+    Histories do not vary: their tangents are not read, and any view may stand in their place.
 
     Raises
     ------
     NoTangentError
-        It cannot be followed; says why.
+        The block has no tangent; the message says why.
     """
     return function_tangent(kernel_of(block))
 
 
 def function_tangent(function: Any, with_histories: bool = False) -> Any:
-    """The tangent of a kernel function with the signature of a block; `NoTangentError` as `block_tangent`."""
+    """The tangent of a kernel function with the signature of a block.
+
+    Raises
+    ------
+    NoTangentError
+        The function has no tangent; the message says why.
+    """
     from cosim_compiler.derivatives.tangents import NONE, tangent_function  # most runs need none
 
     try:
@@ -61,24 +70,24 @@ def function_tangent(function: Any, with_histories: bool = False) -> Any:
 
 
 class SystemTangents:
-    """Tangents along the schedule of a system: exact, but for blocks that cannot be followed.
+    """Tangents along the schedule of a system: exact, except for blocks without a tangent.
 
-    Those are differentiated by differences, each by itself; `differences` names them.
+    These are differentiated one by one, by differences; `differences` names them.
 
     Parameters
     ----------
     system : System
     with_histories : bool
-        Whether what is remembered varies with a direction; otherwise the past is fixed.
+        Whether histories vary with a direction; otherwise the past is fixed.
 
     Attributes
     ----------
     differences : dict of int to str
-        By the row of the table, why a block that was needed so far cannot be followed.
+        By the row of the table the reason why a block has no tangent, of those that were prepared.
     table : ndarray of int64
-        As that of the system, with the addresses of tangents where they were needed so far.
+        The table of the system with the addresses of the tangents that were prepared in place of blocks.
     functions : dict of int to function
-        By the row of the table, these tangents.
+        By the row of the table these tangents.
     """
 
     def __init__(self, system: System, with_histories: bool = False) -> None:
@@ -91,7 +100,7 @@ class SystemTangents:
         self._walk = native.compile_function(follow_walk, TANGENT_WALK_SIGNATURE)
 
     def prepare(self, rows: Iterable[int]) -> dict[int, str]:
-        """Make the tangents of blocks; why some of them cannot be followed."""
+        """Make the tangents of some rows; by row the reasons why there are none."""
         system, new_rows = self._system, [i for i in rows if i not in self._known]
         functions = {}
         for i in new_rows:
@@ -106,7 +115,7 @@ class SystemTangents:
         return {i: self.differences[i] for i in rows if i in self.differences}
 
     def _tangent_of_row(self, row: int) -> Any:
-        """The tangent of a block, or of what corrects a solution: that has no histories."""
+        """The tangent of a block, or of a correction, which has no histories."""
         is_block = row not in self._corrections
         return function_tangent(self.function_of(row), is_block and self.with_histories)
 
@@ -117,7 +126,7 @@ class SystemTangents:
         return range(first, first if projection is None else first + len(projection.all))
 
     def function_of(self, row: int) -> Any:
-        """The kernel function of a block, or of what corrects a solution.
+        """The kernel function of a block, or of a correction of solutions.
 
         Raises
         ------
@@ -126,7 +135,8 @@ class SystemTangents:
         """
         system = self._system
         if row in self._corrections:
-            return system.assembly.projection.all[row - len(system.blocks)][0]
+            correction, _ = system.assembly.projection.all[row - len(system.blocks)]
+            return correction
         return kernel_of(self.block_of(row))
 
     def block_of(self, row: int) -> Block:
@@ -152,19 +162,18 @@ class SystemTangents:
         state : State
             Realized to `last`; it is not changed.
         time : float
-            Of the time.
+            The tangent of the time.
         y, p, d : ndarray, optional
-            Of the states, parameters and discrete variables; zeros unless given.
+            The tangents of states, parameters and discrete variables; zeros by default.
         last : Stage
-            Up to which tangents are computed.
+            The stage up to which tangents are computed.
         """
         system = self._system
         state.realize(last)
-        arrays = system.arrays(state)
-        values = [np.array(array) for array in arrays]
+        values = BlockArrays(*map(np.array, system.arrays(state)))
         moved = [np.zeros_like(a) if m is None else np.asarray(m, dtype=float).copy() for a, m in
-                 zip(arrays[:3], (y, p, d), strict=True)]  # fmt: skip
-        c_dot = np.zeros_like(values[5])
+                 zip((values.y, values.p, values.d), (y, p, d), strict=True)]  # fmt: skip
+        c_dot = np.zeros_like(values.c)
         first_stage = Stage.TIME if p is None and d is None else Stage.TOPOLOGY
         first, end = system.block_range(first_stage, last)
         self.prepare(range(first, end))
@@ -172,9 +181,9 @@ class SystemTangents:
         while at < end:
             until = min((i for i in self.differences if at <= i < end), default=end)
             if until > at:
-                self.follow(state, at, until, values, (time, *moved, values[4], c_dot))
+                self.follow(state, at, until, values, (time, *moved, values.h, c_dot))
             if until < end:
-                self._divide(state, until, values, (time, *moved), c_dot)
+                self._add_differences(state, until, values, (time, *moved), c_dot)
             at = until + 1
         return c_dot
 
@@ -187,12 +196,12 @@ class SystemTangents:
         ----------
         state : State
         by : mapping of str to float or array_like
-            By how much states, parameters, inputs and discrete variables move, by their paths; ``"time"`` for
+            The tangents of states, parameters, inputs and discrete variables, by their paths; ``"time"`` for
             the time.
         y : ndarray, optional
-            By how much the states move, in place of paths.
+            The tangents of the states, in place of paths.
         last : Stage
-            Up to which tangents are computed.
+            The stage up to which tangents are computed.
         """
         system = self._system
         moved = {array: np.zeros(state.arrays[array].size) for array in "ypd"}
@@ -218,15 +227,15 @@ class SystemTangents:
         return np.concatenate([np.zeros(0), *parts])
 
     def follow(self, state: State, first: int, last: int, values: Any, moved: Any) -> None:
-        """Walk tangents of blocks that were prepared, on these arrays and their tangents."""
+        """Walk the tangents of prepared rows, on these arrays and their tangents."""
         system = self._system
         with np.errstate(all="ignore"):
             failed = int(self._walk(self.table, system.ints, first, last, state.time, *values, *moved))
         if failed:
             raise system.failure(state, failed - 1)
 
-    def _divide(self, state: State, row: int, values: Any, moved: Any, c_dot: Reals) -> None:
-        """Differences of one block."""
+    def _add_differences(self, state: State, row: int, values: BlockArrays, moved: Any, c_dot: Reals) -> None:
+        """Write the differences of one block into `c_dot`."""
         system, block = self._system, self.block_of(row)
         time, *directions = moved
         directions = [*directions, None, None, c_dot]
@@ -248,13 +257,15 @@ class SystemTangents:
         step *= INCREMENT
         ends = []
         for sign in (step, -step):
-            arrays = [
+            moved_values: list[Any] = [
                 a.copy() if m is None else a + sign * m for a, m in zip(values, directions, strict=True)
             ]
+            arrays = BlockArrays(*moved_values)
             failed = system.walk_blocks(system.table, row, row + 1, state.time + sign * time, arrays)
             if failed:
                 raise system.failure(state, failed - 1)
-            ends.append(arrays[5])
+            ends.append(arrays.c)
+        above, below = ends
         for slot in written:
             part = slice(slot.offset, slot.offset + slot.size)
-            c_dot[part] = (ends[0][part] - ends[1][part]) / (2.0 * step)
+            c_dot[part] = (above[part] - below[part]) / (2.0 * step)

@@ -315,7 +315,7 @@ def _head(path: str) -> str:
 
 
 def _rule_of(declaration: Declaration) -> str | None:
-    """How the unit of a quantity follows from others; empty where it is open, None where it is declared."""
+    """The rule by which a unit is inferred; "" if the unit is open, None if it is declared."""
     if declaration.kind == "attachment" and declaration.options["provides"] == "source":
         unit = declaration.options["unit"]
         return "" if unit is None else unit if "{" in unit else None

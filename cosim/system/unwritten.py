@@ -1,4 +1,4 @@
-"""What an assembly asks for and no function writes: results, derivatives, values that are read."""
+"""Quantities of an assembly that no function writes: results, derivatives, values that are read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_results(assembly: Assembly, written: set[int]) -> None:
-    """Derivatives of states, and outputs, that no function writes."""
+    """Report derivatives of states and outputs that no function writes."""
     parts, slots = assembly.parts_by_name, assembly.layout.slots
     listed = [
         (name, result, slots[name][result])
@@ -31,7 +31,7 @@ def check_results(assembly: Assembly, written: set[int]) -> None:
 
 
 def mark_unknown(assembly: Assembly, written: set[int]) -> None:
-    """A declared derivative that is not computed is not a number."""
+    """Have declared derivatives that no function writes set to NaN."""
     with_derivatives = parts_with(assembly.alike, _declared_derivatives)
     slots = [assembly.layout.slots[name].get(key) for name, _, keys in with_derivatives for key in keys]
     in_cache = [slot for slot in slots if slot is not None and slot.array == "c"]
@@ -75,4 +75,9 @@ def _results(listed: Mapping[str, Declaration]) -> list[str]:
 
 def _declared_derivatives(listed: Mapping[str, Declaration]) -> list[str]:
     """The quantities that are derivatives of others, by their names."""
-    return [name for name in listed if split_derivative(name)[1] and split_derivative(name)[0] in listed]
+    derivatives = []
+    for name in listed:
+        base, order = split_derivative(name)
+        if order and base in listed:
+            derivatives.append(name)
+    return derivatives

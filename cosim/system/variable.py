@@ -47,7 +47,7 @@ class Variable(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of its values."""
+        """The shape of the values."""
         return self.declaration.shape
 
     @property
@@ -62,7 +62,7 @@ class Variable(NamedTuple):
 
     @property
     def nominal(self) -> float | None:
-        """Its usual magnitude."""
+        """The usual magnitude of the values."""
         return self.declaration.nominal
 
     @property
@@ -78,7 +78,7 @@ class Variable(NamedTuple):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What its numbers, from 1, stand for; empty where they are numbers."""
+        """The texts that the numbers from 1 on stand for; empty for numbers."""
         return words_of(self.declaration)
 
     @property
@@ -88,7 +88,7 @@ class Variable(NamedTuple):
 
     @property
     def elements(self) -> tuple[str, ...]:
-        """What each element is; empty where that is not said."""
+        """The names of the elements; empty if they have none."""
         return self.declaration.elements
 
     def unit(self, index: int = 0) -> str:

@@ -1,4 +1,4 @@
-"""What elements of vectors a kernel function computes from what elements of others: declared, or followed."""
+"""The elements of vectors from which a kernel function computes others: declared, or followed."""
 
 from __future__ import annotations
 

@@ -342,5 +342,5 @@ def _sources(listed: Mapping[str, Declaration]) -> list[str]:
 
 
 def derivative_name(name: str, order: int) -> str:
-    """What the time derivative of a declared quantity is called: ``value_dot``, ``value_dot2``."""
+    """The name of the time derivative of a declared quantity: ``value_dot``, ``value_dot2``."""
     return f"{name}_dot" if order == 1 else f"{name}_dot{order}"

@@ -60,7 +60,7 @@ def check_adjoints(state: State, rows: Iterable[int] | None = None, seed: int = 
         ends = [array.copy() for array in moved]
         system.tangents.follow(state, row, row + 1, values, (time, *ends[:3], values[4], ends[3]))
         direction = dict(zip("ypdc", moved, strict=True))
-        *roots, t_bar = system.adjoints.go_back(state, row, row + 1, weights, direction, time)
+        *roots, t_bar = system.adjoints.reverse_walk(state, row, row + 1, weights, direction, time)
         with np.errstate(all="ignore"):
             forward = float(sum(w @ end for w, end in zip(weights, ends, strict=True)))
             back = float(sum(root @ v for root, v in zip(roots, moved, strict=True)) + t_bar * time)

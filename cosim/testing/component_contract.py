@@ -1,4 +1,4 @@
-"""What every component has to keep, with its events and handlers."""
+"""The contract kit of components, with their events and handlers."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class ComponentContract(PartContract):
 
     @classmethod
     def drawn(cls, values: int) -> cosim.Simulator:
-        """The same with other values of the component's own, `drawn_values`; 0: those of `simulator`."""
+        """A simulator with drawn values of the component's own, `drawn_values`; 0: those of `simulator`."""
         if values == 0:
             return cls.simulator()
         return with_drawn_values(system_of(cls), cls.accuracy, PART, values, cls.inputs)
@@ -79,7 +79,7 @@ class ComponentContract(PartContract):
 
     @classmethod
     def paths(cls, system: cosim.System) -> list[str]:
-        """What the component computes and remembers."""
+        """The paths of what the component computes and remembers."""
         variables = [v for p, v in system.variables.items() if p.startswith(f"{PART}.") and v.slot.size]
         return [v.path for v in variables if v.kind in CHANGING]
 
@@ -93,12 +93,12 @@ class ComponentContract(PartContract):
 
     @classmethod
     def results(cls) -> list[str]:
-        """What is computed along two runs, with the declared values and with others, to the last bit."""
+        """The results of two runs, with the declared values and with others, to the last bit."""
         return [*cls.results_with(0), *first_that_runs(cls.results_with)]
 
     @classmethod
     def results_with(cls, values: int) -> list[str]:
-        """What is computed along one run."""
+        """The results of one run."""
         simulator = cls.drawn(values)
         values_shown = cls.values(simulator)
         for time in (0.37 * cls.until, cls.until):
@@ -155,7 +155,7 @@ class ComponentContract(PartContract):
         return f" with {told(drawn_values(start, PART, values))}"
 
     def test_two_runs_give_the_same(self) -> None:
-        """The same run again gives the same bytes: all memory is in the State."""
+        """Repeating the run gives the same bytes: all memory is in the State."""
         first = self.results()
         forget_system(type(self))
         again = self.results()

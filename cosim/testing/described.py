@@ -1,4 +1,4 @@
-"""What every component owes its readers, whatever its kind."""
+"""Checks of the documentation of a component, whatever its kind."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class KitWarning(UserWarning):
 
 def check_docstring(component: Any) -> None:
     """Warn, once, of all that the docstring does not say."""
-    tell_missing(component, missing_prose(component))
+    report_missing(component, missing_prose(component))
 
 
-def tell_missing(component: Any, missing: list[str]) -> None:
+def report_missing(component: Any, missing: list[str]) -> None:
     """One warning that lists what is missing in the docstring of a class."""
     if missing:
         text = f"the docstring of {type(component).__name__} lacks {'; '.join(missing)}"
@@ -28,7 +28,7 @@ def tell_missing(component: Any, missing: list[str]) -> None:
 
 
 def missing_prose(component: Any) -> list[str]:
-    """What readers of a component's own docstring do not find."""
+    """The parts that are missing in a component's own docstring."""
     docstring = vars(type(component)).get("__doc__") or ""
     if not docstring.strip():
         return ["everything: say in a sentence what it is"]

@@ -23,7 +23,7 @@ ATTEMPTS = 8
 
 
 def drawn_values(state: cosim.State, part: str, seed: int) -> Values:
-    """What a part's own variables are set to: by name, the same for each seed.
+    """Drawn values of a part's own variables: by name, the same for each seed.
 
     They respect bounds and kinds. Parameters keep their sign and lie within a factor of ten of what they are
     now, arrays as a whole, so that tables still rise; poses and directions are turned; switches are 0 or 1,
@@ -80,7 +80,7 @@ def drawn_values(state: cosim.State, part: str, seed: int) -> Values:
 
 
 def declared_values(state: cosim.State, part: str) -> Values:
-    """What can be drawn of a part, as it is in a State."""
+    """The values of a part in a State that can be drawn."""
     system, numbers = state.system, {}
     state = state.copy().realize(cosim.Stage.TIME)  # where inputs can be read
     for name, declaration in system.parts[part].declarations.items():
@@ -107,7 +107,7 @@ def told(values: Mapping[str, Any]) -> str:
 
 
 def _random(seed: int, name: str, attempt: int) -> np.random.Generator:
-    """Of its own for each variable, so that one more or less changes no other."""
+    """A generator for one variable, so that further variables do not change its values."""
     return np.random.default_rng([seed, zlib.crc32(name.encode()), attempt])
 
 

@@ -1,4 +1,4 @@
-"""What every integrator has to keep."""
+"""The contract kit of integrators."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class IntegratorContract:
 
     @property
     def capabilities(self) -> kit.Capabilities:
-        """What the class declares."""
+        """The declared capabilities of the class."""
         declared: kit.Capabilities = self.make(fixed_step=0.1).capabilities
         return declared
 
@@ -84,7 +84,7 @@ class IntegratorContract:
         assert docstring.strip(), f"{type(integrator).__name__} has no docstring"
 
     def test_capabilities_are_true(self) -> None:
-        """What is declared agrees with what can be asked for."""
+        """The declared capabilities agree with the calls that work."""
         declared = self.capabilities
         assert isinstance(declared, kit.Capabilities), f"capabilities is {declared!r}"
         order = self.make(fixed_step=0.1).order
@@ -147,7 +147,7 @@ class IntegratorContract:
                 assert state.time == target, f"{state.time!r} reached instead of {target!r} with {options}"
 
     def test_fixed_steps_end_on_the_target(self) -> None:
-        """As many steps as fit, and none for what rounding leaves over."""
+        """A run takes as many steps as fit, and none for a rest of rounding."""
         system = known_system()
         for step, target, number in ((0.1, 1.0, 10), (0.1, 0.3, 3), (1 / 30, 1 / 3, 10), (1e-3, 1.0, 1000)):
             integrator, state = self.started(system, fixed_step=step)
@@ -178,7 +178,7 @@ class IntegratorContract:
             assert integrator.reason is kit.StepReason.TARGET, f"{integrator.reason!r} at the target"
 
     def test_minimum_step_is_reported(self) -> None:
-        """Where the accuracy needs smaller steps than the smallest, the State stays and the code says so."""
+        """If the accuracy needs steps below the minimum, the code says so and the State is unchanged."""
         if not self.capabilities.adaptive:
             pytest.skip("the method has no error estimate")
         system = known_system()

@@ -156,7 +156,7 @@ class _Listener:
             self._add(name, report.outcome, text)
 
     def pytest_warning_recorded(self, warning_message: Any) -> None:
-        """What is missing in the docstring, and other warnings."""
+        """Report missing parts of a docstring, and other warnings."""
         self._add("docstring", "warning", str(warning_message.message))
 
     def pytest_collectreport(self, report: Any) -> None:

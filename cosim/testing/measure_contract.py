@@ -1,4 +1,4 @@
-"""What every measure has to keep."""
+"""The contract kit of measures."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class MeasureContract(PartContract):
 
     @classmethod
     def drawn(cls, values: int) -> cosim.Simulator:
-        """The same with other values of the measure's own, `drawn_values`; 0: those of `simulator`."""
+        """A simulator with drawn values of the measure's own, `drawn_values`; 0: those of `simulator`."""
         return (
             with_drawn_values(system_of(cls), cls.accuracy, "measure", values) if values else cls.simulator()
         )
@@ -88,7 +88,7 @@ class MeasureContract(PartContract):
 
     @classmethod
     def results_with(cls, values: int) -> list[str]:
-        """Of one run."""
+        """The results of one run."""
         simulator, texts = cls.drawn(values), []
         for time in cls.times:
             simulator.advance_to(time)
@@ -119,7 +119,7 @@ class MeasureContract(PartContract):
                 assert np.all(np.isfinite(value)), f"the value is {value} at t = {time} s{self.told(values)}"
 
     def test_two_runs_give_the_same(self) -> None:
-        """The same motion again gives the same bytes."""
+        """Repeating the motion gives the same bytes."""
         first = self.results()
         forget_system(type(self))
         again = self.results()
@@ -153,7 +153,7 @@ class MeasureContract(PartContract):
     def _check_derivative(self, simulator: cosim.Simulator, time: float, draw: int) -> None:
         """At one time, which the simulator comes to; at a kink by differences on its sides."""
         simulator.advance_to(time - WIDEST * self.step)
-        begun, values, derivative = simulator.state.copy(), [], np.nan
+        start, values, derivative = simulator.state.copy(), [], np.nan
         for place in (-2, -1, 0, 1, 2):
             simulator.advance_to(time + place * self.step)
             state = simulator.state.realize(cosim.Stage.REPORT)
@@ -166,7 +166,7 @@ class MeasureContract(PartContract):
             return
 
         def value(offset: float) -> float:
-            again = cosim.Simulator(begun.system, begun.copy(), accuracy=self.accuracy)
+            again = cosim.Simulator(start.system, start.copy(), accuracy=self.accuracy)
             again.advance_to(time + offset)
             return float(again.state.realize(cosim.Stage.REPORT)["measure"])
 
@@ -241,7 +241,7 @@ class MeasureContract(PartContract):
         )
 
     def test_can_be_an_output_of_an_fmu(self) -> None:
-        """It is listed as an output, with dependencies."""
+        """The measure is listed as an output, with dependencies."""
         system = self.simulator().system
         assert "measure" in system.outputs, "the measure is not among the outputs of the system"
         system.dependencies("measure")

@@ -1,4 +1,4 @@
-"""How a quantity changes along a motion, at kinks too: on either side of them."""
+"""The rates of a quantity along a motion, at kinks on either side."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AGREE = 1e-4
 
 
 def possible_rates(quantity: Callable[[float], float], step: float) -> Iterator[tuple[float, float, float]]:
-    """What the rate of a quantity at time 0 may be: from, to, and the noise of both.
+    """The possible rates of a quantity at time 0: from, to, and the noise of both.
 
     First the central difference, which is right where the quantity is smooth. Where that is not what is
     expected (the caller asks on), left and right differences at two sizes show whether a kink lies there:

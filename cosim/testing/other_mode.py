@@ -1,4 +1,4 @@
-"""The same computation in a process of its own, compiled where this one is plain Python and the reverse.
+"""Computations in another process, compiled if this one is plain Python, and plain Python otherwise.
 
 Starting Python and importing what a test file needs takes longer than most requests. So a process
 for each mode stays, loads each file once, and answers each question from a fork of itself.
@@ -37,7 +37,7 @@ OF_A_TEST = "PYTEST_CURRENT_TEST"
 
 
 def results_in_other_mode(case: type, method: str) -> list[str]:
-    """What a class method of a test class answers in a process that runs in the other mode.
+    """The result of a class method of a test class in a process that runs in the other mode.
 
     As `results_in_mode`.
     """
@@ -45,7 +45,7 @@ def results_in_other_mode(case: type, method: str) -> list[str]:
 
 
 def results_in_mode(case: type, method: str, plain: bool, prepare: str = "") -> list[str]:
-    """What a class method of a test class answers in a process of its own.
+    """The result of a class method of a test class in a process of its own.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def _close_all() -> None:
 
 
 def load(file: str, name: str) -> types.ModuleType:
-    """In the other process: load a module."""
+    """Load a module in the other process."""
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -162,7 +162,7 @@ def answer_to(module: types.ModuleType, order: dict[str, str]) -> list[str] | st
 
 
 def answer_in_a_fork(module: types.ModuleType, order: dict[str, str]) -> list[str] | str:
-    """As `answer_to`, without a trace in this process.
+    """The answer to an order, computed in a fork, without a trace in this process.
 
     But what the fork has loaded of ours is loaded here as well: the next fork has it.
     """

@@ -1,4 +1,4 @@
-"""What every kit for parts checks."""
+"""The common checks of all kits for parts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PartContract:
 
     @classmethod
     def results(cls) -> list[str]:
-        """What the part computes, to the last bit: texts ``name: value``."""
+        """The results of the part, to the last bit: texts ``name: value``."""
         raise NotImplementedError
 
     def test_refuses_parameters_out_of_bounds(self) -> None:
@@ -39,7 +39,7 @@ class PartContract:
         check_bounds(self.make())
 
     def test_compiled_is_plain_python(self) -> None:
-        """The same bytes with and without compilation."""
+        """Results with and without compilation have the same bytes."""
         in_this_mode, in_other_mode = self.results(), results_in_other_mode(type(self), "results")
         assert in_this_mode == in_other_mode, (
             f"{different_names(in_this_mode, in_other_mode)} differ between compiled and plain Python"

@@ -29,5 +29,5 @@ def rod_system() -> cosim.System:
 
 
 def rod_errors(state: cosim.State) -> float:
-    """How far the point is from its sphere, or its speed from being along it, whichever is more."""
+    """The distance of the point from its sphere, or its radial speed, whichever is larger."""
     return max(abs(float(np.linalg.norm(state.q)) - 1.0), abs(float(state.q @ state.u)))

@@ -76,4 +76,4 @@ def _cache(state: State, moved: dict[str, Reals], step: float) -> Reals:
         other._arrays[letter][:] += step * moved[letter]
     other.invalidate(Stage.TOPOLOGY, "a difference")
     with np.errstate(all="ignore"):
-        return np.array(state.system.arrays(other.realize(Stage.REPORT))[5])
+        return np.array(state.system.arrays(other.realize(Stage.REPORT)).c)

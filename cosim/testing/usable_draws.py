@@ -1,4 +1,4 @@
-"""Which sets of drawn values a run gets to its end with."""
+"""The sets of drawn values with which a run reaches its end."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def usable_draws(case: type, begin: Callable[[int], cosim.Simulator], until: flo
 
 
 def first_that_runs(results: Callable[[int], list[str]]) -> list[str]:
-    """What a run gives with the first drawn values that it is possible with; nothing where there are none."""
+    """The results with the first drawn values with which a run ends well; empty if there are none."""
     for seed in range(1, TRIED + 1):
         try:
             return results(seed)

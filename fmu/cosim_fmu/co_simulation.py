@@ -268,7 +268,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
             hint = ""
         refuse_attribute(self, name, ["until"] if hint else [*options, "until"], hint)
 
-    def _note_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
+    def _store_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
         self._recipe: Recipe = CoSimulation, positional, given
 
     def _set(self, **attributes: Any) -> None:

@@ -1,4 +1,4 @@
-"""Shapes of bodies that have none: from their inertia, and rods to where they are held."""
+"""Default shapes of bodies: a box of their inertia, and rods to their joints and elements."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def box_of_inertia(mass: float, center: Any, inertia: Any) -> tuple[Any, Any]:
 
 
 def default_shapes(mechanism: Mechanism) -> dict[str, list[dict[str, Any]]]:
-    """Shapes by body, for those without a look."""
+    """Default shapes, by the names of the bodies without a look."""
     model = mechanism.model
     dressed = {name_of(look.body) for look in mechanism.looks}
     held, joined = held_points(mechanism), held_points(mechanism, joints_alone=True)
@@ -100,7 +100,7 @@ def held_points(mechanism: Mechanism, joints_alone: bool = False) -> dict[str, l
 
 
 def rod_between(start: Any, end: Any, radius: float) -> tuple[list[float], Any] | None:
-    """Radius, length and pose of a rod between two points; None where they are one."""
+    """Radius, length and pose of a rod between two points; None if it would be too short."""
     along = np.subtract(end, start)
     length = float(np.linalg.norm(along))
     if length < 4.0 * radius:

@@ -1,4 +1,4 @@
-"""What a body looks like."""
+"""The appearance of a body."""
 
 from __future__ import annotations
 
@@ -60,5 +60,5 @@ class Look(cosim.Component):
     )
 
     def sizes(self) -> list[float]:
-        """What the shape is scaled by: three sides, or radius and length."""
+        """The factors of the shape: three sides, or radius and length."""
         raise NotImplementedError

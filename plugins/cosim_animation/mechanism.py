@@ -1,4 +1,4 @@
-"""What of a model is drawn: bodies, joints, elements between points, by what their classes declare."""
+"""The drawn parts of a model: bodies, joints, elements between points, as their classes declare them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Mechanism:
 
     @classmethod
     def of(cls, model: cosim.Model) -> Mechanism:
-        """What is drawn of a model.
+        """The drawn parts of a model.
 
         Raises
         ------

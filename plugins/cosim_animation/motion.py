@@ -1,4 +1,4 @@
-"""Where bodies are at the times of a picture."""
+"""The poses of bodies at the times of a picture."""
 
 from __future__ import annotations
 

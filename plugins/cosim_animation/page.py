@@ -66,7 +66,7 @@ class AnimationPage(cosim.ResultSink):
         signals: Sequence[str] = (),
         compared: cosim.Result | None = None,
     ) -> Any:
-        """What a notebook shows."""
+        """The object that a notebook displays."""
         return ShownPage(self.text(result, model, signals, compared))
 
     def text(

@@ -1,4 +1,4 @@
-"""What the page shows, as data."""
+"""The content of the page, as data."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def articulated_block(
 
 
 def eliminate_joint(c: Any, mechanism: Any, link: Any) -> None:
-    """From the tips toward Ground: the parent feels what the link puts up where its joint does not give."""
+    """Add to the parent what the link resists in the directions in which its joint does not yield."""
     inertia = articulated_inertia_at(c, link.body.carried_inertia)
     U = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     V = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -73,7 +73,7 @@ def eliminate_joint(c: Any, mechanism: Any, link: Any) -> None:
 
 
 def accelerate_tree(c: Any, mechanism: Any) -> None:
-    """From Ground to the tips: u_dot, and what it adds to the accelerations of the bodies."""
+    """Compute u_dot and its part of the bodies' accelerations, from Ground to the tips."""
     change = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for link in mechanism.links:
         if link.has_parent == 0:

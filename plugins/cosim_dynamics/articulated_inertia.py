@@ -40,7 +40,7 @@ class ArticulatedInertia(Record):
     mass: float  # of all that
 
     def set_rigid(I, body: Any) -> None:
-        """That of a rigid body, from its ten reals (`inertias`)."""
+        """Set the articulated inertia of a rigid body, from its ten reals (`inertias`)."""
         mass, x, y, z, xx, yy, zz, xy, xz, yz = body
         I.i00 = xx
         I.i01 = xy
@@ -135,5 +135,5 @@ class ArticulatedInertia(Record):
 
 
 def articulated_inertia_at(c: Any, slot: int) -> ArticulatedInertia:
-    """That at a slot."""
+    """The articulated inertia at a slot."""
     return rows_of(ArticulatedInertia, c, slot, 1)[0]

@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 def center_of_mass(system: cosim.System, state: cosim.State) -> Array:
     """Position of the common centre of mass of all bodies, in Ground, shape (3,), m."""
     motion = TreeMotion(system, state)
-    masses = np.array([motion.inertia(i)[0] for i in range(len(motion.links))])
+    masses = np.array([motion.inertia(i).mass for i in range(len(motion.links))])
     centers = np.array([motion.center(i) for i in range(len(motion.links))])
     return np.asarray(masses @ centers / masses.sum(), dtype=float)
 
@@ -58,7 +58,7 @@ def potential_energy(system: cosim.System, state: cosim.State) -> float:
 
 
 def joint_reactions(system: cosim.System, state: cosim.State) -> dict[str, Array]:
-    """What each joint does to its child: moment about M's origin and force, in Ground, by joint.
+    """The action of each joint on its child: moment about M's origin and force, in Ground, by joint.
 
     Law: the force that the accelerations of all bodies beyond the joint take, less what force elements,
     gravity and constraints do to them. Its part along the joint's free motion, ``H_FM^T reaction`` in F, is
@@ -84,7 +84,7 @@ def joint_reactions(system: cosim.System, state: cosim.State) -> dict[str, Array
 
 
 def reactions_on_parents(system: cosim.System, state: cosim.State) -> dict[str, Array]:
-    """What each joint does to its parent: moment about F's origin and force, in Ground, by joint.
+    """The action of each joint on its parent: moment about F's origin and force, in Ground, by joint.
 
     It is the opposite of `joint_reactions`, about another point.
 
@@ -107,7 +107,7 @@ def reactions_on_parents(system: cosim.System, state: cosim.State) -> dict[str, 
 
 
 def _reactions(motion: TreeMotion, on_parents: bool) -> dict[str, Array]:
-    """What each joint does to its parents or to its children; a reversed one has its child inside."""
+    """The action of each joint on its parent or its child; a reversed one has its child inside."""
     reactions = {}
     for i, wrench in enumerate(_transmitted(motion)):
         link = motion.links[i]
@@ -122,7 +122,7 @@ def _transmitted(motion: TreeMotion) -> list[Array]:
     constraint_forces = _constraint_forces(motion)
     for i in reversed(range(len(motion.links))):
         link, p_M = motion.links[i], motion.p_M[i]
-        p_B = motion.pose(i)[1]
+        p_B = motion.pose(i).origin
         mass, inertia = motion.inertia(i)
         A, applied = motion.read(link.body, "A_GB"), motion.read(link.body, "F_GB") + constraint_forces[i]
         w, arm = motion.velocity(i, p_B)[:3], motion.center(i) - p_B
@@ -149,5 +149,5 @@ def _constraint_forces(motion: TreeMotion) -> list[Array]:
 
 
 def _at(wrench: Array, arm: Array) -> Array:
-    """The same force about a point that is at `arm` from the old one."""
+    """A force about another point, which is at `arm` from the old one."""
     return np.concatenate([wrench[:3] - np.cross(arm, wrench[3:]), wrench[3:]])

@@ -1,4 +1,4 @@
-"""What both ways of solving need of each body: the force that its motion takes, and its acceleration."""
+"""The force that the motion of a body takes, and its acceleration, for both ways of solving."""
 
 from __future__ import annotations
 

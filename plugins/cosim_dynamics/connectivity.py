@@ -83,7 +83,7 @@ class Connectivity:
             problem(name, text)
 
     def links(self) -> list[Link]:
-        """What hangs on Ground, carriers before what they carry."""
+        """The bodies connected to Ground, carriers before the bodies that they carry."""
         links: list[Link] = []
         pending: list[tuple[contracts.Joint, str, int]] = []
         if self._ground:
@@ -103,7 +103,7 @@ class Connectivity:
         return self._ground if is_ground(part) else part.name
 
     def _root(self, name: str) -> str:
-        """The same name for all that are connected already."""
+        """One name for all that are connected already."""
         while self._above[name] != name:
             self._above[name] = self._above[self._above[name]]  # shorter the next time
             name = self._above[name]
@@ -146,7 +146,7 @@ def is_ground(part: cosim.Component) -> bool:
 
 
 def unfit_ends(parent: cosim.Component, child: cosim.Component) -> str:
-    """What is wrong with the ends of a joint, or nothing."""
+    """The fault of the ends of a joint; "" if there is none."""
     for end, part in (("child", child), ("parent", parent)):
         if not (is_body(part) or is_ground(part)):
             return f"{end} is '{part.name}', a {type(part).__name__}, which is not a body"

@@ -15,7 +15,7 @@ from cosim_dynamics.pivoted_cholesky import PivotedCholesky
 
 
 class ConstraintErrors(Record):
-    """What `cosim.contracts.constraints` reads of the last evaluation, in the cache."""
+    """The errors of the last evaluation, in the cache, for `cosim.contracts.constraints`."""
 
     changed: float  # whether something was corrected
     positions: float  # the largest position error that can be corrected
@@ -24,7 +24,7 @@ class ConstraintErrors(Record):
 
 
 class ConstraintArrays(NamedTuple):
-    """What the equations of a group are set up and solved in."""
+    """The arrays in which the equations of a group are set up and solved."""
 
     equations: Any  # rows of EquationSlots
     members: Any  # rows of GroupMember

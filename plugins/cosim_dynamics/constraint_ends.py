@@ -1,4 +1,4 @@
-"""What constraints act on: links of the tree and degrees of freedom."""
+"""The links and degrees of freedom on which constraints act."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ConstraintEnd:
-    """What all equations of a constraint act on at one of its attachments.
+    """The body or coordinate on which all equations of a constraint act at one of its attachments.
 
     Attributes
     ----------

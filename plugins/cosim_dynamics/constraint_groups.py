@@ -53,7 +53,7 @@ class ConstraintGroup:
 
     @property
     def equations(self) -> int:
-        """How many equations there are."""
+        """The number of equations."""
         return sum(placed.constraint.equations for placed in self.constraints)
 
     @property
@@ -109,7 +109,7 @@ def find_groups(
 
 
 def describe_groups(groups: Sequence[ConstraintGroup]) -> str:
-    """How groups are solved, for people; nothing where one is solved by dense matrices."""
+    """The way in which groups are solved, for people; "" if one is solved by dense matrices."""
     many = f" in {len(groups)} groups" if len(groups) > 1 else ""
     along_tree = sum(bool(group.fronts) for group in groups)
     if not along_tree:

@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 def constraint_equations(
     system: cosim.System, state: cosim.State, constraint: str | contracts.Constraint
 ) -> list[SVal]:
-    """What a constraint's ``create_constraint_equations`` returns when it is called with numbers.
+    """The result of a constraint's ``create_constraint_equations``, called with numbers.
 
     Law: each is G u_dot + b, with the row G of the Jacobian as coefficients and b as constant. The method
     that is traced for the compiled equations is called once more, with the numbers of a State: a breakpoint
@@ -80,7 +80,7 @@ def constraint_equations(
             speed = assembly.asked(part, offered_name("u", attachment, "coordinate"))
             return SVal.acceleration(speed.offset - system.nq)
         link = motion.index(assembly.attached(part, attachment))
-        origin = motion.pose(link)[1]
+        origin = motion.pose(link).origin
         row = motion.jacobian(link, origin)[element]
         bias = motion.bias_at(link, origin, biases)[element]
         return SVal(float(bias), {int(i): float(row[i]) for i in np.flatnonzero(row)})

@@ -97,8 +97,8 @@ def _allocate_corrections(parts: TreeAssembly) -> list[Slot]:
     header = mechanism.header
     correction = allocate("dynamics: correction of constraints", header.dofs)
     corrections = allocate("dynamics: accelerations from multipliers", 6 * header.links)
-    aside = allocate("dynamics: speeds aside", header.dofs)
-    header.correction, header.speeds_aside = correction.offset, aside.offset
+    saved_speeds = allocate("dynamics: speeds aside", header.dofs)
+    header.correction, header.speeds_aside = correction.offset, saved_speeds.offset
     for i, link in enumerate(mechanism.links):
         link.body.correction = corrections.part(6 * i).offset
     return [correction, corrections]

@@ -45,7 +45,7 @@ class FrontCandidate:
 
 @dataclass
 class Front:
-    """What is coupled when a link's joint is eliminated; the fields are those of `FrontSlots`.
+    """The variables that are coupled when a link's joint is eliminated; the fields are those of `FrontSlots`.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Front:
 
     @property
     def size(self) -> int:
-        """How many variables there are."""
+        """The number of variables."""
         return BODY * len(self.bodies) + len(self.equations)
 
     def variable_of(self, equation: int) -> int:
@@ -162,7 +162,7 @@ class Elimination:
         return bodies, equations, former
 
     def _cost(self, link: int) -> tuple[int, int, int]:
-        """How many variables stay coupled; an equation that waits for another body counts as that body."""
+        """The number of variables that stay coupled; an equation waiting for a body counts as that body."""
         bodies, equations, _ = self._coupled(link)
         bodies_left = len(bodies - {link} | {self._carrier[link]} - {NOWHERE})
         waiting = sum(bool(self._waits_for[r] - {link}) for r in equations)

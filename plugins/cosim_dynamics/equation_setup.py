@@ -33,7 +33,7 @@ def set_up_equations(y: Any, p: Any, c: Any, mechanism: Any) -> None:
             arrays.cholesky.sizes[r] = size
             if equation.finds_velocity_error != 0:
                 c[equation.velocity_error] = speed
-            note_errors(c, equation, errors)
+            store_errors(c, equation, errors)
             rate = p[equation.stabilization]
             value += 2.0 * rate * c[equation.velocity_error] + rate * rate * c[equation.position_error]
             arrays.values[r] = value
@@ -67,7 +67,7 @@ def add_terms(y: Any, p: Any, c: Any, mechanism: Any, equation: Any) -> tuple[fl
     return value, speed, size
 
 
-def note_errors(c: Any, equation: Any, errors: Any) -> None:
+def store_errors(c: Any, equation: Any, errors: Any) -> None:
     """Keep the largest errors of the equations that are corrected."""
     if equation.level > 0 and not abs(c[equation.velocity_error]) <= errors.velocities:
         errors.velocities = abs(c[equation.velocity_error])
@@ -89,7 +89,7 @@ def set_up_jacobian(p: Any, c: Any, mechanism: Any, arrays: Any) -> None:
             for i in range(len(row)):
                 row[i] = without_rounding(row[i], added[i])
             if equation.level > 1:
-                note_angle(c, mechanism, equation, arrays, row)
+                store_angle(c, mechanism, equation, arrays, row)
 
 
 def without_rounding(x: float, size: float) -> float:
@@ -99,7 +99,7 @@ def without_rounding(x: float, size: float) -> float:
 
 @tangent_of(without_rounding)
 def without_rounding_tangent(x: float, size: float, x_dot: float, size_dot: float) -> float:
-    """It moves as the sum does."""
+    """The tangent of the sum."""
     return x_dot * 1.0
 
 
@@ -128,7 +128,7 @@ def wrench_of(c: Any, term: Any) -> Six:
     return joined(plus(angular(force), cross(arm, linear(force))), linear(force))
 
 
-def note_angle(c: Any, mechanism: Any, equation: Any, arrays: Any, row: Any) -> None:
+def store_angle(c: Any, mechanism: Any, equation: Any, arrays: Any, row: Any) -> None:
     """Keep the largest angle by which positions are off."""
     steepest = 0.0
     for i, member in enumerate(arrays.members):
@@ -142,7 +142,7 @@ def note_angle(c: Any, mechanism: Any, equation: Any, arrays: Any, row: Any) -> 
 
 
 def compliance(force: Any, p: Any, term: Any) -> float:
-    """How much a free body of the term's mass and inertia would give way to a force, or else to a moment."""
+    """The compliance of a free body of the term's mass and inertia to a force, or else to a moment."""
     force2 = force[3] * force[3] + force[4] * force[4] + force[5] * force[5]
     moment2 = force[0] * force[0] + force[1] * force[1] + force[2] * force[2]
     if force2 > 0.0:
@@ -154,7 +154,7 @@ def compliance(force: Any, p: Any, term: Any) -> float:
 
 
 def size6(a: Any, b: Any) -> float:
-    """How large the products are that a scalar product adds up."""
+    """The sum of the absolute products in a scalar product."""
     return (
         abs(a[0] * b[0]) + abs(a[1] * b[1]) + abs(a[2] * b[2])
         + abs(a[3] * b[3]) + abs(a[4] * b[4]) + abs(a[5] * b[5])

@@ -69,7 +69,7 @@ def put_row(c: Any, mechanism: Any, dof: Any, momentum: Any) -> None:
 
 
 def add_own_row(c: Any, mechanism: Any, dof: Any, count: int) -> None:
-    """What the joint's own equation adds to a row of M: coefficients of its first `count` speeds."""
+    """Add a row of the joint's own equation to M: the coefficients of its first `count` speeds."""
     entries = reals_at(mass_row(c, mechanism, dof), dof.depth - count, count)
     coefficients = reals_at(c, dof.own_row, count)
     for i in range(count):

@@ -1,4 +1,4 @@
-"""What a constraint's equations are made of: symbols where they are traced, or numbers."""
+"""The quantities in a constraint's equations: symbols when they are traced, otherwise numbers."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ class ConstraintEquations:
 def written_equations(
     constraint: contracts.Constraint, known: Callable[[str, int], Any], unknown: Callable[[str, int], SVal]
 ) -> list[SVal]:
-    """What the constraint's ``create_constraint_equations`` returns, as s-vals.
+    """The result of the constraint's ``create_constraint_equations``, as s-vals.
 
     Raises
     ------
@@ -241,7 +241,7 @@ def trace_constraint(constraint: contracts.Constraint) -> TracedConstraintEquati
 
 
 def offered_name(slot: str, attachment: str, kind: str) -> str:
-    """What a kernel function calls a slot that an attachment of a kind offers.
+    """The argument name of a slot that an attachment of a kind offers.
 
     >>> offered_name("X_GB", "body1", "body"), offered_name("q", "crank", "coordinate")
     ('X_GB1', 'q_crank')

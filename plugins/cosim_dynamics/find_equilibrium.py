@@ -180,7 +180,7 @@ def _searched(system: cosim.System) -> list[int]:
 
 
 def _places(tangent: Tangent, searched: list[int]) -> NDArray[np.int64]:
-    """Of some elements of y that stand for themselves, among the tangent's directions."""
+    """The places of some elements of y among the tangent's directions; each is a direction itself."""
     return np.array([int(np.argmax(abs(tangent.inverse[:, k]))) for k in searched], dtype=np.int64)
 
 

@@ -120,7 +120,7 @@ def inverse_kinematics(
 
 
 class _Target(NamedTuple):
-    """Where a frame on a link has to be."""
+    """A wanted pose of a frame on a link."""
 
     link: int
     frame: Array  # its pose on the link
@@ -129,7 +129,7 @@ class _Target(NamedTuple):
 
 
 class _Search:
-    """What stays the same in all tries."""
+    """The constants of all tries."""
 
     def __init__(
         self,
@@ -288,7 +288,7 @@ class _Search:
         """Coordinates moved along speeds; constraints met, quaternions of length 1."""
         state.set_y(y)
         state.set_u(step)
-        cache = self.system.arrays(state.realize(cosim.Stage.VELOCITY))[5]
+        cache = self.system.arrays(state.realize(cosim.Stage.VELOCITY)).c
         rates = cache[: self.system.nq].copy()  # it begins with the rates of coordinates
         moved = y.copy()
         moved[: self.system.nq] += rates

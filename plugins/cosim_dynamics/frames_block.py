@@ -14,7 +14,7 @@ from cosim_mechanics.spatial import compose, compose_shift, inverse, is_turned
 
 
 class JointFrames(Record):
-    """What is known of the frames of a joint, in the cache; 1.0 stands for yes."""
+    """Properties of the frames of a joint, in the cache; 1.0 means yes."""
 
     is_F_turned: float  # against its body
     is_M_turned: float
@@ -22,7 +22,7 @@ class JointFrames(Record):
 
 
 def joint_frames_at(c: Any, slot: int) -> JointFrames:
-    """Those at a slot."""
+    """The properties of joint frames at a slot."""
     return rows_of(JointFrames, c, slot, 1)[0]
 
 

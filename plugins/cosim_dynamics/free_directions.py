@@ -27,14 +27,14 @@ def constraint_errors(state: cosim.State, level: str) -> Array:
     level : str
         "position" or "velocity".
     """
-    values: Array = state.system.arrays(state.realize(cosim.Stage.ACCELERATION))[5][
+    values: Array = state.system.arrays(state.realize(cosim.Stage.ACCELERATION)).c[
         _error_places(state, level)
     ]
     return values.copy()
 
 
 def _error_places(state: cosim.State, level: str) -> NDArray[np.int64]:
-    """Where in the cache they lie."""
+    """Places of the constraint errors in the cache."""
     places: list[int] = []
     for name, part in state.system.parts.items():
         if isinstance(part, contracts.Constraint) and state[f"{name}.enabled"]:

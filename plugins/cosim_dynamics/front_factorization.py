@@ -88,7 +88,7 @@ def matrix_of(c: Any, front: Any) -> Any:
 
 
 def pivot_of(c: Any, front: Any, number: int) -> Pivot:
-    """What one elimination in a front has left behind."""
+    """The pivot of one elimination in a front."""
     return rows_of(Pivot, c, front.pivots + number * (HEAD + front.size), 1)[0]
 
 
@@ -135,7 +135,7 @@ def add_body(p: Any, c: Any, mechanism: Any, front: Any, arrays: Any, F: Any) ->
 
 
 def softness_of(F: Any, wrench: Any) -> float:
-    """How much the body of a front, without its joint, would give way to a force, or else to a moment."""
+    """The compliance of the body of a front, without its joint, to a force, or else to a moment."""
     a, b, e = wrench[3], wrench[4], wrench[5]
     force2 = a * a + b * b + e * e
     if force2 > 0.0:

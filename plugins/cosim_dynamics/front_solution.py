@@ -94,7 +94,7 @@ def substitute_back(c: Any, mechanism: Any, front: Any, arrays: Any) -> None:
 
 
 def solve_one(c: Any, front: Any, number: int, values: Any) -> float:
-    """What was eliminated, from all that it was coupled with; it is kept as the pivot's value."""
+    """Solve for an eliminated variable from those it was coupled with; store it as the pivot's value."""
     pivot = pivot_of(c, front, number)
     x = pivot.value
     column = column_of(c, front, number)

@@ -44,7 +44,7 @@ class GroupSlots(Record):
 
 
 class GroupState(Record):
-    """What is known of a group in the last evaluation, in the cache."""
+    """Results of the last evaluation of a group, in the cache."""
 
     is_along_tree: float  # whether it was solved along the tree, 0 or 1
     angle: float  # by which positions miss the constraints, rad; of dense matrices
@@ -64,7 +64,7 @@ class GroupLink(Record):
 
 
 class FrontSlots(Record):
-    """What is coupled with a body when its joint is eliminated: its *front*.
+    """The variables that are coupled with a body when its joint is eliminated: its *front*.
 
     The variables of a front are accelerations of bodies, six of each and the body's own first, and behind
     them multipliers. When the joint is eliminated those of the body that carries it take the place of its
@@ -89,7 +89,7 @@ class FrontSlots(Record):
 
 
 class Pivot(Record):
-    """What one elimination leaves behind, in the cache; its column follows."""
+    """The result of one elimination, in the cache; its column follows."""
 
     divisor: float  # 0: it was not eliminated here
     value: float  # right side
@@ -135,7 +135,7 @@ def fronts_of(mechanism: Any, group: Any) -> Any:
 
 
 def couplings_of(mechanism: Any, front: Any) -> Any:
-    """What acts on the body of a front."""
+    """The forces on the body of a front."""
     return rows_of(Coupling, mechanism.ints, mechanism.first + front.couplings_at, front.couplings)
 
 
@@ -145,5 +145,5 @@ def candidates_of(mechanism: Any, front: Any) -> Any:
 
 
 def targets_of(mechanism: Any, front: Any) -> Any:
-    """What the variables of a front become in the next one."""
+    """The indices in the next front of the variables of a front."""
     return rows_of(Target, mechanism.ints, mechanism.first + front.targets_at, front.size)

@@ -103,7 +103,7 @@ class GroupTable:
 
 
 def couplings_by_link(group: ConstraintGroup, terms_at: int) -> dict[int, list[Coupling]]:
-    """What acts on each link of a group; in which front's variable is not set."""
+    """The equations that act on each link of a group; the variable of a front is not set."""
     couplings: dict[int, list[Coupling]] = {}
     width = width_of(TermSlots)
     ends = group.ends_of_equations

@@ -80,7 +80,7 @@ def frame_bias(
 
 
 def _located(motion: TreeMotion, link: int, frame: Any) -> Array:
-    """Where the origin of a frame on a body is, in Ground."""
+    """The origin of a frame on a body, in Ground."""
     numbers = np.asarray(frame, dtype=float).reshape(-1)
     if numbers.size not in (3, 12):
         raise ValueError(f"a frame on a body is a position of 3 numbers or a pose of 12, not {numbers.size}")

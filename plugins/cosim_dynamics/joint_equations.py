@@ -16,7 +16,7 @@ from cosim_mechanics import contracts
 
 @dataclass(frozen=True)
 class JointEquations:
-    """What a joint's equations hold beside the force that it transmits.
+    """The equations of a joint, and the force that it transmits.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ def has_own_equations(joint: contracts.Joint) -> bool:
 def own_equations(
     joint: contracts.Joint, equations: Equations, look_up: Callable[[str, int], Any], has_rotors: bool = True
 ) -> list[SVal]:
-    """What the joint's ``create_equations`` returns, as s-vals; `look_up` says what ``self.<name>`` is.
+    """The result of the joint's ``create_equations``, as s-vals; `look_up` gives ``self.<name>``.
 
     With `has_rotors` the inertias that force elements add are in it.
 

@@ -24,7 +24,7 @@ KERNEL = str(Path(inspect.getfile(cosim.Model)).parents[1])
 
 
 class OwnTerms(NamedTuple):
-    """Where in the cache the terms of one speed lie."""
+    """The offsets in the cache of the terms of one speed."""
 
     coefficients: int
     constant: int

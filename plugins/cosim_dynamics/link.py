@@ -32,5 +32,5 @@ class Link:
 
     @property
     def dofs(self) -> range:
-        """Its degrees of freedom."""
+        """The degrees of freedom of the joint."""
         return range(self.first_dof, self.first_dof + self.joint.nu)

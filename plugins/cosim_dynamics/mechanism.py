@@ -1,4 +1,4 @@
-"""What the kernel functions of the solvers know about a mechanism: one table that all their blocks share.
+"""The table of a mechanism, which the kernel functions of all its blocks share.
 
 `mechanism_at` shows it, in kernel functions and in Python, where `cosim_dynamics.mechanism_table` fills it. A
 *slot* is a place in the cache, unless it says: in `y`, in `p`. Spatial vectors are about the reference
@@ -112,7 +112,7 @@ class EquationSlots(Record):
 
 
 class TermSlots(Record):
-    """What an equation acts on: a body or a coordinate."""
+    """The body or the coordinate on which an equation acts."""
 
     size: int  # of coefficients and force: 6 of a body, 1 of a coordinate
     coefficients: int
@@ -128,7 +128,7 @@ class TermSlots(Record):
 
 
 class MechanismSlots(Record):
-    """How large the mechanism is, where its tables begin, and what belongs to the whole."""
+    """The size of the mechanism, the places of its tables, and slots of the whole mechanism."""
 
     links: int  # how many
     dofs: int
@@ -192,5 +192,5 @@ def equations_of(mechanism: Mechanism, group: Any) -> Any:
 
 
 def terms_of(mechanism: Mechanism, equation: Any) -> Any:
-    """What an equation acts on."""
+    """The terms of an equation."""
     return rows_of(TermSlots, mechanism.ints, mechanism.first + equation.terms_at, equation.terms)

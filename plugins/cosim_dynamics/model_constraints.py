@@ -26,7 +26,7 @@ class PlacedConstraint:
 
     @property
     def terms(self) -> int:
-        """How many terms its equations have together."""
+        """The number of terms of all equations."""
         return self.constraint.equations * len(self.equations.attachments)
 
 
@@ -51,7 +51,7 @@ class ModelConstraints:
 
     @property
     def equations(self) -> int:
-        """How many equations there are."""
+        """The number of equations."""
         return sum(traced.constraint.equations for traced in self.all)
 
     @property

@@ -88,7 +88,7 @@ def _set_joints_and_bodies(parts: TreeAssembly) -> None:
 
 
 def motion_of(axes: tuple[int, ...] | None) -> int:
-    """What the axes of a joint say of its motion."""
+    """The kind of motion that the axes of a joint describe."""
     if axes is None:
         return ANY_MOTION
     return PIVOT if all(axis < 3 for axis in axes) else FIXED_AXES

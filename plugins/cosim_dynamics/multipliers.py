@@ -161,7 +161,7 @@ def correct_by_row(c: Any, mechanism: Any, correction: Any) -> None:
 
 
 def correct_by_body(c: Any, mechanism: Any, correction: Any) -> None:
-    """What is missing at each degree of freedom, divided, becomes the correction: from Ground to the tips."""
+    """Compute the correction of each degree of freedom from what is missing, from Ground to the tips."""
     for link in mechanism.links:
         change = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         if link.has_parent != 0:

@@ -1,4 +1,4 @@
-"""What a user asks the equations of motion: their terms, and products with them.
+"""The terms of the equations of motion, and products with them, for users.
 
 Every function takes a system and a State that is realized to VELOCITY (what needs more says so), and returns
 numbers in Ground: vectors over the speeds are in the order of ``state.u``; spatial vectors have the angular
@@ -8,7 +8,10 @@ compiled solvers.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import (
+    Any,
+    NamedTuple,
+)
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +59,7 @@ def mass_matrix(system: cosim.System, state: cosim.State) -> Array:
     [[1.0]]
     """
     motion = TreeMotion(system, state)
-    M = _own(motion, without_tau=True)[0]
+    M = _own_terms(motion, without_tau=True).M
     for i in range(len(motion.links)):
         mass, inertia = motion.inertia(i)
         J = motion.jacobian(i, motion.center(i))
@@ -73,7 +76,7 @@ def mass_times(system: cosim.System, state: cosim.State, v: Any) -> Array:
         When `v` has another shape.
     """
     motion, accelerations = TreeMotion(system, state), _over_speeds(system, v, "v")
-    result: Array = _own(motion, without_tau=True)[0] @ accelerations
+    result: Array = _own_terms(motion, without_tau=True).M @ accelerations
     for i in range(len(motion.links)):
         mass, inertia = motion.inertia(i)
         J = motion.jacobian(i, motion.center(i))
@@ -116,7 +119,7 @@ def bias(system: cosim.System, state: cosim.State) -> Array:
         When the State is not realized to VELOCITY.
     """
     motion = TreeMotion(system, state)
-    V = _own(motion, without_tau=True)[1]
+    V = _own_terms(motion, without_tau=True).V
     biases = motion.biases()
     for i in range(len(motion.links)):
         mass, inertia = motion.inertia(i)
@@ -136,9 +139,9 @@ def generalized_forces(system: cosim.System, state: cosim.State) -> Array:
         When the State is not realized to DYNAMICS.
     """
     motion = TreeMotion(system, state)
-    T = _own(motion, without_tau=True)[1] - _own(motion)[1]
+    T = _own_terms(motion, without_tau=True).V - _own_terms(motion).V
     for i, link in enumerate(motion.links):
-        T += motion.jacobian(i, motion.pose(i)[1]).T @ motion.read(link.body, "F_GB")
+        T += motion.jacobian(i, motion.pose(i).origin).T @ motion.read(link.body, "F_GB")
     return T
 
 
@@ -167,12 +170,19 @@ def inverse_dynamics(system: cosim.System, state: cosim.State, udot: Any) -> Arr
 
 
 def kinetic_energy(system: cosim.System, state: cosim.State) -> float:
-    """Of all bodies, J; inertias that joints bring by equations of their own are counted too."""
+    """The kinetic energy of all bodies, and of inertias in joints' own equations, J."""
     return float(0.5 * state.u @ mass_matrix(system, state) @ state.u)
 
 
-def _own(motion: TreeMotion, without_tau: bool = False) -> tuple[Array, Array]:
-    """What joints' own equations and rotors add to M and V, and ``-tau`` of all joints in V."""
+class _OwnTerms(NamedTuple):
+    """The parts of M and V from joints."""
+
+    M: Array
+    V: Array
+
+
+def _own_terms(motion: TreeMotion, without_tau: bool = False) -> _OwnTerms:
+    """The parts of M and V from rotors and joints' own equations; V also has ``-tau`` of all joints."""
     nu = motion.system.nu
     M, V = np.zeros((nu, nu)), np.zeros(nu)
     for link, speeds in zip(motion.links, motion.speeds, strict=True):
@@ -193,7 +203,7 @@ def _own(motion: TreeMotion, without_tau: bool = False) -> tuple[Array, Array]:
         for i, equation in zip(speeds, own_equations(joint, equations, value), strict=True):
             M[i, speeds] += equation.row(joint.nu)
             V[i] += equation.bias
-    return M, V
+    return _OwnTerms(M, V)
 
 
 def _over_speeds(system: cosim.System, values: Any, name: str) -> Array:

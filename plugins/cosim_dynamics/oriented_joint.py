@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OrientedJoint:
-    """What a joint tells the tree: with F on the inner body and M on the outer one.
+    """A joint as the tree sees it: with F on the inner body and M on the outer one.
 
     Of a joint that stands the right way these are its own slots; of one that is reversed, F and M are
     exchanged.

@@ -81,7 +81,7 @@ def factorize(matrix: PivotedCholesky) -> int:
 
 
 def weigh(matrix: PivotedCholesky, rank: int, blur: float) -> tuple[int, float]:
-    """How much each column counts: write `trust` and `lengths`.
+    """Write the weights of the columns, `trust` and `lengths`.
 
     Parameters
     ----------

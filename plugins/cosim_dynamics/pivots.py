@@ -1,4 +1,4 @@
-"""What an elimination divides by."""
+"""The pivots of an elimination."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a mechanism was put, and what moved for that."""
+"""The result of placing a mechanism, and what moved for it."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def normalize(q: Any) -> int:
 
 @tangent_of(normalize, with_values=True)
 def normalize_with_tangent(q: Any, q_dot: Any) -> int:
-    """Its length stays 1: the tangent loses what is along it, whether or not rounding allows a change."""
+    """Normalize a quaternion; its tangent loses the part along it, even if rounding allows no change."""
     length2 = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]
     if length2 > 0.0:
         along = (q[0] * q_dot[0] + q[1] * q_dot[1] + q[2] * q_dot[2] + q[3] * q_dot[3]) / length2
@@ -88,7 +88,7 @@ def reverse_normalize(root: Any, tape: Any) -> None:
 
 @recorded_by(normalize, reverse_normalize)
 def record_normalize(q: Any, q_dot: Any, q_at: int, tape: Any) -> int:
-    """As `normalize_with_tangent`; on the tape are the quaternion before, and where it lies."""
+    """Normalize a quaternion and its tangent; the tape gets the quaternion before, and its place."""
     for i in range(4):
         push(tape, q[i])
     push(tape, q_at * 1.0)
@@ -128,10 +128,10 @@ def direction_block(
     mechanism = mechanism_at(ints, first)
     sum_position_errors(c, mechanism)
     solve_for_correction(p, c, mechanism, POSITIONS)
-    aside = reals_at(c, mechanism.header.speeds_aside, mechanism.header.dofs)
+    saved_speeds = reals_at(c, mechanism.header.speeds_aside, mechanism.header.dofs)
     correction = correction_of(c, mechanism)
     for i, dof in enumerate(mechanism.dofs):
-        aside[i] = y[dof.u]
+        saved_speeds[i] = y[dof.u]
         y[dof.u] = correction[i]
     constraint_errors(c, mechanism.header).changed = 1.0
 
@@ -149,9 +149,9 @@ def restoration_block(
 ) -> None:
     """Put the speeds back."""
     mechanism = mechanism_at(ints, first)
-    aside = reals_at(c, mechanism.header.speeds_aside, mechanism.header.dofs)
+    saved_speeds = reals_at(c, mechanism.header.speeds_aside, mechanism.header.dofs)
     for i, dof in enumerate(mechanism.dofs):
-        y[dof.u] = aside[i]
+        y[dof.u] = saved_speeds[i]
 
 
 def speed_estimate_block(

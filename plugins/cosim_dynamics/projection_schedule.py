@@ -1,4 +1,4 @@
-"""What corrects a solution after a step: quaternions, and with constraints positions and speeds."""
+"""Corrections of a solution after a step: quaternions, and with constraints positions and speeds."""
 
 from __future__ import annotations
 

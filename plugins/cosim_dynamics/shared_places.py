@@ -9,7 +9,7 @@ from cosim_dynamics.mechanism import NOWHERE
 
 
 class SharedPlaces(NamedTuple):
-    """Where each of several matrices begins, and how much memory they take together."""
+    """The places of several matrices, and the memory that they take together."""
 
     starts: list[int]
     size: int

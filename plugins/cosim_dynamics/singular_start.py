@@ -36,7 +36,7 @@ NAMED = 6
 
 
 class SingularStart:
-    """What is singular where a State stands, and how the motion goes on from there.
+    """The singular directions at a State, and the motions that are possible from there.
 
     Parameters
     ----------
@@ -221,5 +221,5 @@ def _not_zero(values: Array) -> list[int]:
 
 
 def _path(state: cosim.State, i: int) -> str:
-    """Of a speed."""
+    """The path of a speed."""
     return elements_of_y(state.system)[state.system.nq + i][0]

@@ -1,4 +1,4 @@
-"""What every solver computes in the cache for itself."""
+"""The slots in the cache that every solver allocates."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class SpatialSVal(SValVector):
         return self.angular.dot(b[:3]) + self.linear.dot(b[3:])
 
     def force_at(self, arm: Any) -> SpatialSVal:
-        """The same force about a point that is at `arm` from the old one: its moment changes."""
+        """The force about another point, which is at `arm` from the old one: its moment changes."""
         return SpatialSVal(self.angular - self.linear.crossed_by(arm), self.linear)
 
     def acceleration_at(self, arm: Any) -> SpatialSVal:

@@ -167,7 +167,7 @@ def sqrt(x: Any) -> Any:
 
 
 def author_line() -> str:
-    """Where the code outside of this package stands that is running now: ``file:line: its text``."""
+    """The line outside of this package that is executed now: ``file:line: its text``."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(HERE):
         frame = frame.f_back
@@ -191,7 +191,7 @@ def _order(value: Any) -> tuple[int, float]:
 
 
 def _simplified(operation: str, a: Any, b: Any) -> Any:
-    """What a + - * / comes to when an operand is 0 or 1, or None."""
+    """The simplified result of a + - * / with an operand of 0 or 1; None for others."""
     left = None if isinstance(a, Symbol) else a
     right = None if isinstance(b, Symbol) else b
     if operation == "+":

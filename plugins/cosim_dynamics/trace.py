@@ -1,4 +1,4 @@
-"""From a graph of symbols to a kernel function."""
+"""The kernel function of a graph of symbols."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Accelerations:
-    """Where accelerations are written: for each degree of freedom, and six reals for each body."""
+    """The slots of accelerations: one for each degree of freedom, and six reals for each body."""
 
     u_dot: list[Slot]
     A_GB: list[Slot]

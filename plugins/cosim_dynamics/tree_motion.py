@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import (
+    Any,
+    NamedTuple,
+)
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +18,22 @@ from cosim_mechanics.contracts import Joint
 Array = NDArray[np.float64]
 
 
+class BodyPose(NamedTuple):
+    """The pose of a body, in Ground."""
+
+    rotation: Array  # R_GB
+    origin: Array  # p_GB, m
+
+
+class CentralInertia(NamedTuple):
+    """The mass and the inertia of a body."""
+
+    mass: float  # kg
+    inertia: Array  # about the centre of mass, in Ground's axes, shape (3, 3), kg.m2
+
+
 class TreeMotion:
-    """Where the joints of a system are and how each speed moves what it carries, in Ground.
+    """The positions of the joints of a system, and the motion of bodies by each speed, in Ground.
 
     Parameters
     ----------
@@ -104,7 +121,7 @@ class TreeMotion:
         return np.asarray(self.state[f"{part.name}.{name}"], dtype=float)
 
     def added_inertia(self, joint: Joint) -> Array:
-        """What rotors add to the diagonal of the mass matrix for the speeds of a joint, kg.m2 or kg."""
+        """The inertia that rotors add to the mass matrix's diagonal for a joint's speeds, kg.m2 or kg."""
         slot = self.system.assembly.layout.slots[joint.name]["added_inertia"]
         *_, cache = self.system.arrays(self.state)
         return np.asarray(cache[slot.offset : slot.offset + slot.size], dtype=float)
@@ -114,12 +131,12 @@ class TreeMotion:
         values = self.added_inertia(joint) if name == "added_inertia" else self.read(joint, name)
         return float(values.reshape(-1)[element])
 
-    def pose(self, link: int) -> tuple[Array, Array]:
-        """R_GB and p_GB of a link; Ground's for -1."""
+    def pose(self, link: int) -> BodyPose:
+        """The pose of a link; Ground's for -1."""
         if link < 0:
-            return np.eye(3), np.zeros(3)
+            return BodyPose(np.eye(3), np.zeros(3))
         X_GB = self.read(self.links[link].body, "X_GB")
-        return X_GB[:9].reshape(3, 3), X_GB[9:]
+        return BodyPose(X_GB[:9].reshape(3, 3), X_GB[9:])
 
     def index(self, body: str | cosim.Component) -> int:
         """The link of a body; -1 for a part that carries joints without being moved.
@@ -151,20 +168,20 @@ class TreeMotion:
         center: Array = p + R @ self.read(self.links[link].body, "center_of_mass")
         return center
 
-    def inertia(self, link: int) -> tuple[float, Array]:
-        """Mass, and inertia about the centre of mass in Ground's axes, shape (3, 3)."""
+    def inertia(self, link: int) -> CentralInertia:
+        """The mass and the inertia of a link."""
         body = self.links[link].body
         xx, yy, zz, xy, xz, yz = self.read(body, "inertia")
-        R, _ = self.pose(link)
+        R = self.pose(link).rotation
         central = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T
-        return float(self.state[f"{body.name}.mass"]), central
+        return CentralInertia(float(self.state[f"{body.name}.mass"]), central)
 
     def velocity(self, link: int, point: Any) -> Array:
         """Angular velocity, and velocity of the point of the body that is at `point`; shape (6,)."""
         if link < 0:
             return np.zeros(6)
         V = self.read(self.links[link].body, "V_GB")
-        arm = np.asarray(point, dtype=float) - self.pose(link)[1]
+        arm = np.asarray(point, dtype=float) - self.pose(link).origin
         return np.concatenate([V[:3], V[3:] + np.cross(V[:3], arm)])
 
     def biases(self) -> list[tuple[Array, Array]]:

@@ -188,7 +188,7 @@ class CProgram:
 
 
 def _known(program: Program, constants: Collection[str]) -> dict[str, KnownArray]:
-    """What is known of each array when the file is written: its length, and what never changes in it."""
+    """The known properties of each array: its length, and its constant numbers."""
     known = {}
     for name, letter, _ in ARRAYS:
         array = program.arrays[name]
@@ -213,7 +213,7 @@ def _head(letters: str) -> str:
 
 
 def _names(letters: str) -> list[str]:
-    """What the arguments of a signature are called."""
+    """The argument names of a signature."""
     if letters == BLOCK_SIGNATURE:
         return ["t", *"ypdkhc", "ints", "first", "count"]
     return [f"a{i}" for i in range(len(letters.split(">")[0]))]
@@ -225,7 +225,7 @@ def _walk_head() -> str:
 
 
 def _run_of(program: Program, constants: Collection[str]) -> str:
-    """How the arrays of an instance become those of a run."""
+    """The lines that make the arrays of an instance those of a run."""
     members = []
     for i, (name, *_) in enumerate(ARRAYS):
         length = f"arrays[{i}].rows" if name in GROWS else str(len(program.arrays[name]))

@@ -125,6 +125,6 @@ def _can_raise(texts: Mapping[str, str]) -> set[str]:
 
 
 def plan_of(program: Program) -> Plan:
-    """What a run of a program is by its system and its method."""
+    """The plan of a run of a program."""
     plan: Plan = rows_of(Plan, program.arrays["program"], 0, 1)[0]
     return plan

@@ -1,4 +1,4 @@
-"""From lowered functions to one module, and to an object file of this machine."""
+"""One module of all lowered functions, and its object file for this machine."""
 
 from __future__ import annotations
 

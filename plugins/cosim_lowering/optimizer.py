@@ -74,7 +74,7 @@ class Optimizer:
             raise cosim.CosimError(f"Python cannot be started to optimize machine code: {error}") from error
 
     def optimized(self, bitcode: bytes) -> bytes:
-        """The same module, faster.
+        """The optimized module.
 
         Raises
         ------

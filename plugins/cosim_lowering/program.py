@@ -177,7 +177,7 @@ class Program:
             self.arrays[array].reshape(-1)[place] = self.numbers.setdefault(name, len(self.numbers) + 1)
 
     def _name_events(self, tables: Tables) -> None:
-        """What hosts have to know of handlers and witnesses, by their paths."""
+        """The handlers and witnesses for hosts, by their paths."""
         self.handlers, self.witnesses, self.indicators = tables.handlers, tables.witnesses, tables.indicators
         self.reset_states = tables.reset_states
         self.periodic = {

@@ -1,4 +1,4 @@
-"""Where inside the last step a signal was largest or smallest."""
+"""The place inside the last step at which a signal was largest or smallest."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BISECTIONS = 52
 
 
 def sized(value, kind):
-    """What an extreme of this kind keeps of a value."""
+    """The part of a value that an extreme of this kind stores."""
     return abs(value) if kind >= MIN_ABS else value
 
 
@@ -117,7 +117,7 @@ def value_there(past, first, last, at):
 
 
 def turn(past, first, last, low, high, rate):
-    """Where the derivative, which is `rate` at `low`, changes its sign."""
+    """The place at which the derivative, which is `rate` at `low`, changes its sign."""
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
         _, there = value_there(past, first, last, middle)
@@ -129,7 +129,7 @@ def turn(past, first, last, low, high, rate):
 
 
 def zero(past, first, last, low, high, value):
-    """Where the signal, which is `value` at `low`, changes its sign."""
+    """The place at which the signal, which is `value` at `low`, changes its sign."""
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
         there, _ = value_there(past, first, last, middle)

@@ -1,4 +1,4 @@
-"""What sampled signals have in common."""
+"""The base of sampled signals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every multibody model has, whether it is typed in Python or in a file."""
+"""The parts that every multibody model has, written in Python or in a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where three body-fixed x-y-z angles fail as coordinates of a joint; for kernel functions."""
+"""Positions in which three body-fixed x-y-z angles fail as coordinates of a joint; for kernel functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a robot's file to a model."""
+"""Making a model from a robot's file."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from cosim_robots.tree import (
     check_tree,
     fix_followers,
     fix_massless_tips,
-    give_least_mass,
     merge_fixed,
+    set_least_mass,
     stand,
 )
 
@@ -58,7 +58,7 @@ def import_robot(
     fix_massless_tips(robot)
     fix_followers(robot)
     merge_fixed(robot, keep_fixed)
-    give_least_mass(robot)
+    set_least_mass(robot)
     start_in_range(robot)
     return tables_of(robot, actuators, motors)
 

@@ -1,4 +1,4 @@
-"""What a surface of even density weighs."""
+"""The mass properties of a closed surface with even density."""
 
 from __future__ import annotations
 

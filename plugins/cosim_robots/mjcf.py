@@ -300,8 +300,8 @@ def _read_equalities(document: MjcfDocument, robot: Robot, section: Element) -> 
             continue
         follower = joints.get(element.get("joint1", ""))
         leader = joints.get(element.get("joint2", ""))
-        said = document.some(element, "polycoef", 5)
-        a, b, *more = (*said, *LINE[len(said) :])
+        coefficients = document.some(element, "polycoef", 5)
+        a, b, *more = (*coefficients, *LINE[len(coefficients) :])
         if element.tag != "joint" or follower is None or leader is None or any(more) or follower.mimic:
             document.leave_out(element, "equalities other than lines between two joints are not taken over")
             continue

@@ -73,7 +73,7 @@ class MjcfDocument(XmlDocument):
             parent[place : place + 1] = self._included(element, opened)
 
     def _included(self, element: Element, opened: tuple[Path, ...]) -> list[Element]:
-        """What stands in the file of an ``<include>``; nothing, and a fault, where it cannot be read."""
+        """The content of the file of an ``<include>``; if it cannot be read, nothing and a fault."""
         name = element.get("file", "")
         path = (self.path.parent / name).resolve()
         self._count += 1
@@ -165,10 +165,10 @@ class MjcfDocument(XmlDocument):
     def pose(self, element: Element) -> Reals:
         """``pos`` and one of ``quat``, ``axisangle``, ``xyaxes``, ``zaxis``, ``euler``."""
         position = self.numbers(element, "pos", ZERO)
-        said = [name for name in ORIENTATIONS if element.get(name) is not None]
-        if len(said) > 1:
-            self.fault(element, f"has {' and '.join(said)}: needs one orientation")
-        rotation = self._rotation(element, said[0]) if said else IDENTITY[:9]
+        orientations = [name for name in ORIENTATIONS if element.get(name) is not None]
+        if len(orientations) > 1:
+            self.fault(element, f"has {' and '.join(orientations)}: needs one orientation")
+        rotation = self._rotation(element, orientations[0]) if orientations else IDENTITY[:9]
         return (*rotation, *position)
 
     def _rotation(self, element: Element, name: str) -> Reals:

@@ -175,7 +175,7 @@ class Surface:
     inertia: str = "legacy"
 
     def solid(self, place: str) -> Solid | None:
-        """What is inside, of even density, in the frame of a geom; None without volume."""
+        """The solid inside a geom, of even density, in its frame; None without volume."""
         from cosim_animation.meshes import read_surface
 
         assert self.file is not None
@@ -209,7 +209,7 @@ def read_surfaces(document: MjcfDocument) -> dict[str, Surface]:
 def shape_of(
     document: MjcfDocument, geom: Geom, colors: dict[str, Reals], surfaces: dict[str, Surface]
 ) -> Shape | None:
-    """What is drawn of a geom; None for those that are hidden or have no shape here."""
+    """The drawn shape of a geom; None for those that are hidden or have no shape here."""
     element = geom.element
     if geom.group >= SHOWN_GROUPS or geom.kind in MASSLESS:
         return None

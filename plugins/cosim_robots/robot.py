@@ -23,7 +23,7 @@ def line_of(place: str) -> str:
 
 @dataclass(frozen=True)
 class Shape:
-    """What a link looks like: an id of ``animation``, its pose on the link, its values, and its color."""
+    """The appearance of a link: an id of ``animation``, its pose on the link, its values, and its color."""
 
     kind: str
     pose: Reals
@@ -90,7 +90,7 @@ class RobotJoint:
 
     @property
     def line(self) -> str:
-        """Where it stands in its file, for remarks."""
+        """The line in the file, for remarks."""
         return line_of(self.place)
 
     @property

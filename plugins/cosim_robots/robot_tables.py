@@ -107,7 +107,7 @@ def _looks(robot: Robot, links: dict[str, str]) -> dict[str, Any]:
     """The shapes of Ground and of all links, numbered for each."""
     carried = {"ground": robot.fixed_shapes, **{links[l.name]: l.shapes for l in robot.links.values()}}
     return {
-        f"{name}_look{number}": _look(shape, name)
+        f"{name}_look{number}": _appearance(shape, name)
         for name, shapes in carried.items()
         for number, shape in enumerate(shapes, 1)
     }
@@ -125,7 +125,7 @@ def _coupler(mimic: Mimic, name: str, joints: dict[str, str]) -> dict[str, Any]:
 
 
 def _remarks(robot: Robot, links: dict[str, str], motors: bool) -> list[str]:
-    """What became of links without joints, and of bounds that no motor keeps."""
+    """Remarks on links without joints, and on bounds that no motor keeps."""
     remarks = []
     for name, (carrier, pose) in robot.frames.items():
         on = "the world" if carrier == ROOT else f"'{links[carrier]}'"
@@ -138,21 +138,21 @@ def _remarks(robot: Robot, links: dict[str, str], motors: bool) -> list[str]:
 
 def _names(robot: Robot) -> tuple[dict[str, str], dict[str, str]]:
     """Names of parts for links and joints: letters, digits, underscores, each once."""
-    taken = {*RESERVED}
-    links = {name: _new_name(name, taken) for name in robot.links}
-    joints = {joint.name: _new_name(joint.name, taken, "_joint") for joint in robot.joints}
+    used_names = {*RESERVED}
+    links = {name: _new_name(name, used_names) for name in robot.links}
+    joints = {joint.name: _new_name(joint.name, used_names, "_joint") for joint in robot.joints}
     return links, joints
 
 
-def _new_name(name: str, taken: set[str], ending: str = "_") -> str:
+def _new_name(name: str, used_names: set[str], ending: str = "_") -> str:
     """A name for a part and for those that come with it, which it takes."""
     new = re.sub(r"\W", "_", name.strip())
     if not re.match(r"[A-Za-z_]", new):
         new = f"_{new}"
-    while any(derived in taken for derived in (new, *_derived(new))):
+    while any(derived in used_names for derived in (new, *_derived(new))):
         new += ending
         ending = "_"
-    taken |= {new, *_derived(new)}
+    used_names |= {new, *_derived(new)}
     return new
 
 
@@ -171,7 +171,8 @@ def _body(link: Link) -> dict[str, Any]:
     return body | {"inertia": [*short]}
 
 
-def _look(shape: Shape, body: str) -> dict[str, Any]:
+def _appearance(shape: Shape, body: str) -> dict[str, Any]:
+    """The table of a shape that is drawn on a body."""
     look: dict[str, Any] = {"type": shape.kind, "body": body}
     if shape.pose != IDENTITY:
         look["frame"] = [*(shape.pose[9:] if shape.pose[:9] == IDENTITY[:9] else shape.pose)]
@@ -195,7 +196,7 @@ def _joint(joint: RobotJoint, links: dict[str, str]) -> dict[str, Any]:
 
 
 def _elements(joint: RobotJoint, name: str, actuators: bool, motors: bool) -> dict[str, Any]:
-    """What acts on the coordinates of a joint."""
+    """The elements that act on the coordinates of a joint."""
     count = SPEED_COUNTS.get(joint.kind, 0)
     elements: dict[str, Any] = {}
     for number in range(count):

@@ -115,8 +115,8 @@ def stand(robot: Robot, root: str, base: str | None) -> None:
     base = BASES[0] if base is None else base
     if base not in BASES:
         raise cosim.CosimError(f"base is {base!r}, needs one of {', '.join(BASES)}")
-    taken = {joint.name for joint in robot.joints} | set(robot.links)
-    name = next(n for n in ("base_joint", "base_joint_", "base_joint__") if n not in taken)
+    used_names = {joint.name for joint in robot.joints} | set(robot.links)
+    name = next(n for n in ("base_joint", "base_joint_", "base_joint__") if n not in used_names)
     kind = "free" if base == "free" else "weld"
     robot.joints.insert(0, RobotJoint(name, robot.links[root].place, kind, ROOT, root))
 
@@ -196,7 +196,7 @@ def merge_fixed(robot: Robot, keep: bool) -> None:
         del robot.links[child.name]
 
 
-def give_least_mass(robot: Robot) -> None:
+def set_least_mass(robot: Robot) -> None:
     """Bodies have mass: one without it between two joints gets a mass that rounding does not see."""
     between = []
     for name, link in robot.links.items():
@@ -236,12 +236,12 @@ def _together(parent: Link, child: Link, X_PC: Reals) -> Link:
     if parent.mass == 0.0:
         return replace(parent, mass=child.mass, center_of_mass=center, inertia=inertia)
     mass = parent.mass + child.mass
-    apart = np.subtract(center, parent.center_of_mass)
-    common = np.add(parent.center_of_mass, child.mass / mass * apart)
+    offset = np.subtract(center, parent.center_of_mass)
+    common = np.add(parent.center_of_mass, child.mass / mass * offset)
     reduced = parent.mass * child.mass / mass
     total = (
         matrix_of(parent.inertia)
         + matrix_of(inertia)
-        + reduced * (apart @ apart * np.eye(3) - np.outer(apart, apart))
+        + reduced * (offset @ offset * np.eye(3) - np.outer(offset, offset))
     )
     return replace(parent, mass=mass, center_of_mass=tuple(map(float, common)), inertia=elements_of(total))

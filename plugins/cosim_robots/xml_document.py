@@ -113,7 +113,7 @@ class XmlDocument:
         self._left_out.setdefault(what, []).append(line)
 
     def remarks(self) -> list[str]:
-        """What was left out, with lines."""
+        """The elements that were left out, with lines."""
         return [f"{what} ({_lines(lines)})" for what, lines in self._left_out.items()]
 
     def children(self, element: Element | None, name: str | None = None) -> Iterator[Element]:
@@ -154,8 +154,8 @@ class XmlDocument:
         except ValueError:
             values = ()
         if len(values) != needed or not all(map(math.isfinite, values)):
-            what = "a finite number" if needed == 1 else f"{needed} finite numbers"
-            self.fault(element, f"<{element.tag} {attribute}>: is {text!r}, needs {what}")  # type: ignore[union-attr]
+            wanted = "a finite number" if needed == 1 else f"{needed} finite numbers"
+            self.fault(element, f"<{element.tag} {attribute}>: is {text!r}, needs {wanted}")  # type: ignore[union-attr]
             return default
         return values
 

@@ -1,4 +1,4 @@
-"""What signals with two bounds have in common."""
+"""The base of signals with two bounds."""
 
 from __future__ import annotations
 

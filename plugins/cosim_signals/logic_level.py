@@ -1,4 +1,4 @@
-"""What is true in a signal: more than one half."""
+"""The truth of a signal: more than one half."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def edge_time(number, start_time, period, width):
 
 
 def edges_before(t, start_time, period, width):
-    """How many edges have come at a time, the one of this very time included."""
+    """The number of edges up to a time, with one at this very time."""
     if t < start_time:
         return 0
     periods = int((t - start_time) / period)

@@ -1,4 +1,4 @@
-"""What the sources of signals have in common."""
+"""The base of sources of signals."""
 
 from __future__ import annotations
 

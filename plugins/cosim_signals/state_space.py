@@ -35,7 +35,7 @@ def product(matrix, i, vector):
 
 
 def rate_of(i, source, A, B, C, x):
-    """How fast an output changes because the states do."""
+    """The rate of an output that follows from the states."""
     n = len(x)
     total = 0.0
     for j in range(n):

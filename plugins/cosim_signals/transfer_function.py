@@ -10,7 +10,7 @@ import cosim
 
 
 def first_rate(source, denominator, x):
-    """How fast the first state changes."""
+    """The rate of the first state."""
     total = last_or_one(denominator) * source
     for i in range(len(x)):
         total -= denominator[i + 1] * x[i]
@@ -45,7 +45,7 @@ def coefficient(numerator, order, i):
 
 
 def last_or_one(denominator):
-    """What the states are scaled by."""
+    """The scale of the states."""
     last = denominator[len(denominator) - 1]
     return last if last != 0.0 else 1.0
 

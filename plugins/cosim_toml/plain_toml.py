@@ -37,7 +37,7 @@ CONVERT: dict[int, Callable[[str], Any]] = {TEXT: str, INTEGER: int, REAL: float
 
 
 def read_plain(text: str) -> dict[str, Any] | None:
-    r"""What tomllib reads; None where the text has other lines, is not valid, or may have too large integers.
+    r"""The tables of a text; None if tomllib has to read it: other lines, faults, perhaps too large integers.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class _NotPlainError(Exception):
 
 
 class _Document:
-    """What the lines so far are: `tables`, to the last of which a line with a key adds its value."""
+    """The tables of the lines so far; the next line with a key adds its value to the last one."""
 
     def __init__(self) -> None:
         self.tables: dict[str, Any] = {}

@@ -85,7 +85,7 @@ class TomlFile:
 
     @classmethod
     def of_data(cls, path: Path, data: dict[str, Any]) -> TomlFile:
-        """The same data from another file, whose lines are not known."""
+        """A file object for the same data in another file, whose lines are not known."""
         file = cls(path, "")
         file.data = data
         return file
@@ -120,12 +120,12 @@ class TomlFile:
         return _inside(table, dotted, above)
 
     def find(self, value: str) -> KeyPath | None:
-        """Where a text stands as a value, None when nowhere."""
+        """The place at which a text is a value; None if there is none."""
         return _find(self.data, value, ())
 
 
 def _beyond_64_bits(data: Any) -> KeyPath | None:
-    """Where an integer stands that TOML does not allow; however deep."""
+    """The place of an integer that TOML does not allow, however deep."""
     waiting: list[tuple[Any, Any]] = [(data, ())]  # each value, and its path from the inside out
     while waiting:
         value, path = waiting.pop()
@@ -146,7 +146,7 @@ QUOTELESS = re.compile(r"""\s*([\w.-]+)\s*=\s*([^"'\[{#]*[A-Za-z][^"'\[{#]*)""")
 
 
 def _in_quotes(text: str, line: int) -> str:
-    """What to write where text, or a number with a unit, stands without quotes; empty elsewhere."""
+    """A hint for text, or a number with a unit, without quotes; empty elsewhere."""
     lines = text.splitlines()
     assignment = QUOTELESS.fullmatch(lines[line - 1]) if line <= len(lines) else None
     return (

@@ -1,4 +1,4 @@
-"""How far courses of one signal agree: public, for all who compare runs with one another."""
+"""The agreement of courses of one signal: public, for all who compare runs with one another."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ part of a tolerance is a thousandth of the relative one."""
 
 
 class Difference(NamedTuple):
-    """Of two courses of one signal.
+    """The difference of two courses of one signal.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ def at_the_end(times: Reals) -> NDArray[np.bool_]:
 def difference_of(
     times: Reals, values: Values, other_values: Values, counted: bool, hidden: NDArray[np.bool_] | None = None
 ) -> Difference:
-    """How far two courses are apart.
+    """The difference of two courses.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def digits_of(difference: float, size: float) -> float:
 
 
 class Standing(StrEnum):
-    """What the digits of a signal come to."""
+    """The value of the digits of a signal."""
 
     AGREES = "agrees"
     GROWS = "grows"
@@ -140,7 +140,7 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far all runs agree about one signal.
+    """The agreement of all runs about one signal.
 
     Attributes
     ----------
@@ -190,7 +190,7 @@ class Agreement:
 def standing_of(
     agreement: Agreement, accuracy: float, at_rounding_level: bool = False, states_stay: bool = False
 ) -> Standing:
-    """What the digits of a signal come to, for a run with an accuracy; see `Standing`.
+    """The value of a signal's digits, for a run with an accuracy; see `Standing`.
 
     Parameters
     ----------

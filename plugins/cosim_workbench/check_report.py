@@ -1,4 +1,4 @@
-"""What a plugin brings, as one page: checks, energy, export, documentation, types, speed."""
+"""A page about a plugin: checks, energy, export, documentation, types, speed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COLUMNS = ("class", "kind", "checks", "energy", "export", "documentation", "type
 
 @dataclass
 class ReportRow:
-    """What the page says of one class; `marks` is the state of each cell: good, bad or open."""
+    """The row of one class; `marks` is the state of each cell: good, bad or open."""
 
     cells: dict[str, str]
     marks: dict[str, str]

@@ -46,7 +46,7 @@ class VerifiedRun:
 
     @property
     def events(self) -> int:
-        """How many events it had that do not belong to each step."""
+        """The number of events, without those of each step."""
         return self.happened.count
 
 
@@ -94,7 +94,7 @@ class ComparedRuns(Protocol):
 
     @property
     def verdict(self) -> str:
-        """It in a sentence."""
+        """The comparison in a sentence."""
 
     def thresholds_crossed(self, run: VerifiedRun) -> set[str]:
         """Witnesses on whose wrong side a moved start lies."""

@@ -12,7 +12,7 @@ Schema = dict[str, Any]
 
 
 def component_schema(cls: type[Any]) -> Schema:
-    """What a table of a component may hold beside its type.
+    """The allowed content of a component's table beside its type.
 
     Parameters
     ----------

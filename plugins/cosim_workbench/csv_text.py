@@ -34,12 +34,12 @@ def row_texts(result: cosim.Result, first: int) -> Iterator[bytes | memoryview]:
     columns = [result.time, *result.signals.values()]
     width = sum([column.shape[1] if column.ndim == 2 else 1 for column in columns])
     rows = max(1, VALUES // width)
-    taken = rows if rows >= FEW_ROWS else max(rows, WIDE_VALUES // width)
+    piece = rows if rows >= FEW_ROWS else max(rows, WIDE_VALUES // width)
     is_small = (len(result) - first) * width <= VALUES
     has_empty = any(column.shape[1:] == (0,) for column in columns)
-    write = _lines if is_small or is_plain() or has_empty else _compiled_writer(columns, taken, rows)
-    for begin in range(first, len(result), taken):
-        yield from write([column[begin : begin + taken] for column in columns])
+    write = _lines if is_small or is_plain() or has_empty else _compiled_writer(columns, piece, rows)
+    for begin in range(first, len(result), piece):
+        yield from write([column[begin : begin + piece] for column in columns])
 
 
 def _lines(columns: Sequence[NDArray[Any]]) -> Iterator[bytes]:

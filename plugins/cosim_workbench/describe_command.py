@@ -86,7 +86,7 @@ def describe(id: str) -> str:
 
 
 def derivatives_of(cls: type[cosim.Component]) -> str:
-    """Of each kernel function whether it has a tangent, and the lines where a tangent does not say all."""
+    """Whether each kernel function has a tangent, and the lines where it is incomplete."""
     lines = [""]
     for kernel in kernel_derivatives(cls):
         if kernel.refusal:
@@ -125,7 +125,7 @@ def _refusals(cls: type[Any]) -> dict[str, list[cosim.Problem]]:
 
 
 def _declared(cls: type[Any]) -> list[dict[str, str]]:
-    """What a component declares; nothing for what is none."""
+    """The declarations of a component; empty for other classes."""
     if not issubclass(cls, cosim.Component):
         return []
     return [

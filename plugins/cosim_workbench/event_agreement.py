@@ -76,7 +76,7 @@ class Events:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of events."""
         return sum(times.size for times in self.times.values())
 
     def event(self, handler: str, number: int) -> Any:

@@ -157,7 +157,7 @@ class ExportCommand(cosim.Command):
             exporter.summary = "\n".join(filter(None, (exporter.summary, why)))
 
     def _options(self, arguments: argparse.Namespace) -> dict[str, Any]:
-        """Of the FMU, as `Model.export_fmu` takes them."""
+        """The options of the FMU, as `Model.export_fmu` takes them."""
         options: dict[str, Any] = {
             name: _listed(text) for name in SELECTIONS if (text := getattr(arguments, name)) is not None
         }
@@ -208,7 +208,7 @@ def _listed(text: str) -> list[str]:
 
 @contextmanager
 def _no_warnings() -> Iterator[None]:
-    """Those of exporters are printed, not logged."""
+    """Suppress the logged warnings of exporters, which are printed instead."""
     log = logging.getLogger("cosim.export")
     level = log.level
     log.setLevel(logging.ERROR)

@@ -171,7 +171,7 @@ def _short(text: str) -> str:
 
 
 def _schedule(system: cosim.System) -> list[str]:
-    """How many blocks are walked for each stage, and how many only at events."""
+    """The number of blocks of each stage, and of those that run at events only."""
     counts: dict[str, int] = {}
     for stage in cosim.Stage:
         first, end = system.block_range(stage, stage)

@@ -164,7 +164,7 @@ class ModelFile:
                 self._add(self.file.place(("starts",), start), "starts", unknown("part", _head(start), parts))
 
     def _place_of_setting(self, name: str) -> str:
-        """Where a setting of a run stands, or the table where it is missing."""
+        """The line of a setting of a run, or its table if it is missing."""
         table = self.file.data.get("simulation", {})
         path = ("simulation", name) if isinstance(table, dict) and name in table else ("simulation",)
         return self.file.where(path, f"simulation: {name}" if name else "simulation")

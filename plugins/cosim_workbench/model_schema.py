@@ -11,7 +11,7 @@ from cosim_workbench.contracts import FileSchema
 
 
 class ModelSchema(FileSchema):
-    """What a model file may hold with the plugins that are installed: tables, parts, parameters."""
+    """The allowed content of a model file with the installed plugins: tables, parts, parameters."""
 
     name: ClassVar[str] = "model"
     what: ClassVar[str] = "a model file"

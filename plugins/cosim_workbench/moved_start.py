@@ -25,7 +25,7 @@ def state_paths(system: System) -> list[str]:
 
 
 def sizes_of_states(system: System, result: Result) -> dict[str, float]:
-    """What each continuous state is compared with, by the name of its column: its largest value in a run.
+    """The scale of each continuous state, by the name of its column: its largest value in a run.
 
     Where that is zero, or rounding, it is that of the largest signal of the same unit; where these are zero,
     too, that of the largest signal at all, but 1 at most; 1 where all are zero.
@@ -61,7 +61,7 @@ def states_of(system: System) -> Iterator[tuple[str, int]]:
 
 
 def reach_of_states(system: System, start: State, span: float) -> dict[str, float]:
-    """How far each continuous state would go at its first rate; a position, at the speeds of its part.
+    """The distance that each continuous state would go at its first rate; a position, at its part's speeds.
 
     Beside this a move of a state that rests is small, however small the state itself is.
 

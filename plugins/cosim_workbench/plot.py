@@ -77,13 +77,13 @@ def draw_panels(plan: PlotPlan) -> tuple[Any, list[Any]]:
     notes = [
         line for note in plan.notes for line in textwrap.wrap(note, NOTE_LENGTH, subsequent_indent="    ")
     ]
-    beside = max((_legend_columns(len(panel.lines)) for panel in plan.panels), default=0)
+    legend_columns = max((_legend_columns(len(panel.lines)) for panel in plan.panels), default=0)
     above = [_rows_above(panel.label, [line.label for line in panel.lines]) for panel in plan.panels]
     rows = [PANEL_HEIGHT + NAME_HEIGHT * count for count in above] + [ROW_HEIGHT * len(plan.marks)] * bool(
         plan.marks
     )
     below = NOTE_HEIGHT * len(notes) + 0.08 * bool(notes)
-    size = (WIDTH + NAME_WIDTH * beside, sum(rows) + 0.6 + below)
+    size = (WIDTH + NAME_WIDTH * legend_columns, sum(rows) + 0.6 + below)
     figure = new_figure(*size)
     figure.get_layout_engine().set(rect=(0.0, below / size[1], 1.0, 1.0 - below / size[1]))
     options: dict[str, Any] = {"sharex": True, "squeeze": False, "height_ratios": rows}

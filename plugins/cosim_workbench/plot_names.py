@@ -1,4 +1,4 @@
-"""What axes and notes of pictures say."""
+"""Labels of axes and notes in pictures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_LISTED = 4
 
 
 def axis_label(names: Sequence[str], unit: str) -> str:
-    """Of a panel: the signal, or what its signals have in common, and the unit.
+    """The label of a panel: the signal, or the common part of its signals, and the unit.
 
     >>> axis_label(["car.ax"], "m/s2"), axis_label(["left.load", "right.load"], "N")
     ('car.ax in m/s²', 'load in N')

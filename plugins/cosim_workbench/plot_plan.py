@@ -1,4 +1,4 @@
-"""What a picture of results shows, whoever draws it: panels of lines, marks of events, notes."""
+"""The content of a picture of results, for all who draw it: panels of lines, marks of events, notes."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class PlotPanel:
 
 @dataclass(frozen=True)
 class PlotPlan:
-    """What a picture shows.
+    """The content of a picture.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class PlotPlan:
 
 
 def plot_plan(result: cosim.Result, signals: Sequence[str] = ()) -> PlotPlan:
-    """What to draw of a result.
+    """The plan of a picture of a result.
 
     Named signals are all drawn. Where none are named: at most four panels of at most eight lines, in the
     order in which they were recorded (outputs and measures first); of energies the balance, with its

@@ -1,4 +1,4 @@
-"""What a run shows while it goes on: on a terminal a bar, elsewhere that it compiles."""
+"""The display during a run: on a terminal a bar, elsewhere a note that it compiles."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class ResultsCsv(cosim.ResultSink):
     suffixes = (".csv",)
 
     def check(self, path: Path) -> None:
-        """That there is a folder, which can be written to."""
+        """Check that the folder exists and can be written to."""
         check_folder(path)
 
     def is_own(self, path: Path) -> bool:
@@ -403,7 +403,7 @@ def _without_last_line(text: str) -> tuple[str, str]:
 
 
 def _end_of_rows(file: BinaryIO) -> int:
-    """Where the rows of a file end that `ResultsCsv` has written."""
+    """The end of the rows in a file that `ResultsCsv` has written."""
     size = file.seek(0, os.SEEK_END)
     begin = max(0, size - LONGEST_LAST_LINE)
     file.seek(begin)

@@ -25,7 +25,7 @@ class ResumedResults:
         self._sink, self._path = sink, path
         self._earlier: cosim.Result | None = None
 
-    def go_on_from(self, state: cosim.State, names: Sequence[str]) -> str:
+    def resume_from(self, state: cosim.State, names: Sequence[str]) -> str:
         """Read what there is up to a checkpoint; what becomes of it, for the user.
 
         Parameters

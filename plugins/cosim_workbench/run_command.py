@@ -280,7 +280,7 @@ def _simulate(
             settings = {**settings, "state": state}
             names = list(choose_signals(system, settings.get("signals")))
             names += [derivative_name(of, by) for of in names for by in settings.get("derivatives", ())]
-            message = resumed.go_on_from(state.copy(), names)
+            message = resumed.resume_from(state.copy(), names)
             if not arguments.quiet:
                 print(message, file=sys.stderr)
         if arguments.quiet:

@@ -1,4 +1,4 @@
-"""How far runs of one model agree: their events, and signal by signal."""
+"""The agreement of runs of one model: their events, and signal by signal."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class RunComparison(Verification):
         return float(self._grid[-1] - self._grid[0]) if self._grid.size else 0.0
 
     def _of_signals(self, tables: Mapping[int, Mapping[str, Any]]) -> list[Agreement]:
-        """How far the runs agree about each signal of the first one."""
+        """The agreement about each signal of the first run."""
         units = {name: self._given.result.unit(name) for name in self._given.result.columns()}
         largest: dict[str, float] = {}
         for name, unit in units.items():

@@ -1,4 +1,4 @@
-"""Where the time of a run goes: by stage, by component, and what is not compiled."""
+"""The time of a run by stage and by component, and what is not compiled."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STAGES = [s for s in cosim.Stage if cosim.Stage.INSTANCE < s <= cosim.Stage.REPO
 
 @dataclass
 class RunProfile:
-    """What was measured.
+    """The measured times.
 
     Attributes
     ----------

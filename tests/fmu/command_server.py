@@ -15,7 +15,7 @@ from typing import Any
 
 from cosim.cli import main
 from cosim.command_line.dispatch import dispatch
-from cosim.command_line.supervised import note_status
+from cosim.command_line.supervised import record_status
 from cosim_master.participants import process_participant
 from cosim_master.recording import recorder
 
@@ -36,7 +36,7 @@ def command(folder: str, environment: dict[str, str], words: list[str], is_progr
         os.close(file)
     if is_program:
         status = dispatch(words, is_program=True)
-        note_status(status)
+        record_status(status)
     else:
         status = main(words)
     sys.stdout.flush()

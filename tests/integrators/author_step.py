@@ -34,7 +34,7 @@ class MidpointArrays(MethodArrays):
         return method.work_vector(4)
 
 
-def go_to_end(system, method, t, t_end):
+def step_to_end(system, method, t, t_end):
     """0, or why there is no end: 1 + the index of a block that raised, less than 0 for what is not finite."""
     y, c = system.y, system.c
     start, slope = method.start, method.slope
@@ -66,7 +66,7 @@ def take_step(system, method, t, t_stop, limit):
         return NOT_FINITE
     longest = min(min(settings.fixed_step, settings.largest_step), limit)
     t_end = step_end(t, longest, t_stop, False)
-    status = go_to_end(system, method, t, t_end)
+    status = step_to_end(system, method, t, t_end)
     if status != 0:
         work.rejections += 1.0
         work.failed_time = t_end
@@ -82,7 +82,7 @@ def take_step_again(system, method, t_event):
     t, t_end, code = work.start, work.end, DONE
     for _ in range(2):
         copy_values(system.y, method.start)
-        status = go_to_end(system, method, t, t_event)
+        status = step_to_end(system, method, t, t_event)
         if status == 0:
             break
         code = failure_code(status, work, NOT_FINITE)

@@ -147,12 +147,12 @@ def test_what_has_no_adjoint_is_named() -> None:
 
 def test_the_check_finds_a_wrong_adjoint(monkeypatch: pytest.MonkeyPatch) -> None:
     _, state = oscillator()
-    right = SystemAdjoints.go_back
+    right = SystemAdjoints.reverse_walk
 
     def wrong(self, *arguments):
         y, *others = right(self, *arguments)
         return y * (1.0 + 1e-9), *others
 
-    monkeypatch.setattr(SystemAdjoints, "go_back", wrong)
+    monkeypatch.setattr(SystemAdjoints, "reverse_walk", wrong)
     with pytest.raises(AssertionError, match="its adjoint gives"):
         check_adjoints(state)

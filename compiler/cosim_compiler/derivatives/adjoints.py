@@ -10,8 +10,8 @@ from cosim_compiler.derivatives.expression_writer import as_identifier, has_real
 from cosim_compiler.derivatives.notes import NoTangentError
 from cosim_compiler.derivatives.own_tangents import RECORDED
 from cosim_compiler.derivatives.recording_writer import RecordingWriter
-from cosim_compiler.derivatives.segments import HEAD
 from cosim_compiler.derivatives.tangent_values import Varying, leaves
+from cosim_compiler.derivatives.tape_ends import HEAD
 from cosim_compiler.derivatives.writer import TangentWriter
 from cosim_compiler.errors import ContractError
 from cosim_compiler.language.program import Program

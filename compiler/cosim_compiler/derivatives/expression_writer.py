@@ -75,7 +75,7 @@ class ExpressionWriter:
 
     @contextmanager
     def indented(self) -> Iterator[None]:
-        """What is emitted inside is a block of the statement before it."""
+        """Indent the lines emitted inside the context: they are a block of the statement before it."""
         self._indent += 1
         yield
         self._indent -= 1
@@ -88,7 +88,7 @@ class ExpressionWriter:
         """Write what waits for the end of statements without a branch: nothing here, see `SegmentWriter`."""
 
     def refuse(self, reason: str) -> NoTangentError:
-        """What says that the function has no tangent, and where."""
+        """The error for a function without a tangent, with its place."""
         line = self._line or self.function.author.__code__.co_firstlineno
         return NoTangentError(f"{self.function.file}:{line}: {self.function.author.__qualname__}: {reason}")
 
@@ -150,7 +150,7 @@ class ExpressionWriter:
         """The value of an expression whose tangent does not count."""
         if not self.is_plain(node):
             return self.dual(node)[0]
-        self._note_whole(node)
+        self._add_notes(node)
         return self.pure.text(node)
 
     def is_plain(self, node: Expression) -> bool:
@@ -162,8 +162,8 @@ class ExpressionWriter:
         compares = isinstance(node, form.Compare) and node.operator in ("==", "!=")
         return compares and node.left.type is REAL and self._may_vary(node)
 
-    def _note_whole(self, node: Expression) -> None:
-        """Note where what varies becomes a whole number or decides a branch."""
+    def _add_notes(self, node: Expression) -> None:
+        """Add notes on the places where a varying number is rounded or decides a branch."""
         for part in walk(node):
             if isinstance(part, form.Compare) and part.left.type is REAL and self._may_vary(part):
                 self.note(
@@ -177,7 +177,7 @@ class ExpressionWriter:
         return any(varies_any(self.varying.get(name, False)) for name in names)
 
     def atom(self, node: Expression) -> str:
-        """As `value`, short enough to be written several times."""
+        """The text of a value, short enough to be written several times."""
         return self.held(self.value(node))
 
     def held(self, text: str) -> str:
@@ -210,7 +210,7 @@ class ExpressionWriter:
         if follow is None:
             raise self.refuse(f"{_in_words(node)} is not differentiated")
         if isinstance(node.type, Number) and node.type is not REAL and self.is_plain(node):
-            self._note_whole(node)
+            self._add_notes(node)
             return self.pure.text(node), NO_TANGENT
         dual: tuple[str, Tangents] = getattr(self, follow.__name__)(node)
         return dual
@@ -366,8 +366,8 @@ class ExpressionWriter:
             text, tangents = self.dual(node.operand)
             return self.pure.converted_tuple(self.held(text), node.operand.type, node.type), tangents
         text, tangents = self.dual(node.operand)
-        kept = (node.operand.type is REAL and node.type is REAL) or isinstance(node.type, View)
-        return self.pure.converted(text, node.operand, node.type), tangents if kept else NO_TANGENT
+        is_linear = (node.operand.type is REAL and node.type is REAL) or isinstance(node.type, View)
+        return self.pure.converted(text, node.operand, node.type), tangents if is_linear else NO_TANGENT
 
     def unary(self, node: form.Unary) -> tuple[str, Tangents]:
         text, tangents = self.dual(node.operand)
@@ -540,7 +540,7 @@ def _as_tangents(varying: Varying, names: dict[str, list[str]], place: str) -> T
 
 
 def each(tangents: Tangents, build: Callable[[str], str]) -> Tangents:
-    """What is made of each tangent of a number, a view or a record."""
+    """Apply a function to each tangent of a number, a view or a record."""
     return [build(text) for text in tangents] if isinstance(tangents, list) else NO_TANGENT
 
 

@@ -1,4 +1,4 @@
-"""What is said of derivatives: that there is none, and where one does not say all."""
+"""Notes on derivatives: that there is none, or where one is incomplete."""
 
 from __future__ import annotations
 

@@ -92,18 +92,18 @@ def digamma(x):
 
 @tangent_of(special.gamma)
 def gamma_tangent(x, rate):
-    """Of the gamma function."""
+    """The tangent of the gamma function."""
     return 0.0 if rate == 0.0 else special.gamma(x) * digamma(x) * rate
 
 
 @tangent_of(special.log_of_gamma)
 def log_of_gamma_tangent(x, rate):
-    """Of the logarithm of its size."""
+    """The tangent of the logarithm of the absolute value of the gamma function."""
     return 0.0 if rate == 0.0 else digamma(x) * rate
 
 
 def interp_line(x, xp, fp):
-    """As `functions.interp`, with the line behind a node at the node; at the last one that before it."""
+    """Interpolate as `functions.interp`, at a node on the line behind it; at the last one before it."""
     count = len(xp)
     if x < xp[0] or count == 1:
         return fp[0] * 1.0

@@ -1,4 +1,4 @@
-"""How fast functions of `math` change: in the kernel language, so each is the same on every road.
+"""Tangents of the functions of `math`, in the kernel language, so that each is the same however it is run.
 
 An infinite slope times a direction in which nothing changes is 0. Where two smooth pieces meet (`abs` at 0,
 `min` and `max` of equal numbers) it is the mean of both sides. Where there is no derivative it is NaN.
@@ -17,12 +17,12 @@ def ratio(rate, slope):
 
 
 def ratio_by(rate, divisor):
-    """Of ``dividend / divisor``, of which the divisor stays."""
+    """The tangent of ``dividend / divisor`` for a constant divisor."""
     return 0.0 if rate == 0.0 else rate / divisor
 
 
 def quotient_rate(value, divisor, rate, divisor_rate):
-    """Of ``value = dividend / divisor``; a divisor that stays adds nothing, even to what is infinite."""
+    """The tangent of ``value = dividend / divisor``; a constant divisor adds nothing, also at infinity."""
     change = rate if divisor_rate == 0.0 else rate - value * divisor_rate
     if divisor != 0.0:
         return change / divisor
@@ -34,7 +34,7 @@ def quotient_rate(value, divisor, rate, divisor_rate):
 
 
 def size_rate(x, rate):
-    """Of ``abs(x)``."""
+    """The tangent of ``abs(x)``."""
     if x > 0.0:
         return rate
     if x < 0.0:
@@ -43,26 +43,26 @@ def size_rate(x, rate):
 
 
 def signed_size_rate(x, sign, rate):
-    """Of ``copysign(x, sign)``."""
+    """The tangent of ``copysign(x, sign)``."""
     return size_rate(x, rate) * math.copysign(1.0, sign)
 
 
 def least_rate(x, y, x_rate, y_rate):
-    """Of ``min(x, y)``."""
+    """The tangent of ``min(x, y)``."""
     if x == y:
         return 0.5 * (x_rate + y_rate) if x_rate != y_rate else x_rate
     return y_rate if y < x else x_rate
 
 
 def greatest_rate(x, y, x_rate, y_rate):
-    """Of ``max(x, y)``."""
+    """The tangent of ``max(x, y)``."""
     if x == y:
         return 0.5 * (x_rate + y_rate) if x_rate != y_rate else x_rate
     return y_rate if y > x else x_rate
 
 
 def power_rate(x, y, value, x_rate, y_rate):
-    """Of ``value = pow(x, y)``."""
+    """The tangent of ``value = pow(x, y)``."""
     rate = 0.0
     if x_rate != 0.0 and y != 0.0:
         if x != 0.0:
@@ -80,14 +80,14 @@ def power_rate(x, y, value, x_rate, y_rate):
 
 
 def length_rate(x, y, value, x_rate, y_rate):
-    """Of ``value = hypot(x, y)``."""
+    """The tangent of ``value = hypot(x, y)``."""
     if value == 0.0:
         return 0.0
     return (x / value) * x_rate + (y / value) * y_rate
 
 
 def angle_rate(y, x, y_rate, x_rate):
-    """Of ``atan2(y, x)``."""
+    """The tangent of ``atan2(y, x)``."""
     if y_rate == 0.0 and x_rate == 0.0:
         return 0.0
     size = max(abs(x), abs(y))
@@ -98,12 +98,12 @@ def angle_rate(y, x, y_rate, x_rate):
 
 
 def remainder_rate(whole_quotient, rate, divisor_rate):
-    """Of ``x % y``, with how often y is in x."""
+    """The tangent of ``x % y``; `whole_quotient` is ``x // y``."""
     return rate if divisor_rate == 0.0 or whole_quotient == 0.0 else rate - whole_quotient * divisor_rate
 
 
 def fmod_rate(x, y, rate, divisor_rate):
-    """Of ``fmod(x, y)``."""
+    """The tangent of ``fmod(x, y)``."""
     if divisor_rate == 0.0 or abs(x) < abs(y):
         return rate
     return rate - (x - math.fmod(x, y)) / y * divisor_rate
@@ -115,7 +115,7 @@ def product(x, y):
 
 
 def start_of_part(first, count):
-    """Where ``view[first:…]`` of so many numbers begins."""
+    """The index at which ``view[first:…]`` of a view of `count` numbers begins."""
     at = first + count if first < 0 else first
     return min(max(at, 0), count)
 

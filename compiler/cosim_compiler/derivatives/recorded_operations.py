@@ -111,13 +111,13 @@ class OperationRecorder(ViewRecorder):
         return value, [Rate(texts[0], Spread(tuple(children), is_singular))]
 
     def _rule_of_left(self, sign: str, value: str, left: str, right: str) -> Rule:
-        """What goes on to the left operand: the tangent of the result, the adjoint in place of its own."""
+        """The adjoint of the left operand: its tangent, with the adjoint in place of the operand's own."""
         if sign == "*":
             return self.times_factor(right)
         return lambda weight: self._rate(sign, value, (left, [weight]), (right, None))
 
     def _rule_of_right(self, sign: str, value: str, left: str, right: str) -> Rule:
-        """What goes on to the right operand."""
+        """The adjoint of the right operand."""
         if sign == "*":
             return self.times_factor(left)
         if sign == "-":
@@ -157,7 +157,7 @@ class OperationRecorder(ViewRecorder):
         return value, [Rate(tangents_of_value[0], spread)]
 
     def _of_argument(self, name: str, value: str, pairs: list[Dual], i: int) -> Rule:
-        """What goes on to one argument of a function."""
+        """The adjoint of one argument of a function."""
         if name in operator_rates.FACTORS:
             factor = operator_rates.FACTORS[name](pairs[0][0], value)
             return lambda weight: self.times(weight, self.held(factor))

@@ -1,4 +1,4 @@
-"""What the writer of adjoints knows of a value: where its adjoint lies, and how it goes on to what made it.
+"""Adjoints of values in the text of a reverse function: their places, and how they are passed on.
 
 An adjoint is a number for each real: by how much the result of everything changes with it. One of a local
 name is a local name of the reverse function, one of an element of a view an element of another view, the
@@ -21,14 +21,14 @@ class NameLeaf:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a view, a record or an element begins in its root: `shift` numbers behind `base`, a name."""
+    """The place of a view, a record or an element in its root: `shift` numbers behind `base`, a name."""
 
     root: str
     base: str = ""
     shift: int = 0
 
     def plus(self, shift: int) -> Place:
-        """So many numbers behind it."""
+        """A place further behind."""
         return Place(self.root, self.base, self.shift + shift)
 
     @property
@@ -64,13 +64,13 @@ class Rate(str):
     slope: Slope
 
     def __new__(cls, text: str, slope: Slope) -> Rate:
-        made = super().__new__(cls, text)
-        made.slope = slope
-        return made
+        rate = super().__new__(cls, text)
+        rate.slope = slope
+        return rate
 
 
 def slope_of(tangents: Any) -> Any:
-    """Where the adjoint of a real, or of the elements of a view, is: of tangents that are a `Rate`."""
+    """The name of the adjoint of a real, or of the elements of a view."""
     return tangents[0].slope
 
 

@@ -40,8 +40,6 @@ from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.typed_form import Expression, Function, is_pure
 from cosim_compiler.language.types import REAL, Type
 
-HEAD = 2
-"""The tape begins with how much of it is used, and whether it was full."""
 STORE_TOP = "tape[0] = _at * 1.0"
 Dual = tuple[str, Tangents]
 """The text of a value, and those of its tangents."""
@@ -161,7 +159,7 @@ class SegmentWriter(FunctionWriter):
         return f"tape[_top + {k}]"
 
     def target(self, leaf: NameLeaf | Place) -> str:
-        """Where an adjoint lies, in the reverse function."""
+        """The place of an adjoint in the reverse function."""
         if isinstance(leaf, NameLeaf):
             self.bars.setdefault(leaf.name)
             return leaf.name
@@ -246,11 +244,11 @@ class SegmentWriter(FunctionWriter):
     # names
 
     def bar(self, name: str, place: str) -> str:
-        """What the adjoint of a part of a local name is called."""
+        """The name of the adjoint of a part of a local name."""
         return f"_{self.identifier(name)}_{place}_bar"
 
     def result_bar(self, place: str) -> str:
-        """What the adjoint of a part of the result is called."""
+        """The name of the adjoint of a part of the result."""
         return f"_back_{place}"
 
     def at_name(self, name: str, place: str) -> str:

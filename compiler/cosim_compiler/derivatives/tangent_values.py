@@ -12,7 +12,7 @@ Varying = bool | tuple["Varying", ...]
 
 
 def varying_of(tangents: Tangents) -> Varying:
-    """What of a value has tangents."""
+    """The parts of a value that have tangents."""
     if isinstance(tangents, tuple):
         varying = tuple(map(varying_of, tangents))
         return varying if any(is_on for _, is_on in leaves(varying)) else False
@@ -25,7 +25,7 @@ def varies(tangents: Tangents) -> bool:
 
 
 def joined(one: Varying, other: Varying) -> Varying:
-    """What varies in the one or in the other, of two shapes that fit; a tuple wins over what is none."""
+    """The parts that vary in one of two shapes that fit; a tuple wins over a single value."""
     if isinstance(one, tuple) and isinstance(other, tuple):
         return tuple(joined(x, y) for x, y in zip(one, other, strict=True))
     if isinstance(one, tuple) or isinstance(other, tuple):

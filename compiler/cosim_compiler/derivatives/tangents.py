@@ -66,7 +66,7 @@ def tangent_function(
 
 
 def derivative_notes(function: types.FunctionType, kinds: Sequence[Type]) -> list[Note]:
-    """Where the tangent of a function does not say all, with the lines.
+    """The places at which the tangent of a function is incomplete, with their lines.
 
     Raises
     ------
@@ -92,10 +92,11 @@ def _written(
     kinds, result = types_of(signature)
     program = Program()
     typed = program.root(function, signature)
-    taken = tuple(has_reals(kind) and i not in fixed for i, kind in enumerate(kinds))
+    varying_arguments = tuple(has_reals(kind) and i not in fixed for i, kind in enumerate(kinds))
     read = {node.name for node in walk(*typed.body) if isinstance(node, Variable)}
     varying = tuple(
-        taken[i] and i not in unread and name in read for i, (name, _) in enumerate(typed.parameters)
+        varying_arguments[i] and i not in unread and name in read
+        for i, (name, _) in enumerate(typed.parameters)
     )
     writer = TangentWriter(program, directions)
     name, varies = writer.tangent(typed, varying)
@@ -106,7 +107,7 @@ def _written(
     values = [f"x{i}" for i in range(len(kinds))]
     heads, passed, lines, more = list(values), list(values), [], ""
     for i, (kind, letter) in enumerate(zip(kinds, letters, strict=True)):
-        if not taken[i]:
+        if not varying_arguments[i]:
             continue
         heads.append(f"x{i}_dot")
         more += letter if directions == 1 else "F"

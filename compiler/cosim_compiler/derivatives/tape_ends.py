@@ -1,36 +1,70 @@
-"""Numbers at the end of a tape, for functions that are written as recording ones by hand."""
+"""The end of a tape, for functions that record and go back by hand.
+
+The first number of a tape says where it ends, the second whether something had no more room on it.
+"""
 
 from cosim_compiler.errors import FullTapeError
 
+END, OVERFLOW = 0, 1
+HEAD = 2
+"""Where an empty tape ends."""
+
+
+def clear_tape(tape):
+    """Make a tape empty."""
+    tape[END] = HEAD * 1.0
+    tape[OVERFLOW] = 0.0
+
+
+def has_overflowed(tape):
+    """Whether something had no more room on the tape since it was cleared."""
+    return tape[OVERFLOW] != 0.0
+
+
+def end_of_tape(tape):
+    """The place behind the last number."""
+    return tape[END]
+
+
+def cut_tape(tape, end):
+    """Make a tape end at a place."""
+    tape[END] = end * 1.0
+
 
 def push(tape, number):
-    """Put a number behind the last one.
+    """Append a number.
 
     Raises
     ------
     FullTapeError
-        The tape has no more room; it says so in its second number, too.
+        The tape has no more room; it has then overflowed.
     """
-    at = int(tape[0])
+    at = int(tape[END])
     if at + 1 > len(tape):
-        tape[1] = 1.0
+        tape[OVERFLOW] = 1.0
         raise FullTapeError()
     tape[at] = number
-    tape[0] = at + 1.0
+    tape[END] = at + 1.0
 
 
 def reserve(tape, count):
-    """Where the next so many numbers stand, which may be any; fails as `push`."""
-    at = int(tape[0])
+    """Append so many numbers, whatever they are, and return the place of the first.
+
+    Raises
+    ------
+    FullTapeError
+        The tape has no more room; it has then overflowed.
+    """
+    at = int(tape[END])
     if at + count > len(tape):
-        tape[1] = 1.0
+        tape[OVERFLOW] = 1.0
         raise FullTapeError()
-    tape[0] = float(at + count)
+    tape[END] = float(at + count)
     return at
 
 
 def pop(tape):
-    """Take the last number."""
-    at = int(tape[0]) - 1
-    tape[0] = at * 1.0
+    """Remove the last number and return it."""
+    at = int(tape[END]) - 1
+    tape[END] = at * 1.0
     return tape[at]

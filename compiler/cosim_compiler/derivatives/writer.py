@@ -27,7 +27,7 @@ from cosim_compiler.tables import as_table, zeros
 
 
 class Names:
-    """What the text mentions: values of Python by name, and the functions that are written into it."""
+    """The names in the text of a tangent: of values of Python, and of functions that are written into it."""
 
     def __init__(self) -> None:
         self.space: dict[str, Any] = {}
@@ -92,11 +92,11 @@ class TangentWriter:
             "math": math, "rows_of": rows_of, "as_table": as_table, "zeros": zeros,
             "__name__": "cosim_compiler.derivatives", **self.names.space,
         }  # fmt: skip
-        made = run_source(text, space, f"{what} of {of.__qualname__}")
+        space_of_text = run_source(text, space, f"{what} of {of.__qualname__}")
         for name in wanted:
-            made[name].__qualname__ = made[name].__name__ = f"{of.__name__}_{name}"
-            made[name].__dict__["__text__"] = text
-        return [made[name] for name in wanted]
+            space_of_text[name].__qualname__ = space_of_text[name].__name__ = f"{of.__name__}_{name}"
+            space_of_text[name].__dict__["__text__"] = text
+        return [space_of_text[name] for name in wanted]
 
 
 __all__ = ["Names", "NoTangentError", "Note", "TangentWriter", "has_reals"]

@@ -80,7 +80,7 @@ def _numbers(
 
 
 def _in_python(function: Any, items: Sequence[Expression]) -> Expression | None:
-    """What Python computes at once where everything is known; None where it raises, or knows less."""
+    """The result of Python if all arguments are known; None if it raises, or knows less."""
     if not all(isinstance(item, Known) for item in items):
         return None
     try:

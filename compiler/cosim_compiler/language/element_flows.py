@@ -30,7 +30,7 @@ Sources = int
 
 
 class UnclearError(Exception):
-    """What a function computes from what cannot be followed."""
+    """The elements that a function reads for a result cannot be determined."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Section:
     is_whole: bool = False
 
     def offsets(self, index: int | None) -> range:
-        """Where an element may lie."""
+        """The possible offsets of an element."""
         if index is None or self.is_anywhere:
             return range(self.first, self.first + self.size)
         at = index + self.size if index < 0 else index
@@ -87,7 +87,7 @@ Outcomes = dict[str, State]
 def element_flows(
     function: Function, sizes: Mapping[str, int], sources: Sequence[str]
 ) -> dict[tuple[str, int], Sources]:
-    """What each written element of a function's arguments is computed from.
+    """The sources of each written element of a function's arguments.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ class _Follower:
     # states
 
     def before(self, place: tuple[object, int]) -> Sources:
-        """What an element is computed from before it is written."""
+        """The sources of an element before it is written."""
         array, offset = place
         return 1 << self._first[array] + offset if array in self._first else 0  # type: ignore[index]
 
@@ -529,7 +529,7 @@ FOLLOW: dict[type, Callable[[Any, Any, State], Any]] = {
 
 
 def joined(one: Any, other: Any, kind: Type) -> Any:
-    """What a name of a type holds where it holds either of two values."""
+    """The sources of a name that holds one of two values."""
     if isinstance(kind, Tuple):
         return tuple([joined(x, y, item) for x, y, item in zip(one, other, kind.items, strict=True)])
     if kind is REAL:
@@ -557,7 +557,7 @@ def converted(value: Any, kind: Type, wanted: Type) -> Any:
 
 
 def union(values: Sequence[Any], kinds: Sequence[Type]) -> Sources:
-    """What a function of these numbers is computed from."""
+    """The sources of a function of these numbers."""
     sources = 0
     for value, kind in zip(values, kinds, strict=True):
         if kind is REAL:

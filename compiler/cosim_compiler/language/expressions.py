@@ -66,7 +66,7 @@ class ExpressionReader(OperatorReader):
         return self.name(node)
 
     def name(self, node: ast.Name) -> Expression:
-        """What a name stands for."""
+        """The value or the variable of a name."""
         if node.id in self.lifetimes.local:
             name = self.lifetimes.read[id(node)]
             return Variable(self.variables[name], name)
@@ -130,7 +130,7 @@ class ExpressionReader(OperatorReader):
     def with_items(
         self, nodes: Sequence[ast.expr], build: Callable[[list[Expression]], Expression]
     ) -> Expression:
-        """What `build` makes of several expressions; ``*x`` stands for the items of a tuple."""
+        """Build an expression from several others; ``*x`` stands for the items of a tuple."""
         items: list[Expression] = []
         named: list[tuple[str, Expression]] = []
         for node in nodes:

@@ -1,4 +1,4 @@
-"""What each result of a kernel function is computed from, by its typed form."""
+"""The sources of each result of a kernel function, by its typed form."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def parameters_written(function: Function) -> frozenset[str]:
 
 
 class _Flows:
-    """What is known so far."""
+    """The flows so far."""
 
     def __init__(self, function: Function) -> None:
         self.parameters = frozenset(name for name, _ in function.parameters)
@@ -171,7 +171,7 @@ def memory_of(place: Expression) -> Expression:
 
 
 def arguments_written(node: Expression) -> list[Expression]:
-    """Those of a call that it may store something in: all where what is called is not in the program."""
+    """The arguments into which a call may store: all of a function that is not in the program."""
     if not isinstance(node, form.Call):
         return [part for part in parts(node) if isinstance(part, Expression)]
     written = parameters_written(node.function)

@@ -1,4 +1,4 @@
-"""What each result of a kernel function is computed from, kept for other processes.
+"""The sources of each result of a kernel function, stored for other processes.
 
 What reads functions is imported only when one has to be read.
 """
@@ -21,9 +21,9 @@ def kept_flows(function: types.FunctionType, given: tuple[Type, ...]) -> Flows |
     None where the function is not of the language: whoever compiles it says why.
     """
     source, key = source_of(function), fingerprint(function, "flows", repr(given))
-    kept = known_fact(source, key)
-    if kept is not None:
-        return {tuple(to): frozenset(map(tuple, read)) for to, read in kept}
+    stored = known_fact(source, key)
+    if stored is not None:
+        return {tuple(to): frozenset(map(tuple, read)) for to, read in stored}
 
     from cosim_compiler.language.flows import flows_of
     from cosim_compiler.language.program import Program

@@ -1,4 +1,4 @@
-"""What an expression stands for where arrays are known in part: numbers, parts of arrays, tuples of these.
+"""Values of expressions where arrays are partly known: numbers, parts of arrays, tuples of these.
 
 A library of one model has tables that no run changes. Reading such a number is that number, and all that is
 computed from it by whole numbers is known, too. Sums and products of reals are left to the run: they are
@@ -92,7 +92,7 @@ class Evaluation:
         self.arrays, self.functions, self.values, self.depth = arrays, functions, values, depth
 
     def value(self, node: Expression | None) -> Any:
-        """What an expression stands for; None if it is not known."""
+        """The value of an expression; None if it is not known."""
         evaluate = EVALUATORS.get(type(node))
         return None if evaluate is None else evaluate(self, node)
 
@@ -230,7 +230,7 @@ class Evaluation:
         return self._inside(given, deeper=1)._returned(function, given)
 
     def _returned(self, function: Function, given: dict[str, Any]) -> Any:
-        """What the body of a function returns; its assignments are entered into `given`."""
+        """The value that a function body returns; its assignments are entered into `given`."""
         followed = assigned_once(function)
         for statement in function.body:
             if isinstance(statement, form.Return) and statement.value is not None:

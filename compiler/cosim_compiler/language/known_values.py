@@ -66,7 +66,7 @@ def _item(of: Any, index: Any) -> Any:
 
 
 def _decided(sign: str, left: Any, right: Any) -> Any:
-    """What ``and`` and ``or`` make of two values, one of which may decide alone."""
+    """The value of ``and`` or ``or`` of two values, one of which may decide alone."""
     deciding = sign == "or"
     if any(value is not None and bool(value) is deciding for value in (left, right)):
         return deciding

@@ -58,7 +58,7 @@ COMPARISONS: dict[type[ast.AST], str] = {
 
 
 def no_operator(sign: ast.operator) -> str:
-    """What is written in place of an operator that the language has not."""
+    """The alternative to an operator that the language does not have."""
     if isinstance(sign, ast.MatMult):
         return "write matmul(a, b, out), or dot(a, b) of vectors: from cosim.functions import matmul, dot"
     return "write x * x, or math.pow(x, y) for a real exponent"
@@ -90,7 +90,7 @@ class OperatorReader:
         raise NotImplementedError
 
     def let(self, value: Expression, build: Callable[[Expression], Expression]) -> Expression:
-        """What `build` makes of a value that it may read several times, or in part."""
+        """Build an expression from a value that may be read several times, or in part."""
         if is_pure(value):
             return build(value)
         name = self.new_name(value.type)
@@ -98,7 +98,7 @@ class OperatorReader:
         return Let(body.type, name, value, body)
 
     def expression(self, node: ast.expr) -> Expression:
-        """What an expression computes; `Known` where Python knows it."""
+        """The typed form of an expression; `Known` for a value of Python."""
         read = getattr(self, f"_{type(node).__name__.lower()}_expression", None)
         if read is None:
             self.refuse(node, f"the language has no {type(node).__name__.lower()}")
@@ -180,7 +180,7 @@ class OperatorReader:
         return Binary(common, sign, convert(left, common), convert(right, common))
 
     def _folded(self, sign: str, left: Any, right: Any, node: ast.AST) -> Expression | None:
-        """What Python computes at once; None where it raises, and the processor has an answer."""
+        """The constant result of an operation; None if Python raises where the processor has a result."""
         if sign == "<<" and isinstance(right, int) and right > 64:
             self.refuse(node, "this does not fit into 64 bits")
         if sign in ("<<", ">>") and isinstance(right, int) and right < 0:

@@ -27,7 +27,7 @@ class Outside:
 
 
 def places_in_views(function: Function, sizes: Mapping[str, int]) -> Places:
-    """Where a function reads and writes the views among its arguments.
+    """The places that a function reads and writes in the views among its arguments.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class Places(Walk):
         return written_after
 
     def computed(self, node: Expression) -> Iterator[Expression]:
-        """As `Walk.computed`, without what a condition may leave out."""
+        """The parts of an expression that are computed, without those that a condition may leave out."""
         if isinstance(node, form.Choice) and self.value(node.condition) is None:
             yield from self.computed(node.condition)
         elif isinstance(node, form.Logic) and self.value(node.left) is None:

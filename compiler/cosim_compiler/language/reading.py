@@ -1,4 +1,4 @@
-"""What the readers of calls and of built-in functions may ask of who reads the function around them."""
+"""The interface of the reader of a function, for the readers of calls and of built-in functions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Reading(Protocol):
         """Refuse an expression: what is wrong, and what to write."""
 
     def expression(self, node: ast.expr) -> Expression:
-        """What an expression computes."""
+        """The typed form of an expression."""
 
     def typed(self, expression: Expression, node: ast.AST) -> Expression:
         """An expression with a type."""
@@ -52,12 +52,12 @@ class Reading(Protocol):
         """Whether an expression is computed in each turn of a loop."""
 
     def let(self, value: Expression, build: Callable[[Expression], Expression]) -> Expression:
-        """What is made of a value that may be read several times."""
+        """Build an expression from a value that may be read several times."""
 
     def with_items(
         self, nodes: Sequence[ast.expr], build: Callable[[list[Expression]], Expression]
     ) -> Expression:
-        """What is made of several expressions."""
+        """Build an expression from several others."""
 
 
 Read = Callable[[Reading, list[Expression], ast.Call], Expression]

@@ -1,4 +1,4 @@
-"""What is refused: file, line, the expression, and what to write."""
+"""Refusals: file, line, the expression, and what to write instead."""
 
 from __future__ import annotations
 

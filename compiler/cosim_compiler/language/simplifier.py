@@ -107,7 +107,7 @@ class Simplifier:
 
     def _without_unread(self, body: Sequence[Statement], read: set[str]) -> tuple[Statement, ...]:
         """Without assignments that nothing reads and that do nothing else; the same object where all stay."""
-        kept: list[Statement] = []
+        statements: list[Statement] = []
         for statement in body:
             is_unread = isinstance(statement, form.Assign) and statement.name not in read
             if is_unread and self.is_dispensable(statement.value):  # type: ignore[attr-defined]
@@ -122,8 +122,8 @@ class Simplifier:
                 turns = tuple(self._without_unread(turn, read) for turn in statement.turns)
                 if any(new is not old for new, old in zip(turns, statement.turns, strict=True)):
                     changes["turns"] = turns
-            kept.append(dataclasses.replace(statement, **changes) if changes else statement)
-        return body if tuple(kept) == tuple(body) and isinstance(body, tuple) else tuple(kept)
+            statements.append(dataclasses.replace(statement, **changes) if changes else statement)
+        return body if tuple(statements) == tuple(body) and isinstance(body, tuple) else tuple(statements)
 
 
 BLOCKS = ("body", "orelse", "handler")
@@ -157,7 +157,7 @@ class BodySimplifier:
         return simplified
 
     def statement(self, statement: Statement) -> list[Statement]:
-        """What a statement becomes."""
+        """The simplified statements of a statement."""
         if isinstance(statement, form.Once):
             turns = tuple(tuple(self.block(turn)) for turn in statement.turns)
             orelse = tuple(self.block(statement.orelse))
@@ -228,7 +228,7 @@ class BodySimplifier:
         return [dataclasses.replace(statement, **blocks) if blocks else statement]
 
     def expression(self, node: Expression) -> Expression:
-        """What an expression becomes: a constant, or the same of simplified parts."""
+        """The simplified expression: a constant, or the operation with simplified parts."""
         if isinstance(node, Constant):
             return node
         if isinstance(node.type, Number) and node.type is not NOTHING:

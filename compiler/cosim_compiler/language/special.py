@@ -32,7 +32,7 @@ FACTORIALS = tuple(float(math.factorial(n)) for n in range(23))
 
 
 def least(x):
-    """Of the elements of a view: the first of those that no other is less than."""
+    """The smallest element of a view: the first one than which no other is less."""
     if len(x) == 0:
         raise ValueError("min() of a view without elements")
     lowest = x[0]
@@ -42,7 +42,7 @@ def least(x):
 
 
 def greatest(x):
-    """Of the elements of a view: the first of those that no other is greater than."""
+    """The largest element of a view: the first one than which no other is greater."""
     if len(x) == 0:
         raise ValueError("max() of a view without elements")
     highest = x[0]
@@ -52,7 +52,7 @@ def greatest(x):
 
 
 def greatest_common_divisor(a, b):
-    """Of two whole numbers, not negative."""
+    """The greatest common divisor of two whole numbers, not negative."""
     a, b = abs(a), abs(b)
     while b != 0:
         a, b = b, a % b

@@ -1,4 +1,4 @@
-"""Of what statements consist."""
+"""The parts of statements."""
 
 from __future__ import annotations
 

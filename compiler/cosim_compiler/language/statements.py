@@ -156,7 +156,7 @@ class Reader(ExpressionReader):
         self.function.variables = self.variables
 
     def _gathered(self, rest: ast.arg, types_: tuple[Type, ...]) -> Block:
-        """What makes a tuple of the arguments that a ``*`` stands for: each is one of the typed form.
+        """The tuple of the arguments for which a ``*`` stands: each is one of the typed form.
 
         They have the names that `calls.gathering` gives them, else numbers.
         """
@@ -169,11 +169,11 @@ class Reader(ExpressionReader):
         return (self._set(self.lifetimes.bound[id(rest)], made_tuple(values), rest),)
 
     def refuse(self, node: ast.AST | None, sentence: str) -> NoReturn:
-        """As `refusal.refuse`, of this function."""
+        """Refuse an expression of this function; see `refusal.refuse`."""
         refuse(self.author, node, sentence)
 
     def typed(self, expression: Expression, node: ast.AST) -> Expression:
-        """As `constants.typed`; the refusal names the place."""
+        """The typed form of an expression, also of a value of Python; a refusal names the place."""
         try:
             return typed(expression)
         except NoNumberError as fault:

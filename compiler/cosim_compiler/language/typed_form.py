@@ -19,7 +19,7 @@ from cosim_compiler.language.types import NOTHING, TRUTH, WHOLE, Group, Type, Vi
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Expression:
-    """What has a value."""
+    """A node that has a value."""
 
     type: Type
 
@@ -66,7 +66,7 @@ class Element(Expression):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Length(Expression):
-    """How many elements a view has along an axis."""
+    """The number of elements of a view along an axis."""
 
     view: Expression
     axis: int = 0
@@ -290,7 +290,7 @@ RESULT, STATUS, FOREIGN = "result", "status", "foreign"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Statement:
-    """What is done; `line` is that of the file."""
+    """A node that is executed; `line` is that of the file."""
 
     line: int
 
@@ -345,7 +345,7 @@ class Try(Statement):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RaiseAgain(Statement):
-    """What was caught, by the variable that holds its number."""
+    """Raising a caught exception again, by the variable that holds its number."""
 
     name: str
 

@@ -106,7 +106,7 @@ COLUMNS_IN_GROUP = 3
 
 
 def type_of_letter(letter: str) -> Type:
-    """What a letter of a signature stands for."""
+    """The type of a letter of a signature."""
     if letter in compounds:
         return Group(*compounds[letter])
     if letter in records:
@@ -143,7 +143,7 @@ def unify(left: Type, right: Type) -> Type:
 
 
 def unify_all(types: Sequence[Type]) -> Type:
-    """As `unify`, of one type or more."""
+    """The one type that several types have in common."""
     return functools.reduce(unify, types)
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with what a kernel function reads and writes; kept for other processes where nothing is.
+"""Faults in what a kernel function reads and writes; their absence is stored for other processes.
 
 What reads functions is imported only when one has to be read.
 """
@@ -25,7 +25,7 @@ Elements = Mapping[str, tuple[int, int]]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is wrong, by the names of arguments.
+    """The faults, by the names of arguments.
 
     Attributes
     ----------

@@ -42,7 +42,7 @@ class Part:
 
 @dataclass
 class Ways:
-    """What a function does on its ways.
+    """What a function does on each way through it.
 
     Attributes
     ----------
@@ -277,7 +277,7 @@ class Walk:
         return Part(whole_part.result, whole_part.first + first, size)
 
     def calls(self, node: Any, written: Written) -> Written:
-        """What the calls in an expression write."""
+        """The arguments that the calls in an expression write."""
         for expression in self.computed(node):
             if isinstance(expression, form.Let):
                 written = self.assign(expression.name, expression.value, written)

@@ -120,7 +120,7 @@ static inline reals row_of_matrix(matrix v, int64_t i) {
 
 
 class Module:
-    """What is written so far of one file."""
+    """The parts of a file."""
 
     def __init__(self) -> None:
         self.types = Types()
@@ -166,7 +166,7 @@ class FunctionWriter(ValueWriter):
         return f"static {result} {self.names[function.symbol]}({', '.join(parameters) or 'void'})"
 
     def passed(self, name: str, kind: Type) -> str:
-        """What an argument is called: the variable of its name may be of a wider type."""
+        """The name of an argument: its variable may be of a wider type."""
         return self.local[name if self.function.variables[name] == kind else f"{name}.given"]
 
     def text(self) -> str:
@@ -259,7 +259,7 @@ class FunctionWriter(ValueWriter):
             raise TypeError(statement)
 
     def otherwise(self, body: Sequence[Statement]) -> None:
-        """What is done where a condition does not hold; the condition of a single branch stands beside it."""
+        """Write the `else` branch; if it is a single `if`, as ``else if``."""
         if len(body) == 1 and isinstance(body[0], If):
             before, condition = shortened(*self.with_lines(body[0].condition))
             if not before:

@@ -33,7 +33,7 @@ class ArithmeticWriter(OrderedWriter):
     """Writes expressions of numbers and tuples."""
 
     def rank(self, node: Expression) -> int:
-        """How strongly the outermost operator of an expression binds."""
+        """The precedence of the outermost operator of an expression."""
         if isinstance(node, (form.Binary, form.Compare)):
             is_function = (node.operator, node.left.type) in OF_FUNCTIONS
             return TERM if is_function else RANK[node.operator]

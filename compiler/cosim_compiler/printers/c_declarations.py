@@ -75,20 +75,21 @@ class Declarations:
                 for node in form.walk(expression):
                     if isinstance(node, form.Variable):
                         self.read.add(node.name)
-                        self._note(node.name, place)
+                        self._store_place(node.name, place)
                     elif isinstance(node, form.Let):
-                        self._note(node.name, place, node)
+                        self._store_place(node.name, place, node)
                     elif isinstance(node, form.Zeros):
-                        self._note(node.name, place)
+                        self._store_place(node.name, place)
             if isinstance(statement, (form.Assign, form.For, form.Try)):
-                self._note(statement.name, place, statement)
+                self._store_place(statement.name, place, statement)
             if isinstance(statement, (form.Try, form.RaiseAgain)):
                 self.read.add(statement.name)
-                self._note(statement.name, place)
+                self._store_place(statement.name, place)
             for number, branch in enumerate(bodies_of(statement)):
                 self._visit(branch, (*place, number))
 
-    def _note(self, name: str, place: Place, given: Statement | Expression | None = None) -> None:
+    def _store_place(self, name: str, place: Place, given: Statement | Expression | None = None) -> None:
+        """Record that a name occurs at a place, and what assigns to it there."""
         self._places.setdefault(name, []).append(place)
         if given is not None:
             self._given.setdefault(name, []).append(given)

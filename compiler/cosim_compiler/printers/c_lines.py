@@ -31,64 +31,64 @@ LONGEST = 110
 def joined(lines: Sequence[str]) -> list[str]:
     """The lines with values put where they are read, once and next."""
     counts = Counter(word for line in lines for word in WORD.findall(line))
-    kept: list[str] = []
+    result: list[str] = []
     for line in reversed(lines):
         match = HELD.fullmatch(line)
-        if match is not None and kept and counts[match["name"]] == 2:
-            together = _together(match["name"], match["value"], kept[-1])
+        if match is not None and result and counts[match["name"]] == 2:
+            together = _together(match["name"], match["value"], result[-1])
             if together is not None:
-                kept[-1] = together
+                result[-1] = together
                 continue
-        kept.append(line)
-    return kept[::-1]
+        result.append(line)
+    return result[::-1]
 
 
 def named_once(lines: Sequence[str]) -> list[str]:
     """The lines without values that only wait for their name: they have it at once."""
     counts = Counter(word for line in lines for word in WORD.findall(line))
-    kept = list(lines)
+    result = list(lines)
     for i, line in enumerate(lines):
         match = COPY.fullmatch(line)
         if match is None or counts[match["value"]] != 2:
             continue
         begin = f"{match['indent']}{match['kind']}{match['value']} = "
         for j in range(i - 1, -1, -1):
-            if kept[j].startswith(begin):
-                kept[j] = kept[j].replace(match["value"], match["name"], 1)
-                kept[i] = ""
-            if kept[j].startswith(begin) or not kept[j].startswith(match["indent"]):
+            if result[j].startswith(begin):
+                result[j] = result[j].replace(match["value"], match["name"], 1)
+                result[i] = ""
+            if result[j].startswith(begin) or not result[j].startswith(match["indent"]):
                 break
-    return [line for line in kept if line]
+    return [line for line in result if line]
 
 
 def unpacked(lines: Sequence[str]) -> list[str]:
     """The lines with what is taken from one tuple in one."""
-    kept: list[str] = []
+    result: list[str] = []
     begin = None
     for line in lines:
         match = UNPACKED.fullmatch(line)
-        if match and begin == (match["kind"], match["tuple"]) and len(kept[-1]) + len(line) <= LONGEST:
-            kept[-1] = f"{kept[-1].removesuffix(';')}, {match['name']};"
+        if match and begin == (match["kind"], match["tuple"]) and len(result[-1]) + len(line) <= LONGEST:
+            result[-1] = f"{result[-1].removesuffix(';')}, {match['name']};"
         else:
-            kept.append(line)
+            result.append(line)
         begin = match and (match["kind"], match["tuple"])
-    return kept
+    return result
 
 
 def compact(lines: Sequence[str]) -> list[str]:
     """The lines with blocks of one statement in the line of their condition."""
-    kept: list[str] = []
+    result: list[str] = []
     i = 0
     while i < len(lines):
         two = _two_ways(lines[i : i + 5])
         if two:
-            kept += two
+            result += two
             i += 5
             continue
         one = _one_way(lines[i : i + 3])
-        kept.append(one or lines[i])
+        result.append(one or lines[i])
         i += 3 if one else 1
-    return kept if len(kept) == len(lines) else compact(kept)
+    return result if len(result) == len(lines) else compact(result)
 
 
 def _one_way(lines: Sequence[str]) -> str:

@@ -248,7 +248,7 @@ def _only_finds(function: Function, accessors: set[str]) -> bool:
 
 @dataclass
 class KnownCalls:
-    """What is known of functions that are called.
+    """Facts about functions that are called.
 
     Attributes
     ----------

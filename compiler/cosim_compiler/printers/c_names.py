@@ -159,7 +159,7 @@ def _members(typed: Sequence[tuple[str, str]]) -> str:
 
 
 def words_of(type_: Type, types: Types) -> list[str]:
-    """What an argument is passed as to machine code that others compiled."""
+    """The C types in which an argument is passed to machine code of others."""
     if isinstance(type_, View):
         return [f"{NUMBERS[type_.item]} *", *["int64_t"] * type_.axes]
     return [types[type_]]

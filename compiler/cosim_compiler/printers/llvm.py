@@ -42,7 +42,7 @@ X86 = ("x86_64", "AMD64")
 
 
 class Module:
-    """What is written so far of one module."""
+    """The parts of a module."""
 
     def __init__(self) -> None:
         self.declared: dict[str, str] = {}

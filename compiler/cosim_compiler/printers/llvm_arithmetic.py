@@ -39,7 +39,7 @@ COMPARED = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"
 
 
 class Out(Protocol):
-    """Where instructions are written."""
+    """The interface to which instructions are written."""
 
     def value(self, instruction: str) -> str:
         """Write an instruction; the name of its value."""

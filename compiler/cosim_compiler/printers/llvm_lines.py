@@ -36,11 +36,11 @@ class Lines:
         return self._numbers.setdefault(description, FIRST + len(self._numbers))
 
     def of_function(self, function: Function, symbol: str = "") -> str:
-        """What stands in the definition of a function, or of a wrapper around it with another symbol."""
+        """The attributes of a function's definition, or of a wrapper around it with another symbol."""
         return f" !dbg !{self._function(function, symbol)}" if self.shown else ""
 
     def of_line(self, function: Function, line: int, symbol: str = "") -> str:
-        """What stands behind an instruction."""
+        """The text behind an instruction."""
         if not self.shown:
             return ""
         scope = self._function(function, symbol)
@@ -65,7 +65,7 @@ class Lines:
 
 
 def _text(value: str) -> str:
-    """What may stand between quotes."""
+    """A text that may stand between quotes."""
     return "".join(
         chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\' else f"\\{byte:02X}"
         for byte in value.encode()

@@ -1,4 +1,4 @@
-"""How the types of the language look in LLVM's text, in registers and in calls."""
+"""The types of the language in LLVM's text, in registers and in calls."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def llvm_type(type_: Type) -> str:
 
 
 def words_of(type_: Type) -> list[str]:
-    """What a value is passed as: items, addresses and lengths apart, so that those not needed fall away."""
+    """The parts in which a value is passed: items, addresses, lengths; unused ones can be dropped."""
     if isinstance(type_, View):
         return ["ptr", *["i64"] * type_.axes]
     if isinstance(type_, Tuple):
@@ -48,7 +48,7 @@ def words_of(type_: Type) -> list[str]:
 
 
 def returned(function: Function) -> str:
-    """What a function returns: its result, behind a status where it may raise."""
+    """The return type of a function: its result, after a status if it may raise."""
     if not function.raises:
         return llvm_type(function.result)
     return STATUS if function.result is NOTHING else f"{{{STATUS}, {llvm_type(function.result)}}}"

@@ -181,7 +181,7 @@ class ValueWriter:
         return self.value(f"extractvalue {llvm_type(node.tuple.type)} {self.of(node.tuple)}, {node.index}")
 
     def _place_of_item(self, node: form.Item) -> str | None:
-        """Where in the frame an item of a local tuple lies: the others are not read."""
+        """The place in the frame of an item of a local tuple; the other items are not read."""
         indices: list[str] = []
         held: Expression = node
         while isinstance(held, form.Item):
@@ -435,7 +435,7 @@ class ValueWriter:
         return arithmetic.pair(self, llvm_type(kind), *parts), [f"{word} {part}" for word, part in parts]
 
     def result_room(self, result: Type) -> str:
-        """Where a called function leaves its result: 0 if it raises."""
+        """The memory for the result of a called function: 0 if the function raises."""
         room = self.room("i64" if result is NOTHING else llvm_type(result))
         self.line(
             f"store {'i64 0' if result is NOTHING else f'{llvm_type(result)} {zero_of(result)}'}, ptr {room}"

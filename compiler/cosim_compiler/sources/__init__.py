@@ -1,1 +1,1 @@
-"""What the text of a function says: its faults, what it writes, what its results depend on."""
+"""Facts read from the text of a function: its faults, what it writes, what its results depend on."""

@@ -1,4 +1,4 @@
-"""What a function asks of the views and bundles that it is given: found before it is flattened."""
+"""The attributes of views and bundles that a function reads and writes, found before it is flattened."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Called:
 
 
 class Met:
-    """What one function asks for.
+    """The attributes that one function reads and writes.
 
     Parameters
     ----------
@@ -251,6 +251,6 @@ class Met:
             return None
 
     def flat(self, called: Called) -> Flat | None:
-        """How the function is flattened that is called in place of the author's."""
+        """The flat form of a function that is called in place of the author's."""
         function = self.function_of(called)
         return None if function is None else flat_form(function)

@@ -57,12 +57,12 @@ def remember_clean(source: str, key: str, fact: Any = None) -> None:
 
 
 def known_fact(source: str, key: str) -> Any:
-    """What was read from a function of this text before; None where nothing was."""
+    """The fact that was read from a function of this text before; None if there is none."""
     return _source_of(source).facts.get(key)
 
 
 def key_of(function: types.FunctionType, declared: frozenset[str], names: Mapping[str, Any]) -> str:
-    """What the verdict on a function depends on, besides the text that it is written in, as a digest."""
+    """The digest of all that the verdict on a function depends on besides its text."""
     code = function.__code__
     content = [code.co_firstlineno, code.co_qualname, code.co_freevars, sorted(declared)]
     if FLAT in function.__dict__:  # one text, and a function for each use of it
@@ -72,7 +72,7 @@ def key_of(function: types.FunctionType, declared: frozenset[str], names: Mappin
 
 
 def _kind(value: Any) -> str:
-    """What the rules can see of a value."""
+    """The part of a value that the rules can see."""
     if isinstance(value, types.ModuleType):
         return f"module {value.__name__}"
     if isinstance(value, type):
@@ -107,7 +107,7 @@ def _rules() -> str:
 
 
 def facts_of_sources() -> dict[str, bytes]:
-    """What this process knows of the functions of each text, by digests: what an installation brings."""
+    """The facts of this process about the functions of each text, by digests: an installation ships them."""
     return {source.digest: _as_bytes(source.facts) for source in _sources.values() if source.facts}
 
 
@@ -116,7 +116,7 @@ def _as_bytes(facts: Mapping[str, Any]) -> bytes:
 
 
 def _read_facts(digest: str) -> dict[str, Any]:
-    """What the package brings, and what is kept on this computer."""
+    """The facts of the package, and those that are stored on this computer."""
     brought = shipped.content_of(FACTS, digest) if shipped.has(FACTS, digest) else None
     return {**_facts_in(brought), **_facts_in(kernel_cache.read_cached(digest))}
 

@@ -197,7 +197,7 @@ class FlatTree(ast.NodeTransformer):
         return ast.copy_location(ast.Name(self.renamed.get(node.id, node.id), node.ctx), node)
 
     def _global(self, node: ast.Name) -> ast.AST:
-        """What stands outside of the function under this name."""
+        """The global value of a name."""
         is_known, is_builtin = node.id in self.met.helpers, hasattr(builtins, node.id)
         if not is_known and not is_builtin:
             for name, view in self.met.views.items():

@@ -22,7 +22,7 @@ Flatten = Callable[[types.FunctionType, Given, str], types.FunctionType]
 
 
 class Origins:
-    """What the flat form of a function may call, by how it is found.
+    """The functions that the flat form of a function may call, by the path to each.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Origins:
         self.names, self.given, self.flatten = environment(author), dict(given), flatten
 
     def value(self, path: Path) -> Any:
-        """What is found by a path."""
+        """The value at a path."""
         match path:
             case ["name", name]:
                 return self.names[name]
@@ -130,7 +130,7 @@ def code_of(fact: dict[str, Any], author: types.FunctionType) -> types.CodeType:
 def free_of(
     fact: dict[str, Any], author: types.FunctionType, given: Given, flatten: Flatten
 ) -> dict[str, Any]:
-    """What the names stand for that are not the author's."""
+    """The values of the names that are not the author's."""
     origins = Origins(author, given, flatten)
     return {name: origins.value(path) for name, path in fact["free"].items()}
 

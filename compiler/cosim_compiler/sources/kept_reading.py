@@ -1,4 +1,4 @@
-"""What was read from a kernel function, kept for other processes under a digest of all that it depends on.
+"""Facts read from a kernel function, stored for other processes under a digest of all that they depend on.
 
 That is: everything in reach of the function, by value; and the texts in which all of these functions are
 written, since they are read from their text; the modules that read them count in `clean_sources`. A function
@@ -23,7 +23,7 @@ from cosim_compiler.sources.views import Given, Kind, flat_form, is_bundle
 
 
 class KeptReading:
-    """What was read from a function, if it was read by an earlier process.
+    """The facts of a function, if an earlier process has read them.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class KeptReading:
 
     @classmethod
     def of_key(cls, author: types.FunctionType, key: str) -> KeptReading:
-        """The same where the digest is known: it is in the fact of a function that calls this one."""
+        """The reading under a known digest: it stands in the fact of a function that calls this one."""
         reading = cls.__new__(cls)
         reading._set(author, key)
         return reading

@@ -1,4 +1,4 @@
-"""What a kernel function does to its arguments, read from its source and that of its helpers."""
+"""The arguments that a kernel function reads and writes, by its source and that of its helpers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cosim_compiler.sources.tree_walk import tree_nodes
 
 @dataclass(frozen=True)
 class Effects:
-    """What a function does to its arguments.
+    """The effects of a function on its arguments.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ def effects_of(function: types.FunctionType) -> Effects:
 
 
 class _Reading:
-    """What has been found out so far about one function."""
+    """The effects of one function, as far as its source was read."""
 
     def __init__(self, arguments: tuple[str, ...], helpers: dict[str, object]) -> None:
         self.arguments, self.helpers = arguments, helpers

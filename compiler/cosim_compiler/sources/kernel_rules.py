@@ -67,7 +67,7 @@ def check_rules(function: types.FunctionType) -> None:
 
 @functools.cache
 def rule_faults(function: types.FunctionType, declared: frozenset[str] = frozenset()) -> tuple[str, ...]:
-    """What breaks a rule in a function and in its helpers, each with file and line, in order of lines."""
+    """The faults of a function and its helpers, each with file and line, in order of lines."""
     if recursion := recursion_fault(function):
         return (recursion,)
     faults = _own_faults(function, declared)
@@ -295,7 +295,7 @@ class _Checked:
             yield f"'{name}' is not defined{_nearest(name, visible)}"
 
     def _remedy_of_unknown(self, name: str) -> str:
-        """What to write in place of a name that is well known elsewhere; empty for others."""
+        """A hint for a name that is well known elsewhere; empty for others."""
         if name in IN_MATH:
             return f"write math.{name}"
         if name in functions.__all__:
@@ -357,7 +357,7 @@ def _names_of_forbidden(tree: ast.FunctionDef) -> frozenset[str]:
 
 
 def _root(node: ast.Attribute) -> ast.AST:
-    """What the first of several dots follows: ``np`` of ``np.random.rand``."""
+    """The name before the first of several dots: ``np`` of ``np.random.rand``."""
     base: ast.AST = node
     while isinstance(base, ast.Attribute):
         base = base.value
@@ -365,7 +365,7 @@ def _root(node: ast.Attribute) -> ast.AST:
 
 
 def _held(value: Any, node: ast.Attribute) -> Any:
-    """What an attribute of an object of the module is; None where it is not a simple one."""
+    """The value of an attribute of an object of the module; None if it is not a simple one."""
     return getattr(value, node.attr, None) if isinstance(node.value, ast.Name) else None
 
 

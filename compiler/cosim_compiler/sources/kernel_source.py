@@ -9,6 +9,7 @@ import linecache
 import types
 from collections import deque
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from cosim_compiler.errors import ContractError
 from cosim_compiler.sources.tree_walk import tree_nodes
@@ -16,8 +17,24 @@ from cosim_compiler.sources.tree_walk import tree_nodes
 HOLD_STATEMENTS = ("body", "handlers", "orelse", "finalbody", "cases")
 FLAT = "__flat__"
 """Mark of a function that was made of another one, with its definition; see `flatten`."""
-_texts_of_code: dict[int, tuple[types.CodeType, str]] = {}
-_texts_of_lines: dict[str, tuple[list[str], str]] = {}
+
+
+class _TextOfCode(NamedTuple):
+    """The source of a file by the code of one of its functions, which keeps the id of the code alive."""
+
+    code: types.CodeType
+    text: str
+
+
+class _TextOfLines(NamedTuple):
+    """The source of a file by the lines that `linecache` had."""
+
+    lines: list[str]
+    text: str
+
+
+_texts_of_code: dict[int, _TextOfCode] = {}
+_texts_of_lines: dict[str, _TextOfLines] = {}
 
 
 def definition_of(function: types.FunctionType) -> ast.FunctionDef:
@@ -49,7 +66,7 @@ def text_of(function: types.FunctionType, node: ast.expr) -> str:
 
 
 def authors_name(function: types.FunctionType, name: str) -> str:
-    """What the author calls a local name."""
+    """The author's name of a local name."""
     flat = function.__dict__.get(FLAT)
     written: str = name if flat is None else flat.renamed.get(name, name)
     return written
@@ -57,10 +74,12 @@ def authors_name(function: types.FunctionType, name: str) -> str:
 
 def source_of(function: types.FunctionType) -> str:
     """The text of the file, or of the cell of a notebook, in which a function is written; read once."""
-    kept = _texts_of_code.get(id(function.__code__))  # the hash of code takes longer than all else here
-    if kept is None:
-        kept = _texts_of_code[id(function.__code__)] = function.__code__, _read_source(function)
-    return kept[1]
+    stored = _texts_of_code.get(id(function.__code__))  # the hash of code takes longer than all else here
+    if stored is None:
+        stored = _texts_of_code[id(function.__code__)] = _TextOfCode(
+            function.__code__, _read_source(function)
+        )
+    return stored.text
 
 
 def _read_source(function: types.FunctionType) -> str:
@@ -83,10 +102,10 @@ def _read_source(function: types.FunctionType) -> str:
 
 def _joined(file: str, lines: list[str]) -> str:
     """The text of lines: one object for all functions of a file, whose hash is known."""
-    kept = _texts_of_lines.get(file)
-    if kept is None or kept[0] is not lines:
-        kept = _texts_of_lines[file] = lines, "".join(lines)
-    return kept[1]
+    stored = _texts_of_lines.get(file)
+    if stored is None or stored.lines is not lines:
+        stored = _texts_of_lines[file] = _TextOfLines(lines, "".join(lines))
+    return stored.text
 
 
 def names_of_file(function: types.FunctionType) -> frozenset[str]:
@@ -95,7 +114,7 @@ def names_of_file(function: types.FunctionType) -> frozenset[str]:
 
 
 def assigned_in_class(function: types.FunctionType) -> dict[str, str]:
-    """What the class body around a function assigns: by name, the text of the value."""
+    """The assignments in the class body around a function: by name, the text of the value."""
     return _class_bodies(source_of(function)).get(function.__code__.co_firstlineno, {})
 
 

@@ -1,4 +1,4 @@
-"""Where a function makes arrays of its own: once in a call, not in a loop, and none leaves it.
+"""Arrays that a function makes itself: once in a call, not in a loop, and none leaves it.
 
 Their memory is that of the call: in a loop it would be the same in each turn, and behind the end it is gone.
 """

@@ -44,7 +44,7 @@ def _fault(function: types.FunctionType, above: list[types.FunctionType]) -> str
 
 
 def _line_of(function: types.FunctionType, name: str) -> int:
-    """Where a function names another one first."""
+    """The first line in which a function names another one."""
     named = (
         node for node in tree_nodes(definition_of(function)) if isinstance(node, ast.Name) and node.id == name
     )

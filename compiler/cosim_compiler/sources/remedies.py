@@ -1,4 +1,4 @@
-"""What a kernel function cannot use, and what is written in its place."""
+"""Things that a kernel function cannot use, and what to write in their place."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ SWAPPED = 0.7  # of the letters of a name are in their places if two of four are
 
 
 def of_numpy(name: str) -> str:
-    """What is written in place of a name of NumPy's."""
+    """What to write in place of a name of NumPy."""
     if name in functions.__all__:
         call = f"{name}(a, b, out)" if name in ("matmul", "solve") else f"{name}(…)"
         return f"write {call}: from cosim.functions import {name}"

@@ -1,4 +1,4 @@
-"""What a function does for the sake of one number, as source text."""
+"""The part of a function that computes one number, as source text."""
 
 from __future__ import annotations
 

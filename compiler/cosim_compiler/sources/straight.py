@@ -46,7 +46,7 @@ def is_straight(function: types.FunctionType, moving: frozenset[str]) -> bool:
 
 
 def _degree(node: ast.expr, degrees: Mapping[str, int]) -> int:
-    """How an expression varies with what moves."""
+    """Whether an expression is CONSTANT, STRAIGHT or CURVED in the moving arguments."""
     if isinstance(node, ast.Constant):
         return CONSTANT if type(node.value) in (int, float) else CURVED
     if isinstance(node, ast.Name):

@@ -24,7 +24,7 @@ _bundles: set[type] = set()
 
 @dataclass(frozen=True)
 class View:
-    """What the attributes of a view stand for.
+    """The meaning of the attributes of a view.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class View:
         return next(((cls, names) for known, cls, names in self.bundles if known == name), None)
 
     def only(self, mentioned: set[str]) -> View:
-        """The same for functions that mention these names alone."""
+        """A copy for functions that mention these names alone."""
         bundles = tuple(bundle for bundle in self.bundles if bundle[0] in mentioned)
         return replace(self, numbers=self.numbers & mentioned, bundles=bundles)
 
@@ -57,7 +57,7 @@ Given = tuple[tuple[str, Kind], ...]
 
 @dataclass(frozen=True)
 class Flat:
-    """How a function was flattened; the mark `FLAT` of the flat function.
+    """The flattening of a function; the mark `FLAT` of the flat function.
 
     Attributes
     ----------
@@ -98,13 +98,13 @@ class Flat:
 
 
 def flat_form(function: types.FunctionType) -> Flat | None:
-    """How a function was flattened; None of one that is as its author wrote it."""
+    """The flattening of a function; None for one as its author wrote it."""
     flat: Flat | None = function.__dict__.get(FLAT)
     return flat
 
 
 def lines_of_attributes(function: types.FunctionType) -> dict[str, int]:
-    """Where the author's function asks a view for each of its attributes first; empty where it has none."""
+    """The first line in which the author's function reads each attribute; empty without views."""
     flat = flat_form(function)
     return {} if flat is None else flat.lines
 

@@ -83,7 +83,7 @@ class InstanceParticipant(cosim.Participant):
         self._specials: dict[tuple[str, ...], frozenset[str]] = {}
         self._keeps, self._kept = False, KeptInstance()
 
-    def _note_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
+    def _store_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
         path, *others = positional or (given["path"],)
         more = {name: value for name, value in given.items() if name != "path"}
         self._made_with = Path(path).absolute(), tuple(others), more

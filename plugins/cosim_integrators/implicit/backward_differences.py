@@ -74,11 +74,11 @@ class BackwardMethod(ImplicitMethod):
 
     @property
     def differences(method):
-        """Those at the distance of this step, one order after the other."""
+        """The differences at the distance of this step, one order after the other."""
         return method.family(0, DIFFERENCES)
 
     def difference(method, order):
-        """That of an order."""
+        """The difference of an order."""
         return method.family(order, 1)
 
     @property

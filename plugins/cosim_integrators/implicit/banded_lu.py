@@ -1,8 +1,8 @@
-"""LU decomposition of matrices of a band, real and complex.
+"""LU decomposition of band matrices, real and complex.
 
-A row keeps the columns from `lower` to the left of the diagonal to ``lower + upper`` to its right: exchanging
-rows moves entries so far. The arithmetic is that of `lu_factor` and `lu_solve` on the whole matrix, in the
-same order, without what is zero: the results are the same to the bit.
+Of each row the columns from `lower` to the left of the diagonal to ``lower + upper`` to its right are stored:
+exchanges of rows move entries so far to the right. The arithmetic is that of `lu_factor` and `lu_solve` on
+the full matrix, in the same order and without zeros: the results are the same to the last bit.
 
 References
 ----------
@@ -15,7 +15,7 @@ from cosim.kit import rows_of
 
 
 def band_width(lower, upper):
-    """Entries of a row."""
+    """The number of stored entries of a row."""
     return 2 * lower + upper + 1
 
 
@@ -61,10 +61,9 @@ def factor_band(a, pivots, n, lower, upper):
 def solve_band(a, pivots, n, lower, upper, b):
     """Replace `b` (n) by the solution, `a` and `pivots` being from `factor_band`."""
     width = band_width(lower, upper)
-    right_width = (
-        upper  # of the diagonal, so many columns of U are not zero: exchanges of rows fill the others
-    )
-    x = b[0]  # the newest number is at hand: read back from the vector, each row would wait for it
+    # columns of U to the right of the diagonal that are not zero; exchanges of rows fill further ones
+    right_width = upper
+    x = b[0]  # the newest number is kept in a register: each row would wait for reading it back
     for k in range(n):
         pivot = int(pivots[k])
         if pivot != k:
@@ -95,7 +94,11 @@ def solve_band(a, pivots, n, lower, upper, b):
 
 
 def factor_complex_band(a, pivots, n, lower, upper):
-    """As `factor_band`; a complex number is two reals, its size |re| + |im|."""
+    """Replace `a` (n complex rows of `band_width`) by its factors; 0, or 1 + the column without a pivot.
+
+    A complex number is two reals, one after the other; its size is |re| + |im|. `pivots` (n) gets the row
+    that was exchanged with each row, as a float.
+    """
     width = band_width(lower, upper)
     for k in range(n):
         below = min(lower, n - 1 - k)
@@ -175,7 +178,7 @@ def solve_complex_band(a, pivots, n, lower, upper, b, c):
 
 
 def solve_band_transposed(a, pivots, n, lower, upper, b):
-    """As `solve_band`, of the transposed system."""
+    """Replace `b` (n) by the solution of the transposed system, `a` and `pivots` being from `factor_band`."""
     width = band_width(lower, upper)
     for i in range(n):
         count = min(lower + upper, n - 1 - i) + 1
@@ -196,7 +199,7 @@ def solve_band_transposed(a, pivots, n, lower, upper, b):
 
 
 def solve_complex_band_transposed(a, pivots, n, lower, upper, b, c):
-    """As `solve_complex_band`, of the transposed system."""
+    """Replace b + i c by the solution of the transposed system; see `solve_complex_band`."""
     width = band_width(lower, upper)
     for i in range(n):
         count = min(lower + upper, n - 1 - i) + 1

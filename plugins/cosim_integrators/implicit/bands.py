@@ -107,7 +107,7 @@ def _far_end(start: int, neighbours: list[set[int]], degree: list[int]) -> int:
 
 
 def _levels(start: int, neighbours: list[set[int]], degree: list[int], is_placed: list[bool]) -> list[int]:
-    """What is coupled with a state, level by level."""
+    """The states coupled with a state, level by level."""
     listed, waiting = [], deque([start])
     is_placed[start] = True
     while waiting:

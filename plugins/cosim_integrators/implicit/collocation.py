@@ -96,11 +96,11 @@ class CollocationMethod(ImplicitMethod):
 
     @property
     def stages(method):
-        """How many there are."""
+        """The number of stages."""
         return int(method.numbers.stages)
 
     def node(method, i):
-        """Of a stage."""
+        """The node of a stage."""
         return method.coefficients[NODES_AT + i]
 
     @property
@@ -110,25 +110,25 @@ class CollocationMethod(ImplicitMethod):
 
     @property
     def inverse(method):
-        """Its inverse."""
+        """The inverse of the transformation."""
         return as_table(method.coefficients[INVERSE_AT:WEIGHTS_AT], WIDTH, WIDTH)
 
     def error_weight(method, i):
-        """That of a stage in the estimate."""
+        """The weight of a stage in the error estimate."""
         return method.coefficients[WEIGHTS_AT + i]
 
     @property
     def parts(method):
-        """Of each stage, the coefficients in the polynomial of dense output; a table."""
+        """The coefficients of each stage in the polynomial of dense output; a table."""
         return as_table(method.coefficients[PARTS_AT:CORRECTION_AT], WIDTH, WIDTH)
 
     def dense_correction(method, power):
-        """How much of the defect at the start the polynomial gets."""
+        """The share of the defect at the start in a coefficient of the polynomial."""
         return method.coefficients[CORRECTION_AT + power]
 
     @property
     def z(method):
-        """Of all stages, y at the stage less y at the start."""
+        """The differences of y at all stages from y at the start."""
         return method.family(0, method.stages)
 
     @property
@@ -138,12 +138,12 @@ class CollocationMethod(ImplicitMethod):
 
     @property
     def derivatives(method):
-        """Those at all stages."""
+        """The derivatives at all stages."""
         return method.family(2 * method.stages, method.stages)
 
     @property
     def last_derivative(method):
-        """That at the last stage, which is the end."""
+        """The derivative at the last stage, which is the end."""
         return method.family(3 * method.stages - 1, 1)
 
 

@@ -63,11 +63,11 @@ class DiagonalMethod(PastOfStages):
 
     @property
     def stages(method):
-        """How many there are."""
+        """The number of stages."""
         return int(method.numbers.stages)
 
     def node(method, i):
-        """Of a stage."""
+        """The node of a stage."""
         return method.coefficients[NODES_AT + i]
 
     @property
@@ -77,7 +77,7 @@ class DiagonalMethod(PastOfStages):
         return as_table(method.coefficients[NODES_AT + s : NODES_AT + s * (s + 1)], s, s)
 
     def error_weight(method, i):
-        """That of a stage in the error."""
+        """The weight of a stage in the error."""
         s = method.stages
         return method.coefficients[NODES_AT + s * (s + 1) + i]
 
@@ -89,7 +89,7 @@ class DiagonalMethod(PastOfStages):
 
     @property
     def parts(method):
-        """Of each stage, the coefficients in the polynomial of dense output; a table."""
+        """The coefficients of each stage in the polynomial of dense output; a table."""
         s = method.stages
         return as_table(method.coefficients[NODES_AT + s * (2 * s + 2) :], s, int(method.numbers.degree))
 

@@ -117,7 +117,7 @@ def measure_rounding_of_step(system, method, t, step):
 
 
 def length_after(method, status, error, step, ideal, has_new_jacobian):
-    """How long the next attempt is after one that was rejected."""
+    """The length of the next attempt after a rejected one."""
     attempt = method.attempt
     factor = min(SAFETY, max(LARGEST_SHRINK, attempt.factor))
     if status == BAD_NUMBER or error != error:
@@ -191,7 +191,7 @@ def rounding_has_risen(inner, method, t, step, status, error):
 
 
 def next_attempt(method, status, error, step, ideal, t_end, has_new_jacobian, smallest):
-    """How long the next attempt is: shorter, or as long with a new Jacobian or states of size 1."""
+    """The length of the next attempt: shorter, or equal with a new Jacobian or states of size 1."""
     if status <= 0:  # no block has failed
         ideal = reject_attempt(method, status, error, step, ideal, t_end, has_new_jacobian)
     if retries_with_size_1(method, status, error, step, ideal, smallest):
@@ -203,7 +203,7 @@ def new_attempt(attempt_step: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel function of one attempt at a step, with a Jacobian."""
 
     def compute_end(inner, method, t, t_end):
-        """Its status, its error, and whether the Jacobian is new."""
+        """Attempt a step; its status, its error, and whether the Jacobian is new."""
         attempt = method.attempt
         attempt.factor = 0.5
         status = have_jacobian(inner, method, t)
@@ -248,7 +248,7 @@ def new_step(
     compute_end = new_attempt(attempt_step)
     accept_attempt = new_acceptance(accept_step)
 
-    def take_implicit_step(system, method, t, t_stop, limit):
+    def step_implicitly(system, method, t, t_stop, limit):
         settings = method.settings
         work = method.work
         if not method.memory.next_step > 0.0:  # or NaN, in a State from elsewhere
@@ -297,7 +297,7 @@ def new_step(
         accept_attempt(system, method, t, t_end, error, ideal, knows_kink)
         return DONE
 
-    return step_entry(arrays, take_implicit_step)
+    return step_entry(arrays, step_implicitly)
 
 
 def new_redo(
@@ -308,7 +308,7 @@ def new_redo(
     When it fails, everything is again as at the end of that step.
     """
 
-    def take_implicit_step_again(system, method, t_event):
+    def repeat_implicit_step(system, method, t_event):
         memory = method.memory
         work = method.work
         y = system.y
@@ -352,7 +352,7 @@ def new_redo(
         evaluate(system, method, t_end)
         return code_of(status, 0.0)
 
-    return redo_entry(arrays, take_implicit_step_again)
+    return redo_entry(arrays, repeat_implicit_step)
 
 
 def new_followed_step(
@@ -360,7 +360,7 @@ def new_followed_step(
 ) -> Callable[..., Any]:
     """The kernel function whose tangent carries tangents over a step, from what `memory` was at its start."""
 
-    def take_followed_step(system, method, t_end):
+    def step_with_tangents(system, method, t_end):
         work = method.work
         t = work.start
         inner = method.inner(system)
@@ -385,7 +385,7 @@ def new_followed_step(
         method.memory.next_step = following
         return DONE
 
-    return redo_entry(arrays, take_followed_step)
+    return redo_entry(arrays, step_with_tangents)
 
 
 def exchange_end(method, y):

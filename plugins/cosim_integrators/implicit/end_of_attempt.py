@@ -1,4 +1,4 @@
-"""What becomes of an attempt at a step: its end is evaluated and corrected, the step is searched for kinks.
+"""The end of an attempt at a step: it is evaluated and corrected, and the step is searched for kinks.
 
 An attempt whose error is too large may have a kink inside: then the step ends there (CUT). One within the
 tolerance gets a corrected end and the errors that components report; it may still have met a kink (CUT), or
@@ -21,7 +21,7 @@ from cosim.kit import (
 from cosim_integrators.implicit.implicit_method import BAD_NUMBER, OK
 from cosim_integrators.implicit.newton import size_of_error
 from cosim_integrators.kit.attempt_outcomes import ACCEPTED, CUT, REJECTED, UNSURE
-from cosim_integrators.kit.corrected_ends import may_learn, note_corrected
+from cosim_integrators.kit.corrected_ends import mark_corrected, may_learn
 from cosim_integrators.kit.counted_evaluation import evaluate_stage
 from cosim_integrators.kit.error_norm import reported_error
 from cosim_integrators.kit.kinks import is_cut_by_kink, may_be_cut
@@ -74,7 +74,7 @@ def correct_error(system, method, t_end):
         copy_values(method.spare, method.error)
     project_error(system, method, t_end, method.error)
     if notes:
-        note_corrected(system, method, t_end, method.spare, method.error)
+        mark_corrected(system, method, t_end, method.spare, method.error)
     size = size_of_error(method, method.error, method.start, system.y, method.floors)
     attempt.estimate = size
     if 0.0 < size < before:

@@ -74,7 +74,7 @@ class AlphaMethod(PastOfStages):
 
     @property
     def nq(method):
-        """How many coordinates there are."""
+        """The number of coordinates."""
         return int(method.numbers.size_q)
 
     def group(method, m):
@@ -272,7 +272,7 @@ def accept_alpha(system, method, t, t_end, ideal):
 
 
 def initialize_alpha_method(system, method, t):
-    """As `initialize_implicit_method`; q' = u is assumed where q and u are equally long."""
+    """Initialize the method; q' = u is assumed if q and u are equally long."""
     code = initialize_implicit_method(system, method, t)
     method.memory.order = 1.0 if method.numbers.size_q != method.numbers.size_u else 0.0
     return code

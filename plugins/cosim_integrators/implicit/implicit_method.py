@@ -1,4 +1,4 @@
-"""What implicit methods find in the arrays of a method, beyond what all methods do."""
+"""The arrays of implicit methods."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cosim_integrators.kit.size_memory import StateSizes
 
 
 class NewtonNumbers(Record):
-    """How the equations of a step are solved; at the beginning of ``coefficients``."""
+    """The numbers of Newton's method, at the beginning of ``coefficients``."""
 
     vectors: float  # of the family of methods, in `work`
     history: float  # vectors of its past, in `memory`
@@ -25,7 +25,7 @@ class NewtonNumbers(Record):
 
 
 class ImplicitMemory(StepMemory):
-    """What an implicit method keeps from step to step.
+    """The memory of an implicit method from step to step.
 
     Its history, the sizes of the states and the entries of the Jacobian follow.
     """
@@ -39,7 +39,7 @@ class ImplicitMemory(StepMemory):
 
 
 class ImplicitWork(Record):
-    """What an implicit method knows of the attempt at a step."""
+    """Results of the present attempt at a step."""
 
     degree: float  # of the dense output
     estimate: float  # error relative to the tolerance
@@ -79,7 +79,7 @@ class TangentRow(Record):
 
 
 class MadeMatrices(Record):
-    """What the matrices were made for."""
+    """The step and the tape for which the matrices were computed."""
 
     step: float  # s; 0: there are none
     recorded_at: float  # where on a tape their copy stands
@@ -133,12 +133,12 @@ class NewtonMatrices(NamedTuple):
 
     @property
     def made_for(matrices):
-        """The step."""
+        """The step for which the matrices were computed."""
         return rows_of(MadeMatrices, matrices.numbers, 0, 1)[0]
 
     @property
     def real(matrices):
-        """Row after row."""
+        """The real matrix, row after row."""
         return matrices.numbers[MADE : MADE + matrices.n * matrices.width]
 
     @property
@@ -149,13 +149,13 @@ class NewtonMatrices(NamedTuple):
 
     @property
     def complex(matrices):
-        """Row after row; a complex number is two reals."""
+        """The complex matrix, row after row; a complex number is two reals."""
         first = MADE + matrices.n * (matrices.width + 1)
         return matrices.numbers[first : first + 2 * matrices.n * matrices.width]
 
     @property
     def complex_pivots(matrices):
-        """As `real_pivots`."""
+        """The row of the complex matrix that was exchanged with each row."""
         first = MADE + matrices.n * (3 * matrices.width + 1)
         return matrices.numbers[first : first + matrices.n]
 
@@ -179,12 +179,12 @@ class ImplicitMethod(MethodArrays):
 
     @property
     def newton(method):
-        """How equations are solved."""
+        """The numbers of Newton's method."""
         return rows_of(NewtonNumbers, method.coefficients, 0, 1)[0]
 
     @property
     def memory(method):
-        """What is kept from step to step."""
+        """The memory from step to step."""
         return rows_of(ImplicitMemory, method.memory_numbers, 0, 1)[0]
 
     def past(method, index):
@@ -194,12 +194,12 @@ class ImplicitMethod(MethodArrays):
 
     @property
     def history_end(method):
-        """Where in ``memory`` the sizes of the states begin."""
+        """The index in ``memory`` at which the sizes of the states begin."""
         return HISTORY_AT + int(method.newton.history) * method.n
 
     @property
     def history(method):
-        """What the family keeps of the past."""
+        """The vectors of the past that the family of methods stores."""
         return method.memory_numbers[HISTORY_AT : method.history_end]
 
     @property
@@ -219,7 +219,7 @@ class ImplicitMethod(MethodArrays):
 
     @property
     def attempt(method):
-        """What is known of the attempt at a step."""
+        """Results of the present attempt at a step."""
         return rows_of(ImplicitWork, method.work_numbers, OWN, 1)[0]
 
     @property
@@ -244,12 +244,12 @@ class ImplicitMethod(MethodArrays):
 
     @property
     def imaginary(method):
-        """A vector for what is needed beside it."""
+        """A vector for imaginary parts, and for temporary values."""
         return method.work_vector(IMAGINARY)
 
     @property
     def base(method):
-        """What a stage begins from."""
+        """The state from which the equation of a stage starts."""
         return method.work_vector(BASE)
 
     @property
@@ -268,25 +268,25 @@ class ImplicitMethod(MethodArrays):
 
     @property
     def matrices_at(method):
-        """Where in ``work`` the matrices begin."""
+        """The index in ``work`` at which the matrices begin."""
         return WORK_HEADER + (FAMILY + int(method.newton.vectors)) * method.n
 
     @property
     def matrices(method):
-        """Those of Newton's method."""
+        """The matrices of Newton's method."""
         first = method.matrices_at
         pattern = method.pattern
         numbers = method.work_numbers[first : first + matrices_size(pattern)]
         return NewtonMatrices(method.n, row_width(pattern), pattern.entries, numbers)
 
     def saved_memory(method, index):
-        """What the memory was at the start (0) and at the end (1) of the step."""
+        """A copy of the memory from the start (0) or the end (1) of the step."""
         size = method.memory_numbers.shape[0]
         first = method.matrices_at + matrices_size(method.pattern) + index * size
         return method.work_numbers[first : first + size]
 
     def moved(method, first, count):
-        """Tangents of parameters, discrete variables and the cache, one after the other: a part of them."""
+        """A part of the tangents of parameters, discrete variables and the cache, one after the other."""
         at = method.matrices_at + matrices_size(method.pattern) + 2 * method.memory_numbers.shape[0]
         return method.work_numbers[at + first : at + first + count]
 
@@ -302,12 +302,12 @@ class ImplicitMethod(MethodArrays):
 
     @property
     def colours(method):
-        """Of each column: columns of one colour have no row in common."""
+        """The colour of each column; columns of one colour have no row in common."""
         return method.own_slots[PATTERN_HEADER : PATTERN_HEADER + method.n]
 
     @property
     def column_starts(method):
-        """Where the entries of each column start, and where those of the last one end."""
+        """The index of each column's first entry, and the number of entries."""
         first = PATTERN_HEADER + method.n
         return method.own_slots[first : first + method.n + 1]
 

@@ -1,4 +1,4 @@
-"""Where runs of implicit methods begin and go on after a jump, as kernel functions."""
+"""The beginning of a run of an implicit method, and its restart after a jump, as kernel functions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cosim_integrators.kit.state_sizes import reset_sizes
 
 
 def initialize_implicit_method(system, method, t):
-    """As `initialize_method`; nothing is known of Newton's convergence, nor of the sizes of the states."""
+    """Initialize the method: convergence and the sizes of the states are unknown."""
     code = initialize_method(system, method, t)
     method.memory.convergence = 1.0
     reset_sizes(method, system.y)
@@ -17,7 +17,7 @@ def initialize_implicit_method(system, method, t):
 
 
 def continue_implicit_run(system, method, t):
-    """As `continue_run`: the past is forgotten, the length of the step and the Jacobian are not.
+    """Restart the method after a jump: its past is discarded, the step and the Jacobian are not.
 
     If the step turns out to be too long, error control rejects it; if the Jacobian has become wrong, Newton's
     method converges slowly and has it made again.

@@ -31,7 +31,7 @@ class StepNumbers(Record):
 
 
 class StepOfMethod(ImplicitMethod):
-    """What a step finds in ``method``.
+    """The content of ``method`` for a step.
 
     Attributes
     ----------
@@ -186,7 +186,7 @@ def _function(value: Any) -> Any:
 
 
 def _faults(cls: type[ImplicitStepIntegrator]) -> list[str]:
-    """What is wrong with the numbers and functions of a class."""
+    """The faults in the numbers and functions of a class."""
     faults = []
     for name in ("take", "keep"):
         function = _function(getattr(cls, name))
@@ -233,7 +233,7 @@ def _attempt_of(take: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _accept_of(keep: Callable[..., Any] | None) -> Callable[..., Any]:
-    """What an accepted step leaves, as `driver` asks for it: dense output, the history, the next step."""
+    """Make the function that `driver` calls for an accepted step: dense output, history, next step."""
     if keep is None:
 
         def accept_step(system, method, t, t_end, ideal):

@@ -1,4 +1,4 @@
-"""What all implicit integrators have in common, in Python: coefficients, arrays, the sparse solver."""
+"""The Python part of all implicit integrators: coefficients, arrays, the sparse solver."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class ImplicitIntegrator(CompiledIntegrator):
         return IN_DIFFERENCES * CONSTRAINT_TOLERANCE if constrained and self.estimates_from_past else 0.0
 
     def coefficients(self, system: System) -> Vector:
-        """How equations are solved, then the numbers of the method; `tune_function` writes three of them."""
+        """The numbers of Newton's method, then those of the method; `tune_function` writes three of them."""
         # A Jacobian that costs many evaluations is worth a few more iterations.
         newton = NewtonNumbers(
             vectors=self.vectors,

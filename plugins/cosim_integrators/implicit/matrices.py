@@ -20,7 +20,7 @@ MAKE, SOLVE_REAL, SOLVE_COMPLEX = 0, 1, 2  # what a sparse solver does
 
 
 def clear_foreign_matrices(method):
-    """Forget matrices that belong to another State or to another time of this one."""
+    """Discard matrices that belong to another State or to another time of this one."""
     matrices = method.matrices
     made_for = matrices.made_for
     if made_for.step == 0.0:
@@ -38,7 +38,7 @@ def clear_foreign_matrices(method):
 
 
 def clear_matrices(method):
-    """They have to be made anew."""
+    """Mark the matrices as outdated."""
     method.memory.factored_step = 0.0
     method.matrices.made_for.step = 0.0
 
@@ -88,7 +88,7 @@ def make_matrices(method, step, shift, re, im):
 
 
 def fill(method, matrix, width, re, im):
-    """``(re + i im) S - J``, row after row, `width` numbers an entry."""
+    """Fill a matrix with ``(re + i im) S - J``, row after row, `width` numbers an entry."""
     n = method.n
     starts = method.column_starts
     rows = method.entry_rows
@@ -106,7 +106,7 @@ def fill(method, matrix, width, re, im):
 
 
 def fill_band(method, matrix, width, re, im):
-    """As `fill`, in the rows of a band."""
+    """Fill a band matrix with ``(re + i im) S - J``, `width` numbers an entry."""
     pattern = method.pattern
     starts = method.column_starts
     rows = method.entry_rows
@@ -148,7 +148,7 @@ def solve_real(method, b):
 
 
 def solve_real_of_both(method, b, c):
-    """As `solve_real` of each of two right sides."""
+    """Replace `b` and `c` by the solutions of the real system for both."""
     pattern = method.pattern
     if pattern.sparse_solver != 0 or pattern.is_band != 0:
         solve_real(method, b)
@@ -180,20 +180,20 @@ def solve_pair(method, b, c):
 
 
 @tangent_of(make_matrices, with_values=True)
-def make_matrices_alone(method, step, shift, re, im, method_dot, step_dot, shift_dot, re_dot, im_dot):
+def make_matrices_of_values(method, step, shift, re, im, method_dot, step_dot, shift_dot, re_dot, im_dot):
     """The matrices as they are: they only serve iterations, whose results do not depend on them."""
     return make_matrices(method, step, shift, re, im)
 
 
 @tangent_of(solve_real, with_values=True)
 def solve_real_for_tangent(method, b, method_dot, b_dot):
-    """Both right sides are solved for with the same factors."""
+    """Solve the real system for a right side and its tangent, with the same factors."""
     solve_real_of_both(method, b, b_dot)
 
 
 @tangent_of(solve_pair, with_values=True)
 def solve_pair_for_tangent(method, b, c, method_dot, b_dot, c_dot):
-    """As `solve_real_for_tangent`."""
+    """Solve the complex system for a right side and its tangent, with the same factors."""
     solve_pair(method, b, c)
     solve_pair(method, b_dot, c_dot)
 

@@ -102,7 +102,7 @@ def padded_rows(matrix: Exact) -> list[NDArray[np.float64]]:
 
 
 def exact(numbers: Any) -> Exact:
-    """The same numbers as fractions."""
+    """The numbers as fractions."""
     return np.vectorize(Fraction, otypes=[object])(np.asarray(numbers, dtype=float))
 
 

@@ -5,7 +5,17 @@ That does not vary. What goes back undoes statement by statement what has been d
 
 from __future__ import annotations
 
-from cosim.kit import WORK_HEADER, Record, pop, push, recorded_by, reserve, rows_of, width_of
+from cosim.kit import (
+    WORK_HEADER,
+    Record,
+    cut_tape,
+    pop,
+    push,
+    recorded_by,
+    reserve,
+    rows_of,
+    width_of,
+)
 from cosim_integrators.implicit.backward_differences import (
     DIFFERENCES,
     advance_differences,
@@ -22,7 +32,7 @@ from cosim_integrators.implicit.implicit_method import BASE, DENSE, FAMILY, HIST
 
 
 class RecordedDifferences(Record):
-    """What was done with them, on a tape, and where they lie in their roots; behind it room for a matrix."""
+    """An operation on differences on a tape, with their places in the roots; room for a matrix follows."""
 
     size: float
     order: float
@@ -58,7 +68,7 @@ def recorded_at(tape, at):
 
 
 def part(root, first, count):
-    """So many numbers of a root."""
+    """A part of a root: `count` numbers from `first` on."""
     return root[first : first + count]
 
 
@@ -83,7 +93,7 @@ def reverse_load(memory_root, work_root, tape):
             start[m] += differences[m]
         for i in range(DIFFERENCES * n):
             differences[i] = 0.0
-        tape[0] = float(at)
+        cut_tape(tape, at)
         return 0.0
     if head.step != head.last_step:
         ratio = head.step / head.last_step
@@ -96,12 +106,12 @@ def reverse_load(memory_root, work_root, tape):
     for m in range(n):
         start[m] += differences[m]
         differences[m] = 0.0
-    kept = (order + 3) * n
-    history = part(memory_root, int(head.memory_at) + HISTORY_AT, kept)
-    for i in range(kept):
+    history_size = (order + 3) * n
+    history = part(memory_root, int(head.memory_at) + HISTORY_AT, history_size)
+    for i in range(history_size):
         history[i] += differences[i]
         differences[i] = 0.0
-    tape[0] = float(at)
+    cut_tape(tape, at)
     return 0.0
 
 
@@ -128,7 +138,7 @@ def reverse_change(change, head, work_root):
 
 @recorded_by(load_differences, reverse_load)
 def record_load(method, step, memory_dot, work_dot, step_dot, memory_at, work_at, tape):
-    """As `load_differences` of values and tangents, on the tape."""
+    """Load the differences of values and tangents, on the tape."""
     order = load_differences(method, step)
     last = method.memory.last_step
     bring_to_distance(moved_differences(method, memory_dot, work_dot), step, last, order, method.change)
@@ -169,12 +179,12 @@ def reverse_prediction(memory_root, work_root, y_root, tape):
         base[m] = 0.0
         differences[m] += predicted[m]
         predicted[m] = 0.0
-    tape[0] = float(at)
+    cut_tape(tape, at)
 
 
 @recorded_by(predict_end, reverse_prediction)
 def record_prediction(*arguments):
-    """As `predict_end` of values and tangents, on the tape: its arguments, tangents, places, the tape."""
+    """Predict the end of a step and its tangent, on the tape."""
     method, y, order = arguments[:3]
     memory_dot, work_dot, y_dot, memory_at, work_at, y_at, tape = arguments[3:]
     predict_end(method, y, order)
@@ -191,12 +201,12 @@ def reverse_advance(memory_root, work_root, y_root, tape):
     head = recorded_at(tape, at)
     n = int(head.size)
     order = int(head.order)
-    kept = int(head.kept)
-    history = part(memory_root, int(head.memory_at) + HISTORY_AT, kept)
+    history_size = int(head.kept)
+    history = part(memory_root, int(head.memory_at) + HISTORY_AT, history_size)
     differences = work_vectors(head, work_root, FAMILY, DIFFERENCES)
     predicted = work_vectors(head, work_root, BASE, 1)
     y = part(y_root, int(head.y_at), n)
-    for i in range(kept):
+    for i in range(history_size):
         differences[i] += history[i]
         history[i] = 0.0
     reverse_polynomial(part(tape, at + HEADER, order + 1), head, work_root)
@@ -213,7 +223,7 @@ def reverse_advance(memory_root, work_root, y_root, tape):
         differences[last_at + m] = 0.0
         y[m] += newest
         predicted[m] -= newest
-    tape[0] = float(at)
+    cut_tape(tape, at)
 
 
 def reverse_polynomial(powers, head, work_root):
@@ -239,7 +249,7 @@ def reverse_polynomial(powers, head, work_root):
 
 @recorded_by(advance_differences, reverse_advance)
 def record_advance(*arguments):
-    """As `advance_differences` of values and tangents, on the tape: its arguments, tangents, places, tape."""
+    """Advance the differences of values and tangents, on the tape."""
     method, y, order, loaded = arguments[:4]
     memory_dot, work_dot, y_dot, memory_at, work_at, y_at, tape = arguments[4:]
     bring_to_end(method, y, order, loaded, method.change)

@@ -6,7 +6,16 @@ has the tape alone: it has the factors once for each step, and each solution say
 
 from __future__ import annotations
 
-from cosim.kit import Record, pop, push, recorded_by, reserve, rows_of, width_of
+from cosim.kit import (
+    Record,
+    cut_tape,
+    pop,
+    push,
+    recorded_by,
+    reserve,
+    rows_of,
+    width_of,
+)
 from cosim_integrators.implicit.banded_lu import solve_band_transposed, solve_complex_band_transposed
 from cosim_integrators.implicit.complex_lu import solve_complex_transposed
 from cosim_integrators.implicit.implicit_method import NewtonMatrices, row_width
@@ -15,7 +24,7 @@ from cosim_integrators.kit.dense_lu import lu_solve_transposed
 
 
 class RecordedMatrices(Record):
-    """How matrices lie on a tape; behind it the place of each state in a band, then `NewtonMatrices`."""
+    """The head of matrices on a tape; the places of states in a band follow, then `NewtonMatrices`."""
 
     size: float
     width: float  # of a row
@@ -49,13 +58,13 @@ def factors_of(tape, at):
 
 def reverse_matrices(memory_root, work_root, tape):
     """Go back over making matrices: nothing varies."""
-    tape[0] = pop(tape)
+    cut_tape(tape, pop(tape))
     return 0.0, 0.0, 0.0, 0.0
 
 
 @recorded_by(make_matrices, reverse_matrices)
 def record_matrices(*arguments):
-    """Make the matrices, and copy them to the tape: `make_matrices`, tangents, two places, the tape."""
+    """Make the matrices, and copy them to the tape."""
     method = arguments[0]
     tape = arguments[13]
     status = make_matrices(*arguments[:5])
@@ -100,7 +109,7 @@ def solve_real_transposed(tape, at, b):
 
 
 def solve_pair_transposed(tape, at, b, c):
-    """The same of the complex system, as real numbers: b - i c solves the transposed one."""
+    """Replace b + i c so that b - i c solves the transposed complex system at a place on a tape."""
     head = recorded_matrices(tape, at)
     factors = factors_of(tape, at)
     n = int(head.size)
@@ -148,7 +157,7 @@ def reverse_real(memory_root, work_root, b_root, tape):
 
 @recorded_by(solve_real, reverse_real)
 def record_real(method, b, memory_dot, work_dot, b_dot, memory_at, work_at, b_at, tape):
-    """As `solve_real` of both right sides, on the tape."""
+    """Solve the real system for a right side and its tangent, on the tape."""
     solve_real_of_both(method, b, b_dot)
     push(tape, method.matrices.made_for.recorded_at)
     push(tape, float(b_at))
@@ -165,7 +174,7 @@ def reverse_pair(memory_root, work_root, b_root, c_root, tape):
 
 @recorded_by(solve_pair, reverse_pair)
 def record_pair(*arguments):
-    """As `solve_pair` of both right sides, on the tape: its arguments, tangents, places, the tape."""
+    """Solve the complex system for a right side and its tangent, on the tape."""
     method, b, c = arguments[0:3]
     tape = arguments[11]
     solve_pair(method, b, c)

@@ -10,7 +10,18 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from cosim.kit import WORK_HEADER, WalkedDots, pop, push, record_blocks, recorded_by, reserve, reverse_walk
+from cosim.kit import (
+    WORK_HEADER,
+    WalkedDots,
+    cut_tape,
+    end_of_tape,
+    pop,
+    push,
+    record_blocks,
+    recorded_by,
+    reserve,
+    reverse_walk,
+)
 from cosim_integrators.implicit.implicit_method import BASE
 from cosim_integrators.implicit.newton import (
     MOST_TANGENT_ITERATIONS,
@@ -39,12 +50,12 @@ class StageDots(NamedTuple):
 
     @property
     def walked(dots):
-        """Those of what `cosim.walker.walk` takes."""
+        """The tangents of the arguments of `cosim.walker.walk`."""
         return WalkedDots(dots.t, dots.y, dots.p, dots.d, dots.h, dots.c)
 
 
 class RootStarts(NamedTuple):
-    """Where views begin in their roots, in the order in which the compiler passes them."""
+    """The starts of views in their roots, in the order in which the compiler passes them."""
 
     y: int
     p: int
@@ -56,7 +67,7 @@ class RootStarts(NamedTuple):
 
 
 class StageRecording(NamedTuple):
-    """Where the blocks of a stage are recorded."""
+    """The tape on which the blocks of a stage are recorded, with their places."""
 
     starts: RootStarts
     walks_start: float  # on the tape
@@ -76,7 +87,7 @@ def record_evaluation(walked, dots, number, recording):
     tape = recording.tape
     starts = recording.starts
     if number == 0:
-        tape[0] = recording.walks_start
+        cut_tape(tape, recording.walks_start)
     return record_blocks(walked, dots, (starts.y, starts.p, starts.d, starts.h, starts.c), tape)
 
 
@@ -112,7 +123,7 @@ def reverse_stage(y_root, p_root, d_root, h_root, c_root, memory_root, work_root
     scale = tape[at : at + n]
     left = tape[at + n : at + 2 * n]
     solution = tape[at + 2 * n : at + 3 * n]
-    tape[0] = walks_end
+    cut_tape(tape, walks_end)
     t_bar = reverse_walk(y_root, p_root, d_root, h_root, c_root, tape)
     for m in range(n):
         left[m] = y_root[y_at + m]
@@ -131,13 +142,13 @@ def reverse_stage(y_root, p_root, d_root, h_root, c_root, memory_root, work_root
         for m in range(n):
             work_root[base_at + m] += scale[m] * solution[m]
             c_root[c_at + m] += solution[m]
-        tape[0] = walks_end
+        cut_tape(tape, walks_end)
         t_bar += reverse_walk(y_root, p_root, d_root, h_root, c_root, tape)
         for m in range(n):
             left[m] += y_root[y_at + m] - scale[m] * solution[m]
             y_root[y_at + m] = 0.0
         previous = size
-    tape[0] = float(at)
+    cut_tape(tape, at)
     return t_bar, 0.0
 
 
@@ -157,9 +168,9 @@ def record_stage(*arguments):
     for m in range(n):
         tape[at + m] = shift[m] / weighted
     moved = moved_method(method, dots.memory, dots.work)
-    recording = StageRecording(starts, tape[0], tape)
+    recording = StageRecording(starts, end_of_tape(tape), tape)
     status = record_iteration(system, method, moved, dots.walked, t, weighted, recording)
-    walks_end = tape[0]
+    walks_end = end_of_tape(tape)
     push(tape, float(at))
     push(tape, float(n))
     push(tape, method.matrices.made_for.recorded_at)

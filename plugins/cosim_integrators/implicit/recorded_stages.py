@@ -11,6 +11,8 @@ from cosim.kit import (
     WORK_HEADER,
     Record,
     as_table,
+    cut_tape,
+    end_of_tape,
     pop,
     push,
     recorded_by,
@@ -43,7 +45,7 @@ from cosim_integrators.implicit.recorded_stage import (
 
 
 class RecordedStages(Record):
-    """How stages lie on a tape; behind it T and T^-1, row after row, and room for four vectors."""
+    """The head of stages on a tape; T and T^-1 follow, row after row, and room for four vectors."""
 
     size: float  # states
     stages: float
@@ -108,7 +110,7 @@ def reverse_walks(y_root, p_root, d_root, h_root, c_root, work_root, tape, head,
     y_at = int(head.y_at)
     c_at = int(head.c_at)
     start_at = int(head.start_at)
-    tape[0] = head.walks_end
+    cut_tape(tape, head.walks_end)
     t_bar = 0.0
     for back in range(stages):
         first = (stages - 1 - back) * n
@@ -162,7 +164,7 @@ def reverse_stages(y_root, p_root, d_root, h_root, c_root, memory_root, work_roo
         for m in range(size):
             left[m] -= room[m]
         t_bar += reverse_walks(y_root, p_root, d_root, h_root, c_root, work_root, tape, head, x, left)
-    tape[0] = float(at)
+    cut_tape(tape, at)
     return 0.0, t_bar
 
 
@@ -181,7 +183,7 @@ def record_stages(*arguments):
     stages = method.stages
     at = reserve(tape, HEADER + 2 * TABLE + 4 * stages * n)
     moved = moved_collocation(method, dots.memory, dots.work)
-    recording = StageRecording(starts, tape[0], tape)
+    recording = StageRecording(starts, end_of_tape(tape), tape)
     status = record_iterations(system, method, moved, dots.walked, t, t_end, recording)
     head = rows_of(RecordedStages, tape, at, 1)[0]
     head.size = float(n)
@@ -198,7 +200,7 @@ def record_stages(*arguments):
     head.start_at = float(starts.work + WORK_HEADER)
     head.z_at = float(family_at)
     head.derivatives_at = float(family_at + 2 * stages * n)
-    head.walks_end = tape[0]
+    head.walks_end = end_of_tape(tape)
     transform = tape[at + HEADER : at + HEADER + TABLE]
     inverse = tape[at + HEADER + TABLE : at + HEADER + 2 * TABLE]
     for m in range(TABLE):

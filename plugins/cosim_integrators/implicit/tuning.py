@@ -38,7 +38,7 @@ def step_accuracy(settings):
 
 
 def tune(settings, coefficients):
-    """Where the order of the estimate is that of the solution."""
+    """Set the numbers of Newton's method where the order of the estimate is that of the solution."""
     set_tolerances(settings, coefficients, 1.0, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""What integrators are made of: base classes, tableaux, stages, step control, dense output.
+"""Parts of integrators: base classes, tableaux, stages, step control, dense output.
 
 Public: a package that brings integrators of its own imports from here.
 

@@ -1,4 +1,4 @@
-"""What becomes of an attempt at a step.
+"""The outcomes of an attempt at a step.
 
 ACCEPTED: it is the step. CUT: it met a kink, and the step ends there. UNSURE: it may lie beside one, and is
 tried once more. REJECTED: its error is too large, or its end cannot be computed.

@@ -145,7 +145,7 @@ class CompiledIntegrator(Integrator):
 
     @abstractmethod
     def work_size(self, ny: int) -> int:
-        """How many numbers the method needs in `work` beyond the header and three vectors."""
+        """The count of numbers in `work` that the method needs beyond the header and three vectors."""
 
     @property
     def error_order(self) -> int:
@@ -213,7 +213,7 @@ class CompiledIntegrator(Integrator):
         self._work, self._stepped_arrays = work, NOTHING_STEPPED
 
     def with_accuracy(self, accuracy: float) -> Self:
-        """As `Integrator.with_accuracy`; no system is prepared."""
+        """A copy with another accuracy, which is not prepared for a system."""
         other = super().with_accuracy(accuracy)
         other._system, other._counts, other._work = None, np.zeros(len(COUNTED)), self._work.copy()
         other._stepped_arrays = NOTHING_STEPPED
@@ -240,7 +240,7 @@ class CompiledIntegrator(Integrator):
     def advance(
         self, system: System, state: State, t_stop: float, limit: float = math.inf, most: int = 1_000_000
     ) -> StepCode:
-        """As `Integrator.advance`, in one call of compiled code."""
+        """Take steps as `Integrator.advance`, in one call of compiled code."""
         if self._system is not system:
             self._prepare(system)
         t = state.time
@@ -287,19 +287,19 @@ class CompiledIntegrator(Integrator):
         self._dense(t, self._coefficients, self._work, out, out)
 
     def dense(self) -> DenseOutput:
-        """As `Integrator.dense`."""
+        """The dense output of the last step."""
         self._complete()
         address = function_address(type(self).dense_function, DENSE_SIGNATURE)
         return DenseOutput(address, self._dense, self._coefficients, self._work)
 
     @property
     def previous_time(self) -> float:
-        """Where the last step began, s; NaN when there is none."""
+        """The start of the last step, s; NaN before the first step."""
         return self._last.start
 
     @property
     def reason(self) -> StepReason:
-        """What decided where the last step ended."""
+        """The reason why the last step ended where it did."""
         return StepReason(int(self._last.reason))
 
     @property
@@ -321,7 +321,7 @@ class CompiledIntegrator(Integrator):
 
     @property
     def _last(self) -> StepWork:
-        """What is known of the last step."""
+        """The results of the last step."""
         last: StepWork = rows_of(StepWork, self._work, 0, 1)[0]
         return last
 

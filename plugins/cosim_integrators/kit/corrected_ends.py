@@ -26,7 +26,7 @@ def may_learn(method):
     return learns
 
 
-def note_corrected(system, method, t, before, after):
+def mark_corrected(system, method, t, before, after):
     """Note which components of an estimate of errors corrections have changed.
 
     `y` is the end of the step, at `t`, and `c` belongs to it, on entry and after it; `before` is overwritten.
@@ -42,10 +42,10 @@ def note_corrected(system, method, t, before, after):
             has_new = True
     if has_new:
         sizes.all_states.followed = 1.0  # their floors are others from the next step on
-        note_driven(system, method, t, before)
+        mark_driven(system, method, t, before)
 
 
-def note_driven(system, method, t, slope):
+def mark_driven(system, method, t, slope):
     """Note which states are not free, since they move as states do that are corrected."""
     y = system.y
     c = system.c

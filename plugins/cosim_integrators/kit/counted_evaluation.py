@@ -10,7 +10,7 @@ def evaluate(system, method, t):
 
 
 def evaluate_stage(system, method, t):
-    """As `evaluate`; the time where a block raises is remembered."""
+    """Evaluate the system at a time, and record the time if a block raises; returns as `evaluate`."""
     status = evaluate(system, method, t)
     if status != 0:
         method.work.failed_time = t

@@ -1,11 +1,11 @@
-"""The error of an attempt at an explicit step, over the tolerance: from its stages, and after corrections."""
+"""Error estimates of an attempt at an explicit step, in tolerances."""
 
 from __future__ import annotations
 
 import math
 
 from cosim.kit import has_constraints, project_error
-from cosim_integrators.kit.corrected_ends import may_learn, note_corrected
+from cosim_integrators.kit.corrected_ends import mark_corrected, may_learn
 from cosim_integrators.kit.error_norm import weighted_error
 from cosim_integrators.kit.explicit_stages import ERROR, SECOND_ERROR, combine
 from cosim_integrators.kit.start_of_step import copy_values
@@ -13,7 +13,7 @@ from cosim_integrators.kit.state_sizes import set_floors_of_born_states
 
 
 def estimate(method, row, y, step, floors):
-    """One estimate of the error of a step, as a vector in the spare one, and its size over the tolerance."""
+    """Compute one error estimate of a step into ``spare``; its size in tolerances."""
     spare = method.spare
     combine(method, method.stages + row, spare)
     for m in range(method.n):
@@ -22,9 +22,9 @@ def estimate(method, row, y, step, floors):
 
 
 def mixed(error, second):
-    """One size for two estimates of orders three apart: the geometric mixture of Dormand and Prince's 8(5,3).
+    """The geometric mixture of two estimates of orders three apart, of Dormand and Prince's 8(5,3).
 
-    The lower one keeps the higher one from being deceived.
+    The estimate of lower order protects against an accidentally small one of higher order.
     """
     if not error > 0.0:
         return error
@@ -32,7 +32,7 @@ def mixed(error, second):
 
 
 def estimated_error(method, y, step, floors):
-    """The method's own estimate of its error over the tolerance, or NaN."""
+    """The error estimate of the method in tolerances, or NaN."""
     error = estimate(method, ERROR, y, step, floors)
     if method.tableau.has_second_error != 0.0:
         error = mixed(error, estimate(method, SECOND_ERROR, y, step, floors))
@@ -40,9 +40,9 @@ def estimated_error(method, y, step, floors):
 
 
 def error_of_too_large_attempt(method, t, y, step, error):
-    """As `estimated_error`, of a step from `t`: with floors for states that leave 0 in it.
+    """The error estimate of a too large attempt from `t`, after setting floors for states that leave 0.
 
-    The error in tolerances of states of size 1 goes into ``work.usual_error``.
+    ``work.usual_error`` becomes the error in tolerances of states of size 1.
     """
     last_stage = method.stage(method.stages - 1)
     if set_floors_of_born_states(method, t, step, y, last_stage, method.settings.error_order):
@@ -52,19 +52,19 @@ def error_of_too_large_attempt(method, t, y, step, error):
 
 
 def corrected_error(system, method, t, step):
-    """As `estimated_error`, without what the corrections at the end of the step have taken out."""
+    """The error estimate of a step, without the part that the corrections at its end have removed."""
     y = system.y
     spare = method.spare
     before = method.line(0)  # nothing reads it before the step is accepted
-    notes = has_constraints(method.corrections) and may_learn(method)
+    learns = has_constraints(method.corrections) and may_learn(method)
     error = 0.0
     for i in range(2 if method.tableau.has_second_error != 0.0 else 1):
         estimate(method, ERROR + i, y, step, method.floors)
-        if notes:
+        if learns:
             copy_values(before, spare)
         project_error(system, method, t, spare)
-        if notes:
-            note_corrected(system, method, t, before, spare)
+        if learns:
+            mark_corrected(system, method, t, before, spare)
         size = weighted_error(method, spare, y, method.floors)
         error = size if i == 0 else mixed(error, size)
     return error

@@ -1,4 +1,4 @@
-"""What explicit Runge–Kutta methods find in the arrays of a method.
+"""The arrays of explicit Runge–Kutta methods.
 
 The tableau is data, a flat array: `Tableau`, the nodes of stages and extra stages, where each row begins, and
 the rows: stages, solution, error, second error, way and slope for stiffness, extra stages. Each row is its
@@ -28,7 +28,7 @@ class Tableau(Record):
 
 
 class ExplicitWork(Record):
-    """What explicit methods know of the last step."""
+    """Results of the last step of an explicit method."""
 
     line_ready: float  # whether what dense output needs at each call is there
 
@@ -68,26 +68,26 @@ class ExplicitMethod(MethodArrays):
 
     @property
     def stages(method):
-        """How many there are."""
+        """The number of stages."""
         return int(method.tableau.stages)
 
     @property
     def extra_stages(method):
-        """How many more dense output has."""
+        """The number of further stages for dense output."""
         return int(method.tableau.extra_stages)
 
     def node(method, i):
-        """Of a stage, or behind those of an extra stage."""
+        """The node of a stage; extra stages follow the others."""
         return method.coefficients[NODES_AT + i]
 
     @property
     def progress(method):
-        """What is known of the last step."""
+        """Results of the last step."""
         return rows_of(ExplicitWork, method.work_numbers, OWN, 1)[0]
 
     @property
     def derivatives(method):
-        """Those of all stages, one behind the other."""
+        """The derivatives of all stages, one behind the other."""
         return method.work_numbers[WORK_HEADER + STAGES_AT * method.n :]
 
     def stage(method, i):
@@ -110,7 +110,7 @@ class ExplicitMethod(MethodArrays):
 
     @property
     def sizes_at_start(method):
-        """What they were at the start of the step."""
+        """The sizes of the states at the start of the step."""
         of_dense_output = 3 if method.tableau.degree == 0.0 else 1
         vectors = STAGES_AT + method.stages + 1 + method.extra_stages + of_dense_output
         return StateSizes(method.n, method.work_numbers[WORK_HEADER + vectors * method.n :])
@@ -127,15 +127,15 @@ class ExplicitMethod(MethodArrays):
 
     @property
     def past(method):
-        """What it needs then."""
+        """The slots for reading its own step as the past."""
         return rows_of(PastSlots, method.own_slots, 0, 1)[0]
 
     @property
     def overlaps(method):
-        """Where in the cache it stands how far a step looks into itself, s."""
+        """Offsets in the cache of how far a step reads its own past, s."""
         return method.own_slots[PAST_HEADER : PAST_HEADER + method.past.overlaps]
 
     @property
     def rings(method):
-        """Where in `k` histories begin."""
+        """The places of histories in `k`."""
         return method.own_slots[PAST_HEADER + method.past.overlaps :]

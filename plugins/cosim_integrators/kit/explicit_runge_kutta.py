@@ -115,7 +115,7 @@ class ExplicitRungeKutta(CompiledIntegrator):
         return super().memory_size(ny) + (sizes_size(ny) if self.fixed_step is None else 0)
 
     def extra_slots(self, system: System) -> list[int]:
-        """Where histories are, for steps that read their own past; see `step_in_own_past`."""
+        """The places of histories, for steps that read their own past; see `step_in_own_past`."""
         overlaps = slots_named(system, OVERLAP)
         if not overlaps:
             return []
@@ -124,17 +124,17 @@ class ExplicitRungeKutta(CompiledIntegrator):
             overlaps=len(overlaps),
             rings=len(rings),
             side=system.side,
-            inside_first=ranges["inside"][0],
-            inside_last=ranges["inside"][1],
-            ahead_first=ranges["ahead"][0],
-            ahead_last=ranges["ahead"][1],
+            inside_first=ranges["inside"].start,
+            inside_last=ranges["inside"].stop,
+            ahead_first=ranges["ahead"].start,
+            ahead_last=ranges["ahead"].stop,
             points=self.capabilities.points_inside,
         )
         return [*np.frombuffer(past, dtype=np.int64).tolist(), *overlaps, *rings]
 
     @property
     def warnings(self) -> list[str]:
-        """That the system is stiff, if it was noticed, and what to use instead."""
+        """A warning that the system is stiff, if that was detected, with a method to use instead."""
         if self._last.stiff_hits < HITS:
             return []
         methods = [e for e in cosim.registry().entries("integrator") if issubclass(e.cls, CompiledIntegrator)]

@@ -73,7 +73,7 @@ def measure_rounding_of_step(system, method, t, step):
     return raise_floors(method, step, noise)
 
 
-def take_explicit_step(system, method, t, t_stop, limit):
+def step_explicitly(system, method, t, t_stop, limit):
     """One accepted step from `t`, not past `t_stop` and not longer than `limit`.
 
     The first stage is kept when a step is rejected, and the derivative at the end is the next first stage.
@@ -242,7 +242,7 @@ def fail_step(system, method, t, status, error, has_saved_sizes):
     return MINIMUM_STEP if error == error else NOT_FINITE
 
 
-def take_explicit_step_again(system, method, t_event):
+def repeat_explicit_step(system, method, t_event):
     """Take the last step again, ending exactly at `t_event`, without error control.
 
     Returns DONE or another code; then state and cache are those of the end of the step again.
@@ -270,5 +270,5 @@ def take_explicit_step_again(system, method, t_event):
     return code
 
 
-explicit_step = step_entry(ExplicitMethod, take_explicit_step)
-redo_explicit_step = redo_entry(ExplicitMethod, take_explicit_step_again)
+explicit_step = step_entry(ExplicitMethod, step_explicitly)
+redo_explicit_step = redo_entry(ExplicitMethod, repeat_explicit_step)

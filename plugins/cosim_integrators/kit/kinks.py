@@ -17,7 +17,7 @@ from cosim_integrators.kit.interpolants import hermite
 from cosim_integrators.kit.place_in_step import is_late
 from cosim_integrators.kit.start_of_step import copy_values
 
-AT_START, BEFORE, BEHIND, HERE = range(4)  # where the numbers are kept from
+AT_START, BEFORE, BEHIND, HERE = range(4)  # points at which the numbers are stored
 TAIL = 36  # numbers that a method may have at the very end of `work`
 MOST_CUTS = 8  # how often a step is taken again for the sake of kinks
 MOST_POINTS = 60
@@ -29,7 +29,7 @@ MOST_OF_CHANGE = 0.5  # of a derivative over the step: where it is one of no tim
 
 
 def kink_room(count, n):
-    """Numbers in `work` for so many kinks, with a derivative and what a method has at its end."""
+    """The count of numbers in `work` for kinks: their values, a derivative, and the method's tail."""
     return 0 if count == 0 else TAIL + 4 * count + n
 
 
@@ -42,7 +42,7 @@ def kink_values(method, place):
 
 
 def change_of_derivative(method):
-    """Room for a vector, in front of the numbers of kinks."""
+    """A vector for the change of the derivative."""
     numbers = method.work_numbers
     at = numbers.shape[0] - TAIL - 4 * method.slots.kinks - method.n
     return numbers[at : at + method.n]
@@ -67,7 +67,7 @@ def has_passed_kink(method):
 
 
 def first_zero(method, low, high):
-    """Where lines between the points before and behind put the first kink."""
+    """The place of the first kink, by lines between the points before and behind it."""
     start = kink_values(method, AT_START)
     before = kink_values(method, BEFORE)
     behind = kink_values(method, BEHIND)
@@ -80,7 +80,7 @@ def first_zero(method, low, high):
 
 
 def size_of_kink(system, method, t, t_end):
-    """How much a derivative changes over a step, times its length, in tolerances; stores it at the end."""
+    """The change of a derivative over a step, times its length, in tolerances; stored at the step's end."""
     y = system.y
     c = system.c
     slope = method.slope
@@ -107,7 +107,7 @@ def evaluate_inside(system, method, t, t_end, at):
 
 @rarely
 def jump_between(system, method, t, t_end, low, high):
-    """As `size_of_kink`, of the change between two times inside the step."""
+    """The change of a derivative between two times inside the step, times the step, in tolerances."""
     c = system.c
     change = change_of_derivative(method)
     for point in range(2):
@@ -120,7 +120,7 @@ def jump_between(system, method, t, t_end, low, high):
 
 
 def end_before_kink(t, kink, ideal):
-    """Where a step of an explicit method ends on its way to a kink: there, if it is short, else before it.
+    """The end of a step of an explicit method toward a kink: at the kink if it is near, else before it.
 
     The states of the stages are of a lower order than the end: some are beyond a kink where a long step ends.
     """
@@ -128,7 +128,7 @@ def end_before_kink(t, kink, ideal):
 
 
 def prepare_kink_search(method, c):
-    """At the start of a step: how often it may be taken again, and the numbers there."""
+    """Prepare the start of a step: allow `MOST_CUTS` repetitions, and store the numbers there."""
     work = method.work
     work.kink_cuts = 0.0
     work.kink_size = 0.0
@@ -161,10 +161,10 @@ def is_cut_by_kink(system, method, t, t_end, smallest):
 
 @rarely
 def locate_kink(system, method, t, t_end, smallest):
-    """Find where a step has to end for the sake of a kink, just behind it, and the kink's size.
+    """Find the time just behind a kink, at which a step has to end, and the size of the kink.
 
-    The size that is known of a longer step counts. It is infinite where a derivative jumps: that stays to
-    error control, as it may jump back at once.
+    A size that a longer step has shown counts. It is infinite where a derivative jumps, which is left to
+    error control, since it may jump back at once.
     """
     work = method.work
     known_size = work.kink_size
@@ -195,10 +195,10 @@ def locate_kink(system, method, t, t_end, smallest):
 
 
 def narrow_kink(system, method, t, t_end, size):
-    """The times just before and just behind the first kink of a step, whose size is known: secants.
+    """Bracket the first kink of a step by secants: the times just before and just behind it.
 
-    Each secant is aimed a little beyond the kink, from the side that was found last, so that the bracket
-    shrinks from both sides; every fourth time it is halved.
+    Each secant is aimed a little beyond the kink, seen from the last point, so that the bracket shrinks from
+    both sides; every fourth time it is halved. `size` is that of the kink, 0 if unknown.
     """
     step = t_end - t
     last = kink_values(method, HERE)

@@ -1,4 +1,4 @@
-"""Where a time lies inside a step, so exactly that both ends of a line are met to the last bit."""
+"""The place of a time inside a step, so exact that both ends of a line are met to the last bit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def is_late(t, start, end):
 
 
 class PlaceInStep(NamedTuple):
-    """Where a time lies inside a step."""
+    """The place of a time inside a step."""
 
     is_late: bool  # nearer to the end of the step than to its start
     share: float  # distance from the nearer one of both, over the length of the step
@@ -44,7 +44,7 @@ class PlaceInStep(NamedTuple):
         return place.share if place.is_late else 1.0 - place.share
 
     def fall(place, near, other):
-        """How far the line from `near` to the value `other` at the far end has fallen below `near` there."""
+        """The difference between `near` and the line from there to the value `other` at the far end."""
         fall = near - other
         back = fall - near
         rounding = (near - (fall - back)) - (other + back)

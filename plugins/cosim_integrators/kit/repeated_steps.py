@@ -31,7 +31,7 @@ class RequestedSteps(Record):
 
 
 class RequestedTimes(Record):
-    """From when to when one call steps, and the limit of the next step, s."""
+    """The time span of one call, and the limit of the next step, s."""
 
     start: float
     stop: float

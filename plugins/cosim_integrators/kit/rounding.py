@@ -1,4 +1,4 @@
-"""What rounding gives each state in a step: below that no tolerance helps.
+"""The rounding error of each state in a step: no tolerance below it helps.
 
 It is measured where the size of a state makes steps short (a mechanism that rounding pulls out of its
 symmetry), and again when steps have become longer, or after many of them. A multiple of it stands below the
@@ -56,7 +56,7 @@ def may_be_rounding(method, error):
 
 
 def measure_rounding(system, method, t, slope, noise, other, shorter):
-    """What rounding makes of the derivatives, into `noise`: that of the states, and inside of the evaluation.
+    """Measure the effect of rounding on the derivatives: that of the states, and of the evaluation.
 
     The derivatives are computed on short ways through the start, where they are `slope`. Their change is that
     by rounding of the states once the way is as short as a rounding; what lies neither on a straight line nor

@@ -1,4 +1,4 @@
-"""What is known of the sizes of the states: part of the memory of a method, so of the State."""
+"""The sizes of the states: part of the memory of a method, and so of the State."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NEVER = 1e300
 
 
 class SizeNumbers(Record):
-    """What is known of all states together."""
+    """Numbers about all states together."""
 
     followed: float  # whether some state is followed in every step: it grows from 0, or back
     wave: float  # since when states have left 0, step after step, s; `NEVER`: none has in the last step
@@ -81,7 +81,7 @@ class StateSizes(NamedTuple):
 
     @property
     def growth_rates(sizes):
-        """Its largest rate of growth since it was that small, 1/s."""
+        """The largest growth rate of each state since it was that small, 1/s."""
         return sizes.vector(6)
 
     @property
@@ -91,7 +91,7 @@ class StateSizes(NamedTuple):
 
     @property
     def all_states(sizes):
-        """What is known of all states together."""
+        """Numbers about all states together."""
         return rows_of(SizeNumbers, sizes.numbers, VECTORS * sizes.n, 1)[0]
 
     def copy_to(sizes, target):

@@ -1,4 +1,4 @@
-"""Where a run begins and goes on after a jump, for every method."""
+"""The beginning of a run, and its restart after a jump, for every method."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def initialize_method(system, method, t):
 
 
 def initialize_explicit_method(system, method, t):
-    """As `initialize_method`; with error control nothing is known of the sizes of the states."""
+    """Initialize the method; with error control the sizes of the states are unknown."""
     code = initialize_method(system, method, t)
     if method.is_controlled:
         reset_sizes(method, system.y)

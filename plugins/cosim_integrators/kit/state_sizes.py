@@ -1,4 +1,4 @@
-"""How large each state is: what the absolute part of its tolerance follows.
+"""The size of each state, which the absolute part of its tolerance is relative to.
 
 That part, the floor, is the absolute tolerance of a state of size 1 times the largest value that the state
 has had at the start of a step of this run. Four kinds of states are not known by their values alone:
@@ -38,7 +38,7 @@ def floor_of(method, m, size):
 
 
 def floor_not_below(method, m, size, least):
-    """As `floor_of`, with another lower bound."""
+    """The floor of a state, with its own lower bound."""
     of_size_1 = method.absolute_tolerances[m]
     if not method.follows_size(m):
         return of_size_1
@@ -65,7 +65,7 @@ def steps_ahead(method, order):
 
 
 def grown_floor(method, m, size, power, older):
-    """As `floor_of`, of a state that will be `older` times as old: of its size then, if that is at most 1."""
+    """The floor of a state of the size that it has when it is `older` times as old, at most 1."""
     present_floor = corrected_floor(method, m, size)
     if power == 0.0:
         return present_floor
@@ -76,12 +76,12 @@ def grown_floor(method, m, size, power, older):
 
 
 def least_floor(method, m):
-    """As `floor_of`, of a state that is negligible beside the largest one."""
+    """The floor of a state that is negligible beside the largest one."""
     return own_floor(method, m, NEGLIGIBLE * min(1.0, method.sizes.all_states.largest_of_all))
 
 
 def corrected_floor(method, m, size):
-    """As `floor_of`; with constraints that correct it not less than `least_floor`."""
+    """The floor of a state; if constraints correct it, not less than `least_floor`."""
     floor = own_floor(method, m, size)
     return floor if is_free(method, m) else max(floor, least_floor(method, m))
 

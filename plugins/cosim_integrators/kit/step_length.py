@@ -1,4 +1,4 @@
-"""How long a step is: limits, targets, and the controller; for every method with an error estimate."""
+"""The length of a step: limits, targets, and the controller; for every method with an error estimate."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def ideal_step(method, smallest):
 
 
 def step_end(t, longest, t_stop, controlled):
-    """Where a step of at most this length ends: at the target exactly if it is that near."""
+    """The end of a step of at most this length: exactly the target if that is near."""
     if t + (STRETCH if controlled else STRETCH_FIXED) * longest >= t_stop:
         return t_stop
     if controlled and t + 2.0 * longest > t_stop:
@@ -53,7 +53,7 @@ def step_end(t, longest, t_stop, controlled):
 
 
 def end_reason(t_end, target, smooth, longest, limit, largest):
-    """What decided where an accepted step ends."""
+    """The reason why an accepted step ends where it does."""
     if t_end == target:
         return BY_TARGET
     if t_end == smooth:

@@ -35,7 +35,7 @@ class CvodeSolver:
         return bool(answer.success)
 
     def at(self, t: float) -> Vector:
-        """Its interpolation; the next step goes on from the end of this one.
+        """The interpolated solution; the next step starts from the end of this one.
 
         CVODE stops short of a time by so much, and says that it is there. An output time between makes it
         take a step, behind which it goes on.

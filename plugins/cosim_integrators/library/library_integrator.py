@@ -1,4 +1,4 @@
-"""What integrators of other libraries have in common."""
+"""The base class of integrators of other libraries."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class NotFiniteError(Exception):
 
 @dataclass
 class _Counts:
-    """What `StepStatistics` counts, while it is counted."""
+    """The counts of `StepStatistics` so far."""
 
     steps: int = 0
     rejections: int = 0
@@ -284,7 +284,7 @@ class LibraryIntegrator(cosim.Integrator):
         state.integrator_memory[0] = 0.0
 
     def redo(self, system: System, state: State, t_event: float) -> StepCode:
-        """From the start of the last step to `t_event` exactly, in as many steps as the library wants."""
+        """Step from the start of the last step exactly to `t_event`, in steps of the library's choice."""
         if not self._start < t_event <= self._accepted_end:
             raise ValueError(
                 f"t = {t_event} s is not inside the last step, {self._start} to {self._accepted_end} s"
@@ -314,7 +314,7 @@ class LibraryIntegrator(cosim.Integrator):
 
     @property
     def previous_time(self) -> float:
-        """Where the last step began, s; NaN when there is none."""
+        """The start of the last step, s; NaN before the first step."""
         return self._start
 
     @property

@@ -40,7 +40,7 @@ class ScipySolver:
         return True
 
     def at(self, t: float) -> Vector:
-        """Its dense output."""
+        """The dense output."""
         states: Vector = self._dense(t)
         return states
 

@@ -1,4 +1,4 @@
-"""What fixed steps of all methods for second-order form share, as kernel functions.
+"""Kernel functions for fixed steps of all methods for second-order form.
 
 A method brings ``substeps(system, method, t, t_end)``, the way from the start of a step to its end. It
 returns 0, 1 + the index of a failed block, `NOT_FINITE_STATUS` or `DIVERGED`.
@@ -30,7 +30,7 @@ NOT_FINITE_STATUS, DIVERGED = -1, -2
 
 
 def initialize_second_order_method(system, method, t):
-    """As `initialize_method`; q' = u holds until it does not, and cannot where the lengths differ."""
+    """Initialize the method; q' = u is assumed if q and u are equally long."""
     code = initialize_method(system, method, t)
     method.memory.rates_differ = 1.0 if method.form.size_q != method.form.size_u else 0.0
     return code
@@ -48,7 +48,7 @@ def rates_are_speeds(method, y, c):
 def new_step(substeps: Callable[..., Any]) -> Callable[..., Any]:
     """The step of a method whose way from start to end is `substeps`."""
 
-    def take_fixed_step(system, method, t, t_stop, limit):
+    def step_fixed(system, method, t, t_stop, limit):
         memory = method.memory
         settings = method.settings
         work = method.work
@@ -59,7 +59,7 @@ def new_step(substeps: Callable[..., Any]) -> Callable[..., Any]:
         longest = min(min(settings.fixed_step, settings.largest_step), limit)
         t_end = step_end(t, longest, t_stop, False)
         rates_differed = memory.rates_differ
-        status = go_to_end(system, method, t, t_end)
+        status = step_to_end(system, method, t, t_end)
         if status != 0:
             memory.rates_differ = rates_differed
             work.rejections += 1.0
@@ -70,14 +70,14 @@ def new_step(substeps: Callable[..., Any]) -> Callable[..., Any]:
         work.accept(t, t_end, end_reason(t_end, t_stop, t_stop, longest, limit, settings.largest_step))
         return DONE
 
-    go_to_end = corrected(substeps)
-    return step_entry(SecondOrderMethod, take_fixed_step)
+    step_to_end = corrected(substeps)
+    return step_entry(SecondOrderMethod, step_fixed)
 
 
 def corrected(substeps: Callable[..., Any]) -> Callable[..., Any]:
     """The way to the end of a step, which is corrected and stored; the same results."""
 
-    def go_to_end(system, method, t, t_end):
+    def step_to_end(system, method, t, t_end):
         status = substeps(system, method, t, t_end)
         if status != 0:
             return status
@@ -86,13 +86,13 @@ def corrected(substeps: Callable[..., Any]) -> Callable[..., Any]:
             return NOT_FINITE_STATUS
         return project_end(system, method, t_end)
 
-    return go_to_end
+    return step_to_end
 
 
 def new_redo(substeps: Callable[..., Any]) -> Callable[..., Any]:
     """The last step again, to another end; see `cosim.contracts.method_layout`."""
 
-    def take_fixed_step_again(system, method, t_event):
+    def repeat_fixed_step(system, method, t_event):
         work = method.work
         t = work.start
         t_end = work.end
@@ -101,7 +101,7 @@ def new_redo(substeps: Callable[..., Any]) -> Callable[..., Any]:
             copy_values(system.y, method.start)
             status = evaluate_stage(system, method, t)
             if status == 0:
-                status = go_to_end(system, method, t, t_event)
+                status = step_to_end(system, method, t, t_event)
             if status == 0:
                 break
             # The same substeps give the same end of the step again, to the last bit.
@@ -111,8 +111,8 @@ def new_redo(substeps: Callable[..., Any]) -> Callable[..., Any]:
         work.end = t_event
         return code
 
-    go_to_end = corrected(substeps)
-    return redo_entry(SecondOrderMethod, take_fixed_step_again)
+    step_to_end = corrected(substeps)
+    return redo_entry(SecondOrderMethod, repeat_fixed_step)
 
 
 begin_second_order_steps = redo_entry(SecondOrderMethod, initialize_second_order_method)

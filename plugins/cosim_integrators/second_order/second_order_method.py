@@ -1,4 +1,4 @@
-"""What methods for second-order form find in the arrays of a method."""
+"""The arrays of methods for second-order form."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class FormNumbers(Record):
 
 
 class FormMemory(StepMemory):
-    """What is kept from step to step."""
+    """The memory from step to step."""
 
     rates_differ: float  # 0 while q' = u has held at every point: the rates at new speeds are known then
 
@@ -31,17 +31,17 @@ class SecondOrderMethod(MethodArrays):
 
     @property
     def nq(method):
-        """How many coordinates there are."""
+        """The number of coordinates."""
         return int(method.form.size_q)
 
     @property
     def lengths(method):
-        """Of the substeps, as parts of the step."""
+        """The lengths of the substeps, as parts of the step."""
         return method.coefficients[NUMBERS_AT:]
 
     @property
     def memory(method):
-        """What is kept from step to step."""
+        """The memory from step to step."""
         return rows_of(FormMemory, method.memory_numbers, 0, 1)[0]
 
     @property
@@ -51,7 +51,7 @@ class SecondOrderMethod(MethodArrays):
 
     @property
     def base(method):
-        """What a substep begins from."""
+        """The state from which a substep starts."""
         return method.work_vector(5)
 
     @property

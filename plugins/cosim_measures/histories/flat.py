@@ -1,4 +1,4 @@
-"""What others may call: with ``s.past`` of a view, or with two arguments, ``past, past_ring``."""
+"""Functions of histories for other packages: with ``s.past`` of a view, or with ``past, past_ring``."""
 
 from __future__ import annotations
 

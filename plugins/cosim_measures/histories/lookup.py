@@ -32,7 +32,7 @@ def interpolation_kind(s):
 
 
 def time_beyond(past, t_delayed):
-    """How far a time lies after the newest entry of a history, s; 0 when it does not.
+    """The time by which `t_delayed` lies after the newest entry of a history, s; 0 if it does not.
 
     Also 0 while the piece that the time lies in does not reach to the newest entry.
     """

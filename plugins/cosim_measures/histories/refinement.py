@@ -1,4 +1,4 @@
-"""What is remembered between the ends of steps, as far as the signal asks for it.
+"""Entries of a history between the ends of steps, as many as the signal needs.
 
 Points of a step at which a signal is not where the history would say it is. They are ends of pieces of
 the polynomials like the ends of steps, and belong to the step like the points inside it.

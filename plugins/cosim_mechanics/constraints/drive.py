@@ -1,4 +1,4 @@
-"""What constraints that move a joint have in common: they do work."""
+"""The base of constraints that move a joint: they do work."""
 
 from __future__ import annotations
 

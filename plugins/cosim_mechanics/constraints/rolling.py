@@ -1,4 +1,4 @@
-"""What bodies that roll have in common."""
+"""The base of rolling constraints."""
 
 from __future__ import annotations
 

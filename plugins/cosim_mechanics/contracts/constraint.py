@@ -1,4 +1,4 @@
-"""What holds bodies and coordinates together beside the joints of the tree."""
+"""The contract of constraints, which hold bodies and coordinates together beside the joints of the tree."""
 
 from __future__ import annotations
 

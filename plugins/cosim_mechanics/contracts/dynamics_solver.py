@@ -1,4 +1,4 @@
-"""What computes the accelerations of a tree of joints."""
+"""The contract of solvers for the accelerations of a tree of joints."""
 
 from __future__ import annotations
 

@@ -8,12 +8,12 @@ from cosim import auxiliary_state
 
 
 def dissipated_energy() -> Any:
-    """What dampers and friction have taken, J: ``dissipated_energy = contracts.dissipated_energy()``."""
+    """The energy dissipated so far, J: ``dissipated_energy = contracts.dissipated_energy()``."""
     return auxiliary_state(
         unit="J", minimum=0.0, description="energy dissipated since the start", diagnostic=True
     )
 
 
 def supplied_energy() -> Any:
-    """What has come from outside, J: ``supplied_energy = contracts.supplied_energy()``."""
+    """The energy supplied from outside so far, J: ``supplied_energy = contracts.supplied_energy()``."""
     return auxiliary_state(unit="J", description="work done since the start", diagnostic=True)

@@ -1,4 +1,4 @@
-"""What exerts forces, on bodies or on coordinates."""
+"""The contract of elements that exert forces on bodies or on coordinates."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Force(Component):
         )
 
     def force_contribution(self, state: State) -> ForceContribution:
-        """What this element alone exerts, on every body and coordinate that it acts on.
+        """The forces of this element alone, on every body and coordinate that it acts on.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What acts between two bodies."""
+"""The contract of forces between two bodies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the dynamics of a tree needs from a joint."""
+"""The contract of joints: what the dynamics of a tree needs from them."""
 
 from __future__ import annotations
 

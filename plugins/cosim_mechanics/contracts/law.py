@@ -1,4 +1,4 @@
-"""What an element may claim about its forces, for the contract kit to prove."""
+"""Claims of an element about its forces, which the contract kit tests."""
 
 from __future__ import annotations
 

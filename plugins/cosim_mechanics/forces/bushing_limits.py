@@ -1,4 +1,4 @@
-"""Where the angles of a bushing fail, for its kernel functions; said in one place for both bushings."""
+"""Angles at which bushings fail, for the kernel functions of both bushings."""
 
 from __future__ import annotations
 

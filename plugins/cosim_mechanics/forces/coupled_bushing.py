@@ -208,7 +208,7 @@ class CoupledBushing(LinearBushing):
         put3(last_angles_next, q)
 
     def rest_pose(self) -> Sequence[float]:
-        """Where the springs hold against the preload."""
+        """The pose at which the springs balance the preload."""
         numbers = self.values.numbers
         stiffness = numbers["stiffness"].reshape(6, 6)
         q = numbers["neutral"] + np.linalg.lstsq(stiffness, numbers["preload"], rcond=None)[0]

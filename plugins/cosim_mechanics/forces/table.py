@@ -42,7 +42,7 @@ def energies_at_points(x: Reals, y: Reals, m: Reals, straight: bool, e: Slot) ->
 
 
 def side_of_corner(at: float, x: Reals, straight: bool, extrapolation: float) -> float:
-    """How far a place is from the nearest kink of the curve; the sign changes at each of them.
+    """The distance of a place from the nearest kink of the curve; the sign changes at each kink.
 
     >>> [side_of_corner(at, (0.0, 1.0, 3.0), True, TANGENT) for at in (0.5, 1.5, 3.5)]
     [-0.5, 0.5, 2.5]

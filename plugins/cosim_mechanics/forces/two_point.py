@@ -1,4 +1,4 @@
-"""What all elements between two points have in common."""
+"""The base class of elements between two points."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class ConstraintBench(Bench):
         }
 
     def moved(self, state: cosim.State, turn: Any, by: Any) -> tuple[cosim.State, Vector]:
-        """The same motion with all free bodies turned about Ground's origin and shifted; the rotation."""
+        """The motion with all free bodies turned about Ground's origin and shifted, and the rotation."""
         rotation = Placed(turn=turn).rotation
         R = rotation.as_matrix()
         y = state.y.copy()
@@ -125,7 +125,7 @@ class ConstraintBench(Bench):
         return moved, R
 
     def forces(self, state: cosim.State) -> dict[str, Vector]:
-        """What all copies together exert, by the attachment's name."""
+        """The forces of all copies together, by the attachment's name."""
         state.realize(cosim.Stage.ACCELERATION)
         names = [n for n in type(self.system.parts["constraint0"]).declarations if n.startswith("force_on_")]
         return {
@@ -141,7 +141,7 @@ class ConstraintBench(Bench):
         return str(getattr(place, "name", place))
 
     def power(self, state: cosim.State) -> tuple[float, float]:
-        """What the first constraint does, W, and the size of the terms of this sum."""
+        """The power of the first constraint, W, and the size of the terms of this sum."""
         forces = self.forces(state)
         total = size = 0.0
         for name, force in forces.items():

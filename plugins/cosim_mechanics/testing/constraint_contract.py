@@ -1,4 +1,4 @@
-"""What every constraint has to keep."""
+"""The contract kit of constraints."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ConstraintContract(PartContract):
 
     @classmethod
     def bench(cls, copies: int = 1) -> ConstraintBench:
-        """Where the constraint is tried, without corrections: at poses that do not meet it."""
+        """The test bench of the constraint, without corrections: at poses that do not meet it."""
         return ConstraintBench(cls.make(), copies, projected=False)
 
     @classmethod
@@ -76,7 +76,7 @@ class ConstraintContract(PartContract):
 
     @classmethod
     def results(cls) -> list[str]:
-        """What the constraint computes at a few poses, to the last bit."""
+        """The results of the constraint at a few poses, to the last bit."""
         bench = cls.bench()
         return [text for seed in range(6) for text in bench.computed(cls.state(bench, seed))]
 
@@ -146,7 +146,7 @@ class ConstraintContract(PartContract):
                 )
 
     def test_accelerations_meet_the_equation(self) -> None:
-        """What is solved in compiled code is what `calc_equations` says with numbers."""
+        """The compiled solution meets `calc_equations`, evaluated with numbers."""
         bench = self.bench()
         nq, nu = bench.system.nq, bench.system.nu
         for seed in self.seeds:
@@ -281,7 +281,7 @@ class ConstraintContract(PartContract):
 
     @classmethod
     def differences_in_fmu(cls) -> list[str]:
-        """What is different in an FMU, in sentences."""
+        """The differences of a run as an FMU, in sentences."""
         bench = ConstraintBench(cls.make())
         for parameters in (True, False):  # with drawn ones it may be out of reach
             state = bench.state(5, cls.angle, cls.distance, cls.speed)
@@ -344,7 +344,7 @@ class ConstraintContract(PartContract):
         return is_possible_rate(float(rate), error, self.step, tolerance)
 
     def _rate(self, bench: ConstraintBench, state: cosim.State, quantity: str) -> tuple[Vector, float]:
-        """How an error changes along q_dot and time, and the size of what is differentiated."""
+        """The rate of an error along q_dot and time, and the size of its terms."""
         nq, moved = bench.system.nq, state.copy()
         direction = np.concatenate([state.y_dot[:nq], np.zeros(state.y.size - nq)])
         y, t = state.y.copy(), state.time

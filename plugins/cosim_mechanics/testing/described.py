@@ -1,11 +1,11 @@
-"""What a force element owes its readers."""
+"""Checks of the documentation of a force element."""
 
 from __future__ import annotations
 
 import itertools
 from typing import Any
 
-from cosim.testing.described import missing_prose, tell_missing
+from cosim.testing.described import missing_prose, report_missing
 
 
 def check_force_docstring(component: Any) -> None:
@@ -24,4 +24,4 @@ def check_force_docstring(component: Any) -> None:
     unsaid = [n for n in names if n not in docstring and not cls.declarations[n].description]
     missing += [f"the sections {', '.join(sections)} (underlined with ---)"] if sections else []
     missing += [f"what {', '.join(unsaid)} means (description=…)"] if unsaid else []
-    tell_missing(component, missing)
+    report_missing(component, missing)

@@ -32,7 +32,7 @@ def check_fmu(case: type, method: str) -> None:
 
 
 def export_something() -> None:
-    """From here on this process knows what every FMU carries."""
+    """Load what every FMU contains into this process."""
     exporters = {entry.id: entry for entry in cosim.registry().entries("exporter")}
     if "fmu.pythonfmu" not in exporters:
         return
@@ -46,7 +46,7 @@ def export_something() -> None:
 def differences_in_fmu(
     model: cosim.Model, cls: type, outputs: Sequence[str], relative: float, absolute: float
 ) -> list[str]:
-    """What is different when a model runs as an FMU, in sentences; why it cannot be tried is one, too.
+    """The differences of a run of a model as an FMU, in sentences; or the reason why it cannot run.
 
     Parameters
     ----------

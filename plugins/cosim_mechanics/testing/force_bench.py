@@ -31,7 +31,7 @@ BODY: dict[str, Any] = {"mass": 1.3, "center_of_mass": (0.02, -0.01, 0.03), "ine
 
 @dataclass(frozen=True)
 class Placed:
-    """Where a body is and how it moves, in Ground.
+    """The pose and the velocity of a body, in Ground.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Placed:
 
     @property
     def rotation(self) -> Rotation:
-        """From the body's axes to Ground's."""
+        """The rotation from the body's axes to Ground's."""
         return Rotation.from_rotvec(self.turn)
 
     @property
@@ -78,7 +78,7 @@ class Scene:
     u2: float = 0.0
 
     def at_rest(self) -> Scene:
-        """The same poses and values without motion."""
+        """A copy with the same poses and values, without motion."""
         motionless = {"w": (0.0, 0.0, 0.0), "v": (0.0, 0.0, 0.0)}
         body1, body2 = replace(self.body1, **motionless), replace(self.body2, **motionless)
         return replace(self, body1=body1, body2=body2, u=0.0, u2=0.0)
@@ -186,7 +186,7 @@ class ForceBench(Bench):
 
     @staticmethod
     def forces(state: cosim.State, index: int = 0) -> dict[str, Vector]:
-        """What one element exerts: on its bodies ``a`` and ``b``, then on others and on joints by name."""
+        """The forces of one element: on its bodies ``a`` and ``b``, then on others and on joints by name."""
         exerted = ForceBench.contribution(state, index)
         on_ends = {end: exerted.bodies.get(f"{end}{index}", np.zeros(6)) for end in "ab"}
         on_others = {name: force for name, force in exerted.bodies.items() if name[0] not in "ab"}
@@ -194,14 +194,14 @@ class ForceBench(Bench):
 
     @staticmethod
     def contribution(state: cosim.State, index: int = 0) -> ForceContribution:
-        """What one element exerts and adds."""
+        """The forces and inertias of one element."""
         state.realize(cosim.Stage.ACCELERATION)
         contribution: ForceContribution = state.system.parts[f"element{index}"].force_contribution(state)
         return contribution
 
     @classmethod
     def power(cls, state: cosim.State, index: int = 0) -> tuple[float, float]:
-        """What one element does to bodies and coordinates, W, and the size of the terms of this sum."""
+        """The power of one element on bodies and coordinates, W, and the size of the terms of this sum."""
         total = size = 0.0
         for name, force in cls.forces(state, index).items():
             body = f"{name}{index}" if name in ("a", "b") else name

@@ -1,4 +1,4 @@
-"""What every force element has to keep."""
+"""The contract kit of force elements."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class ForceElementContract(ForceLaws):
         return any(a.of in states for arguments in writers for a in arguments)
 
     def test_power_is_the_loss_of_energy(self) -> None:
-        """What the forces do comes out of the potential energy, or from outside, or is dissipated."""
+        """The power of the forces is taken from potential energy, supplied, or dissipated."""
         declared = type(self.make()).declarations
         if not {STORES, LOSES, BRINGS} & set(declared):
             pytest.skip(f"the element has none of {STORES}, {LOSES}, {BRINGS}")
@@ -187,7 +187,7 @@ class ForceElementContract(ForceLaws):
 
     @classmethod
     def differences_in_fmu(cls) -> list[str]:
-        """What is different in an FMU, in sentences."""
+        """The differences of a run as an FMU, in sentences."""
         bench = ForceBench([cls.make()])
         scenes = [cls.scene(seed) for seed in (5, 7, 8, 10)]
         acting = [s for s in scenes if any(np.any(f) for f in bench.forces(bench.state(s)).values())]

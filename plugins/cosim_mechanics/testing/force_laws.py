@@ -66,7 +66,7 @@ class ForceLaws(PartContract):
 
     @classmethod
     def scenes(cls) -> st.SearchStrategy[Scene]:
-        """Where the bodies may be, and how they may move."""
+        """Poses and velocities at which the bodies are tested."""
         return scenes(cls.angle, cls.distance, cls.speed)
 
     def check_scenes(self, check: Callable[[Scene], None]) -> None:
@@ -205,7 +205,7 @@ class ForceLaws(PartContract):
 
     @classmethod
     def least_power(cls) -> float:
-        """What counts as no power, W: rounding of what the element does elsewhere, as it is declared."""
+        """The power that counts as none, W: rounding of the power elsewhere, as the element declares it."""
         if cls not in ForceLaws._least_powers:
             bench, usual = cls.bench(), 0.0
             for seed in range(0, 18, 3):
@@ -245,7 +245,7 @@ def triple(values: Any) -> tuple[float, float, float]:
 
 
 def carried(scene: Scene, by: Placed) -> Scene:
-    """The same scene seen where everything is carried along by a rigid motion."""
+    """A scene carried along by a rigid motion."""
     Q, w0, v0 = by.rotation, np.array(by.w), np.array(by.v)
 
     def moved(body: Placed) -> Placed:

@@ -1,4 +1,4 @@
-"""What every joint has to keep."""
+"""The contract kit of joints."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class JointContract(PartContract):
 
     @classmethod
     def results(cls) -> list[str]:
-        """What the joint writes at a few poses, to the last bit."""
+        """The results of the joint at a few poses, to the last bit."""
         system, lines = cls.system(), []
         for seed in range(8):
             state = cls.state(system, seed)

@@ -1,4 +1,4 @@
-"""What writes a file that is not a model in a form for other tools."""
+"""The contract of exporters of files that are no models."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ class Calibration(FixedAttributes):
 
     @property
     def runs(self) -> int:
-        """How many simulations it has taken."""
+        """The number of simulations."""
         return self._runs
 
     def _read_signal(self, path: str, column: str, data: cosim.Result) -> None:

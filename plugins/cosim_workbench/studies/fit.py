@@ -1,4 +1,4 @@
-"""What a calibration has found."""
+"""The result of a calibration."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Sensitivities(NamedTuple):
 
 
 class FitRuns(Protocol):
-    """What a calibration asks of its runs.
+    """The runs of a calibration.
 
     Attributes
     ----------
@@ -52,19 +52,19 @@ class FitRuns(Protocol):
 
     @property
     def begin(self) -> float:
-        """Where they begin, s."""
+        """The time at which runs begin, s."""
 
     def unit(self, path: str) -> str:
-        """Of a signal or a fitted parameter; `CosimError` where there is none."""
+        """The unit of a signal or a fitted parameter; `CosimError` if there is none."""
 
     def check_unknown(self, path: str) -> None:
-        """Refuse what cannot be varied: `CosimError`."""
+        """Refuse to vary a computed quantity."""
 
     def start(self, path: str) -> float | None:
         """Start value of a fitted parameter; None where that is not known."""
 
     def prepare(self, signals: Sequence[str], times: Vector) -> None:
-        """What is measured, and when (s)."""
+        """Set the measured signals, and their times (s)."""
 
     def run(self, values: Mapping[str, Vector], count: int) -> tuple[NDArray[np.float64], list[str]]:
         """Signals at the measured times, shape (runs, signals, times), NaN of runs that failed, and why."""
@@ -77,7 +77,7 @@ class FitRuns(Protocol):
 
 
 class ModelFitRuns:
-    """Those of a model."""
+    """The runs of a calibration of a model."""
 
     def __init__(self, model: cosim.Model, settings: Mapping[str, Any]) -> None:
         self.system, self.differences = model.build(), ""
@@ -89,11 +89,11 @@ class ModelFitRuns:
 
     @property
     def begin(self) -> float:
-        """Where they begin, s."""
+        """The time at which runs begin, s."""
         return float(self._state.time)
 
     def unit(self, path: str) -> str:
-        """Of a signal with one element."""
+        """The unit of a signal with one element."""
         signal = self.system.signal(path)
         if signal.slot.size != 1:
             raise cosim.ModelError.of(path, f"has several elements: name one, {path}[0]")
@@ -188,7 +188,7 @@ class ModelFitRuns:
 
 
 class SubjectFitRuns:
-    """Those of a co-simulation, or of another subject: in processes, which stay during a fit."""
+    """The runs of a calibration of a co-simulation or another subject, in processes that stay."""
 
     def __init__(self, subject: StudySubject, settings: Mapping[str, Any]) -> None:
         self.subject = subject
@@ -201,11 +201,11 @@ class SubjectFitRuns:
 
     @property
     def begin(self) -> float:
-        """Where they begin, s."""
+        """The time at which runs begin, s."""
         return self.subject.begin
 
     def unit(self, path: str) -> str:
-        """Of a variable of a participant."""
+        """The unit of a variable of a participant."""
         return self.subject.unit(path)
 
     def check_unknown(self, path: str) -> None:
@@ -213,7 +213,7 @@ class SubjectFitRuns:
         self.subject.unit(path)
 
     def start(self, path: str) -> float | None:
-        """As the co-simulation has it."""
+        """The start value in the co-simulation."""
         return self.subject.start(path)
 
     def prepare(self, signals: Sequence[str], times: Vector) -> None:

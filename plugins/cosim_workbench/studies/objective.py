@@ -1,4 +1,4 @@
-"""What a study keeps of each point, as people write it."""
+"""The numbers that a study stores of each point, as people write them."""
 
 from __future__ import annotations
 

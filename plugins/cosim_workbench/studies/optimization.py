@@ -156,7 +156,7 @@ class Optimization(FixedAttributes):
                 if local:
                     search.try_start(self._own_point())
                 else:
-                    search.look_everywhere(self._seed)
+                    search.search_everywhere(self._seed)
                 message = search.go_on()
             except _SpentError:
                 message = f"all {runs} runs were taken"
@@ -203,7 +203,7 @@ class _Search:
         return any(np.isfinite(value) for value in self._values)
 
     def evaluate(self, shares: Vector) -> Vector:
-        """What is to be least, for points in the unit cube: shape (parameters, points)."""
+        """The objective at points in the unit cube: shape (parameters, points)."""
         points_left = self._most - len(self._points)
         if points_left <= 0:
             raise _SpentError
@@ -242,7 +242,7 @@ class _Search:
         """Try one start."""
         self.evaluate(shares[:, None])
 
-    def look_everywhere(self, seed: int) -> None:
+    def search_everywhere(self, seed: int) -> None:
         """Differential evolution, with its share of the runs."""
         from scipy.optimize import differential_evolution
 
@@ -346,7 +346,7 @@ class _Search:
         return "converged: neither the point nor the objective changes any more" if answer.success else ""
 
     def optimum(self, message: str) -> Optimum:
-        """What has been found."""
+        """The result of the optimization."""
         return Optimum(self._owner, np.array(self._points), np.array(self._values), message, self.no_gradient)
 
 

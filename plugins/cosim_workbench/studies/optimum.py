@@ -1,4 +1,4 @@
-"""What an optimization has found."""
+"""The result of an optimization."""
 
 from __future__ import annotations
 

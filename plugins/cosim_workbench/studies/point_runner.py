@@ -1,4 +1,4 @@
-"""What does the points of a study of a scenario, or of another subject, in the process of a worker."""
+"""Runs of the points of a study of a scenario, or of another subject, in the process of a worker."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class PointRunner:
     functions : mapping
         Objectives of the whole result.
     signals : sequence of str
-        What they read.
+        The signals that these objectives read.
     series : sequence of str
-        Whose values over time belong to a row, too.
+        Signals whose values over time belong to a row, too.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class PointRunner:
         self._reductions, self._functions = reductions, functions
 
     def why_not_parallel(self) -> str:
-        """As the subject says."""
+        """The reason of the subject against runs in parallel; "" if there is none."""
         return self.subject.why_not_parallel()
 
     def run_chunk(self, points: Sequence[Mapping[str, float]]) -> list[Row]:
@@ -56,9 +56,9 @@ class PointRunner:
         return [self._timed_row(point) for point in points]
 
     def _timed_row(self, values: Mapping[str, float]) -> Row:
-        begun = perf_counter()
+        start = perf_counter()
         row = self._row(values)
-        return {**row, SECONDS: perf_counter() - begun}
+        return {**row, SECONDS: perf_counter() - start}
 
     def _row(self, values: Mapping[str, float]) -> Row:
         try:
@@ -93,6 +93,6 @@ class PointRunner:
 
 
 def failed_row(time: float, reason: str) -> Row:
-    """Of a run that has failed."""
-    how = {"status": "failed", "end": float(time), "steps": 0, "events": 0, "reason": reason}
-    return {**how, SECONDS: np.nan}
+    """The row of a run that has failed."""
+    outcome = {"status": "failed", "end": float(time), "steps": 0, "events": 0, "reason": reason}
+    return {**outcome, SECONDS: np.nan}

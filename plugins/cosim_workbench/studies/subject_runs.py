@@ -84,7 +84,7 @@ class SubjectRuns:
         return self.subject.unit(path)
 
     def description(self) -> dict[str, Any]:
-        """What makes results the same."""
+        """All that the results depend on."""
         return self.subject.description()
 
     def run(
@@ -128,7 +128,7 @@ class SubjectRuns:
         try:
             run_in_chunks(Job(self._runner, executor), count, arguments_of, add_rows, fail, goes_on, chunk)
         finally:
-            waiting.give_on()
+            waiting.pass_on()
 
     def _why_not_parallel(self, threads: OwnThreads) -> str:
         try:

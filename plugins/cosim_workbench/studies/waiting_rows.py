@@ -44,9 +44,9 @@ class WaitingRows:
         self._rows.update(enumerate(rows, start=first))
         self._size += sum(len(row[VALUES]) * len(row[VALUES].names) for row in rows if VALUES in row)
         if self._parts is None or self._size >= NUMBERS or perf_counter() - self._begun >= SECONDS:
-            self.give_on()
+            self.pass_on()
 
-    def give_on(self) -> None:
+    def pass_on(self) -> None:
         """Write a part of what waits, and give its rows on."""
         rows = dict(sorted(self._rows.items()))
         self._rows, self._size, self._begun = {}, 0, perf_counter()

@@ -33,7 +33,7 @@ class WrittenRows:
         self.failed = sum(row[self._status] == FAILED for row in rows_done.values())
 
     def seconds_since_last(self) -> float:
-        """How long ago this was asked last, s, or since the beginning."""
+        """The time since the last call, s, or since the beginning."""
         now = wall.perf_counter()
         seconds, self._latest = now - self._latest, now
         return seconds
