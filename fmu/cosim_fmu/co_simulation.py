@@ -69,7 +69,7 @@ from cosim_master.start.explain import explain
 from cosim_master.start.probe_participants import probe_participants
 
 MOST_STEPS = 2**40
-"""Of a run without an end."""
+"""Steps of a run without an end."""
 
 
 class CoSimulation(RepeatableCoupling, ClosedAttributes):
@@ -276,11 +276,11 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         self.__dict__.update(attributes)
 
     def _keep_result(self, result: cosim.Result) -> None:
-        """Have this as the result of the last run."""
+        """Store the result of the last run."""
         self._set(result=result)
 
     def set_start(self, path: str, value: Any) -> None:
-        """Have another start value of a parameter or input in the runs that follow.
+        """Replace the start value of a parameter or input for the next runs.
 
         Raises
         ------
@@ -294,7 +294,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
             self.start_values[name].update(values_of_participant)
 
     def __copy__(self) -> CoSimulation:
-        """The same participants and settings; it may run beside this one."""
+        """A copy with the same participants and settings, which may run in parallel with this one."""
         other = super().__copy__()
         assert isinstance(other, CoSimulation)
         vars(other).update(_is_run=threading.Lock())
@@ -302,7 +302,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
 
     @property
     def until(self) -> float | None:
-        """Where `simulate` ends unless told, s: of an SSP, or of the default experiment of the only FMU."""
+        """The default end of `simulate`, s: of an SSP, or of the default experiment of the only FMU."""
         return self._until
 
     @until.setter
@@ -619,7 +619,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         ]
 
     def _override_feedthrough(self) -> list[WiringProblem]:
-        """What the user says about feedthrough, into the descriptions."""
+        """Write the user's declarations of feedthrough into the descriptions."""
         problems = []
         for name, override in self.feedthrough.items():
             if name not in self.participants:
@@ -658,7 +658,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
 
     @property
     def warnings(self) -> list[str]:
-        """What the user should know before a run, in sentences."""
+        """Warnings before a run, in sentences."""
         if self.algorithm is None or not self.algorithm.exchanges_within_step or not self._is_connected:
             return self._failures
         return [

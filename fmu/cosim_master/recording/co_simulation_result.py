@@ -113,7 +113,7 @@ class CouplingReport:
         raise cosim.LookUpError("output or connection", name, [each.name for each in errors])
 
     def unknown(self, why: str) -> CouplingReport:
-        """This report with unknown errors, and the reason."""
+        """The report with unknown errors, and the reason."""
         return replace(self, verdict="unknown", advice=why)
 
     def require(self, wanted: str) -> None:
