@@ -1,4 +1,4 @@
-"""What people touch: model files, commands, results, pictures."""
+"""The tools for users: model files, commands, results, pictures."""
 
 from typing import TYPE_CHECKING
 

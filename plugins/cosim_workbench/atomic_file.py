@@ -96,7 +96,7 @@ def _remove_if_left(entry: os.DirEntry[str]) -> None:
 
 
 def _prefix(path: Path) -> str:
-    """How the names of drafts begin."""
+    """The beginning of the names of drafts."""
     return f".{path.stem}-draft-"
 
 

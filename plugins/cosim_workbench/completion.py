@@ -1,4 +1,4 @@
-"""What may stand at the end of a command line."""
+"""The possible endings of a command line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FILES = ":files"
 
 
 def candidates(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """What the last word may become, each with what it means.
+    """The completions of the last word, each with its meaning.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def _options(parser: CommandParser | None) -> list[tuple[str, str]]:
 
 
 def _arguments(name: str, before: Sequence[str], typed: str) -> list[tuple[str, str]]:
-    """What fits behind a command and some of its words."""
+    """The completions behind a command and some of its words."""
     by_name = commands()
     if name not in by_name:
         return []

@@ -11,7 +11,7 @@ from cosim_workbench.plot import PICTURES, Plot, draw_panels, require_matplotlib
 from cosim_workbench.plot_plan import plot_plan
 
 MOST_HANDLERS = 9
-"""Of so many the lines have a color of their own; those of the rest are grey."""
+"""Handlers whose lines have a color of their own; those of others are grey."""
 MOST_LINES = 2000
 """More cannot be told apart: every so many-th of them is drawn."""
 

@@ -19,7 +19,7 @@ def event_lines(result: cosim.Result) -> list[str]:
 
 
 def counted_events(result: cosim.Result) -> str:
-    """How often each handler was called, the most frequent first."""
+    """The number of calls of each handler, the most frequent first."""
     counts = Counter(event.handler for event in result.events).most_common()
     parts = [f"{count} × {handler}" for handler, count in counts[:MOST_HANDLERS]]
     if len(counts) > MOST_HANDLERS:

@@ -20,7 +20,7 @@ NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class NewFiles(NamedTuple):
-    """What is to be written.
+    """The files that are to be written.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ def kits_of_kinds() -> dict[str, str]:
 
 
 def registered_kits() -> dict[str, str]:
-    """Those that lie in another package than the base class of their kind."""
+    """The contract kits that lie in another package than the base class of their kind."""
     kits: list[type[ContractKit]] = [entry.cls for entry in cosim.registry().entries("contract_kit")]
     return {kit.kind: kit.kit for kit in kits}
 

@@ -1,4 +1,4 @@
-"""What says in words what is in a file."""
+"""The base of classes that describe a kind of file in words."""
 
 from __future__ import annotations
 
@@ -36,4 +36,4 @@ class Describer(AbstractClosedAttributes):
 
     @abstractmethod
     def describe(self, path: Path) -> str:
-        """What is in a file, in lines; `CosimError` when it is none."""
+        """The content of a file, in lines; `CosimError` if it is not such a file."""

@@ -1,4 +1,4 @@
-"""What is special about Dask's executors."""
+"""Peculiarities of Dask's executors."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ OF_ENSEMBLES = ("threads", "state", "reduce", "signals")
 
 
 class GradientRuns:
-    """Of each point the objective and its gradient, from one run.
+    """The objective and its gradient at each point, from one run.
 
     Parameters
     ----------

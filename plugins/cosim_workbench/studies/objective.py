@@ -1,4 +1,4 @@
-"""What a study keeps of each point, as people write it."""
+"""The stored number of each point of a study, as users write it."""
 
 from __future__ import annotations
 

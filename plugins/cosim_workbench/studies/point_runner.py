@@ -1,4 +1,4 @@
-"""What does the points of a study of a scenario, or of another subject, in the process of a worker."""
+"""Makes the points of a study of a scenario, or of another subject, in the process of a worker."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class PointRunner:
         self._reductions, self._functions = reductions, functions
 
     def why_not_parallel(self) -> str:
-        """As the subject says."""
+        """The reason of the subject."""
         return self.subject.why_not_parallel()
 
     def run_chunk(self, points: Sequence[Mapping[str, float]]) -> list[Row]:
@@ -93,6 +93,6 @@ class PointRunner:
 
 
 def failed_row(time: float, reason: str) -> Row:
-    """Of a run that has failed."""
+    """The row of a run that has failed."""
     how = {"status": "failed", "end": float(time), "steps": 0, "events": 0, "reason": reason}
     return {**how, SECONDS: np.nan}

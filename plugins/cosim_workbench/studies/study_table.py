@@ -71,11 +71,11 @@ class StudyTable(FixedAttributes):
 
     @property
     def failed(self) -> int:
-        """How many points have failed."""
+        """The number of points that have failed."""
         return int((self.columns["status"] == "failed").sum())
 
     def to_pandas(self) -> Any:
-        """The same as a `pandas.DataFrame`, by the number of the point; ``attrs["units"]`` has the units."""
+        """The table as a `pandas.DataFrame`, by the number of the point; ``attrs["units"]`` has the units."""
         frame = pandas().DataFrame(self.columns).set_index("point")
         frame.attrs["units"] = dict(self.units)
         return frame

@@ -84,7 +84,7 @@ class SubjectRuns:
         return self.subject.unit(path)
 
     def description(self) -> dict[str, Any]:
-        """What makes results the same."""
+        """The facts that determine results."""
         return self.subject.description()
 
     def run(

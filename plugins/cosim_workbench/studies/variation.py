@@ -1,4 +1,4 @@
-"""How a variable differs between the points of a study."""
+"""The variation of a variable between the points of a study."""
 
 from __future__ import annotations
 
