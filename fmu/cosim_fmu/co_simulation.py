@@ -36,10 +36,10 @@ from cosim_master.coupling.check_participants import (
     check_clocks,
     check_copies,
     check_last_step,
+    check_starts,
     check_steps,
     check_tolerances,
 )
-from cosim_master.coupling.check_values import check_starts
 from cosim_master.coupling.coupling import (
     CommunicationPoints,
     RunOptions,
@@ -232,8 +232,10 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
     def _connect(
         self, connections: Sequence[Any], starts: Mapping[str, Any], unknown: Sequence[str]
     ) -> list[WiringProblem]:
-        """Make links of the connections, and start values of what is given; faults of both."""
-        links, faults = check_connections(self.descriptions, unknown, connections)
+        """Make links from the connections, and convert the start values. Returns the problems of both."""
+        links, faults = list[Link](), list[WiringProblem]()
+        if connections not in ((), []):
+            links, faults = check_connections(self.descriptions, unknown, connections)
         self.parameter_links = [link for link in links if _is_passed_once(link, self.descriptions)]
         self.links = [link for link in links if not _is_passed_once(link, self.descriptions)]
         if self.joint is not None:

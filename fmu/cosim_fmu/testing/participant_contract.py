@@ -26,7 +26,7 @@ from cosim_master.abilities import (
     Watches,
     WritesLog,
 )
-from cosim_master.coupling.check_values import check_values
+from cosim_master.coupling.check_participants import check_values
 from cosim_master.participants.create_participants import description_faults
 
 ABILITIES: tuple[Any, ...] = (
