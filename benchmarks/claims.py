@@ -66,13 +66,13 @@ class Claim:
 
 
 def read_claims() -> list[Claim]:
-    """All claims, in their order."""
+    """The claims in order."""
     tables = tomllib.loads(CLAIMS.read_text("utf-8"))
     return [Claim(id, **table) for id, table in tables.items() if id != NONE]
 
 
 def read_exempt() -> Mapping[str, list[str]]:
-    """By page: words that look like a measured figure and are none."""
+    """Texts that look like a measured figure but are none, by page."""
     exempt: Mapping[str, list[str]] = tomllib.loads(CLAIMS.read_text("utf-8"))[NONE]
     return exempt
 
@@ -125,7 +125,7 @@ def _measure(command: str, claims: list[Claim]) -> dict[str, str] | None:
 
 
 def _write_down(measures: Mapping[str, Mapping[str, str]]) -> None:
-    """Put date, commit and machine of measures by id into claims.toml; everything else stays as it is."""
+    """Write date, commit and machine of measures by id into claims.toml; everything else stays the same."""
     lines, table = [], ""
     for line in CLAIMS.read_text("utf-8").split("\n"):
         table = line[1:-1] if line.startswith("[") else table

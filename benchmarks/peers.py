@@ -61,7 +61,7 @@ def run_peer(name: str, script: str | Path, arguments: Sequence[str] = (), timeo
 
 
 def peers_folder() -> Path:
-    """Where the environments are."""
+    """The folder of the environments."""
     folder = Path(os.environ.get("COSIM_PEERS") or HERE / ".peers")
     folder.mkdir(parents=True, exist_ok=True)
     return folder

@@ -25,7 +25,7 @@ def version(root: Path = ROOT) -> str:
 
 
 def addresses(root: Path = ROOT) -> dict[str, str]:
-    """Those that are given, by their names."""
+    """The known addresses by their names."""
     lines = tomllib.loads((root / "release" / "addresses.toml").read_text("utf-8"))
     filled = {name: address.replace("{version}", version(root)) for name, address in lines.items() if address}
     for name, address in filled.items():
@@ -39,7 +39,7 @@ def addresses(root: Path = ROOT) -> dict[str, str]:
 
 
 def project_urls(root: Path = ROOT) -> dict[str, str]:
-    """What a package index lists beside the package."""
+    """The addresses that a package index shows with the package."""
     return {name.capitalize(): address for name, address in addresses(root).items() if name in NAMES[:3]}
 
 
@@ -77,7 +77,7 @@ def fill_in(root: Path = ROOT) -> None:
 
 
 def metadata(archive: Path) -> str:
-    """What a wheel or an archive of the sources says of itself."""
+    """The metadata of a wheel or of an archive of the sources."""
     if archive.suffix == ".whl":
         with zipfile.ZipFile(archive) as wheel:
             return wheel.read(next(n for n in wheel.namelist() if n.endswith(".dist-info/METADATA"))).decode()
@@ -90,7 +90,7 @@ def metadata(archive: Path) -> str:
 
 
 def why_not(archives: list[Path], root: Path = ROOT) -> str:
-    """What is to be done before an upload; empty where nothing is."""
+    """The reasons against an upload; empty if there are none."""
     missing = [name for name in NAMES if name not in addresses(root)]
     if missing:
         return (

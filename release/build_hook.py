@@ -42,7 +42,7 @@ class ShipHook(BuildHookInterface):
         return self.target_name == "wheel" and os.environ.get(SHIP) != NOTHING
 
     def dependencies(self) -> list[str]:
-        """What the models of the corpus need when they are built."""
+        """The packages that the models of the corpus need when they are built."""
         return list(self.metadata.core.dependencies) if self._is_compiling() else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
@@ -68,7 +68,7 @@ class ShipHook(BuildHookInterface):
         build_data["pure_python"], build_data["infer_tag"] = False, True
 
     def _describe(self, folder: Path) -> None:
-        """What an installed distribution says of itself: the plugins are found by that."""
+        """Write the metadata of an installed distribution, by which the plugins are found."""
         folder.mkdir()
         core = self.metadata.core
         about = {"Metadata-Version": "2.1", "Name": core.name, "Version": core.version}

@@ -43,7 +43,7 @@ VALUES: dict[str, dict[str, Any]] = {
     "mechanics.tabular_spring": {"lengths": (0.5, 1.0, 2.0), "tensions": (-1.0, 0.0, 2.0)},
     "mechanics.two_point_force": {"station_on_body1": (0.3, 0.0, 0.0)},
 }
-"""Where ones do not do for the parameters that have no default."""
+"""Values of parameters without a default for which 1 is not valid."""
 SPECIAL: dict[str, list[dict[str, Any]]] = {"measures.delay": [{"delay": 0.0}]}
 """Values with which a component needs other functions."""
 ATTACHED = {
@@ -53,9 +53,9 @@ ATTACHED = {
 }
 """To what an attachment of that name is attached."""
 SIGNALS = ("wave", "elbow.q[0]", "steps.part", "felt", "sampled")
-"""What measures follow: a signal with all derivatives, a state, one without derivatives, a past, jumps."""
+"""The signals of measures: one with all derivatives, a state, one without derivatives, a past, jumps."""
 ALONE = ("mechanics.ground", "mechanics.rigid_body", "mechanics.unchecked_body", "fmu.model_exchange")
-"""Those that each mechanism has, bodies, which need a joint, and one whose functions follow from a file."""
+"""Components that each mechanism has; bodies, which need a joint; one whose functions follow from a file."""
 FIXED_STEP = 0.01  # s
 ACCURACY = 1e-4
 
@@ -89,7 +89,7 @@ class Steps(cosim.Component):
 
 
 TOGETHER = 12
-"""So many alternatives of a component are in one model: models are what takes time."""
+"""Alternatives of a component in one model, since building models takes most time."""
 
 
 def mechanism(name: str, **settings: Any) -> Multibody:
@@ -148,7 +148,7 @@ def models() -> Iterator[cosim.Model]:
 
 
 def runs() -> Iterator[cosim.Simulator]:
-    """One of each integrator, where it can with constraints, events, memories and held witnesses."""
+    """A run of each integrator, if it can with constraints, events, memories and held witnesses."""
     registry = cosim.registry()
     for entry in registry.entries("integrator"):
         method = registry.get("integrator", entry.id)

@@ -1,4 +1,4 @@
-"""What building costs: CPU time and memory of a system, and the time of an evaluation, for each part.
+"""The costs of building: CPU time and memory of a system, and the time of an evaluation, for each part.
 
     python benchmarks/building/building.py [--sizes 10 100 1000 10000] [--models long_chain balls …]
 
@@ -83,7 +83,7 @@ def long_chain(count: int) -> cosim.Model:
 
 
 def short_chains(count: int) -> cosim.Model:
-    """The same in chains of four."""
+    """Parts in chains of four."""
     return chain(count, LIMB)
 
 
@@ -182,7 +182,7 @@ def measure(name: str, size: int) -> dict[str, Any]:
 
 
 def exponent(sizes: tuple[float, float], values: tuple[float, float]) -> float:
-    """Of the growth of a value between two sizes."""
+    """The exponent of the growth of a value between two sizes."""
     return math.log(values[1] / values[0]) / math.log(sizes[1] / sizes[0])
 
 

@@ -1,4 +1,4 @@
-"""What users wait for before anything is computed: CPU times of commands, cold and warm.
+"""The time before anything is computed: CPU times of commands, cold and warm.
 
     python benchmarks/building/starting.py [--repeats 3]
 
@@ -33,7 +33,7 @@ def spent(words: list[str], folder: Path) -> float:
 
 
 def row(name: str, words: list[str], folder: Path, repeats: int, is_cold: bool = True) -> None:
-    """One line of the table."""
+    """Print a line of the table."""
     cold, warm = [], []
     for _ in range(repeats):
         if is_cold:

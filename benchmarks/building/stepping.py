@@ -1,4 +1,4 @@
-"""What a step costs, and recording at the end of each: CPU times, for each part.
+"""The cost of a step, and of recording at its end: CPU times, for each part.
 
     python benchmarks/building/stepping.py [--sizes 10 100 1000 10000] [--models free_bodies …]
 

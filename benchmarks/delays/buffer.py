@@ -1,4 +1,4 @@
-"""What a delay costs a step, by the number of entries that it remembers.
+"""The cost of a delay in a step, by the number of entries that it remembers.
 
 One step of a fixed length is the least time of many: appending, forgetting, looking up and all else. The
 look-up alone is timed in compiled code. Writes a table to stdout and a picture beside this file.

@@ -1,4 +1,4 @@
-"""How much work an accuracy costs on y' = -y(t - 1), y(5) = 19/120.
+"""The work for an accuracy on y' = -y(t - 1), y(5) = 19/120.
 
 Ours, jitcdde (Bogacki–Shampine 3(2) with cubic Hermite, breaks stepped on) and ddeint (SciPy, sampled past),
 in one run. Evaluations of the right-hand side are counted, not timed. Writes a table to stdout and a picture

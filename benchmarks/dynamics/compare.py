@@ -92,7 +92,7 @@ def measure(system: cosim.System) -> float:
 
 
 def accelerations(system: cosim.System) -> list[float]:
-    """Of the pins, in order."""
+    """The accelerations of the pins, in order."""
     state = system.default_state().realize(cosim.Stage.ACCELERATION)
     udot = np.array(state.y_dot[system.nq : system.nq + system.nu])
     pins = [n for n, part in system.parts.items() if isinstance(part, cosim_mechanics.Joint) and part.nu == 1]
@@ -117,7 +117,7 @@ def write_inputs(folder: Path) -> tuple[Path, Path]:
 
 
 def machine() -> str:
-    """What this was measured on."""
+    """The machine of the measurement."""
     info = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     models = [line.partition(":")[2].strip() for line in info.splitlines() if line.startswith("model")]
     cpu = " ".join(reversed(models[:2])) or platform.machine()

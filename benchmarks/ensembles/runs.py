@@ -1,4 +1,4 @@
-"""What a run of an ensemble costs, beside a single compiled run; what a second thread brings.
+"""The cost of a run in an ensemble against a single compiled run, and the gain by a second thread.
 
 Usage: python benchmarks/ensembles/runs.py [--tasks pendulum mount ball loop] [--runs 2000] [--passes 5]
 

@@ -74,7 +74,7 @@ def impact_times(height: float, until: float) -> list[float]:
 
 
 def ours(count: int, until: float, accuracy: float, method: str, repeats: int = REPEATS) -> dict[str, Any]:
-    """The same run here; the shortest of several."""
+    """The run in cosim; the shortest of several."""
     model = cosim.Model("balls")
     for i in range(count):
         model.add(Ball, f"ball{i}", height=drop(count, i))

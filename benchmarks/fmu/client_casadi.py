@@ -26,7 +26,7 @@ ends = [run(x0=x, u=u, p=given)["xf"] for given in (p, changed)]
 
 
 def rows(matrix: casadi.DM) -> list[list[float]]:
-    """As nested lists."""
+    """The rows of a matrix as nested lists."""
     return casadi.DM(matrix).full().tolist()
 
 

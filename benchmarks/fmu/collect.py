@@ -20,7 +20,7 @@ FOR_LINUX = re.compile(r"binaries/(linux64|x86_64-linux)/[^/]+\.so$")
 
 
 def git(repository: Path, *words: str) -> bytes:
-    """What git answers; nothing where it cannot."""
+    """The output of git; empty if git fails."""
     command = ["git", "-C", str(repository), "-c", "safe.directory=*", *words]
     return subprocess.run(command, capture_output=True, check=False).stdout
 

@@ -1,4 +1,4 @@
-"""What an exported FMU costs beyond the system in it and beyond pythonfmu's wrapper; a table in markdown.
+"""The cost of an exported FMU beyond its system and beyond pythonfmu's wrapper; a table in Markdown.
 
     python benchmarks/fmu/export_cost.py [--repeats 7]
 

@@ -64,7 +64,7 @@ class Stepped:
 
     @property
     def library(self) -> Path:
-        """Of this machine."""
+        """The library of this machine."""
         return next(self.folder.glob(f"binaries/linux64/{self.identifier}.so"))
 
 
@@ -99,7 +99,7 @@ def by_hand(library: Path, step: float) -> ctypes.CDLL:
 
 
 def compare(model: Measured, way: str, library: Path) -> None:
-    """What is written by hand is this model: after 0.1 s the states agree."""
+    """Check that the code by hand is this model: after 0.1 s the states agree."""
     bare = InProcess(model)
     loaded = by_hand(library, model.step)
     bare.run()
@@ -111,7 +111,7 @@ def compare(model: Measured, way: str, library: Path) -> None:
 
 
 def instructions(host: Path, *arguments: object) -> int:
-    """Of one communication step."""
+    """The instructions of one communication step."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=measured"]
     done = subprocess.run([*command, host, *map(str, arguments)], capture_output=True, text=True, check=True)
     found = re.search(r"Collected : (\d+)", done.stderr)

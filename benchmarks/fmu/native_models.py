@@ -37,7 +37,7 @@ class Measured:
 
     @property
     def method(self) -> dict[str, Any]:
-        """As the exporters and `Simulator` take it."""
+        """The method as exporters and `Simulator` take it."""
         return {"integrator": "integrators.runge_kutta_4", "fixed_step": self.step}
 
 
@@ -59,7 +59,7 @@ def mount() -> cosim.Model:
 
 
 def registry() -> kit.Registry:
-    """What is installed, and the example's plugin from here, whether it is installed or not."""
+    """The installed plugins, and the example's plugin from this repository."""
     sys.path.insert(0, str(EXAMPLE / "plugin"))
     own = importlib.metadata.EntryPoint("engine_mount", "engine_mount_parts.plugin", "cosim")
     installed = importlib.metadata.entry_points(group="cosim")

@@ -68,13 +68,13 @@ def evaluation(system: cosim.System, rounds: int) -> float:
 
 
 def last_acceleration(system: cosim.System) -> float:
-    """Of the lowest body along z, m/s2: what Simbody has to get as well."""
+    """The acceleration of the lowest body along z, m/s2, which Simbody has to reproduce."""
     state = system.default_state().realize(cosim.Stage.ACCELERATION)
     return float(state[f"body{system.nu // 6 - 1}.az"])
 
 
 def peer(name: str, script: str, bodies: int, rounds: int) -> dict[str, float]:
-    """What a peer answers: ``seconds`` of one evaluation; empty where it cannot run here."""
+    """The output of a peer: ``seconds`` of one evaluation; empty if it cannot run here."""
     try:
         answer: dict[str, float] = run_peer(
             name, script, [json.dumps({**CHAIN, "bodies": bodies, "rounds": rounds})]

@@ -1,4 +1,4 @@
-"""Which method for which error: evaluations of ours on fourteen problems, relative to the best of them.
+"""The best method for each error: evaluations of ours on fourteen problems, relative to the best of them.
 
 For each error at the end: the mean (of logarithms) over the problems of the fewest evaluations with which a
 method gets there, as a multiple of the fewest of all, and on how many problems the method is that best one.

@@ -1,4 +1,4 @@
-"""What the gradient of a run by many parameters costs, in runs.
+"""The cost of the gradient of a run by many parameters, in runs.
 
 Usage: python benchmarks/integrators/gradients.py
 
@@ -35,7 +35,7 @@ class Mass(cosim.Component):
 
 
 def chain(count: int) -> tuple[cosim.Model, list[str]]:
-    """So many masses, and the paths of their parameters."""
+    """A chain of masses, and the paths of their parameters."""
     model = cosim.Model("chain")
     for i in range(count):
         model.add(Mass(), f"p{i}")

@@ -1,4 +1,4 @@
-"""What a step costs beyond its evaluations of the derivative, for a system of 20 states.
+"""The cost of a step beyond its evaluations of the derivative, for a system of 20 states.
 
 Measured as the time of many steps less the number of evaluations times the time of one, measured alone.
 """
@@ -67,7 +67,7 @@ def best(run: Callable[[], int], rounds: int) -> float:
 
 
 def evaluation(system: cosim.System, rounds: int) -> float:
-    """One walk through the derivative, in compiled code, s."""
+    """The time of one walk through the derivative, in compiled code, s."""
     state = system.default_state().realize(cosim.Stage.ACCELERATION)
     walk = kit.compile_function(kit.repeat_walk, kit.REPEAT_SIGNATURE)
     first, last = system.derivative_range

@@ -100,7 +100,7 @@ def theirs(answer: dict[str, Any]) -> list[Run]:
 
 
 def to_reach(runs: list[Run], level: float, column: int) -> float:
-    """What a method needs to get to an error: the least of the runs at or below, interpolated; NaN: never."""
+    """The work of a method for an error: the least of the runs at or below, interpolated; NaN: never."""
     points = sorted((r[4], float(r[column])) for r in runs if r[4] > 0.0)
     below = [cost for error, cost in points if error <= level]
     if not below:

@@ -1,4 +1,4 @@
-"""What the share of the accuracy that a step gets costs, and what it brings.
+"""The cost and the gain of the share of the accuracy that a step gets.
 
 Usage: python benchmarks/integrators/true_error.py
 

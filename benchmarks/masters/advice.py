@@ -24,12 +24,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 import verdicts  # noqa: E402
 
 ENOUGH = 0.012
-"""Of the range: what a step that is advised for an error of 1 % may leave."""
+"""The error, relative to the range, that a step advised for an error of 1 % may leave."""
 TOLERANCES = ("tolerance", "absolute_tolerance")
 
 
 class Followed(NamedTuple):
-    """One thing that was advised in one case.
+    """A piece of advice in one case.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ def _value(text: str) -> Any:
 
 
 def follow(which: str, seed: int) -> list[Followed]:
-    """All that is advised in one case; nothing where it is fine, or does not come to its end."""
+    """All advice in one case; none if the case is fine, or does not reach its end."""
     case = verdicts.draw(which, seed)
     before = verdicts.check_case(case, seed)
     if not before:
@@ -104,7 +104,7 @@ def _largest_bar(outputs: list[verdicts.Judged]) -> float:
 
 
 def _smooth(outputs: list[verdicts.Judged]) -> list[verdicts.Judged]:
-    """Those that do not jump; all where all jump."""
+    """The outputs that do not jump; all outputs if all jump."""
     return [output for output in outputs if not output.jumps] or outputs
 
 

@@ -43,7 +43,7 @@ class Cut:
         return self.after(time, self.start)
 
     def after(self, time: float, states: Matrix) -> Matrix:
-        """What becomes of `states` in `time` (s)."""
+        """The states after a time (s)."""
         found: Matrix = expm(time * self.whole) @ states
         return found
 

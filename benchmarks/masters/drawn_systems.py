@@ -45,9 +45,9 @@ ALGORITHMS: list[tuple[str, dict[str, Any]]] = [
 GOING_BACK = 4
 """The last ones: they go back, which relays and samplers do not take well."""
 ACCURACY, TRUTH = 1e-9, 1e-11
-"""Of the participants, and of the one model that is the truth."""
+"""The accuracies of the participants, and of the one model that is the truth."""
 APART = 1e-7
-"""Of a step: so far from a time is what was before it, and what is after it."""
+"""Part of a step: the distance from a time of the values before it, and after it."""
 
 
 @dataclass
@@ -84,7 +84,7 @@ class Drawn:
         return CoSimulation(participants, links, self.algorithm, step or self.step, options=self.options)
 
     def truth(self, times: Vector) -> dict[str, Vector]:
-        """What the parts do in one model, at these times: right before and right after each.
+        """The values of the parts in one model at these times: right before and right after each.
 
         Returns
         -------
@@ -115,7 +115,7 @@ class Drawn:
         return dict(zip(map(_in_participant, names), np.moveaxis(sides, 2, 0), strict=True))
 
     def signals(self) -> list[str]:
-        """What is compared: all outputs and states."""
+        """The compared signals: all outputs and states."""
         model = self._model(list(self.parts))
         kinds = ("output", "position", "speed", "auxiliary")
         return [v.path for v in model.build().variables.values() if v.kind in kinds]

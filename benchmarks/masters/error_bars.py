@@ -25,11 +25,11 @@ from known_couplings import KINDS, draw  # noqa: E402
 import cosim  # noqa: E402
 
 SMALLEST = 1e-9
-"""Of the range: smaller errors are those of the participants and of rounding."""
+"""Errors below this part of the range are those of the participants and of rounding."""
 
 
 CLEARLY_FINE = 0.002
-"""Of the range: a fifth of what the verdict calls fine."""
+"""Part of the range: a fifth of the limit for the verdict "fine"."""
 
 
 class Judged(NamedTuple):
@@ -46,7 +46,7 @@ class Judged(NamedTuple):
 
 
 def check_bars(seed: int) -> Judged | None:
-    """One case; None when it does not run to its end."""
+    """The judged outputs of one case; None if it does not run to its end."""
     case = draw(seed)
     loop = case.loop()
     try:
@@ -76,7 +76,7 @@ def ratios(cases: list[Judged], verified: bool = False) -> list[np.ndarray]:
 
 
 def figures(cases: list[Judged], verified: bool = False) -> dict[str, float]:
-    """How many bars hold, and how much too large they are."""
+    """The share of bars that hold, and their excess."""
     of_cases = ratios(cases, verified)
     of_connections = np.concatenate(of_cases)
     least = [np.min(of_case) for of_case in of_cases]

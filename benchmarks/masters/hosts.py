@@ -1,4 +1,4 @@
-"""What a communication step costs by who hosts two coupled equations x' = u - x, in CPU time.
+"""The cost of a communication step by the host of two coupled equations x' = u - x, in CPU time.
 
 Run it with ``python benchmarks/masters/hosts.py``. Both are systems of ours, FMUs for Co-Simulation
 (`node.c`), FMUs for Model Exchange (`ode.c`) that are participants of their own, or such FMUs that are solved
@@ -50,7 +50,7 @@ def spent(make: Any, links: list[str], algorithm: Any, steps: int) -> float:
 
 
 def calls_of(ode: Path, folder: Path, algorithm: Any) -> float:
-    """How often both FMUs together are called in a step."""
+    """The number of calls of both FMUs together in a step."""
     counts = []
     for steps in (SHORT, LONG):
         path = folder / f"calls-{steps}"

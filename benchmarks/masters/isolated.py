@@ -1,4 +1,4 @@
-"""What an exchange with FMUs in separate processes costs, where compiled code waits for them.
+"""The cost of an exchange with FMUs in separate processes for which compiled code waits.
 
 Run it with ``python benchmarks/masters/isolated.py``. The FMU is ``node.c``, whose step costs nothing. The
 functions of C that the interpreter of exchanges calls are called here one after the other: set the input,

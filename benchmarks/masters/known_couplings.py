@@ -34,7 +34,7 @@ ALGORITHMS: list[tuple[str, dict[str, Any]]] = [
     ("adaptive", {"tolerance": 1e-5, "absolute_tolerance": 1e-6}),
 ]
 FASTEST_GROWTH = 1.0
-"""Of systems that are not stable, per s."""
+"""The fastest growth of systems that are not stable, per s."""
 
 
 class Part(NamedTuple):
@@ -418,7 +418,7 @@ class Species(cosim.Participant):
         self.slope = float(slopes[0])
 
     def step(self, time: float, size: float) -> float:
-        """By the exponential."""
+        """Step by the exponential."""
         integral = self.u * size + 0.5 * self.slope * size**2
         self.x *= float(np.exp(self.growth * size + self.effect * integral))
         self.u, self.slope = self.u + self.slope * size, 0.0
@@ -429,7 +429,7 @@ class Species(cosim.Participant):
         return [self.x if name == "x" else self.u for name in names]
 
     def save(self) -> Any:
-        """All that changes."""
+        """The state that a step changes."""
         return self.x, self.u, self.slope
 
     def restore(self, token: Any) -> None:

@@ -23,7 +23,7 @@ from cosim_fmu import CoSimulation
 
 Vector = NDArray[np.float64]
 Equations = Callable[[Vector, Vector], Sequence[float]]
-"""From states and inputs."""
+"""Equations of states and inputs."""
 ALGORITHMS: list[tuple[str, dict[str, Any]]] = [
     ("jacobi", {}),
     ("gauss_seidel", {}),
@@ -32,7 +32,7 @@ ALGORITHMS: list[tuple[str, dict[str, Any]]] = [
 ]
 MOST_ROUNDS = 200
 SMALLEST = 1e-9
-"""Of the range: smaller errors are those of the participants."""
+"""Errors below this part of the range are those of the participants."""
 
 
 class Part(cosim.Participant):

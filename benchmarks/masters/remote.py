@@ -1,4 +1,4 @@
-"""What a communication step of FMUs on another machine costs, against a bare round trip over a socket.
+"""The cost of a communication step of FMUs on another machine, against a bare round trip over a socket.
 
 Run it with ``python benchmarks/masters/remote.py``. A server is started on this machine; over the
 loopback the network itself takes nothing, so what is left is the worst ratio there is. The bare round trip
@@ -28,7 +28,7 @@ SERVE = "from cosim.cli import main; import sys; sys.exit(main())"
 TURNS, STEPS, STEP, LOADED, PIECE = 3, 30_000, 1e-3, 2000, 100
 """Turns, steps of a run, their length (s), steps that do not count, and steps of a piece that counts."""
 BYTES = 64
-"""Of the message of one participant with one input."""
+"""Bytes of the message of one participant with one input."""
 
 
 def bare(folder: Path) -> Callable[[], float]:

@@ -1,4 +1,4 @@
-"""What a master costs per communication step and FMU: rings and chains of tiny FMUs, rings of tiny systems.
+"""The cost of a master per communication step and FMU: rings and chains of tiny FMUs and systems.
 
     python benchmarks/masters/ring.py [--sizes 2 10 100 1000] [--plot cost.png]
     python benchmarks/masters/ring.py --algorithms [--sizes 10 100]
@@ -70,7 +70,7 @@ def systems(path: Path, count: int, steps: int) -> Measured:
 
 
 def integration(path: Path, count: int, steps: int) -> Measured:
-    """The same number of steps of one such system without a master."""
+    """The steps of one such system without a master."""
     simulator = cosim.Simulator(node().build(), integrator="integrators.explicit_euler", fixed_step=STEP)
     simulator.initialize()
     begun = time.perf_counter()
@@ -123,7 +123,7 @@ def fmpy_loop(path: Path, count: int, steps: int) -> Measured:
 
 
 def peer(name: str, script: str) -> Callable[[Path, int, int], Measured]:
-    """What runs the ring in another library, in its own environment."""
+    """A function that runs the ring in another library, in its own environment."""
 
     def run(path: Path, count: int, steps: int) -> Measured:
         answer = run_peer(name, f"masters/{script}", [str(path), str(count), str(steps)])
@@ -207,7 +207,7 @@ OTHERS: dict[str, Callable[[Path, int, int], Measured]] = {
 }
 OTHERS_OF_ALGORITHMS = {name: run for name, run in OTHERS.items() if name != "CoFMUPy"}
 SLOW = {"Ecos": 4, "fmpy in a Python loop": 100, "libcosim": 100, "CoFMUPy": 1000}
-"""Of the steps, one in so many: these would take minutes."""
+"""The fraction of the steps that slow programs make, which would take minutes otherwise."""
 
 
 def exact(count: int, steps: int) -> float:

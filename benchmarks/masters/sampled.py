@@ -34,7 +34,7 @@ ALGORITHMS: list[tuple[str, dict[str, Any]]] = [
     ("adaptive", {"tolerance": 1e-3}),
 ]
 EXACT = 1e-9
-"""Of the range: such an error is none."""
+"""An error below this part of the range counts as zero."""
 ROUNDING = 1e-6
 """A tick, over its period."""
 
@@ -49,7 +49,7 @@ class Law(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Of the controller: its output, integral and input, its input at the last tick, and ticks so far."""
+    """The memory of the controller: output, integral, input, the input at the last tick, and the ticks."""
 
     u: float = 0.0
     integral: float = 0.0
@@ -98,7 +98,7 @@ class Sampled(cosim.Participant):
         return [getattr(self._memory, name) for name in names]
 
     def save(self) -> Any:
-        """All that changes."""
+        """The state that a step changes."""
         return self._memory
 
     def restore(self, token: Any) -> None:
@@ -110,7 +110,7 @@ class Sampled(cosim.Participant):
 
 
 def tick(law: Law, memory: Memory) -> Memory:
-    """What the controller remembers after a tick."""
+    """The memory of the controller after a tick."""
     integral = memory.integral + law.period * (1.0 - memory.y)
     change = memory.y - memory.y_before
     u = law.kp * (1.0 - memory.y) + law.ki * integral - law.kd * change / law.period

@@ -1,4 +1,4 @@
-"""What it takes to make an FMU ready for its first step, and to close it again: ours and fmpy's.
+"""The time from an FMU to its first step, and to its end: in cosim and in fmpy.
 
     python benchmarks/masters/set_up.py [COUNT]
 
@@ -24,7 +24,7 @@ ROUNDS = 5
 
 
 def ours(paths: list[Path]) -> None:
-    """As participants."""
+    """Prepare FMUs as participants."""
     parts = [FmuParticipant(path, f"p{i}") for i, path in enumerate(paths)]
     for part in parts:
         part.initialize(0.0, 1.0, {})
@@ -34,7 +34,7 @@ def ours(paths: list[Path]) -> None:
 
 
 def theirs(paths: list[Path]) -> None:
-    """As fmpy's documentation shows it; each file is read and extracted once."""
+    """Prepare FMUs as fmpy's documentation shows; each file is read and extracted once."""
     opened, made = {}, []
     for i, path in enumerate(paths):
         if path not in opened:

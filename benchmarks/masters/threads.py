@@ -1,4 +1,4 @@
-"""What two threads bring, over the length of a step of the participants.
+"""The gain by two threads, by the length of a step of the participants.
 
     python benchmarks/masters/threads.py [--rounds 50] [--terms 100 10000]
 

@@ -28,11 +28,11 @@ import cosim  # noqa: E402
 
 SMALLEST = 2e-8
 FINE = 0.01
-"""Of the range: what the verdict calls fine."""
+"""Part of the range: the limit for the verdict "fine"."""
 
 
 class Judged(NamedTuple):
-    """One output of a case.
+    """An output of a case.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ def check_verdicts(which: str, seed: int, verify: bool = False, hidden: bool = F
 
 
 def check_case(case: Case, seed: int, verify: bool = False, hidden: bool = False) -> list[Judged]:
-    """As `check_verdicts`, of a case that may have been changed."""
+    """The outputs of a case that may have been changed, judged as in `check_verdicts`."""
     loop = hidden_loop(case) if hidden else case.loop()
     try:
         result = loop.simulate(case.until)
@@ -111,7 +111,7 @@ def check_case(case: Case, seed: int, verify: bool = False, hidden: bool = False
 
 
 def figures(outputs: list[Judged]) -> dict[str, float]:
-    """How many bars hold, and how wide they are."""
+    """The share of bars that hold, and their width."""
     ratios = np.array([output.ratio for output in outputs])
     return {
         "outputs": float(ratios.size),
@@ -124,7 +124,7 @@ def figures(outputs: list[Judged]) -> dict[str, float]:
 
 
 def verdict_figures(outputs: list[Judged]) -> dict[str, float]:
-    """Of cases: those that are called fine and are, and those that are fine and are called so."""
+    """The share of cases with the verdict "fine" that are fine, and of fine cases with that verdict."""
     worst: dict[tuple[str, int], float] = {}
     for output in outputs:
         if not output.jumps:

@@ -62,7 +62,7 @@ def ours(loops: int, times: np.ndarray) -> list[dict[str, Any]]:
 
 
 def program_runs(loops: int, times: np.ndarray) -> dict[str, list[dict[str, Any]]]:
-    """Of all programs that can be run here."""
+    """The runs of all programs that can be run here."""
     found = {"cosim": ours(loops, times)}
     given = {"loops": loops, "until": float(times[-1]), "grid": GRID, "steps": STEPS}
     given |= {"start": UPRIGHT if loops else 0.0, "corners": CORNERS.tolist(), "axes": AXES.tolist()}

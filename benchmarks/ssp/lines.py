@@ -1,4 +1,4 @@
-"""What one coupling of five FMUs takes to write: as a scenario, as an SSP, for MasterSim and in fmpy.
+"""The lines of one coupling of five FMUs: as a scenario, as an SSP, for MasterSim and in fmpy.
 
     python benchmarks/ssp/lines.py [--folder FOLDER]
 

@@ -24,7 +24,7 @@ METHODS = {"runge_kutta_merson": "merson", "bogacki_shampine": "rk3"}
 
 
 def run(program: str, method: str, figures: dict[str, Any]) -> Run:
-    """With the times checked."""
+    """Run a program, and check its times."""
     return Run(program, method, ACCURACY, lateness(figures, UNTIL), figures["cpu"])
 
 

@@ -1,4 +1,4 @@
-"""What a step costs beside its evaluations: recording, a monitor, a delay, a sampler, events; the first step.
+"""The cost of a step besides its evaluations: recording, a monitor, a delay, a sampler, events.
 
 Usage: python benchmarks/step/costs.py
 """

@@ -1,4 +1,4 @@
-"""What the comparisons share: runs of ours and of a peer, the fastest that is right enough, a table."""
+"""The common part of the comparisons: runs of cosim and of a peer, the fastest sound run, a table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HEADER = (
 
 @dataclass(frozen=True)
 class Run:
-    """One way of doing a task.
+    """A way to make a run.
 
     `tolerance` is that of the method, or its step in s; `error` is against a reference; `seconds` are of the
     processor.
@@ -44,7 +44,7 @@ Measure = Callable[[], list[Run]]
 
 
 def of_peer(peer: str, script: str, argument: str, error_of: Callable[[Any], float]) -> Measure:
-    """What a peer's script in ``step/peers`` answers; nothing, and a word, where it cannot run."""
+    """The output of a peer's script in ``step/peers``; empty, with a word, if it cannot run."""
 
     def measure() -> list[Run]:
         try:
@@ -107,7 +107,7 @@ def rows(task: str, runs: Iterable[Run]) -> list[str]:
 
 
 def time_text(seconds: float) -> str:
-    """With a unit."""
+    """A time with its unit."""
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"

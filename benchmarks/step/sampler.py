@@ -44,7 +44,7 @@ def simulator(method: str, sampled: bool) -> cosim.Simulator:
 
 
 def name_of(method: str, sampled: bool) -> str:
-    """As the peer's script names its runs."""
+    """The name of a run in the peer's script."""
     return f"{method} and sampler" if sampled else method
 
 

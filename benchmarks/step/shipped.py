@@ -1,4 +1,4 @@
-"""What machine code for the plainest processor costs: ``python benchmarks/step/shipped.py``.
+"""The cost of machine code for the plainest processor: ``python benchmarks/step/shipped.py``.
 
 An engine on its mounts by several methods, with the code that came with the package and with what is
 compiled for this processor; each in a process of its own, by turns. Needs a wheel of a release and

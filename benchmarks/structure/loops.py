@@ -37,7 +37,7 @@ def hang(model: Multibody, name: str, parent: str, x: float, y: float, q: float 
 
 
 def model_of(case: str, count: int) -> Multibody:
-    """So many pairs, or a ladder of so many rods."""
+    """A model of pairs of rods, or a ladder of rods."""
     model = Multibody(case, gravity=(0.0, -9.81, 0.0))
     q = START[case]
     for i in range(count):
@@ -67,7 +67,7 @@ def measure(case: str, count: int) -> float:
 
 
 def exponents(sizes: Sequence[int], times: Sequence[float]) -> list[float]:
-    """How the time grows from each size to the next."""
+    """The growth of the time from each size to the next, as exponents."""
     pairs = zip(sizes, sizes[1:], times, times[1:], strict=False)
     return [math.log(t2 / t1) / math.log(n2 / n1) for n1, n2, t1, t2 in pairs]
 

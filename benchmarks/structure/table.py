@@ -56,7 +56,7 @@ class Line(NamedTuple):
 
 
 def peer_answer(given: argparse.Namespace, name: str, script: str, request: dict[str, Any]) -> Any:
-    """What a peer prints; nothing, and a word, where it cannot run."""
+    """The output of a peer; empty, with a word, if it cannot run."""
     if not given.peers:
         return None
     try:

@@ -120,7 +120,7 @@ def measure(problem: str, states: int) -> Measured:
 
 
 def request_of(cases: Sequence[Sequence[Any]]) -> dict[str, Any]:
-    """What the peer is to run."""
+    """The request for the peer."""
     return {"cases": cases, "ends": ENDS, "tolerances": LADDER, "rounds": ROUNDS}
 
 

@@ -10,7 +10,7 @@ from cosim.testing import ComponentContract
 
 
 class TestKalmanFilter(ComponentContract):
-    """What every component has to do."""
+    """The contract of components."""
 
     make = staticmethod(KalmanFilter)
     inputs = {"measured": 0.7}  # noqa: RUF012

@@ -23,7 +23,7 @@ class HeatedRoom(cosim.Participant):
         self.capacity, self.conductance = capacity, conductance
 
     def describe(self) -> ParticipantDescription:
-        """What it is called, what goes in and out, what it can do."""
+        """The name, the inputs and outputs, and the abilities of the room."""
         variables = [
             ParticipantVariable("power", "input", unit="W", start=0.0),
             ParticipantVariable("outside", "parameter", unit="degC", start=5.0),
@@ -69,7 +69,7 @@ class HeatedRoom(cosim.Participant):
         return [known[name] for name in names]
 
     def save(self) -> Any:
-        """Everything that a step changes; so algorithms that go back can use it (`can_restore`)."""
+        """The state that a step changes; algorithms that go back use it (`can_restore`)."""
         return self.temperature, self.power
 
     def restore(self, token: Any) -> None:

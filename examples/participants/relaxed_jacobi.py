@@ -9,7 +9,7 @@ from cosim.kit import Exchange
 
 
 class RelaxedJacobi(cosim.MasterAlgorithm):
-    """All step from the same values, twice: the second time with a mean of old and new ones.
+    """All participants step twice from the same values: the second time with a mean of old and new ones.
 
     Every participant steps with the outputs of the last communication point; then all go back and step
     again with the mean of what the outputs were and what they have become. The error of the coupling is of
@@ -33,7 +33,7 @@ class RelaxedJacobi(cosim.MasterAlgorithm):
         return "the mean of its values at t_i and t_{i+1}"
 
     def step(self, exchange: Exchange, time: float, size: float) -> None:
-        """From the communication point `time` to the next one."""
+        """Step from the communication point `time` to the next one."""
         before, token = exchange.interface(), exchange.save()
         self._step_once(exchange, time, size)
         after = exchange.interface()

@@ -107,5 +107,5 @@ class QuadraticDamper(ForceElement):
 
 @cosim.hookimpl
 def cosim_register(register: cosim.Register) -> None:
-    """What this package brings."""
+    """Register the damper of this package."""
     register("acme.quadratic_damper", QuadraticDamper)

@@ -1,1 +1,1 @@
-"""One FMU: its file, what it declares, its functions; nothing of a co-simulation."""
+"""One FMU: its file, declarations and functions; nothing of a co-simulation."""

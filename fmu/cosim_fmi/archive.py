@@ -27,7 +27,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 PREFIX, NEW = "cosim-run-", "cosim-new-"
-"""Of folders, and of those whose process is about to lock them."""
+"""Prefixes of folders, and of folders whose process is about to lock them."""
 LOCK = "in-use"
 SECONDS_TO_LOCK = 60.0
 _looked: set[str] = set()
@@ -57,7 +57,7 @@ class _Outer:
             self.path = self.path.rename(self.path.with_name(PREFIX + self.path.name.removeprefix(NEW)))
 
     def remove(self) -> None:
-        """All that is in it, and the lock."""
+        """Remove the folder with its contents, and the lock."""
         shutil.rmtree(self.path, ignore_errors=True)
         if self._lock >= 0:
             with suppress(OSError):  # code of an FMU may have closed it
@@ -130,9 +130,9 @@ def _remove_if_left(outer: Path) -> None:
 LARGEST_ARCHIVE = 4 * 2**30
 MOST_MEMBERS = 100_000
 HARMLESS, LARGEST_RATIO = 128 * 2**20, 200
-"""What is larger than this, unpacked, must not be that many times smaller as an archive."""
+"""Above this size, the ratio of unpacked to packed size is limited."""
 DAMAGES = (OSError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
-"""What Python's `zipfile` raises for damaged members, and a disk that is full."""
+"""Exceptions of Python's `zipfile` for damaged members, and for a full disk."""
 
 
 def check_members(members: Sequence[zipfile.ZipInfo]) -> None:
@@ -391,14 +391,14 @@ class FmuArchive:
             )
 
     def _advice_on_wine(self, platform: str) -> str:
-        """That a library for Windows runs on Linux, too."""
+        """The advice that a library for Windows runs on Linux, too."""
         wanted = "x86_64-windows" if self.version == "3.0" else "win64"
         if "linux" not in platform or wanted not in self.platforms or self.version == "1.0":
             return ""
         return " The one for Windows runs here where wine is installed: wine = true."
 
     def _advice_on_sources(self, names: Collection[str]) -> str:
-        """What can be done where only C sources are there; fmpy has to be told which they are."""
+        """The advice for an FMU with C sources alone; fmpy needs their names."""
         if not any(name.startswith("sources/") and name.endswith((".c", ".cpp")) for name in names):
             return ""
         if self.version == "3.0":

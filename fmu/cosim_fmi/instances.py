@@ -29,7 +29,7 @@ Saved = tuple[Any, Any, Any, Any, frozenset[str], frozenset[str], bool]
 
 
 class _Grid(NamedTuple):
-    """Of a clock: when it ticks next, s; what it counts from and by, and the number of that tick."""
+    """The ticks of a clock: the next one, s; their origin and interval, and the number of the tick."""
 
     time: float
     origin: Fraction
@@ -38,12 +38,12 @@ class _Grid(NamedTuple):
 
     @classmethod
     def of(cls, origin: Fraction, interval: Fraction, number: int) -> _Grid:
-        """Its next tick is the double nearest to ``origin + number * interval``."""
+        """The tick with a number: the double nearest to ``origin + number * interval``."""
         return cls(float(origin + number * interval), origin, interval, number)
 
 
 class FmuClocks:
-    """When the clocks of an instance tick, and which of them do; FMUs of FMI 1.0 and 2.0 have none.
+    """The clocks of an instance: their next ticks, and which of them tick; FMI 1.0 and 2.0 have none.
 
     Clocks with an interval are activated at ``origin + i * interval``, both rational numbers; those of
     changing interval and countdown clocks when the FMU says so. Triggered inputs tick when they are set, at
@@ -114,7 +114,7 @@ class FmuClocks:
 
     @property
     def next_time(self) -> float:
-        """When the next clock ticks, s; infinite when none does."""
+        """The time of the next tick, s; infinite if there is none."""
         return min((grid.time for grid in self._schedule.values()), default=math.inf)
 
     def due_clocks(self, time: float) -> list[str]:
@@ -123,7 +123,7 @@ class FmuClocks:
         return [name for name, grid in self._schedule.items() if grid.time <= latest]
 
     def activate(self, names: Iterable[str]) -> dict[str, Any]:
-        """Let inputs tick, in event mode; the clocked inputs that are to be written with them."""
+        """Activate inputs, in event mode. Returns the clocked inputs that are written with them."""
         chosen = [name for name in names if name in self._clocks]
         if not chosen:
             return {}
@@ -192,14 +192,14 @@ class FmuClocks:
         return name in self.ticked
 
     def start_step(self) -> None:
-        """What ticks from now on is new; what has not been read yet stays."""
+        """Begin a step: ticks count as new from now on; those that were not read yet are retained."""
         self.fired = set()
         if self._read:
             self.ticked = set()
         self._read = False
 
     def save(self) -> Saved:
-        """Everything that changes."""
+        """The changing part of the clocks."""
         ticks = frozenset(self.ticked), frozenset(self.fired), self._read
         return dict(self._schedule), dict(self._gaps), dict(self.values), dict(self.shown), *ticks
 
@@ -267,7 +267,7 @@ class KeptInstance:
         self._free: Any = None
 
     def store(self, instance: FmuInstance, unpacked: UnpackedFmu, made_for: Any) -> None:
-        """Take an instance.
+        """Store an instance for later use.
 
         Parameters
         ----------
@@ -434,7 +434,7 @@ def read_fmu(path: Path, wanted: str = "CoSimulation", wine: bool = False) -> tu
 
 
 def probe_fmu(path: Path, wanted: str = "CoSimulation", wine: bool = False) -> tuple[FmuInterface, str]:
-    """What an FMU declares, also one that cannot run here, and why it cannot ("" when it can)."""
+    """The declarations of an FMU, and why it cannot run here; "" if it can."""
     try:
         return read_fmu(path, wanted, wine)[1], ""
     except cosim.FmuError as error:
@@ -452,7 +452,7 @@ def unpack_fmu(path: Path, wine: bool = False) -> UnpackedFmu:
 
 
 def identity(path: Path) -> Identity:
-    """What tells a file from another one that takes its place; zeros when there is none."""
+    """The identity of a file, which changes if another file replaces it; zeros if there is no file."""
     try:
         facts = os.stat(path)
     except OSError:

@@ -1,4 +1,4 @@
-"""What a participant may do beside the contract, each ability a protocol.
+"""Abilities of participants beside the contract, each one a protocol.
 
 A participant has an ability when it has the members of its protocol; it need not derive from it. A master
 asks with ``isinstance``.

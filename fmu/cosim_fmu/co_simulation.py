@@ -36,10 +36,10 @@ from cosim_master.coupling.check_participants import (
     check_clocks,
     check_copies,
     check_last_step,
+    check_starts,
     check_steps,
     check_tolerances,
 )
-from cosim_master.coupling.check_values import check_starts
 from cosim_master.coupling.coupling import (
     CommunicationPoints,
     RunOptions,
@@ -69,7 +69,7 @@ from cosim_master.start.explain import explain
 from cosim_master.start.probe_participants import probe_participants
 
 MOST_STEPS = 2**40
-"""Of a run without an end."""
+"""Steps of a run without an end."""
 
 
 class CoSimulation(RepeatableCoupling, ClosedAttributes):
@@ -232,8 +232,10 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
     def _connect(
         self, connections: Sequence[Any], starts: Mapping[str, Any], unknown: Sequence[str]
     ) -> list[WiringProblem]:
-        """Make links of the connections, and start values of what is given; faults of both."""
-        links, faults = check_connections(self.descriptions, unknown, connections)
+        """Make links from the connections, and convert the start values. Returns the problems of both."""
+        links, faults = list[Link](), list[WiringProblem]()
+        if connections not in ((), []):
+            links, faults = check_connections(self.descriptions, unknown, connections)
         self.parameter_links = [link for link in links if _is_passed_once(link, self.descriptions)]
         self.links = [link for link in links if not _is_passed_once(link, self.descriptions)]
         if self.joint is not None:
@@ -276,11 +278,11 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         self.__dict__.update(attributes)
 
     def _keep_result(self, result: cosim.Result) -> None:
-        """Have this as the result of the last run."""
+        """Store the result of the last run."""
         self._set(result=result)
 
     def set_start(self, path: str, value: Any) -> None:
-        """Have another start value of a parameter or input in the runs that follow.
+        """Replace the start value of a parameter or input for the next runs.
 
         Raises
         ------
@@ -294,7 +296,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
             self.start_values[name].update(values_of_participant)
 
     def __copy__(self) -> CoSimulation:
-        """The same participants and settings; it may run beside this one."""
+        """A copy with the same participants and settings, which may run in parallel with this one."""
         other = super().__copy__()
         assert isinstance(other, CoSimulation)
         vars(other).update(_is_run=threading.Lock())
@@ -302,7 +304,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
 
     @property
     def until(self) -> float | None:
-        """Where `simulate` ends unless told, s: of an SSP, or of the default experiment of the only FMU."""
+        """The default end of `simulate`, s: of an SSP, or of the default experiment of the only FMU."""
         return self._until
 
     @until.setter
@@ -619,7 +621,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         ]
 
     def _override_feedthrough(self) -> list[WiringProblem]:
-        """What the user says about feedthrough, into the descriptions."""
+        """Write the user's declarations of feedthrough into the descriptions."""
         problems = []
         for name, override in self.feedthrough.items():
             if name not in self.participants:
@@ -658,7 +660,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
 
     @property
     def warnings(self) -> list[str]:
-        """What the user should know before a run, in sentences."""
+        """Warnings before a run, in sentences."""
         if self.algorithm is None or not self.algorithm.exchanges_within_step or not self._is_connected:
             return self._failures
         return [

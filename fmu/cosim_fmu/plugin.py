@@ -1,4 +1,4 @@
-"""What this package registers."""
+"""The registrations of this package."""
 
 import cosim
 from cosim_export.native.native_exporter import FittingFmuExporter, NativeFmuExporter

@@ -18,7 +18,7 @@ from cosim_master.trust.second_run import RunAgain, TimeLeft
 from cosim_master.trust.verified_coupling import verified_coupling
 
 Recipe = tuple[Callable[..., "RepeatableCoupling"], tuple[Any, ...], Mapping[str, Any]]
-"""What makes a co-simulation, and its arguments."""
+"""The constructor of a co-simulation, and its arguments."""
 
 
 class RepeatableCoupling(Coupling):
@@ -42,13 +42,13 @@ class RepeatableCoupling(Coupling):
         return _rebuild, (self._recipe, self.until, known)
 
     def __copy__(self) -> RepeatableCoupling:
-        """The same participants and settings; `__reduce__` makes others."""
+        """A copy with the same participants and settings; `__reduce__` makes other participants."""
         other = object.__new__(type(self))
         vars(other).update(vars(self))
         return other
 
     def result_so_far(self) -> cosim.Result:
-        """What the present run has recorded, without its events; for a `progress` of `simulate`.
+        """The recorded rows of the present run, without events; for a `progress` of `simulate`.
 
         Raises
         ------
@@ -68,7 +68,7 @@ class RepeatableCoupling(Coupling):
         return self._running.snapshot().to_bytes()
 
     def restore(self, saved: bytes | str | Path, accept_changed: Collection[str] = ()) -> float:
-        """Let the next `simulate` go on from what was saved, in this or another process, to the same bytes.
+        """Let the next `simulate` continue from a saved state, of this or another process, to the same bytes.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class RepeatableCoupling(Coupling):
         return other.simulate(until, progress, record=record, inside="nothing")
 
     def _find_unnoticed(self) -> RunAgain | None:
-        """What makes another run without an effect outside; None where a participant may have one."""
+        """The constructor of a run without effects outside; None if a participant may have some."""
         if self.joint is not None:
             return None
         others = {

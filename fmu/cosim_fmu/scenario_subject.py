@@ -55,7 +55,7 @@ def why_not_side_by_side(couple: Callable[[], CoSimulation], until: float) -> st
 
 
 MOST_NUMBERS = 2**22
-"""That are recorded to compare two runs: 32 MB."""
+"""Numbers that are recorded to compare two runs: 32 MB."""
 MOST_TRIES = 3
 """To compare; where all of them fail, instances are not reset."""
 NUMBERS = ("real", "integer", "boolean")
@@ -85,7 +85,7 @@ class RunAgain:
         self._has_begun, self._has_left, self._tries = False, False, 0
 
     def run(self, values: Mapping[str, float], until: float, signals: Sequence[str]) -> cosim.Result:
-        """One run.
+        """Make one run.
 
         Parameters
         ----------
@@ -240,7 +240,7 @@ class ScenarioSubject(StudySubject):
         return self._runs.loop
 
     def unit(self, path: str) -> str:
-        """Of a variable of a participant."""
+        """The unit of a variable of a participant."""
         descriptions = self._loop.descriptions
         participant, _, name = path.partition(".")
         if participant not in descriptions:
@@ -254,7 +254,7 @@ class ScenarioSubject(StudySubject):
         return str(variables[name].unit or "1")
 
     def start(self, path: str) -> float | None:
-        """Where a variable begins unless it is varied."""
+        """The default start value of a variable."""
         participant, _, name = path.partition(".")
         given = self._loop.start_values[participant].get(name)
         value = self._loop.descriptions[participant].variables[name].start if given is None else given
@@ -262,7 +262,7 @@ class ScenarioSubject(StudySubject):
 
     @property
     def begin(self) -> float:
-        """Where runs begin, s."""
+        """The start of runs, s."""
         return self._loop.start
 
     def signals(self) -> list[str]:
@@ -308,7 +308,7 @@ class ScenarioSubject(StudySubject):
         return seconds(until, "until")
 
     def run(self, values: Mapping[str, float], signals: Sequence[str]) -> cosim.Result:
-        """One run to the end that is set, or that of the co-simulation."""
+        """Make one run to the given end, or to that of the co-simulation."""
         return self._runs.run(values, self._until, signals)
 
     def kept(self, result: cosim.Result) -> cosim.Result:

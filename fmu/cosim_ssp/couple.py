@@ -33,7 +33,7 @@ STEPS = 1000
 
 
 class SspCoupling:
-    """What `CoSimulation` needs, made of an SSP.
+    """The arguments of `CoSimulation` from an SSP.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class SspCoupling:
         self.fail_on_faults()
 
     def feed(self, series: Any) -> None:
-        """Take values over time for the inputs; raises a `ModelError` as `SystemInputs` does."""
+        """Receive values over time for the inputs; raises a `ModelError` as `SystemInputs` does."""
         inputs = SystemInputs(series, self.network, self._descriptions, self.names)
         self.participants[inputs.name] = inputs.participant
         self.connections += inputs.connections
@@ -174,7 +174,7 @@ def couple_ssp(
     isolation: Isolation = DECLARED,
     **options: Any,
 ) -> Made:
-    """What `make`, a co-simulation, makes of an SSP, checked; see `CoSimulation.from_ssp`."""
+    """The coupling that `make`, a co-simulation, makes of an SSP, checked; see `CoSimulation.from_ssp`."""
     package = Package(path)
     coupling = SspCoupling(package, variant, isolation)
     if inputs is not None:

@@ -1,4 +1,4 @@
-"""What is in an SSP, in words; FMUs are not loaded."""
+"""A description of an SSP in words; FMUs are not loaded."""
 
 from __future__ import annotations
 

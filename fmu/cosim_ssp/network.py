@@ -1,4 +1,4 @@
-"""How values go through the connectors of nested systems.
+"""The ways of values through the connectors of nested systems.
 
 A `Network` has all connectors and, between them, the connections as hops; a `Route` is a chain of hops from
 a point to a component. A `Way` is the conversion of values on a route: `way_along` composes it of the units
@@ -163,7 +163,7 @@ def _number(text: str, items: Items, names_items: bool, leg: Leg) -> int:
 
 
 Place = tuple[str, ...]
-"""Of a node in the tree of systems: names of the elements, without that of the top."""
+"""The path of a node in the tree of systems: names of the elements, without that of the top."""
 Point = tuple[Place, str]
 """A connector, by the place of its component, system or dictionary."""
 MOST_ROUTES = 100_000
@@ -236,7 +236,7 @@ class Network:
         return {} if connector is None else connector.items or {}
 
     def _check_sources(self) -> None:
-        """One source for each connector, or for each part of an array."""
+        """Check that each connector, or each part of an array, has one source."""
         first_hops: dict[tuple[Point, tuple[int, ...]], Hop] = {}
         for hop in (hop for hops in self.hops.values() for hop in hops):
             first = first_hops.setdefault((hop.end, hop.end_indices), hop)
@@ -315,12 +315,12 @@ class Route:
 
     @property
     def end(self) -> Point:
-        """Where it arrives."""
+        """The point at which the route ends."""
         return self.hops[-1].end
 
 
 def routes(network: Network, start: Point) -> Iterator[Route]:
-    """All ways from a point to components and to connectors of the whole, through systems and dictionaries.
+    """All ways from a point to components and to connectors of the top, through systems and dictionaries.
 
     Raises
     ------

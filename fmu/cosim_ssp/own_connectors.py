@@ -1,4 +1,4 @@
-"""What the connectors of the system itself give to results, and take from series."""
+"""The results that connectors of the system itself show, and the series that they take."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def derived_signals(
     names: Mapping[Place, str],
     say: Callable[[str, str], None],
 ) -> dict[str, DerivedSignal]:
-    """What results show under the names of the system's own connectors.
+    """The signals of results with the names of the system's own connectors.
 
     Parameters
     ----------

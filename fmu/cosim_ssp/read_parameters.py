@@ -280,7 +280,7 @@ def _value(document: Document, element: Element) -> Value | None:
 
 
 def _data(document: Document, typed: Element, kind: str) -> Any:
-    """One value, or a list of several."""
+    """The value of a parameter, or a list of values."""
     inner = [e.get("value", "") for e in children(typed, "Value")]
     text = typed.get("value")
     if text is None and not inner:

@@ -30,7 +30,7 @@ TOOLS = (open_simulation_platform, omsimulator)
 
 
 def read_settings(document: Document) -> Settings:
-    """How a document wants to be run.
+    """The settings of a run in a document.
 
     Raises
     ------

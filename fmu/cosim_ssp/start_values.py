@@ -131,7 +131,7 @@ def elements_of(description: ParticipantDescription, name: str, indices: tuple[i
 def _points(
     node: Node, place: Place, name: str, network: Network, descriptions: Descriptions
 ) -> Iterator[Point]:
-    """All variables and connectors that a hierarchical name means in a node."""
+    """The variables and connectors that a hierarchical name means in a node."""
     if isinstance(node, System):
         if name in node.connectors:
             yield place, name

@@ -41,7 +41,7 @@ NOT_EMPTY = (
     "Connectors", "ParameterBindings", "Elements", "Connections", "SignalDictionaries", "GraphicalElements",
     "Annotations", "Enumerations", "Units",
 )  # fmt: skip
-"""What the schemas want to be left out when there is nothing in it."""
+"""Lists that the schemas want to be left out if they are empty."""
 LISTS: dict[str, tuple[str, ...]] = {
     "Connectors": ("Connector",),
     "ParameterBindings": ("ParameterBinding",),
@@ -52,12 +52,12 @@ LISTS: dict[str, tuple[str, ...]] = {
     "Enumerations": ("Enumeration",),
     "Parameters": ("Parameter",),
 }
-"""What may be in a list."""
+"""The elements that a list may have."""
 MOST_PASSES = 3
-"""What one pass moves may leave an empty list behind, or come out of order: the next one mends that."""
+"""Passes at most: one may leave an empty list or a wrong order, which the next one mends."""
 TYPES_OF_VERSION_2 = set(TYPES) - {"Real", "Integer", "Boolean", "String", "Enumeration", "Binary"}
 KINDS_OF_VERSION_2 = ("structuralParameter", "constant", "local", "unspecified")
-"""What came with version 2.0."""
+"""Kinds that came with version 2.0."""
 BASE = ("id", "description")
 META_DATA = ("author", "fileversion", "copyright", "license", "generationTool", "generationDateAndTime")
 ATTRIBUTES: dict[str, tuple[str, ...]] = {
@@ -109,7 +109,7 @@ def make_strict(root: Element, say: Say) -> bool:
 
 
 def _mend(root: Element, say: Say) -> bool:
-    """One pass over all elements."""
+    """Mend all elements in one pass."""
     changed = False
     for element in list(root.iter()):
         if not _is_of_ssp(element) or _is_foreign(element):
@@ -207,7 +207,7 @@ def _move_unknown_attributes(element: Element) -> str:
 
 
 def _merge_lists(element: Element) -> str:
-    """One list of a kind."""
+    """Merge several lists of a kind into one."""
     first: dict[str, Element] = {}
     twice = []
     for listed in [c for c in element if local_name(c) in NOT_EMPTY and _is_of_ssp(c)]:

@@ -1,4 +1,4 @@
-"""What an SSD says, as plain data."""
+"""The content of an SSD as plain data."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Connector:
 
 @dataclass(frozen=True)
 class Transformation:
-    """What happens to a value on its way.
+    """The transformation of a value in a connection.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Transformation:
 
 @dataclass(frozen=True)
 class End:
-    """One end of a connection; `element` is "" for the system's own connector."""
+    """An end of a connection; `element` is "" for the system's own connector."""
 
     element: str
     connector: str
@@ -126,7 +126,7 @@ class Value:
 
 @dataclass
 class Node:
-    """What components and systems have in common.
+    """The common part of components and systems.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ class DictionaryReference(Node):
 
 @dataclass
 class Settings:
-    """How it is to be run, from the default experiment and the annotations in use.
+    """The settings of a run, from the default experiment and the annotations in use.
 
     Attributes
     ----------

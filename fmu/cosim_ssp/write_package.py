@@ -40,7 +40,7 @@ Coupled = TypeVar("Coupled", bound=Coupling)
 
 
 def with_exported_systems(loop: Coupled, folder: Path, options: Mapping[str, Any]) -> Coupled:
-    """The same co-simulation with FMUs in place of systems; itself where it has none.
+    """A co-simulation with FMUs in place of systems; the given one if it has no systems.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def write_ssp(
 
 
 def _read_before(loop: Any, until: float | None) -> dict[str, bytes | Path]:
-    """All files of the SSP that the co-simulation was made of, with what has been changed since."""
+    """All files of the SSP from which the co-simulation was made, with the changes since then."""
     package, settings = loop.ssp.package, loop.ssp.settings
     if loop.ssp.inputs is not None:
         text = "no SSP can hold values over time: read it without them to write it"
@@ -197,7 +197,7 @@ def _names(package: Any) -> list[str]:
 
 
 def _places(package: Any) -> dict[str, str]:
-    """Where the files of a package come to lie in the archive; those from outside lie in ``resources``."""
+    """The places of a package's files in the archive; files from outside are put into ``resources``."""
     names = _names(package)
     places = {name: name for name in names if not leaves_folder(name)}
     for name in names:
@@ -207,7 +207,7 @@ def _places(package: Any) -> dict[str, str]:
 
 
 def _move_sources(root: Element, name: str, package: Any, places: Mapping[str, str]) -> bool:
-    """Let a document refer to files where they lie in the archive; whether anything was changed."""
+    """Let a document refer to files by their places in the archive. Returns whether anything changed."""
     changed = False
     for element, key, file, fragment in _references(root, name, package):
         place = places.get(file, file)
@@ -237,7 +237,7 @@ def _references(root: Element, name: str, package: Any) -> Iterator[tuple[Elemen
 
 
 def _settings(loop: Any) -> dict[str, str]:
-    """How the co-simulation is run, as attributes of our annotation."""
+    """The settings of the co-simulation, as attributes of the annotation of cosim."""
     attributes = {"step": number_text(loop.step)}
     if loop.algorithm is not None:
         with suppress(cosim.LookUpError):  # an algorithm of the user's own script

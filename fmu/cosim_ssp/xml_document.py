@@ -31,7 +31,7 @@ LIKE_OURS = re.compile(
 """Namespaces of drafts and of tools that write other words for those of the standard."""
 
 Element = Any
-"""Of lxml."""
+"""An element of lxml."""
 Say = Callable[[str, str], None]
 """Takes a place (``file:line``) and a sentence."""
 

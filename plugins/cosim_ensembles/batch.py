@@ -88,26 +88,26 @@ class ListedReduction(Record):
 
 
 class RunCounts(Record):
-    """What a run has counted."""
+    """The counts of a run."""
 
     steps: int
     events: int
 
 
 FRESH, BEGUN, ADVANCING, PENDING, ENDING, ENDED = range(6)
-"""How far a run is."""
+"""The stages of a run."""
 STRIDE = 1000
 """Steps; then `Batch.stop` is read again."""
 STOPPED = 5
-"""What `run_batch` returns after a request to stop; the run that has begun is lost."""
+"""The return value of `run_batch` after a request to stop; the run that has begun is lost."""
 
 BATCH_SIGNATURE = "iif>i"
 REDUCTION_SIGNATURE = "FF>f"
-"""Of a reduction: times, and the values of its signals, one signal behind the other."""
+"""The signature of a reduction: times, and the values of its signals, one signal behind the other."""
 NAMES = [name for name, _, _ in ARRAYS]
 HISTORY, INTEGERS = NAMES.index("h"), NAMES.index("k")
 HISTORY_LENGTH = width_of(ArrayPlace) * HISTORY + place_in(ArrayPlace, "length")
-"""Where in `CompiledStep.head` the length of `h` stands."""
+"""The place of the length of `h` in `CompiledStep.head`."""
 
 
 call_reduction = indirect_call(REDUCTION_SIGNATURE)

@@ -96,7 +96,7 @@ class BatchEnsemble(cosim.Ensemble):
         return chosen_integrator(integrator, self.system, self._settings["accuracy"], dict(self._options))
 
     def job_for(self, executor: Executor) -> Job:
-        """What is sent to the workers of an executor: once."""
+        """The data that the workers of an executor receive once."""
         if self._job is None or self._job.executor is not executor:
             self._job = Job(self, executor)
         return self._job
@@ -173,7 +173,7 @@ class BatchEnsemble(cosim.Ensemble):
         return vars(block)
 
     def _write_part(self, changes: Changes, block: Block, parts: Any) -> None:
-        """Have the values over time of a block written to a file in place of being kept."""
+        """Let the values over time of a block be written to a file, which frees their memory."""
         if block.series is not None:
             name = parts.add(BatchResult(self.plan, changes.given, block))
             block.series, block.parts = None, {0: name} if name else {}
@@ -255,7 +255,7 @@ class BatchEnsemble(cosim.Ensemble):
         return stopped
 
     def new_runs(self, start: State) -> CompiledRuns | SimulatorRuns:
-        """What does runs one after the other, in arrays of its own.
+        """An object that makes runs one after the other, with arrays of its own.
 
         Systems that are not for the method are refused at the State `start`, as a single run does.
         """

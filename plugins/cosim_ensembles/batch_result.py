@@ -1,4 +1,4 @@
-"""What the runs of an ensemble have left."""
+"""The results of the runs of an ensemble."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OK, TERMINATED, FAILED, LEFT_OUT = "ok", "terminated", "failed", "not run"
 
 
 class BatchResult(EnsembleResult):
-    """What `BatchEnsemble.run` has left.
+    """The results of `BatchEnsemble.run`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What some runs of an ensemble leave, as arrays."""
+"""The results of some runs of an ensemble, as arrays."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Block:
 
     @property
     def ended(self) -> int:
-        """How many runs have ended."""
+        """The number of runs that have ended."""
         return int((self.codes >= 0).sum())
 
     @classmethod

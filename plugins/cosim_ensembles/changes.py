@@ -1,4 +1,4 @@
-"""What differs between the runs of an ensemble, as numbers for compiled code."""
+"""The differences between the runs of an ensemble, as numbers for compiled code."""
 
 from __future__ import annotations
 

@@ -200,7 +200,7 @@ class SpansUnderWay:
 
 
 class ChunkSize:
-    """How many runs a chunk has, by the time that runs have taken."""
+    """The number of runs in a chunk, from the time that runs have taken."""
 
     def __init__(self, fixed: int | None, most: int | None) -> None:
         self._fixed, self._most, self._seconds = fixed, most, 0.0
@@ -228,7 +228,7 @@ def run_chunk(key: str, data: bytes, arguments: tuple[Any, ...]) -> tuple[Any, f
 
 
 def support_of(executor: Executor) -> ExecutorSupport:
-    """What is known of an executor: that of a plugin which serves it, else of all alike."""
+    """The support for an executor: by a plugin for it, else the common one."""
     if not isinstance(executor, (OwnProcesses, OwnThreads)):
         for entry in registry().entries("executor_support"):
             support: ExecutorSupport = entry.cls()

@@ -160,12 +160,12 @@ class CompiledRuns:
         return int(self._call(*arguments))
 
     def _share_histories(self) -> None:
-        """Let the Step see only as much of `h` as the run that has begun has."""
+        """Let the Step see only the part of `h` that belongs to the present run."""
         if self._batch.phase == batch.FRESH:
             self._step.head[batch.HISTORY_LENGTH] = self._history
 
     def _make_longer(self, length: int) -> None:
-        """Give `h` twice the length that is needed, so that later runs need not ask."""
+        """Give `h` twice the length that is needed, so that later runs do not ask again."""
         used = int(self._step.head[batch.HISTORY_LENGTH])
         longer = np.zeros(2 * length)
         longer[:used] = self._state.arrays["h"][:used]

@@ -38,12 +38,12 @@ class EnsembleCall:
     each: Callable[[int, BatchResult], Any] | None
 
     def take(self, first: int, last: int, rows: dict[str, Any]) -> None:
-        """Keep the results of runs `first` … `last` - 1, given as `vars` of a block, and give them on."""
+        """Store the results of runs `first` … `last` - 1, given as `vars` of a block, and pass them on."""
         self.block.take(first, last, rows)
         if self.each is not None:
             given = self.changes.some(first, last).given
             self.each(first, BatchResult(self.plan, given, Block.of(rows), parts=self.parts))
 
     def goes_on(self) -> bool:
-        """Tell how many runs have ended; whether the others are to be done."""
+        """Report how many runs have ended. Returns whether the others are to be made."""
         return self.progress is None or self.progress(self.block.ended, self.block.runs) is not False

@@ -1,4 +1,4 @@
-"""What runs that go to an executor have to know of it."""
+"""Facts of an executor for the runs that it makes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cosim.kit import AbstractClosedAttributes
 
 @plugin_kind("executor_support")
 class ExecutorSupport(AbstractClosedAttributes):
-    """How many workers an executor has, what is sent to each of them once, what its errors mean.
+    """The workers of an executor, the data that each of them receives once, and the meaning of its errors.
 
     As it stands it serves executors of the standard library, and whatever keeps to `concurrent.futures`. For
     executors of a library that do not, a plugin registers a class that derives from this one; it is
@@ -35,12 +35,12 @@ class ExecutorSupport(AbstractClosedAttributes):
         return False
 
     def workers(self, executor: Any) -> int:
-        """How many there are, as far as it says; 1 at least."""
+        """The number of workers, if the executor tells it; at least 1."""
         count = getattr(executor, "_max_workers", None) or getattr(executor, "count", None)
         return max(1, count) if isinstance(count, int) else 1
 
     def share(self, executor: Any, data: bytes) -> Any:
-        """What stands for `data` among the arguments of tasks, where it need not go with each of them."""
+        """A stand-in for `data` among the arguments of tasks, so that not every task carries it."""
         return data
 
     def has_lost_worker(self, error: BaseException) -> bool:

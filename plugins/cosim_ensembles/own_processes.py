@@ -20,7 +20,7 @@ Task = tuple["Future[Any]", bytes]
 KILLED = getattr(signal, "SIGKILL", None)
 """Windows has no such signal."""
 MOST_STARTS = 5
-"""Of a process that ends before it takes a task."""
+"""Starts of a process that ends before it takes a task."""
 
 
 class LostProcess(BrokenExecutor):
@@ -121,7 +121,7 @@ class OwnProcesses(Executor):
             self._end(process)
 
     def _new_process(self) -> NewProcess:
-        """One that has begun; what is lost before that is not a fault of a task."""
+        """A new process; if it ends before it takes a task, the task is not at fault."""
         for _ in range(MOST_STARTS):
             with self._guard:
                 if self._is_killed:

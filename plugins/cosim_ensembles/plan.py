@@ -1,4 +1,4 @@
-"""What all runs of an ensemble have in common."""
+"""The common part of all runs of an ensemble."""
 
 from __future__ import annotations
 
@@ -97,12 +97,12 @@ class Plan:
 
     @property
     def points(self) -> int:
-        """How many there are on the grid."""
+        """The number of points on the grid."""
         return int(self.times.size)
 
     @property
     def most_runs(self) -> int:
-        """How many runs may be kept at once where their values over time go to files."""
+        """The number of runs in memory at once, if their values over time go to files."""
         return max(1, MOST_NUMBERS // (self.points * len(self.columns)))
 
     def units(self) -> dict[str, str]:

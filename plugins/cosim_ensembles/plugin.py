@@ -1,4 +1,4 @@
-"""What this package registers."""
+"""The registrations of this package."""
 
 from __future__ import annotations
 

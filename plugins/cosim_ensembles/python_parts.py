@@ -1,4 +1,4 @@
-"""What of a system is Python, and so cannot run in threads."""
+"""The parts of a system in Python, which cannot run in threads."""
 
 from __future__ import annotations
 

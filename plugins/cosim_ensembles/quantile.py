@@ -19,7 +19,7 @@ def sort(values):
 
 
 def sift(values, start, end):
-    """Let an element sink to its place in a heap."""
+    """Sift an element down to its place in a heap."""
     root = start
     while 2 * root + 1 < end:
         child = 2 * root + 1

@@ -1,4 +1,4 @@
-"""What is kept of a run: a number from signals over time."""
+"""The reduction of a run to a number, from signals over time."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def named_reduction(name: str, spec: Any) -> tuple[Callable[..., float], list[st
 
 
 def unit_of_reduction(spec: Spec, unit: str) -> str:
-    """Of a reduction of a signal with this unit; "1" for functions of the user.
+    """The unit of a reduction of a signal with this unit; "1" for functions of the user.
 
     Examples
     --------

@@ -27,6 +27,6 @@ class RunQueue:
             return first, self._next
 
     def measure(self, runs: int, took: float) -> None:
-        """How long some runs have taken, s, wall-clock time."""
+        """Receive the time that some runs have taken, s, wall-clock time."""
         with self._lock:
             self._span = max(1, min(4 * runs, int(runs * PATIENCE / max(took, 1e-9))))

@@ -1,4 +1,4 @@
-"""One run after the other, with other values each time."""
+"""Makes one run after the other, each with other values."""
 
 from __future__ import annotations
 

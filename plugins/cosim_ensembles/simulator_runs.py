@@ -14,7 +14,7 @@ from cosim_ensembles.plan import Plan
 
 
 class SimulatorRuns:
-    """The same as `CompiledRuns`, in Python: its steps and tangents are compiled code without a lock.
+    """`CompiledRuns` in Python: its steps and tangents are compiled code that holds no lock.
 
     Parameters
     ----------

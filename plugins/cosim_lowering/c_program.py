@@ -54,7 +54,7 @@ RESULTS = {"i": "int64_t", "f": "double", "v": "void"}
 
 
 class CProgram:
-    """All functions of a program as C.
+    """The functions of a program as C.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ class CProgram:
 
 
 def _known(program: Program, constants: Collection[str]) -> dict[str, KnownArray]:
-    """The known properties of each array: its length, and its constant numbers."""
+    """The known facts of each array when the file is written: its length, and its constant values."""
     known = {}
     for name, letter, _ in ARRAYS:
         array = program.arrays[name]
@@ -213,7 +213,7 @@ def _head(letters: str) -> str:
 
 
 def _names(letters: str) -> list[str]:
-    """The argument names of a signature."""
+    """The names of the arguments of a signature."""
     if letters == BLOCK_SIGNATURE:
         return ["t", *"ypdkhc", "ints", "first", "count"]
     return [f"a{i}" for i in range(len(letters.split(">")[0]))]
@@ -225,7 +225,7 @@ def _walk_head() -> str:
 
 
 def _run_of(program: Program, constants: Collection[str]) -> str:
-    """The lines that make the arrays of an instance those of a run."""
+    """The C code that makes the arrays of a run from those of an instance."""
     members = []
     for i, (name, *_) in enumerate(ARRAYS):
         length = f"arrays[{i}].rows" if name in GROWS else str(len(program.arrays[name]))

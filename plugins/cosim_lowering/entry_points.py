@@ -1,4 +1,4 @@
-"""Functions for C, ``int64_t NAME(Array *arrays, double t)``, as LLVM's text around lowered functions.
+"""The entry points for C, ``int64_t NAME(Array *arrays, double t)``, as LLVM's text around functions.
 
 `Array` is the shell's: the address of the first number, how many rows, how many columns (of a table).
 """
@@ -60,7 +60,7 @@ def group_of_arrays(
     constants: Mapping[str, str],
     grows: Collection[str],
 ) -> str:
-    """The lines by which lowered functions find the arrays of a group among those of the shell.
+    """The text by which lowered functions find the arrays of a group among those of the shell.
 
     Parameters
     ----------

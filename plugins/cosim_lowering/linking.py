@@ -41,7 +41,7 @@ GROWS = ("h",)
 
 
 def machine_code(program: Program, entries: Sequence[str], raised: int, prefix: str = "cosim") -> MachineCode:
-    """All functions of a program, linked and optimized as a whole.
+    """The functions of a program, linked and optimized as a whole.
 
     Parameters
     ----------
@@ -120,11 +120,11 @@ def _calls(
 
 
 def _can_raise(texts: Mapping[str, str]) -> set[str]:
-    """Which lowered functions may return a status that is not 0."""
+    """The lowered functions that may return a status other than 0."""
     return {name for name, text in texts.items() if set(RETURNS.findall(text)) != {"0"}}
 
 
 def plan_of(program: Program) -> Plan:
-    """The plan of a run of a program."""
+    """The plan of a run of a program, by its system and its method."""
     plan: Plan = rows_of(Plan, program.arrays["program"], 0, 1)[0]
     return plan

@@ -1,4 +1,4 @@
-"""One module of all lowered functions, and its object file for this machine."""
+"""Lowered functions as one module, and as an object file of this machine."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MATHEMATICS = (
 )
 C_LIBRARY = frozenset(MATHEMATICS.split())
 ONE_VERSION = "sincos"
-"""It has one version alone; where a sanitizer replaces it, GNU ld mislinks a version that is named."""
+"""A function with one version: if a sanitizer replaces it, GNU ld mislinks a version that is named."""
 
 
 class MachineCode:

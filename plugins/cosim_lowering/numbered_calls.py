@@ -19,9 +19,9 @@ WORDS = {
     **{"f": ("double",), "i": ("i64",)},
     **{"F": ("ptr", "i64"), "I": ("ptr", "i64"), "T": ("ptr", "i64", "i64")},
 }
-"""What an argument is passed as, by its letter: an array as its address and its lengths."""
+"""The words of an argument, by its letter: an array has its address and its lengths."""
 PARTS = ("", ".rows", ".columns")
-"""What is appended to an argument's name for each of its words."""
+"""Suffixes of an argument's name for each of its words."""
 
 
 def called_signatures(texts: Iterable[str]) -> set[str]:
@@ -36,7 +36,7 @@ def global_name(array: str) -> str:
 
 
 def parameters(letters: str, names: Sequence[str]) -> list[str]:
-    """All words of a function's arguments, with their types."""
+    """The words of a function's arguments, with their types."""
     return [
         f"{word} %{name}{part}"
         for letter, name in zip(letters, names, strict=True)

@@ -13,7 +13,7 @@ from cosim.kit import python_command, python_environment, start_process
 UNROLLED = 1200
 """Up to so many instructions a loop of known length is written out: that over the bodies of a small tree."""
 LEVEL = 3
-"""How hard LLVM tries, from 0: less is compiled sooner and runs slower, with the same numbers.
+"""The level of LLVM's optimization, from 0: lower ones compile faster and run slower, with equal numbers.
 
 Only the sign of a NaN depends on it.
 """

@@ -58,7 +58,7 @@ OF_TANGENTS = "tangent_"
 
 
 class Program:
-    """Everything that a run of a system consists of, as arrays and kernel functions.
+    """The arrays and kernel functions of a run of a system.
 
     The entry points (`functions` whose names begin with ``lowered_``) take all arrays
     (`cosim.run_data.run.Run`) and a time, and answer one of `cosim.step.failures`. They do what
@@ -177,7 +177,7 @@ class Program:
             self.arrays[array].reshape(-1)[place] = self.numbers.setdefault(name, len(self.numbers) + 1)
 
     def _name_events(self, tables: Tables) -> None:
-        """The handlers and witnesses for hosts, by their paths."""
+        """Name handlers and witnesses by their paths, for hosts."""
         self.handlers, self.witnesses, self.indicators = tables.handlers, tables.witnesses, tables.indicators
         self.reset_states = tables.reset_states
         self.periodic = {

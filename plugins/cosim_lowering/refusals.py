@@ -1,4 +1,4 @@
-"""Reasons why something cannot run without Python, and what to do instead."""
+"""The parts of a model that cannot run without Python, with the reason and the remedy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def system_refusals(system: System) -> list[Problem]:
 
 
 def component_refusals(cls: type[Component]) -> list[Problem]:
-    """The parts of a component class that cannot be lowered in any model."""
+    """The parts of a class of components that cannot be lowered in any model."""
     texts = [_refusal(name, kernel.is_python, kernel.function) for name, kernel in cls.kernels.items()]
     problems = [Problem(cls.__name__, text) for text in texts if text]
     return problems + _of_handlers(cls.__name__, cls.handlers)
@@ -50,7 +50,7 @@ def _refusal(what: str, is_python: bool, function: object = None) -> str:
 
 
 def method_refusals(cls: type[Integrator]) -> list[Problem]:
-    """The parts of an integrator class that cannot be lowered for any system."""
+    """The parts of a class of integrators that cannot be lowered for any system."""
     return [Problem(cls.__name__, text) for text in cls.python_calls()]
 
 

@@ -1,4 +1,4 @@
-"""Which blocks of an evaluation only matter to those who look at its results."""
+"""The blocks of an evaluation that only readers of its results need."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def reported_alone(program: Program, raising: Collection[str]) -> list[int]:
 
 
 def _listed(program: NDArray[np.int64]) -> NDArray[np.int64]:
-    """What the tables list, but for places of blocks and of other tables in the rows of handlers."""
+    """The entries of the tables, except places of blocks and of other tables in the rows of handlers."""
     listed = program.copy()
     arrays: Any = (listed if name == "program" else None for name in Run._fields)
     for handler in Run(*arrays).handlers:

@@ -30,11 +30,11 @@ PARAMETERS = (
     "double %t, ptr noalias %y, ptr noalias %p, ptr noalias %d, ptr noalias %k, "
     "ptr noalias %h, i64 %grown, ptr noalias %c"
 )
-"""Of what is written out: each number lies in one array alone."""
+"""Parameters of the written functions: each number lies in one array alone."""
 ARGUMENTS = "double %t, ptr %y, ptr %p, ptr %d, ptr %k, ptr %h, i64 %grown, ptr %c"
-"""With which one function of what is written out calls another one."""
+"""Arguments with which one written function calls another one."""
 ARRAYS_OF_WALK = "double %t, ptr %y, ptr %p, ptr %d, ptr %k, ptr %h, i64 %h.rows, ptr %c"
-"""With which `walk` calls them."""
+"""Arguments with which `walk` calls the functions."""
 
 
 class Schedule:
@@ -220,7 +220,7 @@ class Schedule:
         return [*lines, f"  br i1 %is{len(self.sizes)}, label %try0, label %any"]
 
     def _whole_sequences(self) -> list[str]:
-        """Of the program's own table: a whole evaluation, what reports need, the inner rows, or others.
+        """The sequences of the program's own table: a whole evaluation, reports, inner rows, or others.
 
         What reports need comes before the inner rows: without derivatives these are none, and begin
         where the evaluation ends.

@@ -1,4 +1,4 @@
-"""The user's tools: model files, commands, results, pictures."""
+"""The tools for users: model files, commands, results, pictures."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The agreement of courses of one signal: public, for all who compare runs with one another."""
+"""The difference between courses of one signal: public, for all packages that compare runs."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ Values = NDArray[Any]
 
 MOST_DIGITS = 15.0
 ALL_WHOLE = 2.0**53
-"""From here on every number is whole, and tells nothing of counts."""
+"""From this size on every number is whole, which says nothing about counts."""
 PROMISED = 10.0
 """Accuracies: the largest error that the methods promise, over the largest value of a signal."""
 LAST_PART = 0.05
-"""Of a run: over so much of it a signal is judged by the size that it has at the end."""
+"""Last part of a run, over which the size of a signal at the end is measured."""
 DIGITS_AT_END = 2.0
-"""That have to agree of the size at the end."""
+"""Digits of the size at the end that have to agree."""
 HARDLY = 0.5
 """Digits: a value below the promised error that agrees to fewer is not told from zero."""
 A_LITTLE = 1e-3
-"""Of a signal: as much as other steps of the method may move it where it changes fast."""
+"""Part of a signal by which other steps of the method may move it where it changes fast."""
 RESOLVED = 0.01
 """Accuracies: of what has fallen below so much of its largest value nothing is resolved, since the absolute
 part of a tolerance is a thousandth of the relative one."""
 
 
 class Difference(NamedTuple):
-    """The difference of two courses of one signal.
+    """The difference between two courses of one signal.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ def size_of(values: Values) -> float:
 
 
 def at_the_end(times: Reals) -> NDArray[np.bool_]:
-    """Which times lie in the last twentieth of a run."""
+    """Whether times lie in the last twentieth of a run."""
     if not times.size:
         return np.zeros(0, dtype=np.bool_)
     is_late: NDArray[np.bool_] = times >= times[-1] - LAST_PART * (times[-1] - times[0])
@@ -80,7 +80,7 @@ def at_the_end(times: Reals) -> NDArray[np.bool_]:
 def difference_of(
     times: Reals, values: Values, other_values: Values, counted: bool, hidden: NDArray[np.bool_] | None = None
 ) -> Difference:
-    """The difference of two courses.
+    """The difference between two courses.
 
     Parameters
     ----------
@@ -120,17 +120,17 @@ def digits_of(difference: float, size: float) -> float:
 
 
 class Standing(StrEnum):
-    """The value of the digits of a signal."""
+    """The verdict on the digits of a signal."""
 
     AGREES = "agrees"
     GROWS = "grows"
-    """It agrees as far as the problem lets it, which multiplies the errors of its start."""
+    """The signal agrees as far as the problem allows, which multiplies errors of the start."""
     ZERO_AT_END = "zero at the end"
     ROUNDING_LEVEL = "at rounding level"
     DIFFERS = "differs"
     DIFFERS_AT_END = "differs at the end"
     SENSITIVE = "sensitive"
-    """It differs, and the start moved by rounding, or by an accuracy, does as much."""
+    """The signal differs as much as after a change of the start by rounding, or by an accuracy."""
 
     @property
     def is_doubtful(self) -> bool:
@@ -190,7 +190,7 @@ class Agreement:
 def standing_of(
     agreement: Agreement, accuracy: float, at_rounding_level: bool = False, states_stay: bool = False
 ) -> Standing:
-    """The value of a signal's digits, for a run with an accuracy; see `Standing`.
+    """The verdict on the digits of a signal, for a run with an accuracy; see `Standing`.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ def completes(action: argparse.Action, completer: Completer) -> None:
 
 
 def completions(action: argparse.Action, words: Sequence[str]) -> list[str] | None:
-    """The possible values of an argument; None for files, which shells complete themselves."""
+    """The possible values of an argument; None if it is a file, which shells complete themselves."""
     completer: Completer | None = getattr(action, "completer", None)
     if completer is not None:
         return list(completer(words))
@@ -88,5 +88,5 @@ class RegisteredId:
         )
 
     def ids(self) -> list[str]:
-        """All that there are."""
+        """All ids."""
         return [entry.id for kind in self.kinds for entry in cosim.registry().entries(kind)]

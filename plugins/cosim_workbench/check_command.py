@@ -36,7 +36,7 @@ class CheckCommand(cosim.Command):
     failure: ClassVar[str] = "a check failed"
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """The arguments: the classes to check, and the parameters."""
+        """Add the class and its parameters."""
         name = parser.add_argument("id", metavar="NAME", help="a plugin (acme) or an id (acme.soft_damper)")
         completes(name, lambda words: [*_with_kit(), *(record.name for record in cosim.registry().plugins)])
         parser.add_argument(

@@ -1,4 +1,4 @@
-"""A page about a plugin: checks, energy, export, documentation, types, speed."""
+"""The report on a plugin as one page: checks, energy, export, documentation, types, speed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COLUMNS = ("class", "kind", "checks", "energy", "export", "documentation", "type
 
 @dataclass
 class ReportRow:
-    """The row of one class; `marks` is the state of each cell: good, bad or open."""
+    """The row of a class; `marks` is the state of each cell: good, bad or open."""
 
     cells: dict[str, str]
     marks: dict[str, str]
@@ -69,7 +69,7 @@ def report_page(title: str, rows: Sequence[ReportRow]) -> str:
 
 
 def _energy(run: Any) -> tuple[str, str]:
-    """Which energies the class declares, and whether the balance held."""
+    """The energies that the class declares, and whether the balance held."""
     declared = [name for name in ENERGIES if name in getattr(run.entry.cls, "declarations", {})]
     outcomes = {outcome for name, outcome, _ in run.outcomes if name in ENERGY_CHECKS}
     if "failed" in outcomes:

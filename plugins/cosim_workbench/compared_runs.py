@@ -13,7 +13,7 @@ from cosim_workbench.event_agreement import EventDifference, Events
 
 @dataclass(frozen=True, eq=False)
 class VerifiedRun:
-    """One of the runs that are compared.
+    """A run of a comparison.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class VerifiedRun:
 
     @property
     def events(self) -> int:
-        """The number of events, without those of each step."""
+        """The number of events, without those that belong to each step."""
         return self.happened.count
 
 
@@ -94,7 +94,7 @@ class ComparedRuns(Protocol):
 
     @property
     def verdict(self) -> str:
-        """The comparison in a sentence."""
+        """The verdict in a sentence."""
 
     def thresholds_crossed(self, run: VerifiedRun) -> set[str]:
         """Witnesses on whose wrong side a moved start lies."""

@@ -46,7 +46,7 @@ def _signal_line(agreement: Agreement, width: int) -> str:
 
 
 def _cost(comparison: ComparedRuns) -> str:
-    """The number of further runs, and their duration."""
+    """The number of further runs, and the time that they took."""
     walls = [
         float(run.result.statistics.get("wall_time", 0.0))
         for run in [*comparison.runs, *comparison.set_aside]

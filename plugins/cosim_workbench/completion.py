@@ -1,4 +1,4 @@
-"""Completions of a command line."""
+"""The possible endings of a command line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FILES = ":files"
 
 
 def candidates(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The possible completions of the last word, each with its meaning.
+    """The completions of the last word, each with its meaning.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ class CompletionCommand(cosim.Command):
     )
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Which shell; the scripts ask with --answer."""
+        """Add the choice of the shell; the scripts ask with --answer."""
         parser.add_argument("shell", nargs="?", choices=SHELLS, help="the shell")
         parser.add_argument("--answer", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 

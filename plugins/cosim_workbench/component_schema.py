@@ -12,7 +12,7 @@ Schema = dict[str, Any]
 
 
 def component_schema(cls: type[Any]) -> Schema:
-    """The allowed content of a component's table beside its type.
+    """The schema of a component's table, without its type.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def component_schema(cls: type[Any]) -> Schema:
 
 
 def _numbers(declaration: Declaration) -> Schema:
-    """One number, a text with a unit, or lists of them; whatever it likes when it converts by itself."""
+    """A number, a text with a unit, or lists of them; anything for a declaration that converts by itself."""
     if declaration.convert is not None:
         return _described({}, declaration)
     number: Schema = {"type": "number"}

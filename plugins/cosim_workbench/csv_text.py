@@ -14,7 +14,7 @@ from cosim.kit import compile_function, is_plain
 from cosim_workbench.number_text import LONGEST, REAL, ROWS_SIGNATURE, TEXT, WHOLE, append_rows
 
 VALUES = 1 << 16
-"""Whose text is in memory at once. For fewer, machine code takes longer to load than Python to write them."""
+"""Values whose text is in memory at once. Python writes fewer ones before machine code would be loaded."""
 WIDE_VALUES = 1 << 21
 """That are taken from very many columns at once, for several pieces of text of a few rows each."""
 FEW_ROWS = 64

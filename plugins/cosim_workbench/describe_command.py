@@ -86,7 +86,7 @@ def describe(id: str) -> str:
 
 
 def derivatives_of(cls: type[cosim.Component]) -> str:
-    """Whether each kernel function has a tangent, and the lines where it is incomplete."""
+    """For each kernel function whether it has a tangent, and the lines where the tangent is incomplete."""
     lines = [""]
     for kernel in kernel_derivatives(cls):
         if kernel.refusal:
@@ -125,7 +125,7 @@ def _refusals(cls: type[Any]) -> dict[str, list[cosim.Problem]]:
 
 
 def _declared(cls: type[Any]) -> list[dict[str, str]]:
-    """The declarations of a component; empty for other classes."""
+    """The declarations of a component; none for other classes."""
     if not issubclass(cls, cosim.Component):
         return []
     return [
@@ -143,7 +143,7 @@ def _declared(cls: type[Any]) -> list[dict[str, str]]:
 
 
 def _kinks(cls: type[Any]) -> str:
-    """What happens at kinks, of an integrator; which are not located, of a component; else nothing."""
+    """The treatment of kinks by an integrator; the kinks of a component that are not located."""
     if not issubclass(cls, cosim.Component):
         if cls.capabilities.locates_kinks:
             return (

@@ -103,7 +103,7 @@ class MatchedEvents:
     spans: list[tuple[float, float]]
 
     def hidden(self, grid: Reals) -> NDArray[np.bool_]:
-        """Which times of a grid lie where an event has happened in one of the runs alone."""
+        """Whether times of a grid lie where an event has happened in one of the runs alone."""
         is_hidden = np.zeros(grid.shape, dtype=np.bool_)
         for first, last in self.spans:
             is_hidden[np.searchsorted(grid, first, "left") : np.searchsorted(grid, last, "right")] = True
@@ -164,7 +164,7 @@ def _common(
     is_negligible: Callable[[Any], bool],
     last: float,
 ) -> tuple[NDArray[np.int64], int | None]:
-    """Which of the times in the longer list have a counterpart in the other, up to the first that lacks one.
+    """The times of the longer list with a counterpart in the other, up to the first without one.
 
     Events behind `last`, and those that are negligible, may lack one.
 

@@ -12,7 +12,7 @@ from cosim_workbench.plot_names import literal
 from cosim_workbench.plot_plan import plot_plan
 
 MOST_HANDLERS = 9
-"""Of so many the lines have a color of their own; those of the rest are grey."""
+"""Handlers whose lines have a color of their own; those of others are grey."""
 MOST_LINES = 2000
 """More cannot be told apart: every so many-th of them is drawn."""
 

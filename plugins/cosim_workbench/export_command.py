@@ -152,12 +152,12 @@ class ExportCommand(cosim.Command):
     def _prove(
         self, exporter: cosim.Exporter | FileExporter, written: Path, arguments: argparse.Namespace
     ) -> None:
-        """Let what was written bring an experiment with reference results."""
+        """Add an experiment with reference results to the exported file."""
         if not arguments.no_experiment and (why := exporter.add_experiment(written)):
             exporter.summary = "\n".join(filter(None, (exporter.summary, why)))
 
     def _options(self, arguments: argparse.Namespace) -> dict[str, Any]:
-        """The options of the FMU, as `Model.export_fmu` takes them."""
+        """The options of the FMU for `Model.export_fmu`."""
         options: dict[str, Any] = {
             name: _listed(text) for name in SELECTIONS if (text := getattr(arguments, name)) is not None
         }
@@ -208,7 +208,7 @@ def _listed(text: str) -> list[str]:
 
 @contextmanager
 def _no_warnings() -> Iterator[None]:
-    """Suppress the logged warnings of exporters, which are printed instead."""
+    """Silence the log of exporters, since their warnings are printed."""
     log = logging.getLogger("cosim.export")
     level = log.level
     log.setLevel(logging.ERROR)

@@ -15,7 +15,7 @@ from cosim_workbench.reports import reported_result
 from cosim_workbench.wording import below_each_other, counted
 
 LONGEST = 24
-"""Of a text that is shown."""
+"""Letters of a text that is shown."""
 FMU = "fmu.co_simulation"
 """Participant that reads FMUs."""
 Description = tuple[str, dict[str, Any]]
@@ -171,7 +171,7 @@ def _short(text: str) -> str:
 
 
 def _schedule(system: cosim.System) -> list[str]:
-    """The number of blocks of each stage, and of those that run at events only."""
+    """The number of blocks of each stage, and of those that are evaluated only at events."""
     counts: dict[str, int] = {}
     for stage in cosim.Stage:
         first, end = system.block_range(stage, stage)

@@ -16,7 +16,7 @@ from cosim_workbench.plot_plan import PlotLine, PlotPlan, Values
 
 TEMPLATE = Path(__file__).parent / "templates" / "interactive_plot.html"
 MOST_POINTS = 40_000
-"""Of one line; of more, each interval gives its least and its largest value."""
+"""Points of a line; of a longer one, each interval gives its least and its largest value."""
 DIGITS = 7
 
 

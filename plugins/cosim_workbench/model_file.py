@@ -19,12 +19,12 @@ from cosim_workbench.wording import unknown
 
 ELSEWHERE = {"participants": "cosimulate", "master": "cosimulate"}
 MOST_PROBLEMS = 100
-"""That one file is searched for: the nearest name of each takes some milliseconds."""
+"""Problems of one file: the search for the closest name of each takes some milliseconds."""
 STEP = re.compile(r'\[(\d+)\]|"([^"]*)"|([^.\[\]"]+)')
 
 
 class Entry(NamedTuple):
-    """One part of a table: where it stands, what messages call it, its name, and what is written."""
+    """A part of a table: its place, its name in messages and in the model, and its content."""
 
     path: KeyPath
     label: str
@@ -164,7 +164,7 @@ class ModelFile:
                 self._add(self.file.place(("starts",), start), "starts", unknown("part", _head(start), parts))
 
     def _place_of_setting(self, name: str) -> str:
-        """The line of a setting of a run, or its table if it is missing."""
+        """The place of a setting of a run, or of the table if it is missing."""
         table = self.file.data.get("simulation", {})
         path = ("simulation", name) if isinstance(table, dict) and name in table else ("simulation",)
         return self.file.where(path, f"simulation: {name}" if name else "simulation")
@@ -319,7 +319,7 @@ class ModelFile:
                     self._add(path, f"{table.table}.{name}", text)
 
     def _read_entry(self, table: cosim.ModelTable, entry: Entry) -> None:
-        """Let a table read one of its parts, and remember where the parts of the model are from."""
+        """Let a table read an entry, and store the places of the model's parts."""
 
         def report(key_path: str, text: str) -> None:
             self._add((*entry.path, *_steps(key_path)), entry.label, _naming(key_path, text))

@@ -11,13 +11,13 @@ from cosim_workbench.contracts import FileSchema
 
 
 class ModelSchema(FileSchema):
-    """The allowed content of a model file with the installed plugins: tables, parts, parameters."""
+    """The schema of a model file with the installed plugins: tables, parts, parameters."""
 
     name: ClassVar[str] = "model"
     what: ClassVar[str] = "a model file"
 
     def schema(self) -> dict[str, Any]:
-        """One property for each registered table; parts are defined once and referred to."""
+        """A property for each registered table; parts are defined once and referred to."""
         parts, definitions = {}, {}
         for entry in cosim.registry().entries("component"):
             described = component_schema(entry.cls)

@@ -16,7 +16,7 @@ ROUNDING = 2.0**-52
 STATES = ("position", "speed", "auxiliary")
 """Kinds of variables that are continuous states."""
 NEGLIGIBLE = 1e-12
-"""Of a state of the same unit: a state that stays below it may be nothing but rounding."""
+"""A state that stays below this part of another one of its unit may be rounding."""
 
 
 def state_paths(system: System) -> list[str]:
@@ -25,7 +25,7 @@ def state_paths(system: System) -> list[str]:
 
 
 def sizes_of_states(system: System, result: Result) -> dict[str, float]:
-    """The scale of each continuous state, by the name of its column: its largest value in a run.
+    """The largest value of each continuous state in a run, by the name of its column.
 
     Where that is zero, or rounding, it is that of the largest signal of the same unit; where these are zero,
     too, that of the largest signal at all, but 1 at most; 1 where all are zero.
@@ -61,7 +61,7 @@ def states_of(system: System) -> Iterator[tuple[str, int]]:
 
 
 def reach_of_states(system: System, start: State, span: float) -> dict[str, float]:
-    """The distance that each continuous state would go at its first rate; a position, at its part's speeds.
+    """The reach of each continuous state at its first rate; of a position, at the speeds of its part.
 
     Beside this a move of a state that rests is small, however small the state itself is.
 

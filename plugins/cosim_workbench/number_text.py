@@ -24,7 +24,7 @@ REAL, WHOLE, TEXT = 0, 1, 2
 """Kinds of columns: `repr` of a real, of a whole number of one digit, a zero byte in place of a text."""
 DIGITS = 17
 FIRST_OF_FIXED, LAST_OF_FIXED = -3, 16
-"""Where the decimal point may stand, counted from the first digit, in a number without an exponent."""
+"""Places of the decimal point, counted from the first digit, in numbers without an exponent."""
 TENS = np.array([10**i for i in range(DIGITS + 1)], dtype=np.int64)
 EIGHT_ZEROS = 0x3030303030303030
 MINUS, POINT, NUL = ord("-"), ord("."), ord("0")
@@ -40,7 +40,7 @@ EXPONENT_MINUS, EXPONENT_PLUS = word("e-"), word("e+")
 
 
 def append(buffer, end, text, count):
-    """Put the first letters of a word behind those that are there; the place behind them."""
+    """Append the first letters of a text to a buffer. Returns the place behind them."""
     text &= (1 << (8 * count)) - 1
     shift = 8 * (end & 7)
     buffer[end >> 3] |= text << shift

@@ -22,7 +22,7 @@ WIDTH, PANEL_HEIGHT, NAME_WIDTH, NAME_HEIGHT, ROW_HEIGHT, NOTE_HEIGHT = 8.0, 2.2
 LEGEND = 8
 """Names that fit above a panel; more of them are beside it, in columns of up to twice as many."""
 LETTERS_ABOVE = 108
-"""Of one row of names above a panel."""
+"""Letters in a row of names above a panel."""
 NOTE_LENGTH = 118
 MOST_EVENT_LINES = 40  # across the panels: more would hide the curves
 """Letters in a line below the panels."""

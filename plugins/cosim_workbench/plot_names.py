@@ -1,4 +1,4 @@
-"""Labels of axes and notes in pictures."""
+"""Texts of axes and notes in pictures."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ QUANTITIES = {
     "K": "temperature",
     "kg": "mass",
 }
-"""What is measured in a unit, as a rule."""
+"""The usual quantity of a unit."""
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MOST_LISTED = 4
 
 
 def axis_label(names: Sequence[str], unit: str) -> str:
-    """The label of a panel: the signal, or the common part of its signals, and the unit.
+    """The label of a panel: the signal, or the common part of its signals' names, and the unit.
 
     >>> axis_label(["car.ax"], "m/s2"), axis_label(["left.load", "right.load"], "N")
     ('car.ax in m/s²', 'load in N')

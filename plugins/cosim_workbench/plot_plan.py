@@ -1,4 +1,4 @@
-"""The content of a picture of results, for all who draw it: panels of lines, marks of events, notes."""
+"""The plan of a picture of results for any plotting library: panels of lines, marks of events, notes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import cosim
 from cosim_workbench.plot_names import axis_label, listed, pretty_unit
 
 MOST_PANELS, MOST_LINES = 4, 8
-"""Of a picture for which no signals were named; lines are those of a panel."""
+"""Panels and lines of a picture for which no signals were named; lines are those of a panel."""
 MOST_ROWS, MOST_MARKS = 5, 400
 """Handlers whose events are marked, and events of one handler: more of them would be a bar."""
 MOST_COMPARED = 64
 """Lines of a panel with which a signal is compared."""
 SAME = 1e-9
-"""Of the range: two signals that differ by less are one line with two names."""
+"""Two signals that differ by a smaller part of the range are one line with two names."""
 CLOSE, SEEN = 0.008, 0.05
 """Of the panel's range: lines that are closer hide each other; those with less range are flat."""
 BALANCE = ("kinetic", "potential", "dissipated", "supplied", "total", "residual")
@@ -39,7 +39,7 @@ Groups = dict[tuple[str, float], dict[str, Values]]
 
 @dataclass(frozen=True)
 class PlotLine:
-    """One line: the first name of its signal, what the legend says, the values, and whether it is dashed."""
+    """A line: the first name of its signal, the text of the legend, the values, and whether it is dashed."""
 
     name: str
     label: str
@@ -188,7 +188,7 @@ def _most_telling(groups: Groups, notes: list[str]) -> Groups:
 
 
 def _offsets(balance: Mapping[str, Values]) -> dict[str, float]:
-    """What energies start with, where it is so much that changes would not be seen beside it, J."""
+    """The start values of energies that are so large that changes would not be visible, J."""
     change = max(map(_range, balance.values()))
     starts = {name: float(values[0]) for name, values in balance.items() if values.size}
     return {name: start for name, start in starts.items() if abs(start) > FAR * change}

@@ -1,4 +1,4 @@
-"""The registration of this package."""
+"""The registrations of this package."""
 
 from __future__ import annotations
 

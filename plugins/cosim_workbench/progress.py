@@ -1,4 +1,4 @@
-"""The display during a run: on a terminal a bar, elsewhere a note that it compiles."""
+"""The progress of a run: a bar on a terminal, elsewhere a line about compiling."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PATIENCE = 2.0
 """s, between two lines about what an export is doing."""
 
 LONG_WORK = ("compiling: ", "lowering", "optimizing", "building")
-"""What records of long work begin with."""
+"""The beginnings of log records about long work."""
 
 Advance = Callable[[float], "bool | None"]
 

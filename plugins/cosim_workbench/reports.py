@@ -1,4 +1,4 @@
-"""Reports of a run for programs, without its arrays: public, for commands of other packages."""
+"""Facts of a run for programs, without its arrays: public, for commands of other packages."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def have_common_time(reference: cosim.Result, other: cosim.Result) -> bool:
 
 
 def spans_differ(reference: cosim.Result, other: cosim.Result, time_tolerance: float) -> str:
-    """The message if one result begins later or ends earlier than the other."""
+    """A sentence if one result begins later or ends earlier than the other."""
     ends = [(result.time[0], result.time[-1]) for result in (reference, other)]
     allowed = time_tolerance + 1e-9 * max(abs(ends[0][1]), abs(ends[0][0]))
     if all(abs(a - b) <= allowed for a, b in zip(*ends, strict=True)):
@@ -130,7 +130,7 @@ class _Course(NamedTuple):
 
 
 def _of_texts(name: str, reference: _Course, other: _Course, window: float) -> Deviation:
-    """The times at which the texts of one are not among those that the other has around that time."""
+    """The deviation of texts that are not among those of the other result around that time."""
     kinds = ["text" if course.values.dtype == object else "numbers" for course in (reference, other)]
     if kinds[0] != kinds[1]:
         return Deviation(name, text=f"is {kinds[0]} in the first and {kinds[1]} in the second")
@@ -163,7 +163,7 @@ def _first_other_text(course: _Course, points: _Course, window: float) -> tuple[
 
 
 def _deviation(name: str, reference: _Course, other: _Course, allowed: float, window: float) -> Deviation:
-    """The deviation of numbers from a band around the reference, and vice versa."""
+    """The deviation of numbers from a band around the reference, and of the reference from theirs."""
     largest, first = 0.0, Deviation(name, allowed=allowed)
     start, end = max(reference.times[0], other.times[0]), min(reference.times[-1], other.times[-1])
     for course, points, is_swapped in ((reference, other, False), (other, reference, True)):
@@ -185,7 +185,7 @@ def _deviation(name: str, reference: _Course, other: _Course, allowed: float, wi
 
 
 def _distance_from_band(numbers: Vector, low: Vector, high: Vector) -> Vector:
-    """The distance of numbers from a band; infinite and missing ones have to be alike."""
+    """The distance of numbers from a band; infinite and missing ones have to be equal."""
     with np.errstate(invalid="ignore"):
         beyond = np.maximum(np.maximum(low - numbers, numbers - high), 0.0)
     beyond[~np.isfinite(beyond)] = np.inf

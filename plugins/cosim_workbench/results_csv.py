@@ -20,15 +20,15 @@ from cosim_workbench.extended_file import ExtendedFile
 QUOTED = re.compile(r' *"((?:[^"]|"")*)" *')
 UNIT = re.compile(r"(.+?)\s+\[([^\[\]]+)\]")
 IN_ROUND = re.compile(r"(.+?)\s+\(([^()]+)\)")
-"""Where the time has its unit in round brackets, all columns may have."""
+"""Units in round brackets, which all columns may have if the time has one."""
 TIMES = ("time", "t")
 MISSING = ["nan"]
 """An empty cell, as pandas writes NaN."""
 WORDS = {"true": "1", "false": "0"}
-"""As fmpy and pandas write booleans."""
+"""Booleans as fmpy and pandas write them."""
 FIRST = b'"time"'
 NOT_WHOLE = "# not whole: "
-"""How the last line begins where rows are missing behind it; numpy and fmpy leave such lines out."""
+"""The beginning of the last line if rows are missing behind it; numpy and fmpy skip such lines."""
 GOING_ON = f"{NOT_WHOLE}its rows were being written\n".encode()
 LONGEST_LAST_LINE = 1 << 16
 """Bytes."""
@@ -194,7 +194,7 @@ def _is_time(name: str) -> bool:
 
 
 def _rank(names: list[str], name: str) -> int:
-    """Of names that may be the time the first column counts, then ``time`` before ``t``."""
+    """The rank of a name that may be the time: first the first column, then ``time``, then ``t``."""
     return -1 if name == names[0] else TIMES.index(name.lower())
 
 
@@ -203,7 +203,7 @@ def _time_in(names: list[str]) -> bool:
 
 
 def _with_units_below(head: _Head) -> _Head:
-    """With the units of the next line, where the time has one there and not a number."""
+    """The head with the units of the next line, if the time has a unit there and not a number."""
     line, _, body = head.body.partition("\n")
     cells = [cell.strip("[]()") for cell in _split(line.rstrip("\r"), head.separator)]
     if len(cells) != len(head.names) or not _time_in(head.names):
@@ -388,7 +388,7 @@ def _first_line(result: cosim.Result) -> bytes:
 
 
 def _last_line(result: cosim.Result) -> bytes:
-    """What stands behind the rows of a result that is not whole."""
+    """The line behind the rows of an incomplete result."""
     reason = " ".join(result.unfinished.split())
     return f"{NOT_WHOLE}{reason[: LONGEST_LAST_LINE // 8]}\n".encode() if reason else b""
 

@@ -319,7 +319,7 @@ def _overrides(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _tolerance(name: str, texts: list[str]) -> float | dict[str, float]:
-    """One number for all states, or numbers by group and path."""
+    """A number for all states, or numbers by group and path."""
     tolerances = {}
     for text in texts:
         states, _, number = text.rpartition("=")

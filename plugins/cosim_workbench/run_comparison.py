@@ -1,4 +1,4 @@
-"""The agreement of runs of one model: their events, and signal by signal."""
+"""The agreement of runs of one model: of their events, and signal by signal."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Reals = NDArray[np.float64]
 ODD = 1.0  # digits that the other runs must gain without the odd one
 RESIDUAL = "energy.residual"  # an error itself: it is compared on the scale of the energies
 ROUNDING = 1e-12
-"""Of a larger signal: what is smaller may be nothing but rounding of it."""
+"""A signal below this part of a larger one may be rounding of it."""
 MOVED_BY_ROUNDING = 1e-15
 """A start that was moved by no more was moved by rounding."""
 NOISE = 1000.0
@@ -156,7 +156,7 @@ class RunComparison(Verification):
         return agreements
 
     def _of_event_times(self) -> list[Agreement]:
-        """How far the runs agree about when the events happen that all of them have, over the run."""
+        """The agreement about the times of events that all runs have."""
         agreements = []
         for handler in self._given.happened.times:
             differences = {
@@ -177,7 +177,7 @@ class RunComparison(Verification):
     def _agreement(
         self, name: str, differences: Mapping[tuple[str, str], Difference], size: float, size_at_end: float
     ) -> Agreement:
-        """What the differences of pairs of runs say of one signal; NaN at the end is not judged there."""
+        """The agreement about a signal from differences of pairs of runs; NaN at the end is not judged."""
         names = [run.name for run in self.opinions]
         between = {pair: differences[pair] for pair in combinations(names, 2) if pair in differences}
         worst = max(between.values(), key=lambda d: d.largest, default=Difference(0.0, math.nan, 0.0))

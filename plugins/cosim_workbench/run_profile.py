@@ -1,4 +1,4 @@
-"""The time of a run by stage and by component, and what is not compiled."""
+"""The distribution of the time of a run: by stage, by component, and the functions that are not compiled."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STAGES = [s for s in cosim.Stage if cosim.Stage.INSTANCE < s <= cosim.Stage.REPO
 
 @dataclass
 class RunProfile:
-    """The measured times.
+    """The measurements of a run.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class RunProfile:
     in_python: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, for JSON."""
+        """The profile, for JSON."""
         return asdict(self)
 
 

@@ -20,7 +20,7 @@ NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class NewFiles(NamedTuple):
-    """The files to write.
+    """The files that are to be written.
 
     Attributes
     ----------

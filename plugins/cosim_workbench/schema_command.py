@@ -24,7 +24,7 @@ class SchemaCommand(cosim.Command):
     )
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Which kind, and where to."""
+        """Add the kind of file, and the target."""
         kinds = ", ".join(_schemas())
         kind = parser.add_argument("kind", help=f"kind of files: {kinds}")
         completes(kind, lambda words: _schemas())
@@ -49,5 +49,5 @@ class SchemaCommand(cosim.Command):
 
 
 def _schemas() -> dict[str, type[FileSchema]]:
-    """By kind of file."""
+    """The schemas by kind of file."""
     return {entry.cls.name: entry.cls for entry in cosim.registry().entries("file_schema")}

@@ -53,7 +53,7 @@ OF_THE_RUN = ("progress", "checkpoint", "keep", "stream", "state")
 
 
 class Trial(NamedTuple):
-    """One run beside the one that was given: what it is called, of which system, how it is solved."""
+    """A run besides the given one: its name, its system and its method."""
 
     name: str
     system: System

@@ -85,7 +85,7 @@ def shortest(bits: int) -> tuple[int, int]:
 
 
 def without_zeros(digits: int, exponent: int) -> tuple[int, int]:
-    """A number without zeros at the end of its digits."""
+    """A number without trailing zeros of its digits."""
     while digits % TO_8 == 0:
         digits, exponent = digits // TO_8, exponent + 8
     while digits % 10 == 0:

@@ -16,7 +16,7 @@ KEYS = [*TIMES, "accuracy", *TOLERANCES, "integrator", "output"]
 
 
 class SimulationTable(cosim.ModelTable):
-    """The settings of a run, unless the command line has others.
+    """The settings of a run that the command line may override.
 
     ``until`` and the steps of the integrator (``fixed_step``, ``initial_step``, ``minimum_step``,
     ``maximum_step``) in s or with a unit, ``accuracy``, ``relative_tolerance`` and ``absolute_tolerance`` (a

@@ -151,7 +151,7 @@ def _argument(declared: Declaration) -> str:
 
 
 def _property(declared: Declaration, bases: Iterable[type[Any]]) -> list[str]:
-    """What a part has, and what can be assigned to it until the system is built: more, as in its call."""
+    """The attributes of a part, and the wider types that can be assigned before the system is built."""
     name = declared.name
     theirs = [d for base in bases for d in getattr(base, "declarations", {}).values() if d.name == name]
     is_other = any(_argument(d) != _argument(declared) for d in theirs)
@@ -174,7 +174,7 @@ def _attribute(declared: Declaration) -> str:
 
 
 def _words(entry: Entry, parts: Iterable[Entry]) -> str:
-    """The names of a part: its id, and the last word of the id if it is unique."""
+    """The names of a part: its id, and the last word of the id if no other part has it."""
     last = entry.id.rpartition(".")[2]
     is_single = sum(other.id.rpartition(".")[2] == last for other in parts) == 1
     return f"Literal[{entry.id!r}{f', {last!r}' if is_single else ''}]"

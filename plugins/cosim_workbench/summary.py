@@ -1,4 +1,4 @@
-"""What came of a run, on one screen."""
+"""The outcome of a run, on one screen."""
 
 from __future__ import annotations
 

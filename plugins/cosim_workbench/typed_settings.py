@@ -43,7 +43,7 @@ def typed_settings(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def typed_positive(text: str, unit: str, option: str) -> float:
-    """A positive quantity; the error of a unit names the option, too."""
+    """A positive number, as `positive` returns it; the error of a unit names the option, too."""
     try:
         return positive(text, unit, option)
     except cosim.UnitError as error:

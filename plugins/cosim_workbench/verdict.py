@@ -50,7 +50,7 @@ def verdict_of(comparison: ComparedRuns) -> str:
 
 
 def _confirmed(agreements: Sequence[Agreement]) -> str:
-    """How many digits all signals have, and which of them say less than their digits."""
+    """The number of digits that all signals have, and the signals of which fewer are confirmed."""
     by_standing: dict[Standing, list[Agreement]] = {standing: [] for standing in Standing}
     for agreement in agreements:
         by_standing[agreement.standing].append(agreement)
@@ -75,7 +75,7 @@ def _in_doubt(comparison: ComparedRuns) -> list[Agreement]:
 
 
 def _differing_signals(comparison: ComparedRuns) -> list[str]:
-    """One phrase about the signals in doubt, if there are any."""
+    """A phrase about the signals in doubt, if there are any."""
     signals = _in_doubt(comparison)
     if not signals:
         return []
@@ -109,7 +109,7 @@ def _sensitive_signals(comparison: ComparedRuns) -> list[str]:
 
 
 def _order_of_events(comparison: ComparedRuns) -> list[str]:
-    """One phrase about scheduled events whose order rounding decides, if there are any."""
+    """A phrase about scheduled events whose order rounding decides, if there are any."""
     if not comparison.nearly_at_once:
         return []
     time, earlier, later = comparison.nearly_at_once[0]

@@ -45,7 +45,7 @@ def broken(folder: Path) -> list[str]:
 
 
 def loads(folder: Path) -> list[str]:
-    """What pages and style sheets load from elsewhere, each with the file that does so."""
+    """The addresses that pages and style sheets load from elsewhere, each with its file."""
     faults = []
     for path in sorted(folder.rglob("*")):
         if path.suffix == ".html":

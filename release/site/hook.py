@@ -1,4 +1,4 @@
-"""What mkdocs needs to make a site of files that stand where they belong in the repository.
+"""The hooks by which mkdocs makes a site of files at their places in the repository.
 
 Beside `docs/` the site has the pages of `reference_pages`, and those of examples, benchmarks and the project,
 under their own paths. Links are written for readers of the repository; here they are bent to the site, and

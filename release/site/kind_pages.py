@@ -126,7 +126,7 @@ def _options(cls: type[Any]) -> list[str]:
 
 
 def hook_page(kinds: Iterable[str]) -> str:
-    """How a plugin registers, with a link to the page of each kind."""
+    """The registration of plugins, with a link to the page of each kind."""
     links = [f"- [{plural_title(kind)}]({kind}.md)" for kind in kinds]
     return "\n".join(
         [

@@ -19,7 +19,7 @@ import cosim
 ROOT = Path(__file__).parents[2]
 PICTURE = ROOT / "docs" / "images" / "four_bar_moving.svg"
 SPEED = 6.0
-"""Of the crank in the model file, rad/s."""
+"""Speed of the crank in the model file, rad/s."""
 FRAMES = 72
 """Poses in one turn; between them the browser interpolates."""
 SHOWN = 5.0
@@ -30,7 +30,7 @@ CRANK = 0.4
 ROCKER = 0.8
 """Lengths in the model file, m; the coupler and the ground are 1 m long."""
 PIVOT = (110.0, 205.0)
-"""Where the crank's pin is drawn."""
+"""The place of the crank's pin in the picture."""
 PLOT = (460.0, 62.0, 225.0, 190.0)
 """The graph of the motor's torque: left, top, width and height."""
 TRACED = (0.5, 0.3)

@@ -57,7 +57,7 @@ def executed(path: Path) -> list[Any]:
 
 
 def _shown(outputs: list[Any]) -> Iterator[tuple[str, str]]:
-    """What the outputs of a cell show, the richest kind of each."""
+    """The outputs of a cell, each in its richest kind."""
     for output in outputs:
         if output.output_type == "stream" and output.name == "stdout":
             yield "text", output.text

@@ -11,7 +11,7 @@ from cosim_mechanics.testing import ForceElementContract
 
 
 class TestQuadraticDamper(ForceElementContract):
-    """What every force element has to do."""
+    """The contract of force elements."""
 
     make = staticmethod(
         lambda: QuadraticDamper(

@@ -1,1 +1,1 @@
-"""What FMUs of both kinds show: variables, types, units, documentation, the archive."""
+"""The interface of FMUs of both kinds: variables, types, units, documentation, the archive."""

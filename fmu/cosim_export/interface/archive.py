@@ -17,7 +17,7 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def read_archive(path: Path) -> dict[str, bytes]:
-    """All files of a zip archive by name."""
+    """The contents of all files of a zip archive by name."""
     with zipfile.ZipFile(path) as archive:
         return {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
 
@@ -91,7 +91,7 @@ def _packed(contents: tuple[tuple[str, bytes], ...], level: int) -> bytes:
 
 
 def _pack(file: IO[bytes], contents: Iterable[tuple[str, bytes]], level: int) -> None:
-    """Put files into an archive; an empty file becomes one."""
+    """Write files into an archive; without files it is empty."""
     with zipfile.ZipFile(file, "a") as archive:
         for name, content in contents:
             info = zipfile.ZipInfo(name, EPOCH)

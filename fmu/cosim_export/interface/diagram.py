@@ -48,7 +48,7 @@ def diagram(model: cosim.Model) -> str:
 
 
 def _add_arrow(svg: Element, source: Corner, target: Corner) -> None:
-    """From the right side of a box to the left side of another, leaving and arriving level."""
+    """Draw an arrow from the right side of a box to the left side of another, level at both ends."""
     (x1, y1), (x2, y2) = source, target
     x1, y1, y2 = x1 + WIDTH, y1 + HEIGHT // 2, y2 + HEIGHT // 2
     reach = max(40, abs(x2 - x1) // 2)
@@ -74,7 +74,7 @@ def _text(svg: Element, text: str, x: int, y: int, style: Mapping[str, str]) -> 
 
 
 def _arrows(model: cosim.Model) -> list[tuple[str, str]]:
-    """From what is used to what uses it: connections and attachments, each pair once."""
+    """The pairs of parts with an arrow between them: connections and attachments, each pair once."""
     pairs = dict.fromkeys((part_of(source), part_of(target)) for source, target, *_ in model.connections)
     pairs |= {(used, name): None for name, part in model.parts.items() for used in attached_to(part)}
     return [(a, b) for a, b in pairs if a in model.parts and b in model.parts and a != b]

@@ -157,7 +157,7 @@ def _settings(interface: FmuInterface, kind: str, resumes_exactly: bool) -> list
 
 
 def needs_of_python(manifest: Mapping[str, object]) -> list[str]:
-    """What an FMU that runs in a Python interpreter needs and carries, as `Bundle.manifest` says it."""
+    """The needs and contents of an FMU that runs in a Python interpreter, from `Bundle.manifest`."""
     python, requires, packages = manifest["python"], manifest["requires"], manifest["packages"]
     assert isinstance(python, list) and isinstance(requires, list) and isinstance(packages, list)
     needs = [f"Python {'.'.join(map(str, python))} or newer"]

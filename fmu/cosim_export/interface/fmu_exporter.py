@@ -1,4 +1,4 @@
-"""What all exporters of FMUs share: their options, checked parts, and the summary of an FMU."""
+"""The common part of exporters of FMUs: options, checked parts, and the summary of an FMU."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def first_state(system: cosim.System) -> cosim.State:
 
 @dataclass(frozen=True, kw_only=True)
 class FmuOptions:
-    """What an FMU shows and how it runs: options of `Model.export_fmu` for every kind of FMU.
+    """Options of `Model.export_fmu` for every kind of FMU: its variables, and how it runs.
 
     Attributes
     ----------
@@ -80,12 +80,12 @@ class FmuOptions:
 
     @classmethod
     def option_names(cls) -> list[str]:
-        """What is given by name, but for options of the integrator."""
+        """The names of options, without those of the integrator."""
         return [each.name for each in fields(cls) if each.name != "integrator_options"]
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """As they were given: what is unknown here is for the integrator."""
+        """Options from keyword arguments; unknown names are options of the integrator."""
         known = cls.option_names()
         options = {name: value for name, value in given.items() if name not in known}
         return cls(**{n: given[n] for n in known if n in given}, integrator_options=options)
@@ -127,7 +127,7 @@ KINDS = {
 
 
 def left_out(system: cosim.System, variables: Iterable[FmuVariable]) -> dict[str, int]:
-    """How many parameters, states and outputs of the system an FMU does not show; a vector counts once.
+    """The number of parameters, states and outputs that an FMU does not show; a vector counts once.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class FmuExporter(cosim.Exporter):
         return add_smoke_experiment(path)
 
     def summarize(self, what: str, interface: FmuInterface, left_out: Mapping[str, int]) -> None:
-        """Keep the summary and the warnings of what was written; warnings are logged as well."""
+        """Store the summary and the warnings of an export; warnings are logged as well."""
         self.summary = "\n".join(line for line in (what, left_out_text(left_out)) if line)
         self.warnings = bus_warnings(interface.variables)
         for text in self.warnings:

@@ -1,4 +1,4 @@
-"""Everything that an exported FMU shows to the outside."""
+"""The interface of an exported FMU."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cosim_export.interface.names import c_identifier
 
 @dataclass(frozen=True)
 class FmuInterface:
-    """What the model description says, and how the FMU integrates.
+    """The content of the model description, and how the FMU integrates.
 
     The value reference of a variable is its place in `variables`, counted from 0; the index that the
     model structure uses counts from 1.
@@ -64,7 +64,7 @@ class FmuInterface:
     def of_model(
         cls, model: cosim.Model, variables: tuple[FmuVariable, ...], settings: Mapping[str, Any], **more: Any
     ) -> FmuInterface:
-        """With the names that a model has and what it says of itself; `settings` from `FmuOptions`."""
+        """The interface of a model with its names and description; `settings` from `FmuOptions`."""
         about = {n: str(model.settings[n]) for n in cosim.Model.ABOUT if model.settings.get(n)}
         return cls(model.name, c_identifier(model.name), about, variables, **settings, **more)
 
@@ -73,7 +73,7 @@ class FmuInterface:
         return [v for v in self.variables if v.causality == causality]
 
     def to_json(self) -> str:
-        """As text, for running: without what only the model description tells; `from_json` reads it."""
+        """The interface as text for a running FMU, without the model description's; `from_json` reads it."""
         row = asdict(self) | {"variables": [v.to_dict() for v in self.variables]}
         return json.dumps(row, indent=1, sort_keys=True)  # of a time that never comes, too: "Infinity"
 

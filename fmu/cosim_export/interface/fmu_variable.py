@@ -1,4 +1,4 @@
-"""One scalar variable of an exported FMU."""
+"""A scalar variable of an exported FMU."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class FmuVariable:
         return self.causality in ("input", "parameter") or self.initial == "exact"
 
     def to_dict(self) -> dict[str, Any]:
-        """What an instance needs, without what has its default: arguments of the constructor."""
+        """The arguments of the constructor that an instance needs, without defaults."""
         rows = {
             f.name: (getattr(self, f.name), f.default) for f in fields(self) if f.name not in ONLY_DESCRIBED
         }

@@ -17,7 +17,7 @@ from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.names import is_structured
 
 DISPLAY_UNITS = {"rad": "deg", "rad/s": "deg/s", "rad/s2": "deg/s2", "Pa": "bar", "J": "kJ", "W": "kW"}
-"""What people read a quantity in, where that is not the unit that is computed in."""
+"""Units for display in place of those of the computation."""
 
 BASE_UNITS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
 
@@ -82,7 +82,7 @@ QUANTITIES = {
     "J": "Energy",
     "W": "Power",
 }
-"""By unit: what is measured in it here, in the words of the Modelica Standard Library's types."""
+"""The quantity of each unit, named as in the types of the Modelica Standard Library."""
 
 
 def declared_types(units: Iterable[str], names_of_variables: Iterable[str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What of a system its model names: the interface that an FMU has unless options ask for more."""
+"""The variables that a model names: the interface of an FMU unless options ask for more."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ NAMINGS = ("structured", "flat")
 
 @dataclass(frozen=True)
 class Naming:
-    """What the variables of an FMU are called.
+    """The naming of the variables of an FMU.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class Naming:
 
     @classmethod
     def of(cls, naming: str, names: Mapping[str, str] | None) -> Naming:
-        """With a check of what was given."""
+        """The naming of these options, which are checked."""
         problems = []
         if naming not in NAMINGS:
             problems.append(cosim.Problem("naming", f"is {naming!r}, needs {' or '.join(NAMINGS)}"))

@@ -1,4 +1,4 @@
-"""From the variables of a system to those of an FMU."""
+"""The selection of variables of a system for an FMU."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def turned(pose: Sequence[float], angles: Mapping[int, float]) -> list[float]:
 
 
 def _spatial() -> Any:
-    """By name, so that an FMU without frames does not carry mechanics: a model with frames brings it."""
+    """The module of frames, by name: an FMU without frames does not carry mechanics."""
     return importlib.import_module("cosim_mechanics.spatial")
 
 
@@ -187,7 +187,7 @@ def _derivative(system: cosim.System, state: FmuVariable) -> FmuVariable:
 
 @dataclass(frozen=True)
 class _Element:
-    """One scalar of a variable of the system."""
+    """A scalar of a variable of the system."""
 
     variable: Variable
     name: str
@@ -343,14 +343,14 @@ def _variable(
 
 
 def _type(variable: Variable) -> str:
-    """Its type in FMI."""
+    """The type of a variable in FMI."""
     if variable.words:
         return "String" if variable.is_text else "Enumeration"
     return TYPES[variable.dtype]
 
 
 def _variability(variable: Variable, type_: str, causality: str, is_held: bool) -> str:
-    """When it changes; `is_held`: at events alone, as far as the model computes it."""
+    """The variability of a variable; `is_held`: whether it changes at events alone."""
     if causality in ("parameter", "fixed"):
         return "tunable" if causality == "parameter" else "fixed"
     jumps = variable.kind in DISCRETE_STATES or type_ != "Real" or (causality != "input" and is_held)
@@ -358,7 +358,7 @@ def _variability(variable: Variable, type_: str, causality: str, is_held: bool) 
 
 
 def _initial(variable: Variable, causality: str) -> str:
-    """How FMI initializes it: "exact", "calculated", or "" of an input."""
+    """The attribute `initial` of FMI: "exact", "calculated", or "" for an input."""
     if causality == "input":
         return ""
     is_state = variable.kind in (*CONTINUOUS_STATES, *DISCRETE_STATES)
@@ -366,7 +366,7 @@ def _initial(variable: Variable, causality: str) -> str:
 
 
 def _start(system: cosim.System, start: cosim.State, element: _Element) -> float | str:
-    """Its value in the start state, in SI."""
+    """The value of an element in the start state, in SI units."""
     slot = element.variable.slot
     numbers = dict(zip("ypdkhc", system.arrays(start), strict=True))[slot.array]
     if element.angle is not None:

@@ -95,7 +95,7 @@ def _is_finite(value: float) -> bool:
 
 
 def _append(path: Path, files: dict[str, bytes]) -> None:
-    """Put files into an archive; it stays what it was until all are in."""
+    """Add files to an archive, which is replaced only when it is complete."""
     part = path.with_name(f".{path.name}.part")
     try:
         shutil.copyfile(path, part)

@@ -26,7 +26,7 @@ from cosim_lowering.machine_code import MachineCode
 
 @dataclass(frozen=True)
 class Target:
-    """One processor and operating system.
+    """A processor and an operating system.
 
     Attributes
     ----------
@@ -41,13 +41,13 @@ class Target:
 
     @property
     def system(self) -> str:
-        """Its operating system."""
+        """The name of the operating system."""
         return self.zig.split("-")[1]
 
 
 @dataclass(frozen=True)
 class Platform:
-    """What users name: one folder of binaries in FMI 2.0.
+    """A platform as users name it: one folder of binaries in FMI 2.0.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ FLAGS = (
 )
 LINK_FLAGS = ("-shared", "-s")
 LOADING = ("-Wl,--as-needed", "-ldl")
-"""Of libraries that load others, in C libraries older than glibc 2.34."""
+"""Options for libraries that load others, in C libraries older than glibc 2.34."""
 OF_LINUX = ("-nostdlib", "-lc", "-lm", "-Wl,-z,defs", *LOADING)
 """The C library alone: zig would first compile functions of its own, and none is called, as `defs` checks."""
 AS_IT_IS = ("-Wno-override-module", "-Xclang", "-disable-llvm-passes")
@@ -145,7 +145,7 @@ class Compiler(ABC):
 
     @abstractmethod
     def version(self) -> str:
-        """What its libraries depend on besides what they are made of."""
+        """A text that changes with the compiler, on which its libraries depend."""
 
     @abstractmethod
     def build(self, parts: Library, folder: Path) -> Path:
@@ -181,7 +181,7 @@ class ZigCompiler(Compiler):
     name: ClassVar[str] = "ziglang"
 
     def platforms(self) -> list[str]:
-        """All."""
+        """All platforms."""
         return list(PLATFORMS)
 
     def version(self) -> str:
@@ -189,7 +189,7 @@ class ZigCompiler(Compiler):
         return f"ziglang {importlib.metadata.version('ziglang')}"
 
     def build(self, parts: Library, folder: Path) -> Path:
-        """By ``python -m ziglang cc``; the functions are optimized already."""
+        """Build by ``python -m ziglang cc``; the functions are optimized already."""
         library = folder / f"library{parts.suffix}"
         command = [*python_command("-m", "ziglang", "cc", "-target", parts.target.zig), *FLAGS]
         objects = []
@@ -220,7 +220,7 @@ class OwnCompiler(Compiler):
         return [] if platform is None or platform == "darwin64" else [platform]
 
     def version(self) -> str:
-        """What it says of itself, and LLVM's, which makes machine code of the functions."""
+        """The version of the compiler, and of LLVM, which compiles the functions."""
         return f"{_read_version(self.command)}\nllvmlite {importlib.metadata.version('llvmlite')}"
 
     def build(self, parts: Library, folder: Path) -> Path:
@@ -262,7 +262,7 @@ def _headers(folder: Path) -> dict[str, str]:
 
 
 def _digest(*made_of: object) -> str:
-    """Of what something is made of, and of how: of this file."""
+    """A digest of sources, and of this file."""
     how = Path(__file__).read_text("utf-8")
     return hashlib.sha256(json.dumps([how, *made_of]).encode()).hexdigest()
 

@@ -207,7 +207,7 @@ def _structure(
     event_indicators: Sequence[str],
     clocks: Sequence[Element],
 ) -> Element:
-    """What unknowns depend on; an array on all that one of its elements depends on.
+    """The dependencies of unknowns; an array depends on everything that one of its elements depends on.
 
     Other than in FMI 2.0 parameters and discrete states count between steps, too.
 

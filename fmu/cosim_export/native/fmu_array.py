@@ -36,7 +36,7 @@ class FmuArray:
 
     @property
     def description(self) -> str:
-        """What the elements have in common, then how they differ: ``position along x, y, z``."""
+        """The common part of the elements' descriptions, then the differences: ``position along x, y, z``."""
         texts = list(dict.fromkeys(v.description for v in self.elements))
         if len(texts) == 1 or not all(texts):
             return texts[0]

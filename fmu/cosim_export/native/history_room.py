@@ -1,4 +1,4 @@
-"""How much room the histories of an FMU have that allocates nothing while it runs."""
+"""The size of the histories of an FMU that allocates nothing while it runs."""
 
 from __future__ import annotations
 

@@ -53,10 +53,10 @@ ROLES = {
 GROWING = "h", *(OF_TANGENTS + name for name in GROWING_TANGENTS)
 COMPUTED = "c", ROWS_OF_TANGENTS
 RAISED = -1
-"""What an entry point returns where a kernel function raised."""
+"""The return value of an entry point in which a kernel function raised."""
 
 ENTRY_POINTS = (*EXPORTED, "frame_angles", "turned_frame", "tangents", "adjoints")
-"""Those that the shell may call; one that a program lacks is a null pointer."""
+"""The entry points that the shell may call; a missing one is a null pointer."""
 
 
 PLACES = {
@@ -227,7 +227,7 @@ Place = tuple[int, int, tuple[int, int]]
 
 
 def _places(program: Program, names: Sequence[str]) -> Callable[[FmuVariable], Place]:
-    """Where the variables of a model lie among the arrays of these names."""
+    """The place of a variable of a model among the arrays of these names."""
 
     def place(variable: FmuVariable) -> Place:
         if variable.causality != "input":
@@ -320,7 +320,7 @@ def _histories(program: Program) -> str:
 
 
 def _losses(program: Program) -> str:
-    """By number, why there are no derivatives along the run any more."""
+    """The reasons why there are no derivatives along the run any more, by number."""
     texts = {**dict.fromkeys(range(max(REASONS) + 1), ""), **REASONS} if program.derivatives[0] else {}
     return c_table("char *const", "losses", (c_text(texts[number]) for number in sorted(texts)))
 
@@ -339,7 +339,7 @@ def _indicators(indicators: Mapping[str, tuple[int, int]]) -> str:
 
 
 def _failures(program: Program) -> dict[int, tuple[str, int | None, Sequence[str]]]:
-    """By number: what is said, where in `places` stands what it is about, and the names there."""
+    """The failures by number: the sentence, the place in `places` of its index, and the names it selects."""
     names = {
         "block": program.blocks,
         "handler": program.handlers,

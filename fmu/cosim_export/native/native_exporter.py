@@ -111,7 +111,7 @@ class NativeFmuExporter(FmuExporter):
     title: ClassVar[str] = "without Python (native FMU)"
 
     def refusals(self, cls: type) -> list[cosim.Problem]:
-        """What of a class cannot run without Python."""
+        """The parts of a class that cannot run without Python."""
         if issubclass(cls, cosim.Component):
             return component_refusals(cls)
         return method_refusals(cls) if issubclass(cls, cosim.Integrator) else []
@@ -160,7 +160,7 @@ class NativeFmuExporter(FmuExporter):
 
 
 class NativeParts(Protocol):
-    """What a native FMU is made of: a model's (`NativeSources`), or a co-simulation's."""
+    """The parts of a native FMU: of a model (`NativeSources`), or of a co-simulation."""
 
     version: int
     interface: FmuInterface
@@ -240,7 +240,7 @@ def native_choices(given: NativeFmuOptions) -> tuple[int, list[str] | None, list
 
 
 def _platforms(platforms: str | Sequence[str] | None) -> list[Platform]:
-    """Those that are named; this machine's own unless some are, and none where none have to be."""
+    """The named platforms; by default that of this machine, and none if an FMU of sources names none."""
     if platforms == ():
         return []
     return chosen_platforms(default_platforms() if platforms is None else _names(platforms))
@@ -303,7 +303,7 @@ def _libraries(
 
 
 def needs_of(platforms: Sequence[Platform]) -> list[str]:
-    """What has to be there where the FMU runs."""
+    """The requirements of the machine on which the FMU runs."""
     if not platforms:
         return ["A C99 compiler and the C library: the FMU has sources alone."]
     return [
@@ -325,7 +325,7 @@ def _licence() -> dict[str, bytes]:
 
 OF_NATIVE = [name for name in NativeFmuOptions.option_names() if name not in FmuOptions.option_names()]
 AS_USUAL = {"scalars": False, "clocks": True, "sources": False, "exact_derivatives": False, "derivatives": ()}
-"""What asks for no native FMU."""
+"""The values of options that do not ask for a native FMU."""
 
 
 class FittingFmuExporter(cosim.Exporter):

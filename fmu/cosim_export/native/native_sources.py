@@ -50,7 +50,7 @@ DIGEST_SIZE = 16
 
 @dataclass(frozen=True, kw_only=True)
 class NativeChoices:
-    """What a native FMU of a model contains.
+    """The choices for a native FMU of a model.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ ROWS_OF_TANGENTS = f"{OF_TANGENTS}rows"
 
 
 def checked_paths(system: cosim.System, derivatives: Sequence[str]) -> list[str]:
-    """What derivatives are taken by, each once; `ModelError` names all paths that are unknown."""
+    """The paths of the derivatives without repetitions; `ModelError` names all unknown ones."""
     problems = []
     for path in derivatives:
         try:
@@ -34,7 +34,7 @@ def differentiated(variables: Sequence[FmuVariable]) -> list[FmuVariable]:
 
 
 def slots_of(variables: Sequence[FmuVariable]) -> list[Slot]:
-    """Where their numbers lie."""
+    """The slots of variables."""
     return [Slot(v.array, v.offset, 1) for v in variables]
 
 

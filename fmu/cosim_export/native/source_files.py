@@ -61,7 +61,7 @@ def source_files(
 
 
 def compiled_files(files: Iterable[str]) -> list[str]:
-    """Those that are compiled, the functions of the model first."""
+    """The compiled files, the functions of the model first."""
     return sorted((name for name in files if name.endswith(".c")), key=lambda name: (name != "code.c", name))
 
 

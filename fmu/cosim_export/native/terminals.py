@@ -13,7 +13,7 @@ from cosim_export.interface.model_description import as_text, plain_text
 from cosim_export.native.fmu_array import FmuArray, variables_of
 
 Shown = Mapping[str, Sequence[FmuArray]]
-"""By part: what the FMU shows of it."""
+"""The shown arrays of each part."""
 MOTION = {"X_GB": (9, "r_0"), "V_GB": (3, "v"), "A_GB": (3, "a")}
 """By slot of a body: where in it the numbers of its origin begin, and what these are called of a frame."""
 TURNING = {"V_GB": (0, "w"), "A_GB": (0, "z")}
@@ -44,7 +44,7 @@ def places_of(part: cosim.Component | None) -> Iterator[Place]:
 
 
 def motion_along(system: cosim.System, part: cosim.Component | None, shown: Shown) -> Iterator[FmuArray]:
-    """What is shown of the motion of the place at which a part pushes, along the direction in which it does.
+    """The variables that show the motion of the place at which a part pushes, along its direction.
 
     Measures at the same station along the same direction; of the body's origin also its own coordinates,
     where the direction is an axis of Ground.
@@ -121,7 +121,7 @@ KINDS = {
     "_cosim_translational_flange": ({"N": "f"}, {"m": "s", "m/s": "v", "m/s2": "a"}),
     "_cosim_rotational_flange": ({"N.m": "tau"}, {"rad": "phi", "rad/s": "w", "rad/s2": "a"}),
 }
-"""By kind of flange: names of its efforts and of its motion, by unit; s, f, phi and tau are Modelica's."""
+"""Names of efforts and motions by kind of flange and unit; s, f, phi and tau are Modelica's."""
 FRAME = "_cosim_frame"
 
 

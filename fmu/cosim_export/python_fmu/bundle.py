@@ -21,12 +21,12 @@ from cosim_export.python_fmu.slave import digest_of, is_left_out
 
 OURS = ("cosim_compiler", "cosim", "cosim_export")
 COMMANDS = ("cosim_workbench", "cosim_fmi")
-"""What modules of ours import for commands and checks alone, which no FMU runs."""
+"""Modules of this package that are imported for commands and checks alone, which no FMU runs."""
 LICENCE = re.compile(r"(LICEN[CS]E|COPYING|NOTICE)", re.IGNORECASE)
 IMPORTS = re.compile(r"(?:^|[;:])[ \t]*(?:from[ \t]+([\w.]+)|import[ \t]+([^\n;#]*))", re.MULTILINE)
 OPTIONAL = ("llvmlite",)  # without them everything is computed, slower
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
-"""Where statements have statements."""
+"""Fields of statements that hold statements."""
 IMPORT_ERRORS = {"ImportError", "ModuleNotFoundError", "Exception"}
 
 
@@ -79,7 +79,7 @@ class Package:
 
 @dataclass
 class Bundle:
-    """What a model needs in another process.
+    """The code and data that a model needs in another process.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class Bundle:
             self.requires[name] = self._shipped_by.get(name, [name])[0]
 
     def manifest(self, model: str) -> dict[str, object]:
-        """What the FMU checks before it imports anything."""
+        """The facts that the FMU checks before it imports anything."""
         requires = [
             {"name": name, "distribution": distribution, "version": _version(distribution)}
             for name, distribution in sorted(self.requires.items())
@@ -344,7 +344,7 @@ def _inner_imports(module: str, visited: set[str], follow: bool) -> set[str]:
 
 @functools.cache
 def _all_imports(source: str) -> tuple[_Import, ...]:
-    """Of a file's text: who exports again reads the same files."""
+    """The imports of a file's text; modules that re-export read the same files."""
 
     def walk(node: ast.AST, in_function: bool, may_fail: bool) -> Iterator[_Import]:
         if isinstance(node, ast.Import):

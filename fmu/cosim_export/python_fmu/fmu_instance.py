@@ -1,4 +1,4 @@
-"""One running instance of an exported FMU: a system, its State and what steps it."""
+"""A running instance of an exported FMU: a system, its State and its simulator."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MODEL = "model.json"
 INTERFACE = "interface.json"
 REGISTRY = "registry.json"
 Plan = tuple[cosim.Stage, list[tuple[int, int]], list[tuple[int, int]]]
-"""How variables are read: at which stage, from which arrays and places, which of them are angles."""
+"""The plan of a reading: the stage, the arrays and places, and which variables are angles."""
 Change = tuple[int, FmuVariable, Any]
 """A value that is set and differs from the present one: reference, variable, value."""
 VALUES: dict[str, Any] = {"Real": float, "Integer": int, "Boolean": bool, "String": str}
@@ -145,7 +145,7 @@ class FmuInstance:
         check_step(self.mode, self.state.time, self.stop_time, time, size)
 
     def news(self) -> list[str]:
-        """What the simulation has found since this was last asked, in sentences: see `Simulator.findings`."""
+        """The findings of the simulation since the last call, in sentences: see `Simulator.findings`."""
         if self.simulator is None or len(self.simulator.findings) == self._reported_findings:
             return []
         new = self.simulator.findings[self._reported_findings :]
@@ -227,7 +227,7 @@ class FmuInstance:
                 raise cosim.StateError(f"{name} is {value!r}, which is not an integer")
 
     def _plan(self, kind: str, references: list[int]) -> Plan:
-        """How to read these variables; hosts read the same ones again and again."""
+        """The plan for reading these variables; cached, since hosts read the same ones again and again."""
         variables = [self._variable(kind, reference) for reference in references]
         stage = max((v.stage for v in variables), default=0)
         frames = [(i, v.angle) for i, v in enumerate(variables) if v.angle is not None]
@@ -274,7 +274,7 @@ class FmuInstance:
         return refused
 
     def _with_whole_frames(self, changed: list[Change]) -> list[Change]:
-        """The same with the twelve numbers of a frame in place of its angles, all of a call at once."""
+        """The changes with the twelve numbers of a frame in place of its angles, together for one call."""
         angles: dict[str, dict[int, float]] = {}
         for _, variable, value in changed:
             if variable.angle is not None:
@@ -334,7 +334,7 @@ class FmuInstance:
     # the whole state
 
     def save(self) -> bytes:
-        """Everything that later results depend on, as bytes that another process can take."""
+        """The state on which all later results depend, as bytes for another process."""
         header = {"mode": self.mode, "stop_time": self.stop_time}
         return MAGIC + json.dumps(header).encode() + b"\n" + self.state.to_bytes()
 
@@ -364,7 +364,7 @@ class FmuInstance:
 
 
 def _refusals(changes: list[Change], check: Callable[[FmuVariable, Any], object]) -> dict[int, Exception]:
-    """What a check raises, by value reference."""
+    """The exceptions that a check raises, by value reference."""
     refused: dict[int, Exception] = {}
     for reference, variable, value in changes:
         try:

@@ -1,4 +1,4 @@
-"""What a host may call when, of every FMU that runs in a Python interpreter."""
+"""The calls that a host may make in each mode of an FMU that runs in a Python interpreter."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 
 SET_AS = {"Enumeration": "Integer"}
-"""What a variable of another type is read and set as."""
+"""Types as which variables of other types are read and set."""
 INSTANTIATED, INITIALIZING, STEPPING, STOPPED, ENDING = MODES = (
     "instantiated",
     "in initialization mode",

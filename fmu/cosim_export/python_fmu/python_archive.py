@@ -47,7 +47,7 @@ code.released_by_pythonfmu.append(globals())
 def whole_manifest(
     bundle: Bundle, name: str, instance: str = "cosim_export.python_fmu.fmu_instance:FmuInstance"
 ) -> dict[str, Any]:
-    """What the FMU checks before it imports anything.
+    """The facts that the FMU checks before it imports anything.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def _finish_library(library: bytes, libpython: str | None) -> bytes:
 
 @contextmanager
 def _without_scripts(module: str) -> Iterator[None]:
-    """Have pythonfmu import the scripts that it is given, not those of an FMU that runs here; clean up."""
+    """Let pythonfmu import the scripts that it is given, not those of an FMU that runs here; clean up."""
     names = (module, f"{module}_code")
     running = {name: sys.modules.pop(name) for name in names if name in sys.modules}
     try:

@@ -119,7 +119,7 @@ def binaries(pythonfmu: ModuleType) -> Path:
 #     .byte 0
 
 PLACE = 0x2F7F0
-"""Where it stands in the library."""
+"""The place of the code in the library."""
 CODE = bytes.fromhex(
     "534889fb4885f67507488d357a000000e88b80feff4c8b03488b4b084c01c14c89c64c89c74839ce73548a06"
     "48ffc63c257544488d56024839ca773b31d24531c9460fb6140e4183ea304183fa0976124183ca204183ea31"
@@ -127,7 +127,7 @@ CODE = bytes.fromhex(
     "48897b085bc300"
 )
 CALL = 0x1AA13
-"""Where the library calls the constructor, by an offset from the next instruction."""
+"""The place at which the library calls the constructor, as an offset from the next instruction."""
 
 
 def call_to(target: int, at: int) -> bytes:

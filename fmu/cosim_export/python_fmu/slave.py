@@ -20,7 +20,7 @@ from importlib.machinery import ExtensionFileLoader, ModuleSpec
 
 
 def share_libpython() -> None:
-    """Let extension modules find the symbols of Python where the host is not a Python program.
+    """Make the symbols of Python visible to extension modules if the host is not a Python program.
 
     Such a host loads pythonfmu's library, and libpython with it, for that library alone; extension modules,
     which do not name libpython, then lack its symbols. Loading libpython once more, for all, is a job for
@@ -150,7 +150,7 @@ def create_instance(resources: Path) -> Any:
 
 
 def _check_process(manifest: dict[str, Any]) -> None:
-    """Everything about this process that does not fit, reported together."""
+    """Raise all conflicts between this process and the manifest together."""
     problems = []
     oldest = tuple(manifest["python"])
     if sys.version_info[:2] < oldest:
@@ -231,7 +231,7 @@ def _digest_of(module: Any) -> str:
 
 @contextmanager
 def _search_path(resources: Path, wanted: list[dict[str, str]]) -> Iterator[None]:
-    """Put `resources` first in ``sys.path``, or last where what is installed is identical."""
+    """Put `resources` first in ``sys.path``, or last if identical packages are installed."""
     entries = list(sys.path)
     folder = str(resources)
     others = [entry for entry in entries if entry != folder]
@@ -268,7 +268,7 @@ def _restore_path(name: str, resources: Path) -> None:
 
 
 def _keep_sources(resources: Path) -> None:
-    """Let the sources of what was loaded from `resources` be read when that folder is gone."""
+    """Keep the sources of modules from `resources` readable when that folder is removed."""
     inside = str(resources)
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
@@ -282,13 +282,13 @@ def create_slave_class() -> type:
     from pythonfmu import Fmi2Slave  # type: ignore[import-untyped,unused-ignore]
 
     class Slave(SlaveCalls, Fmi2Slave):  # type: ignore[misc,unused-ignore]
-        """One instance of the FMU."""
+        """An instance of the FMU."""
 
     return Slave
 
 
 class SlaveCalls:
-    """What pythonfmu calls of one instance of the FMU; `create_slave_class` adds its class `Fmi2Slave`.
+    """The methods that pythonfmu calls of an instance; `create_slave_class` adds its class `Fmi2Slave`.
 
     What goes wrong in a call is logged with its traceback. Where the library answers an exception by
     fmi2Error one is raised; elsewhere the fault is kept and every further step answers "discard" until
@@ -446,7 +446,7 @@ class SlaveCalls:
 
 
 def _text(error: BaseException) -> str:
-    """What happened in a sentence, then where, unless the sentence says all."""
+    """An error in a sentence, then its place, unless the sentence says all."""
     sentence = str(error) or type(error).__name__
     if isinstance(error, RefusalError) or (
         type(error).__name__ in SELF_EXPLAINING and error.__cause__ is None

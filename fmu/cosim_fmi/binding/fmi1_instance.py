@@ -175,7 +175,7 @@ class Fmi1Instance(FmuInstance):
         self.call("SetDebugLogging", 1)
 
     def setup(self, start: float, stop: float | None, tolerance: float | None) -> None:
-        """Keep them for the initializing call."""
+        """Store the settings for the initializing call."""
         self._experiment = start, stop, tolerance
 
     def enter_initialization_mode(self) -> None:
@@ -250,7 +250,7 @@ class Fmi1Instance(FmuInstance):
         )
 
     def step_arguments(self, answers: int) -> tuple[int, int, int]:
-        """It has none but whether it wants event mode."""
+        """The only further argument: whether the FMU may ask for event mode."""
         return answers, 0, 0
 
     def completed_step(self) -> tuple[bool, bool]:

@@ -188,7 +188,7 @@ class Fmi3Instance(FmuInstance):
         )
 
     def setup(self, start: float, stop: float | None, tolerance: float | None) -> None:
-        """Keep them for fmi3EnterInitializationMode."""
+        """Store the settings for fmi3EnterInitializationMode."""
         self._experiment = start, stop, tolerance
 
     def enter_initialization_mode(self) -> None:
@@ -218,20 +218,20 @@ class Fmi3Instance(FmuInstance):
         self.call("SetBinary", references, len(references), sizes, pointers, len(sizes), group="Set")
 
     def activate_clocks(self, references: Sequence[int]) -> None:
-        """Let clocks tick, in event mode."""
+        """Activate clocks, in event mode."""
         count = len(references)
         values = (c_bool * count)(*[True] * count)
         self.call("SetClock", (ctypes.c_uint32 * count)(*references), count, values)
 
     def active_clocks(self, references: Sequence[int]) -> list[bool]:
-        """Which of the clocks tick, in event mode."""
+        """Whether each of the clocks ticks, in event mode."""
         count = len(references)
         values = (c_bool * count)()
         self.call("GetClock", (ctypes.c_uint32 * count)(*references), count, values)
         return list(values)
 
     def interval(self, reference: int, as_fraction: bool = False) -> tuple[Fraction | float, int]:
-        """Of a clock: s, and fmi3IntervalQualifier (0 not yet known, 1 unchanged, 2 changed)."""
+        """The interval of a clock, s, and fmi3IntervalQualifier (0 not yet known, 1 unchanged, 2 changed)."""
         references, qualifier = (ctypes.c_uint32 * 1)(reference), (ctypes.c_int * 1)()
         if as_fraction:
             counter, resolution = (ctypes.c_uint64 * 1)(), (ctypes.c_uint64 * 1)()

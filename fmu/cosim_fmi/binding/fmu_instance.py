@@ -22,7 +22,7 @@ from cosim_fmi.binding.statuses import DISCARD, FATAL, OK, WARNING
 
 
 class StepAnswer(NamedTuple):
-    """How a communication step has ended.
+    """The outcome of a communication step.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class StepAnswer(NamedTuple):
 
 
 class Update(NamedTuple):
-    """What an update of the discrete states has told.
+    """The outcome of an update of the discrete states.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class SavedState(NamedTuple):
 
 
 class Options(NamedTuple):
-    """How an instance is made; see `FmuInstance.instantiate`."""
+    """Options of an instance; see `FmuInstance.instantiate`."""
 
     logging: bool
     event_mode: bool
@@ -135,7 +135,7 @@ class FmuInstance(ABC):
 
     @property
     def version(self) -> str:
-        """Of FMI."""
+        """The version of FMI."""
         return self.table.version
 
     def name_of(self, function: str) -> str:
@@ -171,7 +171,7 @@ class FmuInstance(ABC):
         return status
 
     def call_number(self, function: str) -> int:
-        """What stands in the black box while a function is called, that is named without its prefix."""
+        """The number in the black box while a function is called, by its name without the prefix."""
         return self._call_numbers[function]
 
     def check_allowed(self, function: str, group: str = "") -> None:
@@ -183,7 +183,7 @@ class FmuInstance(ABC):
             raise CallOrderError(self.name_of(function), self.mode)
 
     def check(self, function: str, status: int) -> None:
-        """What a status means for the instance; `FmiError` when it is worse than a warning."""
+        """Raise `FmiError` for a status that is worse than a warning; it may end the use of the instance."""
         if OK <= status <= WARNING:
             return
         if status == FATAL:
@@ -267,7 +267,7 @@ class FmuInstance(ABC):
         self.mode = modes.TERMINATED
 
     def reset(self) -> None:
-        """As after `instantiate`."""
+        """Reset the instance to its state after `instantiate`."""
         self.call("Reset")
         self.mode = modes.INSTANTIATED
 
@@ -291,7 +291,7 @@ class FmuInstance(ABC):
 
     @abstractmethod
     def setup(self, start: float, stop: float | None, tolerance: float | None) -> None:
-        """Tell the times (s) and the relative tolerance of the simulation, before anything is set."""
+        """Pass on the times (s) and the relative tolerance of the simulation, before anything is set."""
 
     @abstractmethod
     def enter_initialization_mode(self) -> None:
@@ -387,7 +387,7 @@ class FmuInstance(ABC):
         return StepAnswer(time + size)
 
     def after_step(self, status: int, time: float, size: float, reported: StepAnswer) -> StepAnswer:
-        """What a step that compiled code has called has answered.
+        """The outcome of a step that compiled code has made.
 
         Parameters
         ----------
@@ -405,22 +405,22 @@ class FmuInstance(ABC):
 
     @abstractmethod
     def _discarded(self, time: float, size: float, reported: StepAnswer) -> StepAnswer:
-        """How far a discarded step came, and whether the FMU wants the simulation to end."""
+        """The time that a discarded step has reached, and whether the FMU asks for the end of the run."""
 
     # Events
 
     def enter_event_mode(self) -> None:
-        """From continuous-time or step mode."""
+        """Enter event mode from continuous-time or step mode."""
         self.call("EnterEventMode")
         self.mode = modes.EVENT
 
     def enter_continuous_time_mode(self) -> None:
-        """From event mode."""
+        """Enter continuous-time mode from event mode."""
         self.call("EnterContinuousTimeMode")
         self.mode = modes.CONTINUOUS
 
     def enter_step_mode(self) -> None:
-        """From event mode (FMI 3.0)."""
+        """Enter step mode from event mode (FMI 3.0)."""
         self.call("EnterStepMode")
         self.mode = modes.STEPPING
 
@@ -443,7 +443,7 @@ class FmuInstance(ABC):
         self.call("GetContinuousStates", states, len(states))
 
     def get_derivatives(self, rates: Any) -> None:
-        """Of the continuous states, per s, into an array of doubles."""
+        """Read the derivatives of the continuous states, per s, into an array of doubles."""
         self.call(self.rates_function, rates, len(rates))
 
     def get_event_indicators(self, indicators: Any) -> None:
@@ -455,7 +455,7 @@ class FmuInstance(ABC):
         self.call(self.nominals_function, nominals, len(nominals))
 
     def completed_step(self) -> tuple[bool, bool]:
-        """Tell that an integrator step has ended: whether it wants event mode, and to end the run."""
+        """Report the end of an integrator step; whether the FMU asks for event mode, and for the end."""
         event, stop = self.flag(), self.flag()
         self.call("CompletedIntegratorStep", 1, ctypes.byref(event), ctypes.byref(stop))
         return bool(event.value), bool(stop.value)
@@ -490,7 +490,7 @@ class FmuInstance(ABC):
         self.mode = state.mode
 
     def free_state(self, state: SavedState) -> None:
-        """Give its memory back."""
+        """Free the memory of a saved state."""
         self.call(self.state_functions["free"], ctypes.byref(state.pointer))
 
     def serialize(self, state: SavedState) -> bytes:

@@ -124,7 +124,7 @@ class FunctionTable:
     with_identifier: bool = False
 
     def symbol(self, name: str, identifier: str) -> str:
-        """What a function is called in a library."""
+        """The name of a function in a library."""
         return f"{identifier}_{self.prefix}{name}" if self.with_identifier else self.prefix + name
 
 
@@ -178,7 +178,7 @@ class FmuLibrary:
         return ctypes.CDLL(str(path))
 
     def symbol(self, name: str) -> str:
-        """What a function is called in the library."""
+        """The name of a function in the library."""
         return self.table.symbol(name, self.identifier)
 
     def has(self, name: str) -> bool:
@@ -198,13 +198,13 @@ class FmuLibrary:
         return found
 
     def address(self, name: str) -> int:
-        """Of a function, for compiled code; 0 where it is not exported."""
+        """The address of a function, for compiled code; 0 if it is not exported."""
         if not self.has(name):
             return 0
         return int(ctypes.cast(self.function(name), ctypes.c_void_p).value or 0)
 
     def unload(self) -> None:
-        """Give it up; the operating system unloads it where no other holds it."""
+        """Release the library; the operating system unloads it if no other object holds it."""
         dll, self._dll, self._functions = self._dll, None, {}
         if dll is not None:
             with suppress(OSError), process_guard.in_library(self.identifier, "unloading its library"):

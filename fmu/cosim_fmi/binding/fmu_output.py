@@ -1,4 +1,4 @@
-"""What an FMU writes: log messages, and what C code prints."""
+"""The output of an FMU: log messages, and text that C code prints."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class LogReceiver:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """As long as an instance of FMI 1.0 is made."""
+        """Receive messages while an instance of FMI 1.0 is instantiated."""
         _now.receiver = self
         try:
             yield
@@ -69,7 +69,7 @@ class LogReceiver:
 
 
 def format_with(library: str) -> None:
-    """Have a native helper put the variadic arguments of messages into their text.
+    """Let a native helper insert the variadic arguments of messages.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class Printed:
         self._file, self._seen = file, 0
 
     def take(self) -> str:
-        """What has been printed since the last time; buffers of the C library are flushed before."""
+        """The text that was printed since the last call; buffers of the C library are flushed before."""
         flush()
         size = os.fstat(self._file).st_size
         if size <= self._seen:
@@ -172,7 +172,7 @@ def printed_to(add: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def printed_beside(add: Callable[[str], None]) -> Iterator[Callable[[], None]]:
-    """As `printed_to`, for as long as C code and Python's take turns.
+    """Capture printed text as `printed_to` does, while C code and Python take turns.
 
     What Python prints with ``sys.stdout`` goes on to where it went, from whatever thread.
 
@@ -200,7 +200,7 @@ def printed_beside(add: Callable[[str], None]) -> Iterator[Callable[[], None]]:
 
 
 class _Taken:
-    """Where the standard output goes meanwhile, and a descriptor of where it went."""
+    """The destination of the standard output while it is captured, and a descriptor of the former one."""
 
     def __init__(self, add: Callable[[str], None]) -> None:
         self.kept = os.dup(STANDARD_OUTPUT)
@@ -210,7 +210,7 @@ class _Taken:
         os.dup2(self._file, STANDARD_OUTPUT)
 
     def hand_over(self) -> None:
-        """What has been printed since the last time, and forget it."""
+        """Pass on the text that was printed since the last call."""
         if not self._is_there(self._file):
             return
         text = self._printed.take()
@@ -266,7 +266,7 @@ inside writes to where the standard output goes, later on, too."""
 
 
 def _writer_beside(python: Any, descriptor: int) -> Any:
-    """What writes to a descriptor as `sys.stdout` does; None where that writes elsewhere anyhow."""
+    """A writer to a descriptor in place of `sys.stdout`; None if that writes elsewhere anyhow."""
     try:
         if python.fileno() != STANDARD_OUTPUT:
             return None
@@ -347,7 +347,7 @@ class FmuLog:
         self.errors = self._before = 0
 
     def add(self, status: int, message: str) -> None:
-        """Keep a message."""
+        """Add a message."""
         self.errors += status in (3, 4)
         self.messages.append((status, message.strip()))
         file = self._file  # a thread of the FMU may log while this one closes

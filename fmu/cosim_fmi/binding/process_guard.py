@@ -1,4 +1,4 @@
-"""What foreign code does to this process: settings are set back, and an ``exit`` is explained."""
+"""Protection from foreign code in this process: settings are restored, and an ``exit`` is explained."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ProcessSettings:
         self._actions = _actions()
 
     def set_back(self, library: str = "", only_its_own: bool = False) -> None:
-        """As they were.
+        """Restore the settings.
 
         A handler of a fault (SIGSEGV, SIGBUS, SIGFPE, SIGILL) is left in place where it belongs to another
         library than the FMU's own: the run-time environment that it has started needs it.
@@ -98,7 +98,7 @@ def undisturbed(library: Callable[[], str] = str) -> Iterator[None]:
 
 
 def _actions() -> Any:
-    """What is done about each signal, as the C library describes it, one after the other."""
+    """The action for each signal, as the C library describes it, one after the other."""
     libc, actions = _library(None), (ctypes.c_char * (LARGEST_ACTION * len(SIGNALS)))()
     if libc is not None:
         sigaction, place = libc.sigaction, ctypes.addressof(actions)
@@ -184,7 +184,7 @@ _is_ours: list[bool] = []
 
 @contextmanager
 def last_words(say: Callable[[str], None]) -> Iterator[None]:
-    """Have something done when the process is about to be ended by others; the last one that came is first.
+    """Run an action when foreign code is about to end the process; the last registered one is first.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def last_words(say: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def in_library(name: str, what: str) -> Iterator[None]:
-    """Tell the process that watches this one, if any, that a library does something outside of calls."""
+    """Report to the watching process, if any, that a library works outside of calls."""
     if black_box.box is None:
         yield
         return
@@ -217,7 +217,7 @@ def in_library(name: str, what: str) -> Iterator[None]:
 
 
 def call_numbers(instance: Any) -> dict[str, int]:
-    """What stands in the black box while a function of an instance is called, by its name."""
+    """The number in the black box while a function of an instance is called, by its name."""
     functions = [*instance.table.signatures]
     callee = next(_callees)
     if black_box.box is not None:
@@ -227,7 +227,7 @@ def call_numbers(instance: Any) -> dict[str, int]:
 
 
 def end_process(why: str) -> None:
-    """Have everything done that is registered, say why, and end the process.
+    """Run all registered actions, report the reason, and end the process.
 
     One that is watched leaves all of this to the process that watches it.
     """
@@ -299,7 +299,7 @@ def _call_in_stack() -> tuple[Any, str] | None:
 
 
 def _who() -> str:
-    """Whose code calls ``exit``, as far as that is known."""
+    """The FMU whose code calls ``exit``, if it is known."""
     now = calling[0]
     if now is not None:
         return f"{now[0].name}: {now[0].name_of(now[1])}: the FMU"

@@ -1,4 +1,4 @@
-"""How the processor rounds: code of FMUs may change that for the whole process, and so the numbers of others.
+"""The rounding mode of the processor: code of an FMU may change it for the whole process.
 
 Libraries that are built with ``-ffast-math`` take very small numbers for 0 from then on; others leave another
 direction of rounding behind. Three sums tell, in a few nanoseconds, after each call.
@@ -17,7 +17,7 @@ integers_at, reals_at = foreign.integers_at, foreign.reals_at
 
 REAL = 8
 _block = np.zeros(len(SUMS) + 2)
-"""What compiled code reads: `SUMS`, then the address of ``fesetenv`` and of what it sets."""
+"""The memory that compiled code reads: `SUMS`, then the addresses of ``fesetenv`` and of its argument."""
 
 
 def restore_rounding(at):

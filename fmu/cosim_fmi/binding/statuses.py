@@ -1,4 +1,4 @@
-"""What functions of FMUs return, in every version of FMI."""
+"""The return values of functions of FMUs in all versions of FMI."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What an FMU declares about itself."""
+"""The declarations of an FMU."""

@@ -1,4 +1,4 @@
-"""What the model description of an FMU says, in the words of the standard."""
+"""The content of a model description, in the terms of the standard."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fractions import Fraction
 
 PERIODIC = ("constant", "fixed", "calculated", "tunable")
 ASKED = ("calculated", "tunable", "changing", "countdown")
-"""Whose interval the FMU itself tells."""
+"""Kinds of clocks whose interval the FMU tells at run time."""
 
 
 @dataclass(slots=True, eq=False)
@@ -127,7 +127,7 @@ class DeclaredExperiment:
 
 @dataclass(slots=True, eq=False)
 class Abilities:
-    """What the FMU can do in one interface.
+    """The abilities of an FMU in one interface.
 
     Attributes
     ----------
@@ -228,7 +228,7 @@ class FmuClock:
 
     @classmethod
     def of(cls, attributes: Mapping[str, str]) -> FmuClock:
-        """From the attributes of its element; ``ValueError`` when they make no sense.
+        """A clock from the attributes of its element; `ValueError` if they make no sense.
 
         Examples
         --------

@@ -69,7 +69,7 @@ def read_interface(
 
 
 class _Reading:
-    """One use of a model description: as Co-Simulation or Model Exchange, with sizes of arrays.
+    """The interface that a model description makes: as Co-Simulation or Model Exchange, with sizes of arrays.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class _Reading:
         return frozenset(name for v in chosen for name in self.names[v.name])
 
     def interface(self) -> FmuInterface:
-        """All of it."""
+        """The complete interface."""
         read, has_solver = self.read, self.has_solver
         description = self._description()
         step = description.default_experiment.step if has_solver else None
@@ -149,7 +149,7 @@ class _Reading:
         )
 
     def _description(self) -> ParticipantDescription:
-        """What any participant says of itself."""
+        """The facts that every kind of participant describes."""
         read, ability, has_solver = self.read, self.ability, self.has_solver
         feedthrough, assumed = self._feedthrough()
         clocks, names = self.clocks, self.names
@@ -358,7 +358,7 @@ def _takes_start(read: DeclaredVariable, version: str) -> bool:
 
 
 def _experiment(read: DeclaredExperiment | None) -> DefaultExperiment:
-    """What it says that makes sense: an odd number says nothing."""
+    """The valid part of the default experiment; odd numbers are ignored."""
     if read is None:
         return DefaultExperiment()
     start, stop = _number(read.start), _number(read.stop)
@@ -372,7 +372,7 @@ def _experiment(read: DeclaredExperiment | None) -> DefaultExperiment:
 
 
 def _number(text: str | None) -> float | None:
-    """Of text; None for what is none, or not finite."""
+    """The number of a text; None if it is not a finite number."""
     try:
         number = float(text or "")
     except ValueError:

@@ -32,7 +32,7 @@ TYPES = {
         *(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)),
     ),
 }
-"""By version of FMI."""
+"""Types by version of FMI."""
 ALLOWED: dict[str, tuple[str | None, ...]] = {
     **dict.fromkeys(PARAMETERS, ("fixed", "tunable")),
     "input": (None, "discrete", "continuous"),
@@ -50,12 +50,12 @@ INITIAL: dict[str, dict[str, str | None]] = {
     "discrete": {"input": "exact", "output": "calculated", "local": "calculated"},
     "continuous": {"input": "exact", "output": "calculated", "local": "calculated", "independent": None},
 }
-"""What `initial` is by default, by variability and causality."""
+"""The default of `initial`, by variability and causality."""
 EXPONENTS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
 
 
 def read_model_description(root: Element) -> ModelDescription:
-    """What a model description says.
+    """Read a model description.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def _by_key(variables: Sequence[DeclaredVariable], version: str) -> dict[str, De
 
 
 def _unknowns(root: Element, path: str, by_key: Mapping[str, DeclaredVariable]) -> list[Unknown]:
-    """What the model structure lists; what points nowhere is left out."""
+    """The unknowns of the model structure; references to nothing are left out."""
     key = "index" if "/" in path else "valueReference"
 
     @cache
@@ -147,7 +147,7 @@ def _state_variables(
 
 
 def _count(root: Element, tag: str, by_key: Mapping[str, DeclaredVariable]) -> int:
-    """How many numbers the listed variables have."""
+    """The total count of numbers of the listed variables."""
     total = 0
     for element in root.findall(f"ModelStructure/{tag}"):
         reference = element.get("valueReference", "").strip()
@@ -158,7 +158,7 @@ def _count(root: Element, tag: str, by_key: Mapping[str, DeclaredVariable]) -> i
 
 
 def _abilities(root: Element, interface: str, version: str) -> Abilities | None:
-    """Those of an interface, None where it is not offered."""
+    """The abilities of an interface; None if it is not offered."""
     if version == "1.0":
         implemented = root.find("Implementation")
         if (implemented is not None) != (interface == "CoSimulation"):
@@ -320,7 +320,7 @@ def _variable(element: Element, version: str, types: Mapping[str | None, Declare
 
 
 def _finish_first(elements: Sequence[Element], variables: Sequence[DeclaredVariable]) -> None:
-    """What only variables of FMI 1.0 have."""
+    """Read the attributes that only variables of FMI 1.0 have."""
     for element, variable in zip(elements, variables, strict=True):
         variable.is_negated = element.get("alias") == "negatedAlias"
         direct = element.find("DirectDependency")
@@ -332,7 +332,7 @@ def _finish_first(elements: Sequence[Element], variables: Sequence[DeclaredVaria
 def _finish_third(
     elements: Sequence[Element], variables: Sequence[DeclaredVariable], clock_types: Sequence[Element]
 ) -> list[DeclaredVariable]:
-    """What only variables of FMI 3.0 have; their other names as variables.
+    """Read the attributes that only variables of FMI 3.0 have. Returns their aliases as variables.
 
     What is given to an input is given once: its other names are no inputs.
     """

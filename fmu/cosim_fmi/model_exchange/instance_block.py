@@ -73,7 +73,7 @@ class InstanceBlock:
         self.words[words.ROUNDING_AT] = ROUNDING_AT
 
     def tell_calls(self) -> None:
-        """From now on the process that outlives this one sees which function compiled code calls."""
+        """Let the process that outlives this one see which function compiled code calls."""
         instance = self._instance
         for place, name in self._functions.items():
             self.words[place + words.TOLD_SET_TIME - words.SET_TIME] = instance.call_number(name)
@@ -100,13 +100,13 @@ class InstanceBlock:
         self.words[words.STOPPED] = int(value)
 
     def forget(self) -> None:
-        """What event indicators were, which may be later than a restored state."""
+        """Forget the values of event indicators, which may be later than a restored state."""
         self._numbers[:] = math.inf
         self.words[words.UNDEFINED] = words.DEFINED
 
     @property
     def undefined(self) -> str:
-        """What is not defined at the last point, as a sentence; "" where all is."""
+        """A sentence about values that are not defined at the last point; "" if all are."""
         kind = int(self.words[words.UNDEFINED])
         time = f"t = {self.words.view(np.float64)[words.UNDEFINED_AT]:.9g} s"
         rates, indicators = self._found
@@ -125,7 +125,7 @@ class InstanceBlock:
         return ""
 
     def failure(self, accesses: Sequence[Access]) -> Exception | None:
-        """What has failed in the last evaluation, or what is not defined there; None where all went well.
+        """The error of the last evaluation, or of a value that is not defined; None if there is none.
 
         Parameters
         ----------

@@ -42,7 +42,7 @@ REAL = 8
 
 
 def store_fault(at, function, status):
-    """Keep which function has failed."""
+    """Store which function has failed."""
     block = integers_at(at, SIZE)
     block[FAULT_IN] = function
     block[STATUS] = status
@@ -88,7 +88,7 @@ def put_point(at, t):
 
 
 def compute(at):
-    """Have all computed that depends on the present point: derivatives, NaN where they are not defined."""
+    """Compute all values that depend on the present point: derivatives are NaN where they are not defined."""
     block = integers_at(at, SIZE)
     if block[STOPPED] != 0 or block[STATES] == 0:
         return OK
@@ -149,7 +149,7 @@ def read_indicators(at):
 
 
 def lose_indicators(at, t):
-    """How many event indicators are NaN that were numbers before; since when they are is kept."""
+    """The number of event indicators that have become NaN since a restored state; the time is stored."""
     block = integers_at(at, SIZE)
     count = block[INDICATORS]
     if count == 0:
@@ -167,13 +167,13 @@ def lose_indicators(at, t):
 
 
 def store_undefined(at, what, t):
-    """Keep what is not defined at the present point."""
+    """Store what is not defined at the present point."""
     integers_at(at, SIZE)[UNDEFINED] = what
     reals_at(at + REAL * UNDEFINED_AT, 1)[0] = t
 
 
 def forget(at):
-    """What has been seen may be later than a restored state."""
+    """Forget the evaluated points, which may be later than a restored state."""
     block = integers_at(at, SIZE)
     block[UNDEFINED] = DEFINED
     if block[INDICATORS] > 0:
@@ -200,7 +200,7 @@ def lose_rates(at):
 
 
 def complete(at):
-    """Tell that an integrator step has ended at the present point: WANTS_EVENT, STOPPED."""
+    """Report the end of an integrator step at the present point: WANTS_EVENT, STOPPED."""
     block = integers_at(at, SIZE)
     block[WANTS_EVENT] = 0
     if block[STOPPED] != 0:

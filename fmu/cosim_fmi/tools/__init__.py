@@ -1,1 +1,1 @@
-"""What FMUs of single tools need beside the standard, one file a tool."""
+"""Special needs of FMUs of single tools beyond the standard, one file a tool."""

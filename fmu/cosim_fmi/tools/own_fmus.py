@@ -5,7 +5,7 @@ from __future__ import annotations
 from cosim_fmi.archive import FmuArchive
 
 TOOL = "cosim-framework "
-"""With a version behind it; FMUs that hold Python name another tool as well."""
+"""The beginning of the name of this tool; FMUs that hold Python name another tool as well."""
 
 
 def is_self_contained(generation_tool: str, archive: FmuArchive) -> bool:

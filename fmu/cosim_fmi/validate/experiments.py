@@ -34,7 +34,7 @@ PARTS = ("TransientSimulation", "Parameters", "Stimuli", "References", "Annotati
 OURS = "io.github.cosim-framework"
 """Type of the annotation that says how exactly results shall agree."""
 RELATIVE = 1e-3
-"""Of the range of a reference, where an experiment does not say how exactly."""
+"""The tolerance relative to the range of a reference, if an experiment gives none."""
 LARGEST = 64 * 2**20
 """Bytes of a file."""
 Experiment = dict[str, Any]

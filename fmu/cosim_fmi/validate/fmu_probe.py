@@ -35,7 +35,7 @@ START = (
     "import sys, runpy; runpy.run_path(sys.argv.pop(1))['kill_with_parent'](int(sys.argv.pop(1))); "
     "sys.path.insert(0, sys.argv.pop(1)); from cosim_fmi.validate import probe; sys.path.pop(0); probe.main()"
 )
-"""It imports nothing of the package but the file that has it end with this process."""
+"""The probe imports only the file that ends it together with this process."""
 
 
 class FmuProbe:
@@ -174,7 +174,7 @@ def _last_line(errors: Path) -> str:
 def job_for(
     folder: Path, read: ModelDescription, library: Path, interface: str = "CoSimulation"
 ) -> dict[str, Any]:
-    """What `ForeignFmu` has to know of an unpacked FMU."""
+    """The facts about an unpacked FMU that `ForeignFmu` needs."""
     third, steps = read.version == "3.0", interface == "CoSimulation"
     able, experiment = (
         read.interfaces[interface],

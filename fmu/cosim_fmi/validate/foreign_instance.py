@@ -63,7 +63,7 @@ class ForeignFmu:
 
     @functools.cached_property
     def compared(self) -> list[dict[str, Any]]:
-        """What is compared, in the order in which it is read: by type; arrays by element."""
+        """The compared variables in the order in which they are read: by type; arrays by element."""
         shown = [v for v in self.of("output", "local") if v["type"] in NUMBERS][:2000]
         return [
             {**v, "name": f"{v['name']}[{i}]" if v["size"] > 1 else v["name"]}
@@ -219,7 +219,7 @@ class ForeignInstance:
         return list(data)
 
     def read(self) -> Row:
-        """All numbers that can be seen, in the order of `compared`."""
+        """All readable numbers, in the order of `compared`."""
         groups = groupby(self.fmu.compared, key=lambda v: (v["access"], v["size"] > 1 and v["reference"]))
         return [x for _, group in groups for x in self.get(list(group))]
 
@@ -232,7 +232,7 @@ class ForeignInstance:
         return self._vector(self.instance.get_continuous_states, self.fmu.job["states"])
 
     def rates(self) -> Row:
-        """Their derivatives."""
+        """The derivatives of the states."""
         return self._vector(self.instance.get_derivatives, self.fmu.job["states"])
 
     def indicators(self) -> Row:

@@ -27,7 +27,7 @@ HEADS = ("FMU", "Model", "Tool", "FMI", "Kinds", "Platforms", "Experiments", *(f
 
 @dataclass(frozen=True)
 class CheckedFmu:
-    """What a row of the page says.
+    """A row of the page.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class CheckedFmu:
     def of(
         cls, path: Path, read: Any, experiments: int, is_run: bool, findings: Sequence[Finding]
     ) -> CheckedFmu:
-        """Of an FMU that has been checked.
+        """The row of a checked FMU.
 
         Parameters
         ----------

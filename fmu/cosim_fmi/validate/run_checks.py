@@ -72,7 +72,7 @@ def _instance(fmu: ForeignFmu, name: str = "instance") -> Iterator[ForeignInstan
 
 
 def _compared(fmu: ForeignFmu, expected: list[Row], rows: list[Row], fault: str) -> Found:
-    """What is wrong where a number is not the same to the last bit, with the first of them."""
+    """A sentence about the first number that differs in its last bit, if there is one."""
     for i, (a, b) in enumerate(zip(expected, rows, strict=True)):
         for variable, x, y in zip(fmu.compared, a, b, strict=True):
             if x != y and not (math.isnan(x) and math.isnan(y)):
@@ -404,12 +404,12 @@ RUN_CHECKS: dict[str, Callable[[ForeignFmu], Found]] = {
         evaluation, step_sizes, experiments, bounds, short_lives, wrong_steps, wrong_values,
     )
 }  # fmt: skip
-"""By name, in the order in which they are run."""
+"""The checks by name, in the order in which they are run."""
 RECORD = "recording"
 RECORDED = "recorded.json"
 DECISIVE = "simulation"
 """A process that dies in it would die in all that follow."""
 FORGIVABLE = ("wrong steps", "wrong values")
-"""Those that do what no environment may do: what goes wrong in them is not an error."""
+"""Checks that make calls which environments must not make: their failures are no errors."""
 OF_A_NEW_PROCESS = ("new process",)
-"""Those that are run in a process in which nothing of the FMU has run before."""
+"""Checks that run in a new process, in which nothing of the FMU has run before."""

@@ -20,7 +20,7 @@ C_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def static_checks(archive: FmuArchive, description: ModelDescription | None) -> Iterator[Finding]:
-    """What the archive and the model description say against the standard, or to the harm of tools.
+    """Offences of the archive and the model description against the standard, or against needs of tools.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def _range(low: float | None, high: float | None) -> str:
 
 
 def _structure(read: ModelDescription) -> Iterator[tuple[str, str]]:
-    """What masters need: which output follows which input at once, and references that mean one thing."""
+    """Faults in what masters need: direct dependencies, and unique references."""
     has_inputs = any(v.causality == "input" for v in read.variables)
     unknown = [u.variable.name for u in read.outputs if u.dependencies is None]
     if has_inputs and unknown:

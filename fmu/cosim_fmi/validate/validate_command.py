@@ -26,7 +26,7 @@ RUN = {"CoSimulation": "Co-Simulation", "ModelExchange": "Model Exchange"}
 
 
 def check_file(path: Path) -> Iterator[Finding]:
-    """What can be said of an FMU without running its code.
+    """The findings about an FMU without running its code.
 
     Parameters
     ----------

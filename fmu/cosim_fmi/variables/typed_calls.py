@@ -42,7 +42,7 @@ class Group(Record):
 
 
 class Place(Record):
-    """Where the value of a variable lies."""
+    """The place of the value of a variable."""
 
     number: int  # among all variables of the list
     in_buffer: int
@@ -69,7 +69,7 @@ def groups_of(block, count):
 
 
 def places_of(group):
-    """Where the values of a group lie."""
+    """The places of the values of a group."""
     return rows_of(Place, integers_at(group.places, PLACE_WIDTH * group.place_count), 0, group.place_count)
 
 
@@ -150,7 +150,7 @@ def put_value(group, place, value):
 
 
 def get_value(group, place):
-    """One value out of the buffer of a group, as a real."""
+    """A value in the buffer of a group, as a real."""
     if group.bits == DOUBLE:
         return reals_at(group.buffer, group.buffer_size)[place]
     if group.bits == SINGLE:
@@ -178,7 +178,7 @@ def put_integer(buffer, bits, i, value):
 
 
 def get_integer(buffer, bits, i):
-    """One signed integer of 8, 16, 32 or 64 bits out of a buffer of words of 64."""
+    """A signed integer of 8, 16, 32 or 64 bits in a buffer of words of 64 bits."""
     each = 64 // bits
     word = integers_at(buffer + 8 * (i // each), 1)[0]
     return (word << (64 - bits * (i % each + 1))) >> (64 - bits)

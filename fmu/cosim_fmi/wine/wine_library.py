@@ -76,7 +76,7 @@ class WineLibrary(FmuLibrary):
         return super().function(name)
 
     def unload(self) -> None:
-        """Give it up, and end its process."""
+        """Release the library, and end its process."""
         super().unload()
         self._end()
 

@@ -209,7 +209,7 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_set_up_options(parser: argparse.ArgumentParser) -> None:
-    """What a scenario, or an SSP, leaves open."""
+    """Add options that a scenario, or an SSP, leaves open."""
     parser.add_argument("--variant", metavar="NAME", help="variant of a scenario or an SSP")
     parser.add_argument("--step", metavar="TIME", help='communication step of an SSP: "1 ms"')
     parser.add_argument("--algorithm", metavar="NAME", help="master algorithm of an SSP: jacobi")
@@ -222,7 +222,7 @@ def _add_set_up_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_coupling_options(parser: argparse.ArgumentParser) -> None:
-    """How the coupling is judged."""
+    """Add options of the assessment of the coupling."""
     parser.add_argument(
         "--explain",
         action="store_true",
@@ -248,7 +248,7 @@ def _add_coupling_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_process_options(parser: argparse.ArgumentParser) -> None:
-    """How a run is saved and continued, and in which processes its FMUs run."""
+    """Add options of checkpoints, and of the processes of the FMUs."""
     parser.add_argument(
         "--checkpoint", type=Path, metavar="FILE", help="save the state of the co-simulation in this file"
     )
@@ -301,7 +301,7 @@ def _may_stream(arguments: argparse.Namespace) -> bool:
 
 
 def _derivative_paths(arguments: argparse.Namespace) -> list[str]:
-    """With respect to which derivatives are wanted."""
+    """The paths with respect to which derivatives are computed."""
     return [path.strip() for path in (arguments.derivatives or "").split(",") if path.strip()]
 
 
@@ -349,19 +349,19 @@ def _status(report: CouplingReport, arguments: argparse.Namespace) -> int:
 
 
 def _name_of(scenario: Path) -> str:
-    """What results and pictures are called; a folder by its own name, however it is given."""
+    """The name of results and pictures; for a folder its own name, however its path is written."""
     return scenario.stem if scenario.is_file() else scenario.resolve().name
 
 
 def _source(scenario: Path, loop: CoSimulation) -> dict[str, Any]:
-    """What results are from: the scenario and the files of the participants."""
+    """The sources of results: the scenario and the files of the participants."""
     paths = file_paths(loop.participants) | loop.python_files
     files = {name: file_digest(path) for name, path in paths.items() if path is not None}
     return {"scenario": file_digest(scenario), "participants": files}
 
 
 def _open(arguments: argparse.Namespace) -> Scenario | SspRun:
-    """What is to be run.
+    """The scenario or SSP of the command line.
 
     Raises
     ------
@@ -386,7 +386,7 @@ def _open(arguments: argparse.Namespace) -> Scenario | SspRun:
 
 
 def _checkpoint(arguments: argparse.Namespace) -> cosim.Checkpoint | None:
-    """Where the state of the run is kept, if anywhere."""
+    """The place of the checkpoint, if there is one."""
     if arguments.checkpoint is None:
         return None
     try:

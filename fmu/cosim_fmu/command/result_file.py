@@ -55,7 +55,7 @@ def check_types(sink: cosim.ResultSink, target: Path, loop: CoSimulation) -> Non
 
 
 def _recorder(loop: CoSimulation) -> Recorder:
-    """What the run will record with."""
+    """The recorder of the run."""
     return Recorder(loop.descriptions, loop.links, loop.run_options.record, derived=loop.derived)
 
 
@@ -67,7 +67,7 @@ def foreseen_space(loop: CoSimulation, until: float, target: Path) -> str:
 
 
 def count_steps(loop: CoSimulation, until: float) -> int:
-    """How many communication steps the run will take."""
+    """The number of communication steps of the run."""
     return CommunicationPoints(loop.start, until, loop.step).count
 
 

@@ -1,4 +1,4 @@
-"""What the command prints of a co-simulation: participants and order before the run, figures after it."""
+"""Text of the command about a co-simulation: participants and order before the run, figures after it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_NAMES = 8
 
 
 def header(loop: CoSimulation) -> str:
-    """Who takes part, and in which order."""
+    """The participants and their order."""
     rows, paths = [], file_paths(loop.participants) | loop.python_files
     for name, description in loop.descriptions.items():
         path = paths[name]
@@ -35,7 +35,7 @@ def header(loop: CoSimulation) -> str:
 def summary(
     result: CoSimulationResult, target: Path, participants: Mapping[str, cosim.Participant] = {}
 ) -> str:
-    """What came of it, and where code of FMUs ran."""
+    """The outcome of the run, and the processes in which FMUs ran."""
     figures = result.statistics
     counts = [(figures["steps"], "step"), (figures["events"], "event")]
     counted = [f"{count:,}".replace(",", " ") + f" {word}{'s' * (count != 1)}" for count, word in counts]

@@ -1,4 +1,4 @@
-"""What is saved of a run while it goes on, and found again when an FMU has ended the process."""
+"""The saved rows of a running co-simulation, which are recovered if an FMU ends the process."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class SavedRows:
         self._rows, self._written, self._file = 0, (0, b""), (0, 0)
 
     def after(self, progress: Callable[[float], object]) -> SavedRows:
-        """The same, with another progress that is called before."""
+        """Call this progress before each check. Returns the object itself."""
         self._progress = progress
         return self
 
@@ -93,7 +93,7 @@ class SavedRows:
 
 
 def _rows_of(result: cosim.Result, rows: int) -> tuple[int, bytes]:
-    """What differs where these rows are not the same ones: the times, the last row.
+    """The checksum of the times, and the last row: they differ if other rows are shown.
 
     A row never changes. One that is put between others changes the times, or has the time of the last one
     and other values.
@@ -123,7 +123,7 @@ FUNCTIONS = {
     RESTORING: "restore",
     FREEING: "free",
 }
-"""By what stands in `Part.calling`: the function of `NativeCalls`."""
+"""The function of `NativeCalls` for each value of `Part.calling`."""
 
 
 class RunRecovery(Recovery):

@@ -26,7 +26,7 @@ class ServeCommand(cosim.Command):
     )
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Its address, and the token that clients need."""
+        """Add the address, and the token that clients need."""
         parser.add_argument(
             "--listen",
             metavar="ADDRESS",

@@ -53,7 +53,7 @@ class SspRun:
         return is_ssp(path)
 
     def couple(self, make: Callable[..., Coupled]) -> Coupled:
-        """What `make`, a co-simulation, makes of it, checked.
+        """The coupling that `make`, a co-simulation, makes of it, checked.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""What a scenario consists of, as files that travel in an FMU, and the co-simulation that they make there."""
+"""The files of a scenario that travel in an FMU, and the co-simulation that they make there."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class CarriedScenario:
 
     @classmethod
     def of(cls, path: Path, variant: str | None = None) -> CarriedScenario:
-        """Of a scenario file, or of an SSP.
+        """The files of a scenario file, or of an SSP.
 
         Raises
         ------
@@ -82,7 +82,7 @@ class CarriedScenario:
         data["master"] = {key: value for key, value in data.get("master", {}).items() if key not in MASTER}
 
     def _carried(self, folder: Path, name: str, kind: str, what: str) -> str:
-        """What stands for a file in the scenario that travels, which is among the files then."""
+        """The entry for a file in the scenario that travels; the file is added to those that travel."""
         if kind == "type":
             reference = python_reference(what, folder)
             if reference is not None:

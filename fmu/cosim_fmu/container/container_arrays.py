@@ -47,7 +47,7 @@ NUMBERS = {
     **{"SAMPLES": SAMPLES, "STRIDE": STRIDE, "AT_ONCE": AT_ONCE, "IS_UNKNOWN": UNKNOWN},
     **{"SET_FAILED": SET_FAILED, "STEP_FAILED": STEP_FAILED, "READ_FAILED": READ_FAILED},
 }
-"""What the shell in C means by the same names."""
+"""Constants of the shell in C that have the same names."""
 SAVED = frozenset(
     (
         *("parameters", "inputs", "clock", "handed", "written", "lives", "times"),
@@ -96,14 +96,14 @@ def records_header() -> str:
 
 
 def _array_names(group: Any) -> list[str]:
-    """Of a group of arrays, as C has them."""
+    """The names in C of a group of arrays."""
     return [f"{group.__name__}_{name}".upper() for name in group._fields]
 
 
 def own_arrays(
     settings: Sequence[float], parameters: int, outputs: int, members: int, room: int, times: int
 ) -> dict[str, Vector]:
-    """Those before the interpreter's, as an instance begins, without orders.
+    """The arrays before those of the interpreter at the start of an instance, without orders.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def own_arrays(
 
 
 def run_arrays(run: SteppedRun, *, is_assessed: bool) -> Iterator[tuple[str, Vector]]:
-    """Those of the interpreter as a run begins, without addresses: an instance writes them.
+    """The arrays of the interpreter at the start of a run, without addresses, which an instance writes.
 
     Parameters
     ----------
@@ -213,6 +213,6 @@ def array_tables(arrays: Mapping[str, Vector]) -> tuple[list[str], list[str]]:
 
 
 def role_of(name: str) -> str:
-    """What becomes of an array when a state is saved."""
+    """The role of an array when a state is saved."""
     name = name.lstrip("0123456789").lstrip(".")
     return "CONSTANT" if name == "foreign" else "STATE" if name in SAVED else "SCRATCH"

@@ -51,7 +51,7 @@ LIBRARIES = {"fmu": "fmpy", "ssp": "fmpy"}
 INSTANCE = "cosim_fmu.container.container_instance:ContainerInstance"
 OF_NATIVE = ("platforms", "fmi", "kind", "sources", "history", "compiler")
 FIRST_STEPS = 2
-"""That are taken at the export: what they look up in the registry travels."""
+"""Steps at the export: the registry entries that they look up travel in the FMU."""
 
 
 class ContainerExporter(FileExporter):
@@ -205,7 +205,7 @@ def write_native_container(
 
 
 def _run_first_steps(loop: CoSimulation) -> None:
-    """So that all is looked up that a run looks up; a scenario that cannot run is not an FMU."""
+    """Run some steps, so that everything is looked up; a scenario that cannot run does not become an FMU."""
     run = loop.led_run()
     run.begin()
     try:
@@ -217,7 +217,7 @@ def _run_first_steps(loop: CoSimulation) -> None:
 
 
 def _abilities(loop: CoSimulation) -> Mapping[str, str]:
-    """What the FMU can do follows from what all of its participants can."""
+    """The abilities of the FMU: those that all of its participants have."""
     descriptions = loop.descriptions.values()
     abilities = {
         "canHandleVariableCommunicationStepSize": can_divide(loop),

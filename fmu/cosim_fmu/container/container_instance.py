@@ -1,4 +1,4 @@
-"""One running instance of a whole co-simulation in an FMU."""
+"""A running instance of a co-simulation in an FMU."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class ContainerInstance:
 
     @property
     def time(self) -> float:
-        """Where it is, s."""
+        """The present time, s."""
         return self._runs[0].time if self._runs else self._reached
 
     def news(self) -> list[str]:
@@ -221,7 +221,7 @@ class ContainerInstance:
         return True
 
     def _computed(self, names: Iterable[str]) -> dict[str, Any]:
-        """What participants give, and the error of the coupling."""
+        """The outputs of participants, and the error of the coupling."""
         if self.mode == INSTANTIATED:
             raise cosim.StateError("outputs cannot be read before initialization mode")
         if not self._runs and self.mode != INITIALIZING:
@@ -253,7 +253,7 @@ class ContainerInstance:
         return bool(self._written) and bool(direct_dependencies(self.loop, name, self._written))
 
     def _coupling(self, run: SteppedRun, name: str) -> Any:
-        """What is known of the error of the coupling: the verdict, or an error."""
+        """The verdict on the coupling, or an error bar."""
         steps = run.statistics.steps
         at_end = self.stop_time is not None and run.time >= self.stop_time
         before = 0 if self._assessed is None else self._assessed[0]
@@ -320,7 +320,7 @@ class ContainerInstance:
     # the whole state
 
     def save(self) -> bytes | MemoryState:
-        """Everything that later results depend on; bytes that another process can take, where possible."""
+        """The state on which all later results depend; as bytes for another process, if possible."""
         if not self._can_restore:
             raise cosim.StateError("not all participants can save their states")
         with use_registry(self.registry):

@@ -20,13 +20,13 @@ from cosim_master.trust.verdict import VERDICTS
 TYPES = {"real": "Real", "integer": "Integer", "boolean": "Boolean", "string": "String"}
 START = {"Real": 0.0, "Integer": 0, "Boolean": False, "String": ""}
 COUPLING = "coupling"
-"""With it begin the names of variables for the error of the coupling."""
+"""Prefix of the names of variables for the error of the coupling."""
 UNKNOWN = -1.0
 """An error that is not known."""
 
 
 def container_interface(loop: CoSimulation, path: Path) -> tuple[FmuInterface, dict[str, int]]:
-    """What the FMU of a co-simulation shows, and how many variables of which kind it does not.
+    """The interface of the FMU of a co-simulation, and the number of variables of each kind that it lacks.
 
     Inputs are those that no connection feeds; parameters and outputs those of the participants, or what
     the scenario records; the error of the coupling stands under `COUPLING`.
@@ -151,7 +151,7 @@ def _start(kind: str, value: Any) -> Any:
 
 
 def _items(description: ParticipantDescription, name: str) -> tuple[str, ...]:
-    """Of an enumeration that counts from 1; others are integers."""
+    """The items of an enumeration that counts from 1; other enumerations are integers."""
     items = description.enumerations.get(name, ())
     counted = [value for _, value in items] == list(range(1, len(items) + 1))
     return tuple(item for item, _ in items) if counted else ()
@@ -225,7 +225,7 @@ def _of_coupling(
 
 
 def direct_dependencies(loop: CoSimulation, path: str, inputs: Collection[str]) -> tuple[str, ...]:
-    """Those of the inputs that a variable depends on at once, through its own participant alone."""
+    """The inputs on which a variable depends directly, through its own participant alone."""
     name, _, variable = path.partition(".")
     if name not in loop.descriptions or name in loop.unreadable_before_step:
         return ()

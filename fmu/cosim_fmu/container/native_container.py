@@ -65,7 +65,7 @@ STOPS = (
     "the exchange did not settle: take a smaller step, or another algorithm",
     "it could not be initialized",
 )
-"""What has stopped the interpreter, by its code (`run_exchanges`)."""
+"""Reasons why the interpreter has stopped, by its code (`run_exchanges`)."""
 VERDICT_NAMES = (f"{COUPLING}.verdict", f"{COUPLING}.error")
 """The first of `Assessment.outcome`; behind them stands the error of each output that is sampled."""
 LEADING_IN_C = {f"cosim_{name}": entry for name, entry in LEADING.items()}
@@ -166,7 +166,7 @@ class NativeContainer:
         return any(member.fmu is not None for member in self._members)
 
     def resources(self, platforms: Sequence[Platform]) -> dict[str, bytes]:
-        """What travels in the resources, for these platforms.
+        """The files in the resources for these platforms.
 
         Raises
         ------
@@ -354,7 +354,7 @@ class NativeContainer:
         return f"{{{', '.join(cells)}, {int(member.follows)}}}"
 
     def _container(self) -> str:
-        """What `container.c` knows of it."""
+        """The tables of `container.c`."""
         algorithms = sum(name.endswith(".algorithm.program") for name in self._arrays)
         values = {
             "member_count": len(self._members),
@@ -391,7 +391,7 @@ class NativeContainer:
         return list(OWN).index(array), [v.name for v in variables].index(variable.name), (-1, -1)
 
     def _model(self, token: str, digest: bytes, arrays: int) -> Mapping[str, str]:
-        """What the shell knows of it."""
+        """The tables of the shell."""
         discrete = discretes(self.interface.variables)
         return {
             "name": c_text(self.interface.model_name),
@@ -457,7 +457,7 @@ class NativeContainer:
 
 
 def _order_arrays(loop: CoSimulation, run: SteppedRun) -> dict[str, NDArray[np.int64]]:
-    """How outputs are passed on before members are initialized and after that, and how members step."""
+    """The order in which outputs pass before and after members are initialized, and in which members step."""
     numbers = run.machine.number
     arrays = {
         "before": _passing_words(loop, run, initializing=True),
@@ -484,7 +484,7 @@ def _passing_words(loop: CoSimulation, run: SteppedRun, *, initializing: bool) -
 
 
 def _recording_numbers(loop: CoSimulation) -> CoSimulation:
-    """The same without records of what the FMU cannot show, which only Python reads: clocks, binary data."""
+    """A co-simulation that records no clocks and no binary data, which the FMU cannot show."""
     recorder = Recorder(loop.descriptions, loop.links, loop.run_options.record, derived=loop.derived)
     kinds = {port: loop.descriptions[port[0]].variables[port[1]].type for port in recorder.ports}
     restricted = copy.copy(loop)

@@ -25,19 +25,19 @@ from cosim_master.participants.timed_changes import SEEN, TriggeredChanges
 from cosim_master.participants.timed_inputs import EXTRAPOLATIONS, TimedInputs
 
 TYPES = {"real": "Real", "integer": "Integer", "boolean": "Boolean"}
-"""Of a participant's variables, as FMI calls them."""
+"""The types of a participant's variables in FMI."""
 C_TYPES = {"Real": "REAL", "Integer": "INTEGER", "Boolean": "BOOLEAN", "Enumeration": "INTEGER"}
 """These as the shell calls them."""
 FMI3_TYPES = {
     **{f"{sign}Int{bits}": f"{sign}INT{bits}" for bits in (8, 16, 32, 64) for sign in ("", "U")},
     **{"Float64": "FLOAT64", "Float32": "FLOAT32", "Boolean": "LOGICAL", "Enumeration": "INT64"},
 }
-"""Those of FMI 3.0, as the shell calls them in FMUs of others."""
+"""The types of FMI 3.0 in the shell, for FMUs of others."""
 
 
 @dataclass
 class NativeMember:
-    """One of the participants.
+    """A participant as a member of a native container.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class NativeMember:
         return self._places[name, is_set]
 
     def usual(self, name: str) -> float:
-        """What a variable is unless it is set; NaN where it has to be set."""
+        """The default of a variable; NaN if it has to be set."""
         own = self.description.variables[name].start
         return math.nan if self.system is not None or name in self.starts or own is None else float(own)
 
@@ -168,7 +168,7 @@ class NativeMember:
 
     @property
     def interface(self) -> FmuInterface:
-        """What of a system is set and read."""
+        """The variables of a system that are set and read."""
         return FmuInterface(self.name, self.prefix, {}, tuple(self.variables), "", {}, self.accuracy)
 
     def arrays(self, *, copied: bool) -> list[str]:
@@ -192,7 +192,7 @@ class NativeMember:
         return 6 * (len(self.variables) + 1) + 16 + marks
 
     def tables(self, number: int) -> Iterator[str]:
-        """What the shell knows of its variables, and of an FMU."""
+        """The tables of the shell for its variables, and for an FMU."""
         for kind, names in (("inputs", self.inputs), ("outputs", self.outputs)):
             references = (str(self.reference(name, is_set=kind == "inputs")) for name in names)
             yield c_table("uint32_t", f"{kind}_{number}", references)
@@ -203,7 +203,7 @@ class NativeMember:
 
     @property
     def number_count(self) -> int:
-        """How many numbers of values over time change, those that an algorithm goes back to among them."""
+        """The count of changing numbers of values over time, with those that an algorithm goes back to."""
         if self.series is None:
             return 0
         triggers = self.series.triggers if isinstance(self.series, TriggeredChanges) else ()
@@ -211,7 +211,7 @@ class NativeMember:
 
     @property
     def calls(self) -> str:
-        """What is called of it, in C; "NULL" of a system."""
+        """The name in C of its functions; "NULL" for a system."""
         return "NULL" if self.program else "&cosim_series" if self.series else "&cosim_foreign"
 
     def _fmu_tables(self, number: int, declared: DeclaredFmu) -> Iterator[str]:
@@ -243,7 +243,7 @@ class NativeMember:
         yield f"static const ForeignUnit foreign_{number} = {{{', '.join(cells)}}};\n"
 
     def files(self, number: int, platforms: Sequence[Platform]) -> Iterator[tuple[str, bytes]]:
-        """What of an FMU travels in the resources: its own ones, and binaries for these platforms.
+        """The files of an FMU in the resources: its own ones, and binaries for these platforms.
 
         Raises
         ------

@@ -48,7 +48,7 @@ OUTPUT = ("signals", "file", "inside", "interval", "decimation")
 
 @dataclass
 class Scenario(ClosedAttributes):
-    """What a scenario file says.
+    """The content of a scenario file.
 
     Made by `Scenario.read`; `couple` makes the co-simulation of it.
 
@@ -140,7 +140,7 @@ class Scenario(ClosedAttributes):
 
     @classmethod
     def of(cls, source: TomlFile, variant: str | None = None, isolation: Isolation = DECLARED) -> Scenario:
-        """Of a file that has been read; as `read`."""
+        """A scenario from the content of a file; see `read`."""
         scenario, path = cls(source, isolation=isolation), source.path
         tables = scenario.source.data
         if "participants" not in tables and {"model", "bodies", "elements", "components"} & set(tables):
@@ -164,7 +164,7 @@ class Scenario(ClosedAttributes):
         ]
 
     def feed(self, series: Any) -> None:
-        """Give values over time to inputs, by their paths: a file, a result, a mapping, or `TimedInputs`.
+        """Feed inputs, by their paths, with values over time: a file, a result, a mapping, or `TimedInputs`.
 
         Raises
         ------
@@ -178,7 +178,7 @@ class Scenario(ClosedAttributes):
         self.connections += connections
 
     def couple(self, make: Callable[..., Coupled], **options: Any) -> Coupled:
-        """What `make`, a co-simulation, makes of it, checked.
+        """The coupling that `make`, a co-simulation, makes of it, checked.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ class Scenario(ClosedAttributes):
 
     @property
     def run_options(self) -> RunOptions:
-        """What is recorded, and how long the run may take."""
+        """The recorded variables, and the limit of the run's duration."""
         return RunOptions(self.signals, self.inside, self.interval, self.decimation, self.time_limit)
 
     def _arguments(self, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -230,7 +230,7 @@ class Scenario(ClosedAttributes):
         return cosim.Problem(origin or self.source.where(key, fault.where), fault.text)
 
     def _key_of(self, fmu: str) -> KeyPath:
-        """Of the participant that an error of an FMU speaks of."""
+        """The key of the participant that an error of an FMU names."""
         file = Path(fmu).resolve()
         paths = file_paths(self.participants)
         names = [name for name, path in paths.items() if path is not None and path.resolve() == file]
@@ -265,14 +265,14 @@ class Scenario(ClosedAttributes):
         return name not in self.participants and isinstance(named, Mapping) and name in named
 
     def _place(self, fault: WiringProblem) -> KeyPath:
-        """Where the fault stands in the file; the name of a parameter may have dots."""
+        """The place of a fault in the file; the name of a parameter may have dots."""
         key = fault.key
         if key[2:3] == ("parameters",) and (path := f"{key[1]}.{key[-1]}") in self._outer:
             return self.source.place(("parameters",), path)
         return self.source.place(key[:-1], str(key[-1])) if key[2:-1] == ("parameters",) else key
 
     def _report(self, key: KeyPath, text: str) -> None:
-        """Keep a fault at this key."""
+        """Add a fault at this key."""
         self._problems.append(problem(key, text))
 
     def _read_tables(self, data: Mapping[str, Any]) -> None:

@@ -19,9 +19,9 @@ from cosim_toml.toml_lines import KeyPath
 
 KEYS = ("at", "when", "set")
 NAME = "changes"
-"""Of the participant that gives the values."""
+"""The name of the participant that gives the values."""
 BEFORE_ALL_TIMES = -1e300
-"""When a start value begins to count, s."""
+"""The time from which a start value counts, s."""
 FORM = 'at = "1 s" (or when = "plant.T > 300") and set = { "plant.u" = 3.0 }'
 
 Report = Callable[[KeyPath, str], None]
@@ -91,7 +91,7 @@ def _described(participants: Mapping[str, cosim.Participant]) -> dict[str, Parti
 
 
 class ChangedValues:
-    """What changes, by path: its values over time, its type and its unit; and whose start is unknown."""
+    """Values that change, by path: their course, type and unit; and the paths whose start is unknown."""
 
     def __init__(self) -> None:
         self.unknown: set[str] = set()
@@ -107,7 +107,7 @@ class ChangedValues:
         starts: Mapping[str, Any],
         report: Callable[[str], None],
     ) -> dict[str, float]:
-        """Take what is set at a time (s), or at a time that is not known; the numbers, in the units."""
+        """Add values that are set at a time (s), or at an unknown time. Returns the numbers in the units."""
         numbers = {}
         for path, value in values.items():
             variable, fault = _changing_variable(path, participants)

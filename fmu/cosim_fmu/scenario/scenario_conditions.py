@@ -62,7 +62,7 @@ class Condition(NamedTuple):
 
     @property
     def paths(self) -> Iterator[str]:
-        """What it reads."""
+        """The paths of the variables that the condition reads."""
         for comparison in itertools.chain.from_iterable(self.alternatives):
             yield comparison.path
             if comparison.other:
@@ -98,7 +98,7 @@ def parse_condition(text: str, descriptions: Descriptions) -> Condition:
 
 
 def _comparison(text: str, descriptions: Descriptions) -> Comparison:
-    """One comparison; ``ValueError`` with a sentence."""
+    """The comparison of a text; `ValueError` with a sentence."""
     match = COMPARISON.fullmatch(text)
     if match is None:
         return _boolean(text, descriptions)
@@ -140,7 +140,7 @@ def _variable(path: str, descriptions: Descriptions) -> ParticipantVariable:
 def _value(
     text: str, right: str, variable: ParticipantVariable, description: ParticipantDescription
 ) -> bool | float | str:
-    """What a variable is compared with, in its unit."""
+    """The value with which a variable is compared, in its unit."""
     if variable.type in ("boolean", "clock"):
         if right.lower() not in LOGICAL:
             raise ValueError(f"'{text}': {variable.name} is a boolean: compare it with true or false")

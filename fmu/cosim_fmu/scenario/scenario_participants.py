@@ -21,7 +21,7 @@ from cosim_master.participants.timed_inputs import TimedInputs
 from cosim_toml.toml_lines import KeyPath
 
 NAME = "inputs"
-"""Of the participant that gives the values."""
+"""The name of the participant that gives the values."""
 WHOLE_TYPES = ("integer", "boolean")
 
 
@@ -146,7 +146,7 @@ def make_participant(
 
 
 def _source_of(entry: Mapping[str, Any], report: Report) -> tuple[str, Any] | None:
-    """Which of KINDS the table has, and its value; None where that is wrong."""
+    """The key of KINDS in the table, and its value; None if there is not exactly one."""
     kinds = [kind for kind in KINDS if kind in entry]
     if len(kinds) != 1:
         has = " and ".join(kinds) if kinds else "none of fmu, model, type, series"

@@ -24,7 +24,7 @@ FILES = {"anyOf": [TEXT, TEXTS]}
 
 
 class ScenarioSchema(FileSchema):
-    """What a scenario may hold with the plugins that are installed."""
+    """The schema of a scenario with the installed plugins."""
 
     name: ClassVar[str] = "scenario"
     what: ClassVar[str] = "a scenario of a co-simulation"

@@ -14,7 +14,7 @@ from cosim_toml.toml_lines import KeyPath
 
 
 def lay_over(source: TomlFile, variant: str | None) -> None:
-    """Take the tables of a variant in place of those of the file, and leave out all variants.
+    """Replace tables of the file by those of a variant, and remove all variants.
 
     Tables are joined key by key; whatever is not a table, lists too, takes the place of what was there.
 

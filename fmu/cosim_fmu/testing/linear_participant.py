@@ -77,7 +77,7 @@ class LinearParticipant(cosim.Participant):
     def initialize(
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
     ) -> None:
-        """Take the states at the start."""
+        """Set the states to their start values."""
         self._begin(values)
 
     def set(self, names: Sequence[str], values: Any) -> None:
@@ -93,7 +93,7 @@ class LinearParticipant(cosim.Participant):
         self._runs = True
 
     def step(self, time: float, size: float) -> float:
-        """By the matrix exponential."""
+        """Step by the matrix exponential."""
         a, held, sloped = self.maps(size)
         self.x = a @ self.x + held @ self.u
         if self._runs:  # the inputs, along lines
@@ -107,7 +107,7 @@ class LinearParticipant(cosim.Participant):
             self.slope, self._runs = np.zeros(len(self.inputs)), False
 
     def maps(self, size: float) -> tuple[Matrix, Matrix, Matrix]:
-        """What a step by `size` (s) does with states, inputs at its start and slopes of the inputs."""
+        """The matrices of a step by `size` (s): of states, of inputs at its start, and of their slopes."""
         matrices = self._maps.get(size)
         if matrices is None:
             n, m = self.b.shape
@@ -140,7 +140,7 @@ NATIVE = ("native_calls", "native_types", "least_native_steps")
 
 
 class PythonCalls:
-    """Another participant, called by its methods of Python alone: for comparisons.
+    """A participant of which only the methods of Python are called: for comparisons.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What every master algorithm has to keep."""
+"""The contract of master algorithms."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class MasterAlgorithmContract:
     largest_error: ClassVar[float] = 0.02
 
     def test_is_an_algorithm(self) -> None:
-        """It derives from the contract, its marks are bools, and it says what it does."""
+        """It derives from the contract, its marks are bools, and it describes itself."""
         algorithm = self.make()
         assert isinstance(algorithm, cosim.MasterAlgorithm), (
             f"{type(algorithm).__name__} is not a cosim.MasterAlgorithm"
@@ -105,13 +105,13 @@ class MasterAlgorithmContract:
             pytest.fail(f"it needs saved states without saying that it restores: {error}")
 
     def test_a_second_run_gives_the_same(self) -> None:
-        """One object runs twice: `initialize` forgets the first run."""
+        """A second run of one object gives the same: `initialize` forgets the first run."""
         loop = self._loop(_mass_and_spring(), self.steps[0])
         first, second = (loop.simulate(UNTIL)["mass.x"] for _ in range(2))
         np.testing.assert_array_equal(first, second, err_msg="the second run of one algorithm differs")
 
     def test_fixed_sequence_is_fixed(self) -> None:
-        """With `fixed_sequence` the calls of all steps are the same: a compiled loop repeats them."""
+        """The calls of all steps are the same with `fixed_sequence`: a compiled loop repeats them."""
         algorithm = self.make()
         if not algorithm.fixed_sequence:
             pytest.skip("its calls may depend on the values")
@@ -128,7 +128,7 @@ class MasterAlgorithmContract:
         assert sorted(steps) == sorted(_Recording.order), f"{steps} are stepped, needs each one once"
 
     def test_loops_are_solved_if_it_says_so(self) -> None:
-        """With `solves_loops` outputs of a loop of direct feedthrough fit at each communication point."""
+        """Outputs of a loop of direct feedthrough are consistent at each point with `solves_loops`."""
         if not self.make().solves_loops:
             pytest.skip("it solves no loops")
         gains = {"a": -3.0, "b": 0.5}
@@ -150,7 +150,7 @@ class MasterAlgorithmContract:
         assert result.statistics["retries"] > 0
 
     def test_a_request_to_stop_ends_the_run(self) -> None:
-        """What a participant raises is let through; the run ends where it was asked to."""
+        """The run ends when a participant asks for it: the algorithm lets its exception through."""
         parts = {**_mass_and_spring(), "spring": _spring(_Stops)}
         result = self._loop(parts, self.steps[0]).simulate(UNTIL)
         assert 0.4 < result.time[-1] < 0.6 and "enough" in result.message, result.message

@@ -1,4 +1,4 @@
-"""What every participant of a co-simulation has to keep."""
+"""The contract of participants."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from cosim_master.abilities import (
     Watches,
     WritesLog,
 )
-from cosim_master.coupling.check_values import check_values
+from cosim_master.coupling.check_participants import check_values
 from cosim_master.participants.create_participants import description_faults
 
 ABILITIES: tuple[Any, ...] = (
@@ -36,7 +36,7 @@ ABILITIES: tuple[Any, ...] = (
 SHARED = {"path"}
 """Members of protocols that may be there for another reason."""
 SMALL_CHANGE = 1e-4
-"""Of an input, for differences."""
+"""A small change of an input, for differences."""
 
 
 class ParticipantContract:
@@ -145,7 +145,7 @@ class ParticipantContract:
         other.close()
 
     def test_reading_changes_nothing(self) -> None:
-        """What is read, and how often, has no influence."""
+        """Reading has no influence, however often variables are read."""
         participant, outputs = self._initialized()
         rows = []
         for i in range(self.steps):
@@ -175,7 +175,7 @@ class ParticipantContract:
         participant.close()
 
     def test_goes_back(self) -> None:
-        """From a restored state the same comes, bit for bit, as often as it is restored."""
+        """A restored state gives the same results, bit for bit, as often as it is restored."""
         participant, outputs = self._initialized()
         if not participant.describe().can_restore:
             pytest.skip("it cannot restore its state")
@@ -295,7 +295,7 @@ class ParticipantContract:
         _assert_same(one, other)
 
     def test_native_steps_are_those_of_python(self) -> None:
-        """Its functions of C give the same bytes as its methods of Python."""
+        """The functions of C give the same bytes as the methods of Python."""
         participant = self.make()
         if not isinstance(participant, StepsNatively) or kit.is_plain():
             pytest.skip("it does not step natively, or nothing is compiled here")
@@ -338,13 +338,13 @@ class ParticipantContract:
         return self._rows(participant, before=partial(self._change, participant) if change else None)
 
     def _step_on(self, participant: Any) -> list[list[Any]]:
-        """What it gives after each of some steps behind the first one."""
+        """The outputs after each of several steps that follow the first one."""
         return self._rows(participant, first=1)
 
     def _rows(
         self, participant: Any, first: int = 0, before: Callable[[], None] | None = None
     ) -> list[list[Any]]:
-        """What it gives after each of some steps."""
+        """The outputs after each of several steps."""
         outputs, rows = _outputs(participant), []
         for i in range(first, first + self.steps):
             if before is not None:
@@ -354,7 +354,7 @@ class ParticipantContract:
         return rows
 
     def _rows_with_slopes(self, inputs: Sequence[str], slope: float | None) -> list[list[Any]]:
-        """What a new one gives after each step, with inputs that have a slope; held without one."""
+        """The outputs of a new participant after each step, with sloping inputs; held without a slope."""
         participant, _ = self._initialized()
 
         def drive() -> None:

@@ -45,18 +45,11 @@ def check_connections(
     links: list[Link] = []
     problems: list[WiringProblem] = []
     fed_by: dict[str, int] = {}  # the connection that feeds an input
-    outputs = [f"{n}.{v}" for n, d in descriptions.items() for v in d.variables if _is_readable(d, v)]
-    inputs = [
-        f"{name}.{variable.name}"
-        for name, description in descriptions.items()
-        for variable in description.variables.values()
-        if variable.causality == "input"
-    ]
     for i, text_or_table in enumerate(connections):
         try:
             connection = Connection.of(text_or_table)
             if connection.is_bus:
-                parts = connection.expanded(outputs, inputs)
+                parts = connection.expanded(_readable_paths(descriptions), _input_paths(descriptions))
             else:
                 parts = _elements(descriptions, connection)
         except ValueError as error:
@@ -125,10 +118,24 @@ def _elements(descriptions: Descriptions, connection: Connection) -> list[Connec
     return [replace(connection, start=start, end=end) for start, end in zip(*names, strict=True)]
 
 
-def _is_readable(description: ParticipantDescription, name: str) -> bool:
-    """Whether a connection can start at a variable."""
-    causality = description.variables[name].causality
-    return causality == "output" or name in description.readable
+def _readable_paths(descriptions: Descriptions) -> list[str]:
+    """The paths of all variables at which a connection can start."""
+    return [
+        f"{participant}.{name}"
+        for participant, description in descriptions.items()
+        for name, variable in description.variables.items()
+        if variable.causality == "output" or name in description.readable
+    ]
+
+
+def _input_paths(descriptions: Descriptions) -> list[str]:
+    """The paths of all inputs."""
+    return [
+        f"{participant}.{name}"
+        for participant, description in descriptions.items()
+        for name, variable in description.variables.items()
+        if variable.causality == "input"
+    ]
 
 
 class _End(NamedTuple):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import Course, FeedthroughLoop, ParticipantDescription
 from cosim_master.abilities import InnerPoint, TellsInside, Ticks, WaitsForInputs, Watches
-from cosim_master.coupling.check_values import check_values
+from cosim_master.coupling.check_participants import check_values
 from cosim_master.coupling.coupling import CommunicationPoints, Coupling
 from cosim_master.coupling.errors import CoSimulationError, StopRequested
 from cosim_master.coupling.feedthrough import passes_through

@@ -1,1 +1,1 @@
-"""What single tools write into SSPs beside the standard, one file a tool."""
+"""Annotations of single tools in SSPs beside the standard, one file a tool."""

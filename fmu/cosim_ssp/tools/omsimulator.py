@@ -15,7 +15,7 @@ VARIABLE = ("VariableStepMaster", "VariableStepSolver")
 
 
 def read_settings(document: Document, element: Element, settings: Settings) -> None:
-    """Take step and tolerance that an element of an annotation names; the first one counts.
+    """Read step and tolerance from an element of an annotation; the first one counts.
 
     In place of a variable step its largest value is taken, and that is said.
     """

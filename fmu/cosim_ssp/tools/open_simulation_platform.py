@@ -13,7 +13,7 @@ TYPE = "com.opensimulationplatform"
 
 
 def read_settings(document: Document, element: Element, settings: Settings) -> None:
-    """Take the step that an element of an annotation names; the first one counts."""
+    """Read the step from an element of an annotation; the first one counts."""
     if local_name(element) == "FixedStepAlgorithm" and not settings.step:
         settings.step, settings.source = number(document, element, "baseStepSize", 0.0) or None, TYPE
 

@@ -1,4 +1,4 @@
-"""Which checks a kind has, where they do not lie beside its base class."""
+"""The contract kit of a kind, if it does not lie beside its base class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of describers of files."""
+"""The base of classes that describe a kind of file in words."""
 
 from __future__ import annotations
 
@@ -36,4 +36,4 @@ class Describer(AbstractClosedAttributes):
 
     @abstractmethod
     def describe(self, path: Path) -> str:
-        """The content of a file, in lines; `CosimError` if the file is of another kind."""
+        """The content of a file, in lines; `CosimError` if it is not such a file."""

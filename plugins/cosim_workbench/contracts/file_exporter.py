@@ -1,4 +1,4 @@
-"""The contract of exporters of files that are no models."""
+"""The base of classes that write files other than models for other tools."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class FileExporter(AbstractClosedAttributes):
         """Whether this file is for it."""
 
     def add_experiment(self, path: Path) -> str:
-        """As `cosim.Exporter.add_experiment`."""
+        """Add an experiment, as `cosim.Exporter.add_experiment` does."""
         return ""
 
     @abstractmethod

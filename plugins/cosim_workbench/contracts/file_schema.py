@@ -1,4 +1,4 @@
-"""The allowed content of a kind of file, for editors and checkers."""
+"""The schema of a kind of file, for editors and checkers."""
 
 from __future__ import annotations
 

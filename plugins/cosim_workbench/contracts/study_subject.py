@@ -1,4 +1,4 @@
-"""The subject of a study beside models: a scenario of FMUs, another program."""
+"""The subject of a study other than a model: a scenario of FMUs, another program."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class StudySubject(AbstractClosedAttributes):
 
     @property
     def begin(self) -> float:
-        """The time at which runs begin, s."""
+        """The start of runs, s."""
         return 0.0
 
     @abstractmethod
@@ -59,7 +59,7 @@ class StudySubject(AbstractClosedAttributes):
 
     @abstractmethod
     def description(self) -> dict[str, Any]:
-        """All that the results depend on, as JSON: digests of files, settings."""
+        """The facts that determine results, as JSON: digests of files, settings."""
 
     def why_not_parallel(self) -> str:
         """Why runs of several of these cannot go side by side in one process, in threads; "" where they can.
@@ -70,8 +70,8 @@ class StudySubject(AbstractClosedAttributes):
 
     @abstractmethod
     def run(self, values: Mapping[str, float], signals: Sequence[str]) -> Result:
-        """One run, with values in the units of their variables; `CosimError` where it fails."""
+        """Make one run with values in the units of their variables; `CosimError` if it fails."""
 
     def kept(self, result: Result) -> Result:
-        """The values over time of a run that are stored."""
+        """The part of a run's values over time that is stored."""
         return result

@@ -23,9 +23,9 @@ from cosim_workbench.studies.variation import parse_difference, read_variation
 
 Vector = NDArray[np.float64]
 STEP = 1e-4
-"""Of finite differences, relative to the parameter."""
+"""The relative increment of finite differences."""
 SMALL = 1e-3
-"""Of its range: what is smaller has this in place of its own magnitude."""
+"""A parameter below this part of its range has this in place of its magnitude."""
 WEIGHTS, SOLUTION = 1e-6, 1e-12
 """Relative decrease of what remains at which a search ends: one for weights alone, and the last one."""
 SQUARED = 1e100

@@ -1,4 +1,4 @@
-"""Support of Dask's executors."""
+"""Peculiarities of Dask's executors."""
 
 from __future__ import annotations
 

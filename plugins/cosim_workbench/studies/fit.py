@@ -1,4 +1,4 @@
-"""The result of a calibration."""
+"""The outcome of a calibration."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ ENDS = {
     3: "converged: the parameters do not change any more",
     4: "converged: neither parameters nor what remains change any more",
 }
-"""By the status of `scipy.optimize.least_squares`."""
+"""Sentences by the status of `scipy.optimize.least_squares`."""
 AT_BOUND = 1e-6
-"""Of the range: closer to an end is at it."""
+"""A value that is closer than this part of the range to an end is at the end."""
 
 
 class Fit(FixedAttributes):

@@ -15,9 +15,9 @@ from cosim_workbench.contracts import StudySubject
 
 Vector = NDArray[np.float64]
 ACCURACY = 1e-9
-"""Of runs of models unless given: differences of them have to be exact."""
+"""The default accuracy of runs of models, whose differences have to be exact."""
 ACCURACY_WITH_DERIVATIVES = 1e-8
-"""The same of runs with their derivatives, which are not differences of runs."""
+"""The default accuracy of runs with derivatives, which are not differences of runs."""
 FINE = 4
 """Points of the grid for each measured one, where these are not evenly spaced."""
 
@@ -38,7 +38,7 @@ class Sensitivities(NamedTuple):
 
 
 class FitRuns(Protocol):
-    """The runs of a calibration.
+    """The methods that a calibration needs of its runs.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class FitRuns(Protocol):
 
     @property
     def begin(self) -> float:
-        """The time at which runs begin, s."""
+        """The start of runs, s."""
 
     def unit(self, path: str) -> str:
         """The unit of a signal or a fitted parameter; `CosimError` if there is none."""
@@ -64,20 +64,20 @@ class FitRuns(Protocol):
         """Start value of a fitted parameter; None where that is not known."""
 
     def prepare(self, signals: Sequence[str], times: Vector) -> None:
-        """Set the measured signals, and their times (s)."""
+        """Receive the measured signals, and their times (s)."""
 
     def run(self, values: Mapping[str, Vector], count: int) -> tuple[NDArray[np.float64], list[str]]:
         """Signals at the measured times, shape (runs, signals, times), NaN of runs that failed, and why."""
 
     def differentiate(self, values: Mapping[str, float]) -> Sensitivities | None:
-        """One run with its derivatives by these variables; None where there are none."""
+        """A run with its derivatives by these variables; None if there are none."""
 
     def kept(self) -> Any:
         """A context in which what runs need stays."""
 
 
 class ModelFitRuns:
-    """The runs of a calibration of a model."""
+    """The runs of a model."""
 
     def __init__(self, model: cosim.Model, settings: Mapping[str, Any]) -> None:
         self.system, self.differences = model.build(), ""
@@ -93,7 +93,7 @@ class ModelFitRuns:
         return float(self._state.time)
 
     def unit(self, path: str) -> str:
-        """The unit of a signal with one element."""
+        """Refuse a computed signal, which cannot be varied."""
         signal = self.system.signal(path)
         if signal.slot.size != 1:
             raise cosim.ModelError.of(path, f"has several elements: name one, {path}[0]")
@@ -123,7 +123,7 @@ class ModelFitRuns:
         self._run_settings = {**settings_of_run, **grid, "signals": self._signals}
 
     def run(self, values: Mapping[str, Vector], count: int) -> tuple[NDArray[np.float64], list[str]]:
-        """One ensemble."""
+        """Make all runs in one ensemble."""
         outcome = self._ensemble.run(values)
         series = np.stack([outcome[path] for path in self._signals], axis=1)
         if self._is_even:
@@ -188,7 +188,7 @@ class ModelFitRuns:
 
 
 class SubjectFitRuns:
-    """The runs of a calibration of a co-simulation or another subject, in processes that stay."""
+    """The runs of a co-simulation, or of another subject: in processes, which stay during a fit."""
 
     def __init__(self, subject: StudySubject, settings: Mapping[str, Any]) -> None:
         self.subject = subject
@@ -213,16 +213,16 @@ class SubjectFitRuns:
         self.subject.unit(path)
 
     def start(self, path: str) -> float | None:
-        """The start value in the co-simulation."""
+        """The start value that the co-simulation has."""
         return self.subject.start(path)
 
     def prepare(self, signals: Sequence[str], times: Vector) -> None:
-        """Who does the runs."""
+        """Create the runner."""
         self._shape = len(signals), len(times)
         self._runner = MeasuredRunner(self.subject, list(signals), times)
 
     def run(self, values: Mapping[str, Vector], count: int) -> tuple[NDArray[np.float64], list[str]]:
-        """All at once, in the processes."""
+        """Make all runs at once, in the processes."""
         outputs = np.full((count, *self._shape), np.nan)
         reasons = [""] * count
 

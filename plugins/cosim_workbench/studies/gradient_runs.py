@@ -17,7 +17,7 @@ OF_ENSEMBLES = ("threads", "state", "reduce", "signals")
 
 
 class GradientRuns:
-    """Runs that give the objective and its gradient at each point.
+    """The objective and its gradient at each point, from one run.
 
     Parameters
     ----------

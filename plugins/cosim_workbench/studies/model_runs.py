@@ -83,7 +83,7 @@ class ModelRuns:
         return float(self._ensemble.start[path])
 
     def description(self) -> dict[str, Any]:
-        """All that the results depend on: the system, its start values, the settings."""
+        """The facts that determine results: the system, its start values, and its settings."""
         start = hashlib.sha256(self._ensemble.start.to_bytes()).hexdigest()
         settings = {key: repr(value) for key, value in sorted(self._settings.items())}
         return {"model": self.system.digest, "start": start, "settings": settings}

@@ -1,4 +1,4 @@
-"""The numbers that a study stores of each point, as people write them."""
+"""The stored number of each point of a study, as users write it."""
 
 from __future__ import annotations
 

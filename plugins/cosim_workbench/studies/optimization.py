@@ -21,7 +21,7 @@ from cosim_workbench.studies.variation import read_variation
 
 Vector = NDArray[np.float64]
 SHARE = 0.7
-"""Of the runs that look everywhere; the rest go on from the best point."""
+"""Part of the runs for the global search; the others start from its best point."""
 POINTS = 8
 """In a generation, for each parameter."""
 SAME = 1e-4
@@ -33,11 +33,11 @@ Progress = Callable[[int, int, int], Any]
 FLAT = 1e-12
 """Relative decrease of the objective, and size of the gradient, at which a search along gradients ends."""
 LOST = 1e100
-"""What stands for the objective of a run that failed, in the search along gradients."""
+"""The objective of a run that failed, in the search along gradients."""
 
 
 class _SpentError(Exception):
-    """All runs have been taken."""
+    """All runs have been used."""
 
 
 class _NoGradientError(Exception):
@@ -122,7 +122,7 @@ class Optimization(FixedAttributes):
             raise cosim.ModelError(problems)
 
     def run(self, runs: int = 200, progress: Progress | None = None, local: bool = False) -> Optimum:
-        """Take so many runs at most.
+        """Search with at most this number of runs.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class Optimization(FixedAttributes):
 
 
 class _Search:
-    """One run of an optimization: every point that was tried, in the unit cube."""
+    """A search: every point that was tried, in the unit cube."""
 
     def __init__(
         self,
@@ -203,7 +203,7 @@ class _Search:
         return any(np.isfinite(value) for value in self._values)
 
     def evaluate(self, shares: Vector) -> Vector:
-        """The objective at points in the unit cube: shape (parameters, points)."""
+        """The minimized objective of points in the unit cube: shape (parameters, points)."""
         points_left = self._most - len(self._points)
         if points_left <= 0:
             raise _SpentError
@@ -346,7 +346,7 @@ class _Search:
         return "converged: neither the point nor the objective changes any more" if answer.success else ""
 
     def optimum(self, message: str) -> Optimum:
-        """The result of the optimization."""
+        """The optimum of all points that were tried."""
         return Optimum(self._owner, np.array(self._points), np.array(self._values), message, self.no_gradient)
 
 

@@ -1,4 +1,4 @@
-"""The result of an optimization."""
+"""The outcome of an optimization."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cosim_workbench.atomic_file import replaced_file
 from cosim_workbench.wording import counted
 
 AT_BOUND = 1e-3
-"""Of the range: closer to an end is at it."""
+"""A value that is closer than this part of the range to an end is at the end."""
 
 
 class Optimum(FixedAttributes):

@@ -1,4 +1,4 @@
-"""Runs of the points of a study of a scenario, or of another subject, in the process of a worker."""
+"""Makes the points of a study of a scenario, or of another subject, in the process of a worker."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class PointRunner:
         self._reductions, self._functions = reductions, functions
 
     def why_not_parallel(self) -> str:
-        """The reason of the subject against runs in parallel; "" if there is none."""
+        """The reason of the subject."""
         return self.subject.why_not_parallel()
 
     def run_chunk(self, points: Sequence[Mapping[str, float]]) -> list[Row]:
@@ -94,5 +94,5 @@ class PointRunner:
 
 def failed_row(time: float, reason: str) -> Row:
     """The row of a run that has failed."""
-    outcome = {"status": "failed", "end": float(time), "steps": 0, "events": 0, "reason": reason}
-    return {**outcome, SECONDS: np.nan}
+    how = {"status": "failed", "end": float(time), "steps": 0, "events": 0, "reason": reason}
+    return {**how, SECONDS: np.nan}

@@ -66,7 +66,7 @@ class SeriesParts(cosim.ResultSink):
             raise cosim.CosimError(f"{folder}: has {visible} in it: choose another folder")
 
     def some(self, first: int, last: int) -> SeriesParts:
-        """The series of the runs `first` … `last` - 1 alone."""
+        """The parts of the runs `first` … `last` - 1."""
         parts = SeriesParts(key=self.key)
         parts.folder = self.folder
         parts.numbers = range(first, last) if self.numbers is None else self.numbers[first:last]
@@ -146,7 +146,7 @@ class SeriesParts(cosim.ResultSink):
         times: slice,
         columns: slice,
     ) -> NDArray[np.float64]:
-        """The series of the first runs from their parts; NaN where there is nothing.
+        """The values of the first runs in all parts; NaN for missing ones.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The subject of a study or a calibration: a model, or what a plugin runs."""
+"""The subject of a study or a calibration: a model, or a subject of a plugin."""
 
 from __future__ import annotations
 

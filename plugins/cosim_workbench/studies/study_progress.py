@@ -1,4 +1,4 @@
-"""The progress of a study, with its rate and the time that remains."""
+"""The progress of a study, with its rate and the remaining time."""
 
 from __future__ import annotations
 

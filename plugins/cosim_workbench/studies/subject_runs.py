@@ -84,7 +84,7 @@ class SubjectRuns:
         return self.subject.unit(path)
 
     def description(self) -> dict[str, Any]:
-        """All that the results depend on."""
+        """The facts that determine results."""
         return self.subject.description()
 
     def run(

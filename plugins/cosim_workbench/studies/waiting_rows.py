@@ -40,7 +40,7 @@ class WaitingRows:
         self._size, self._begun = 0, perf_counter()
 
     def add(self, first: int, rows: Sequence[Row]) -> None:
-        """Take the rows of the points from `first` on."""
+        """Add the rows of the points from `first` on."""
         self._rows.update(enumerate(rows, start=first))
         self._size += sum(len(row[VALUES]) * len(row[VALUES].names) for row in rows if VALUES in row)
         if self._parts is None or self._size >= NUMBERS or perf_counter() - self._begun >= SECONDS:

@@ -33,13 +33,13 @@ class WrittenRows:
         self.failed = sum(row[self._status] == FAILED for row in rows_done.values())
 
     def seconds_since_last(self) -> float:
-        """The time since the last call, s, or since the beginning."""
+        """The time since the last call, or since the beginning, s."""
         now = wall.perf_counter()
         seconds, self._latest = now - self._latest, now
         return seconds
 
     def add(self, rows: list[list[Any]]) -> None:
-        """Take rows of points that have ended."""
+        """Add rows of points that have ended."""
         self.failed += sum(row[self._status] == FAILED for row in rows)
         self._waiting += rows
         if self._latest - self._written > max(PART_TIME, SHARE * (self._latest - self._start)):

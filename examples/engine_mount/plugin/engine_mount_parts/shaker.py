@@ -10,7 +10,7 @@ from cosim_mechanics.spatial import add_force_at, dot, point_velocity, rotate, s
 
 
 class Shaker(cosim.Component):
-    """What the pistons of a four-cylinder engine in line do to the block along their cylinders.
+    """The forces of the pistons of a four-cylinder engine in line on the block, along their cylinders.
 
     A piston over a crank of radius r with a rod of length l is displaced, but for constants, by
 
