@@ -7,14 +7,19 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import fmpy
 import numpy as np
 import pytest
+from native_tools import COMPILER, needs_compiler
 from test_faults_of_fmus import make
 
 import cosim
+from cosim_export.native.native_exporter import NativeFmuOptions
 from cosim_fmi.binding import rounding
 from cosim_fmi.binding.process_guard import round_as_before, rounds_as_before
-from cosim_fmu import CoSimulation
+from cosim_fmu import CoSimulation, SystemParticipant
+from cosim_fmu.container.container_exporter import write_native_container
+from cosim_fmu.container.container_interface import container_interface
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="fesetround of the GNU C library")
 Compiled = Callable[..., Path]
@@ -45,12 +50,15 @@ class Decay(cosim.Component):
         shown_small[0] = small / 3.0
 
 
-def rows(fmu: Path, steps: int, record: list[str] | None) -> Mapping[str, Any]:
+def beside_decay(fmu: Path) -> CoSimulation:
     model = cosim.Model("decay")
     model.add(Decay, "d")
-    participants = {"m": fmu, "w": model.build()}
-    loop = CoSimulation(participants, [("w.d.shown", "m.u")], "gauss_seidel", 0.01)
-    result = loop.simulate(0.01 * steps, record=record)
+    participants = {"m": fmu, "w": SystemParticipant(model)}
+    return CoSimulation(participants, [("w.d.shown", "m.u")], "gauss_seidel", 0.01)
+
+
+def rows(fmu: Path, steps: int, record: list[str] | None) -> Mapping[str, Any]:
+    result = beside_decay(fmu).simulate(0.01 * steps, record=record)
     return {name: np.asarray(result[name]).copy() for name in ("w.d.shown", "w.d.shown_small")}
 
 
@@ -75,9 +83,41 @@ def test_numbers_of_others_are_the_same(
     assert 0.0 < found[1]["w.d.shown_small"][-1] < sys.float_info.min
 
 
+@needs_compiler
+@pytest.mark.by_turns
+@pytest.mark.parametrize(
+    "where", ["DoStep", "LOAD", "Instantiate", "GetReal", "SetReal", "Terminate", "UNLOAD"]
+)
+@pytest.mark.parametrize(
+    "fault", ["fesetround(FE_UPWARD)", "fesetround(FE_DOWNWARD)", FLUSH], ids=["up", "down", "flush"]
+)
+def test_numbers_of_others_inside_an_fmu_without_python_are_the_same(
+    fault: str, where: str, tmp_path: Path, compiled: Compiled
+) -> None:
+    """The scenario is an FMU itself, which calls the FMU inside by its own code in C."""
+    if fault == FLUSH and platform.machine() != "x86_64":
+        pytest.skip("an instruction of x86-64")
+    loop = beside_decay(make(tmp_path, compiled, where, fault))
+    interface, _ = container_interface(loop, tmp_path / "whole.toml")
+    options = NativeFmuOptions.of({"compiler": COMPILER})
+    write_native_container(loop, interface, tmp_path / "whole.fmu", options)
+    (tmp_path / "calm").mkdir()
+    calm = rows(make(tmp_path / "calm", compiled, "NOWHERE", ""), 60, None)
+    until = {"stop_time": 0.6, "output_interval": 0.01, "output": list(calm)}
+    found = fmpy.simulate_fmu(str(tmp_path / "whole.fmu"), fmi_type="CoSimulation", **until)
+    assert rounds_as_before()
+    for name, values in calm.items():
+        assert found[name].tobytes() == values.tobytes(), name
+
+
 @pytest.mark.skipif(platform.machine() not in MODES, reason="numbers of fenv.h")
 @pytest.mark.parametrize(
-    "restore", [round_as_before, lambda: rounding.restore_rounding(rounding.ROUNDING_AT)]
+    "restore",
+    [
+        round_as_before,
+        lambda: rounding.restore_rounding(rounding.ROUNDING_AT),
+        lambda: rounding.round_as_before(rounding.ROUNDING_AT),
+    ],
 )
 def test_what_has_been_changed_is_seen_and_set_back(restore: Callable[[], None]) -> None:
     math, modes = ctypes.CDLL("libm.so.6"), MODES[platform.machine()]

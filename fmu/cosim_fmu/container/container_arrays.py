@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cosim.kit import c_header
 from cosim_export.native.model_tables import c_integer, c_real, c_start, c_text
+from cosim_fmi.binding.process_guard import SUMS
 from cosim_master.exchange.exchange_arrays import Algorithm, Answer, Machine, Part, Progress, Report
 from cosim_master.exchange.exchange_machine import records, words_of
 from cosim_master.exchange.lead_exchanges import AT_ONCE, Sampling
@@ -45,7 +46,12 @@ GROUPS = (Machine, Sampling, Collected, Wired, Assessment)
 NUMBERS = {
     **{"MEMBER_WORDS": MEMBER_WORDS, "MESSAGE_WORDS": MESSAGE_WORDS},
     **{"SAMPLES": SAMPLES, "STRIDE": STRIDE, "AT_ONCE": AT_ONCE, "IS_UNKNOWN": UNKNOWN},
-    **{"SET_FAILED": SET_FAILED, "STEP_FAILED": STEP_FAILED, "READ_FAILED": READ_FAILED},
+    **{
+        "SUM_COUNT": len(SUMS),
+        "SET_FAILED": SET_FAILED,
+        "STEP_FAILED": STEP_FAILED,
+        "READ_FAILED": READ_FAILED,
+    },
 }
 """Constants of the shell in C that have the same names."""
 SAVED = frozenset(
@@ -89,6 +95,9 @@ def records_header() -> str:
             f"enum {{ {', '.join(f'{name} = {number}' for name, number in (sizes | NUMBERS).items())} }};",
             "",
             c_header(Part, Report, Progress, prefix="Exchange"),
+            "/* `process_guard.SUMS`: they tell whether sums are rounded as usual. */",
+            f"#define ROUNDING_SUMS {{{', '.join(map(c_real, SUMS))}}}",
+            "",
             "#endif",
             "",
         )

@@ -19,7 +19,7 @@ from cosim.kit import (
     integers_at,
     rational_time,
 )
-from cosim_fmi.binding.rounding import restore_rounding
+from cosim_fmi.binding.rounding import restore_rounding, round_as_before
 from cosim_fmi.binding.statuses import is_bad
 from cosim_master.algorithms.exchange_layout import ADAPTIVE, BEGIN, DISCARDED, GOES_BACK, KIND, PHASE
 from cosim_master.exchange.exchange_arrays import (
@@ -390,5 +390,6 @@ LEADING: dict[str, tuple[Callable[..., Any], str]] = {
     "lead": (lead, "iiff>i"),
     "time_reached": (time_reached, "i>f"),
     "is_point": (is_point, "iff>i"),
+    "round_as_before": (round_as_before, "i>i"),
 }
 """The functions that a library calls, with their signatures."""

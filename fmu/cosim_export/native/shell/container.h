@@ -193,6 +193,7 @@ int32_t cosim_lead(int64_t *stop, int64_t machine, int64_t samples, double targe
 int32_t cosim_assessment_room(int64_t *size, int64_t samples, int64_t assessed);
 int32_t cosim_assess_samples(int64_t *stop, int64_t samples, int64_t assessed, int64_t room, int64_t size);
 int32_t cosim_time_reached(double *time, int64_t machine);
+int32_t cosim_round_as_before(int64_t *nothing, int64_t rounding);
 int32_t cosim_is_point(int64_t *answer, int64_t machine, double time, double slack);
 
 #endif

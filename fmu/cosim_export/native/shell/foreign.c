@@ -87,6 +87,24 @@ int is_whole_number(double value, double least, double largest)
     return value >= least && value <= largest && (magnitude(value) >= ALL_WHOLE || value == (double)(int64_t)value);
 }
 
+/* FMUs may change how sums are rounded, and so the numbers of all others. */
+void round_as_before(const Foreign *foreign)
+{
+    const Rounding *rounding = &foreign->rounding;
+    int64_t nothing;
+    if (rounding->set_at != 0) (void)cosim_round_as_before(&nothing, (int64_t)(intptr_t)rounding);
+}
+
+static void note_rounding(Foreign *foreign)
+{
+    static const double sums[SUM_COUNT] = ROUNDING_SUMS;
+    Rounding *rounding = &foreign->rounding;
+    if (fegetenv(&rounding->environment) != 0) return;
+    memcpy(rounding->sums, sums, sizeof sums);
+    rounding->set_at = (int64_t)(intptr_t)fesetenv;
+    rounding->environment_at = (int64_t)(intptr_t)&rounding->environment;
+}
+
 /* An address of data is that of a function, as POSIX and Windows have it. */
 int find_function(Foreign *foreign, const char *name, void *place)
 {
@@ -151,6 +169,7 @@ static int open_one(Instance *instance, const char *function, Foreign *foreign, 
         }
     }
     foreign->library = open_library(path);
+    round_as_before(foreign);
     if (foreign->library == NULL || !foreign->calls->find_functions(foreign)) {
         (void)refuse(instance, function, "%s: %s cannot be loaded, or lacks functions of FMI %d.0 Co-Simulation",
                      foreign->of->name, path, (int)unit->version);
@@ -218,6 +237,7 @@ static void close_all(Foreign *all)
         if (all[i].library != NULL) {
             free_one(&all[i]);
             close_library(all[i].library);
+            round_as_before(&all[i]);
         }
         free(all[i].functions);
         free(all[i].written);
@@ -246,6 +266,9 @@ int foreign_open(Instance *instance, const char *function, const char *resources
     path_of(resources, folder, sizeof folder);
     for (int64_t i = 0; i < container->member_count; i++) {
         all[i].of = &container->members[i];
+        note_rounding(&all[i]);
+    }
+    for (int64_t i = 0; i < container->member_count; i++) {
         if (all[i].of->foreign != NULL && !open_one(instance, function, &all[i], folder)) return 0;
     }
     return 1;

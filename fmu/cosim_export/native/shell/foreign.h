@@ -2,6 +2,8 @@
 #ifndef COSIM_FOREIGN_H
 #define COSIM_FOREIGN_H
 
+#include <fenv.h>
+
 #include "container.h"
 
 enum { LONGEST_PATH = 4096 };
@@ -10,6 +12,14 @@ enum { LONGEST_PATH = 4096 };
 enum { IS_CLOSED, IS_MADE, IS_INITIALIZING, IS_STEPPING };
 
 typedef struct Foreign Foreign;
+
+/* What `cosim_round_as_before` reads: see `rounding.py`. */
+typedef struct {
+    double sums[SUM_COUNT];
+    int64_t set_at; /* the address of fesetenv, 0 where there is none, and of what it sets */
+    int64_t environment_at;
+    fenv_t environment;
+} Rounding;
 
 /* What a step has answered. */
 typedef struct {
@@ -65,6 +75,7 @@ struct Foreign {
     int64_t has_slopes;
     int64_t has_fault; /* in the middle of a step */
     char *message;     /* what it logs of an error goes there */
+    Rounding rounding; /* as it was before the FMUs were loaded */
     ExchangeReport *report;
     char resources[LONGEST_PATH]; /* as a path */
 };
@@ -72,6 +83,7 @@ struct Foreign {
 int find_function(Foreign *foreign, const char *name, void *place);
 void note_logged(Foreign *foreign, const char *text);
 void write_inside(Foreign *foreign, double time);
+void round_as_before(const Foreign *foreign);
 int is_whole_number(double value, double least, double largest);
 
 #endif

@@ -90,28 +90,31 @@ static Status make(Foreign *foreign, double time)
     f->callbacks = callbacks;
     foreign->component =
         f->instantiate(foreign->of->name, fmi2CoSimulation, unit->token, resources, &f->callbacks, fmi2False, fmi2True);
+    round_as_before(foreign);
     if (foreign->component == NULL) return ERROR;
     has_stop = foreign->stop < HUGE_VAL;
-    return status_of(f->setup(foreign->component, unit->has_tolerance != 0, unit->tolerance, time, has_stop,
-                            has_stop ? foreign->stop : 0.0));
+    return status_of(foreign, f->setup(foreign->component, unit->has_tolerance != 0, unit->tolerance, time, has_stop,
+                                       has_stop ? foreign->stop : 0.0));
 }
 
 static Status enter(Foreign *foreign, double time)
 {
     (void)time;
-    return status_of(of(foreign)->enter(foreign->component));
+    return status_of(foreign, of(foreign)->enter(foreign->component));
 }
 
 static Status write_reals(Foreign *foreign, const uint32_t *references, size_t count, const double *values)
 {
     const Functions *f = of(foreign);
-    return f->set_reals == NULL ? ERROR : status_of(f->set_reals(foreign->component, references, count, values));
+    return f->set_reals == NULL ? ERROR
+                                  : status_of(foreign, f->set_reals(foreign->component, references, count, values));
 }
 
 static Status read_reals(Foreign *foreign, const uint32_t *references, size_t count, double *values)
 {
     const Functions *f = of(foreign);
-    return f->get_reals == NULL ? ERROR : status_of(f->get_reals(foreign->component, references, count, values));
+    return f->get_reals == NULL ? ERROR
+                                  : status_of(foreign, f->get_reals(foreign->component, references, count, values));
 }
 
 static Status write_whole(Foreign *foreign, uint32_t reference, int64_t type, double value)
@@ -122,7 +125,7 @@ static Status write_whole(Foreign *foreign, uint32_t reference, int64_t type, do
     if (set == NULL || !is_whole_number(value, type == INTEGER ? INT_MIN : 0.0, type == INTEGER ? INT_MAX : 1.0))
         return ERROR;
     whole = (fmi2Integer)value;
-    return status_of(set(foreign->component, &at, 1, &whole));
+    return status_of(foreign, set(foreign->component, &at, 1, &whole));
 }
 
 static Status read_whole(Foreign *foreign, uint32_t reference, int64_t type, double *value)
@@ -130,7 +133,7 @@ static Status read_whole(Foreign *foreign, uint32_t reference, int64_t type, dou
     GetIntegers *get = type == INTEGER ? of(foreign)->get_integers : of(foreign)->get_booleans;
     const fmi2ValueReference at = reference;
     fmi2Integer whole = 0;
-    Status status = get == NULL ? ERROR : status_of(get(foreign->component, &at, 1, &whole));
+    Status status = get == NULL ? ERROR : status_of(foreign, get(foreign->component, &at, 1, &whole));
     *value = type == INTEGER ? (double)whole : (double)(whole != 0);
     return status;
 }
@@ -139,20 +142,22 @@ static Status set_slope(Foreign *foreign, uint32_t reference, double slope)
 {
     const fmi2Integer order = 1;
     const fmi2ValueReference at = reference;
-    return status_of(of(foreign)->slopes(foreign->component, &at, 1, &order, &slope));
+    return status_of(foreign, of(foreign)->slopes(foreign->component, &at, 1, &order, &slope));
 }
 
 static Status step(Foreign *foreign, double time, double size, int keeps_no_state, StepAnswer *answer)
 {
     const Functions *f = of(foreign);
-    const fmi2Status status = f->step(foreign->component, time, size, keeps_no_state);
+    const Status status = status_of(foreign, f->step(foreign->component, time, size, keeps_no_state));
     fmi2Boolean ends = fmi2False;
     double reached = time;
-    if (status != fmi2Discard) return status_of(status);
+    if (status != DISCARD) return status;
     answer->discarded = 1;
-    if (f->boolean_status != NULL && f->boolean_status(foreign->component, fmi2Terminated, &ends) <= fmi2Warning)
+    if (f->boolean_status != NULL &&
+        status_of(foreign, f->boolean_status(foreign->component, fmi2Terminated, &ends)) <= WARNING)
         answer->ends = ends != fmi2False;
-    if (f->real_status != NULL && f->real_status(foreign->component, fmi2LastSuccessfulTime, &reached) <= fmi2Warning)
+    if (f->real_status != NULL &&
+        status_of(foreign, f->real_status(foreign->component, fmi2LastSuccessfulTime, &reached)) <= WARNING)
         answer->reached = reached;
     return OK;
 }

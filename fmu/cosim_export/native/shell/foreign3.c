@@ -107,6 +107,7 @@ static Status make(Foreign *foreign, double time)
                                             foreign->has_events != 0, true, unit->insides,
                                             (size_t)unit->inside_count, foreign, log_error,
                                             unit->inside_count == 0 ? NULL : update_inside);
+        round_as_before(foreign);
         if (foreign->component != NULL || !foreign->has_events) break;
         foreign->has_events = 0;
     }
@@ -119,20 +120,22 @@ static Status enter(Foreign *foreign, double time)
 {
     const ForeignUnit *unit = foreign->of->foreign;
     const bool has_stop = foreign->stop < HUGE_VAL;
-    return status_of(of(foreign)->enter(foreign->component, unit->has_tolerance != 0, unit->tolerance, time, has_stop,
-                                      has_stop ? foreign->stop : 0.0));
+    return status_of(foreign, of(foreign)->enter(foreign->component, unit->has_tolerance != 0, unit->tolerance, time,
+                                                 has_stop, has_stop ? foreign->stop : 0.0));
 }
 
 static Status write_reals(Foreign *foreign, const uint32_t *references, size_t count, const double *values)
 {
     const Functions *f = of(foreign);
-    return f->set_float64 == NULL ? ERROR : status_of(f->set_float64(foreign->component, references, count, values, count));
+    return f->set_float64 == NULL ? ERROR
+                                  : status_of(foreign, f->set_float64(foreign->component, references, count, values, count));
 }
 
 static Status read_reals(Foreign *foreign, const uint32_t *references, size_t count, double *values)
 {
     const Functions *f = of(foreign);
-    return f->get_float64 == NULL ? ERROR : status_of(f->get_float64(foreign->component, references, count, values, count));
+    return f->get_float64 == NULL ? ERROR
+                                  : status_of(foreign, f->get_float64(foreign->component, references, count, values, count));
 }
 
 static Status write_whole(Foreign *foreign, uint32_t reference, int64_t type, double value)
@@ -144,7 +147,7 @@ static Status write_whole(Foreign *foreign, uint32_t reference, int64_t type, do
         fmi3##Type given;                                                                             \
         if (f->set_##name == NULL || !is_whole_number(value, least, largest)) return ERROR;           \
         given = (fmi3##Type)value;                                                                    \
-        return status_of(f->set_##name(foreign->component, &reference, 1, &given, 1));                  \
+        return status_of(foreign, f->set_##name(foreign->component, &reference, 1, &given, 1));                  \
     }
         WRITE(INT8, Int8, int8, -128.0, 127.0)
         WRITE(UINT8, UInt8, uint8, 0.0, 255.0)
@@ -158,11 +161,12 @@ static Status write_whole(Foreign *foreign, uint32_t reference, int64_t type, do
     case LOGICAL: {
         const fmi3Boolean given = value != 0.0;
         if (f->set_boolean == NULL || !is_whole_number(value, 0.0, 1.0)) return ERROR;
-        return status_of(f->set_boolean(foreign->component, &reference, 1, &given, 1));
+        return status_of(foreign, f->set_boolean(foreign->component, &reference, 1, &given, 1));
     }
     case FLOAT32: {
         const fmi3Float32 given = (fmi3Float32)value;
-        return f->set_float32 == NULL ? ERROR : status_of(f->set_float32(foreign->component, &reference, 1, &given, 1));
+        return f->set_float32 == NULL ? ERROR
+                                  : status_of(foreign, f->set_float32(foreign->component, &reference, 1, &given, 1));
     }
     default: return ERROR;
     }
@@ -177,7 +181,7 @@ static Status read_whole(Foreign *foreign, uint32_t reference, int64_t type, dou
         fmi3##Type found = 0;                                                       \
         Status status;                                                              \
         if (f->get_##name == NULL) return ERROR;                                    \
-        status = status_of(f->get_##name(foreign->component, &reference, 1, &found, 1)); \
+        status = status_of(foreign, f->get_##name(foreign->component, &reference, 1, &found, 1)); \
         *value = (double)found;                                                     \
         return status;                                                              \
     }
@@ -206,28 +210,29 @@ static Status set_slope(Foreign *foreign, uint32_t reference, double slope)
 static Status step(Foreign *foreign, double time, double size, int keeps_no_state, StepAnswer *answer)
 {
     fmi3Boolean event = false, ends = false, early = false;
-    const fmi3Status status = of(foreign)->step(foreign->component, time, size, keeps_no_state != 0, &event, &ends, &early,
-                                                &answer->reached);
+    const fmi3Status given = of(foreign)->step(foreign->component, time, size, keeps_no_state != 0, &event, &ends, &early,
+                                               &answer->reached);
+    const Status status = status_of(foreign, given);
     answer->ends = ends;
-    if (status == fmi3Discard) {
+    if (status == DISCARD) {
         answer->discarded = 1;
         return OK;
     }
     answer->event = event;
     answer->early = early;
-    return status_of(status);
+    return status;
 }
 
 static Status enter_events(Foreign *foreign)
 {
     const Functions *f = of(foreign);
-    return f->enter_events == NULL ? ERROR : status_of(f->enter_events(foreign->component));
+    return f->enter_events == NULL ? ERROR : status_of(foreign, f->enter_events(foreign->component));
 }
 
 static Status enter_steps(Foreign *foreign)
 {
     const Functions *f = of(foreign);
-    return f->enter_steps == NULL ? ERROR : status_of(f->enter_steps(foreign->component));
+    return f->enter_steps == NULL ? ERROR : status_of(foreign, f->enter_steps(foreign->component));
 }
 
 static Status update_states(Foreign *foreign, int *again, int *ends, double *next_event)
@@ -236,8 +241,8 @@ static Status update_states(Foreign *foreign, int *again, int *ends, double *nex
     fmi3Boolean more = false, terminates = false, nominals = false, values = false, defined = false;
     double next = 0.0;
     Status status = f->update == NULL ? ERROR
-                                      : status_of(f->update(foreign->component, &more, &terminates, &nominals, &values,
-                                                          &defined, &next));
+                                      : status_of(foreign, f->update(foreign->component, &more, &terminates, &nominals,
+                                                                     &values, &defined, &next));
     *again = more;
     *ends = terminates;
     *next_event = defined ? next : HUGE_VAL;
