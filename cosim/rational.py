@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 
+from cosim_compiler.calls import rarely
+
 LARGEST_RESOLUTION = (1 << 63) - 1
 EXACT = 9007199254740992.0  # 2**53: integers below are doubles
 LONGEST = 4611686018427387904.0  # 2**62 s
@@ -25,6 +27,7 @@ def nearest_time(whole: int, rest: int, resolution: int) -> float:
     return nearest_above_zero(whole, rest, resolution)
 
 
+@rarely
 def nearest_above_zero(whole: int, rest: int, resolution: int) -> float:
     """`nearest_time` of a time that is more than 0."""
     if float(resolution) < EXACT and float(whole + 1) * float(resolution) < EXACT:
@@ -49,6 +52,7 @@ def nearest_above_zero(whole: int, rest: int, resolution: int) -> float:
     return float(digits) * (2.0 * unit)
 
 
+@rarely
 def multiple(count: int, whole: int, rest: int, resolution: int) -> tuple[int, int]:
     """Whole and rest of a time that is not negative, `count` times."""
     if float(count) * float(rest) < LONGEST:
@@ -125,6 +129,7 @@ def common_resolution(a: int, b: int) -> int:
     return 0 if factor > LARGEST_RESOLUTION // a else a * factor
 
 
+@rarely
 def rational_time(number: float) -> tuple[int, int, int]:
     """Whole, rest and resolution of the rational that a double stands for; a resolution of 0 where none fits.
 
