@@ -123,4 +123,4 @@ def slot_numbers(
 
 def slots_named(system: System, name: str) -> list[int]:
     """Offsets in the cache of everything that a component declares under a name."""
-    return [offset for slot in system.slots_by_name.get(name, ()) for offset in slot.elements]
+    return [offset for slot in system.slots_named(name) for offset in slot.elements]

@@ -10,28 +10,24 @@ from numpy.typing import NDArray
 from cosim.last_made import last_made
 from cosim.run_data.records import Choice
 from cosim.stage import Stage
-from cosim.system.blocks import Slot
 from cosim.system.system import System
 from cosim_compiler.record import words_of
 
 
 def choice_of(system: System, paths: Sequence[str]) -> tuple[NDArray[np.int64], int]:
-    """The table for these variables, and how many numbers they have."""
-    return choice_of_slots(system, [system.signal(path).slot for path in paths])
+    """The table for these variables, and how many numbers they have; the last one of a system is cached."""
+    key = tuple(paths)
+    return last_made(system, "_choice", key, lambda: choice_of_slots(system, *system.signal_columns(key)[:3]))
 
 
-def choice_of_slots(system: System, slots: Sequence[Slot]) -> tuple[NDArray[np.int64], int]:
-    """The choice of some slots; the last choice of a system is cached."""
-    key = tuple(slots)
-    return last_made(system, "_choice", key, lambda: _choice_of(system, key))
-
-
-def _choice_of(system: System, slots: Sequence[Slot]) -> tuple[NDArray[np.int64], int]:
+def choice_of_slots(
+    system: System, arrays: Sequence[str], offsets: Sequence[int], sizes: Sequence[int]
+) -> tuple[NDArray[np.int64], int]:
+    """The choice of slots, which are given by columns."""
     numbers = {array: number for number, array in enumerate("ypdkc")}
-    arrays = np.array([numbers[slot[0]] for slot in slots], dtype=np.int64)
-    offsets = np.array([slot[1] for slot in slots], dtype=np.int64)
-    sizes = np.array([slot[2] for slot in slots], dtype=np.int64)
-    values = np.column_stack([arrays, offsets - np.cumsum(sizes) + sizes]).repeat(sizes, axis=0)
+    array_numbers = np.array([numbers[array] for array in arrays], dtype=np.int64)
+    firsts, counts = np.array(offsets, dtype=np.int64), np.array(sizes, dtype=np.int64)
+    values = np.column_stack([array_numbers, firsts - np.cumsum(counts) + counts]).repeat(counts, axis=0)
     values[:, 1] += np.arange(len(values))
     inner = system.needed_blocks(values[values[:, 0] == numbers["c"], 1].tolist())
     last = system.block_range(Stage.TIME, Stage.ACCELERATION)[1]

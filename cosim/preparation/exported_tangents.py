@@ -106,7 +106,8 @@ def exported_tangents(
     for i, path in enumerate(by, start=1):
         slot = system.written_slot(path)
         arrays[f"{slot.array}_dots"].reshape(directions, -1)[i, slot.offset] = 1.0
-    choice, values = choice_of_slots(system, outputs)
+    columns = [s.array for s in outputs], [s.offset for s in outputs], [s.size for s in outputs]
+    choice, values = choice_of_slots(system, *columns)
     arrays["rows"] = np.zeros(values * len(by))
     functions = [
         ("table", 3 * row, (function, TANGENT_SIGNATURE))

@@ -150,6 +150,8 @@ def past_rows(system: System, read_by_step: set[int] | None) -> tuple[list[PastR
 
 def _rows_reading_histories(system: System, blocks: dict[int, Block]) -> list[int]:
     """The blocks that read a history, or the indices of its ring."""
+    if not system.rings and not system.assembly.layout.sizes["h"]:
+        return []
     rings = {slot.offset for slot in system.rings}
 
     def is_of_history(slot: Slot) -> bool:

@@ -9,7 +9,7 @@ from cosim.errors import LookUpError, ModelError
 from cosim.last_made import last_made
 from cosim.matching import is_pattern, matches
 from cosim.shown import shown
-from cosim.system.list_variables import listed_quantities
+from cosim.system.list_variables import Quantity, listed_quantities
 from cosim.system.system import System
 
 RECORDED_NAMES = ("kinetic_energy", "potential_energy")  # the others of the balance are states
@@ -77,10 +77,9 @@ def _default_signals(system: System) -> list[str]:
     states: list[str] = []
     moving = set()
     # a table of all variables is not made for this alone
-    for alike, quantities in listed_quantities(system.alike):
-        recorded = [q for q in quantities if q.kind in RECORDED_KINDS or q.declaration.name in RECORDED_NAMES]
-        for name in alike.names if recorded else ():
-            for behind, kind, _ in recorded:
+    for alike, quantities in listed_quantities(system.alike, _is_recorded):
+        for name in alike.names if quantities else ():
+            for behind, kind, _ in quantities:
                 path = name + behind
                 if kind == "position":
                     moving.add(name)
@@ -91,6 +90,11 @@ def _default_signals(system: System) -> list[str]:
     parts = sorted(system.parts.items(), key=lambda item: item[0] not in moving)
     aliases = [f"{name}.{alias}" for name, part in parts for alias in part.signals]
     return [*outputs, *aliases, *energies, *states]
+
+
+def _is_recorded(quantity: Quantity) -> bool:
+    """Whether a run records a variable unless it is told what to record."""
+    return quantity.kind in RECORDED_KINDS or quantity.declaration.name in RECORDED_NAMES
 
 
 def _elements(system: System) -> list[str]:

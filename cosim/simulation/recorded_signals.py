@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from cosim.last_made import last_made
 from cosim.preparation.choice import choice_of_slots
-from cosim.system.signals import Signal
 from cosim.system.system import System
 
 NOTICED = ("output", "measure")  # states are checked in every step; of variables NaN often says "none yet"
@@ -48,19 +47,19 @@ def recorded_signals(system: System, paths: Sequence[str]) -> RecordedSignals:
 
 
 def _recorded_signals(system: System, paths: Sequence[str]) -> RecordedSignals:
-    signals = system.signals(paths)
-    sizes = [signal.slot.size for signal in signals]
-    choice, count = choice_of_slots(system, [signal.slot for signal in signals])
+    arrays, offsets, sizes, units, kinds = system.signal_columns(paths)
+    choice, count = choice_of_slots(system, arrays, offsets, sizes)
     firsts = (1 + np.cumsum([0, *sizes])).tolist()
     noticed = [
         (first, size, path)
-        for first, size, path, signal in zip(firsts, sizes, paths, signals, strict=False)
-        if signal.declaration.kind in NOTICED and signal.slot.array == "c"
+        for first, size, path, array, kind in zip(firsts, sizes, paths, arrays, kinds, strict=False)
+        if array == "c" and kind in NOTICED
     ]
-    units = {path: _unit(signal) for path, signal in zip(paths, signals, strict=True)}
-    return RecordedSignals(sizes, units, choice, 1 + count, noticed)
+    unit_of = {of_elements: _unit(of_elements) for of_elements in set(units)}
+    units_by_path = dict(zip(paths, map(unit_of.__getitem__, units), strict=True))
+    return RecordedSignals(sizes, units_by_path, choice, 1 + count, noticed)
 
 
-def _unit(signal: Signal) -> str:
-    units = signal.units
-    return units[0] if len(units) == 1 or len(set(units)) == 1 else "1"
+def _unit(units: tuple[str, ...]) -> str:
+    """That of a signal whose elements have these."""
+    return units[0] if len(set(units)) == 1 else "1"

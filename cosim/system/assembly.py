@@ -231,13 +231,16 @@ class Assembly:
 
     def base_stage(self, slot: Slot) -> Stage:
         """The stage at which a slot outside the cache is known."""
-        if slot.array == "y":
-            if slot.offset < self.layout.nq:
+        array, offset, _ = slot
+        if array == "p":
+            return Stage.INSTANCE
+        if array == "y":
+            if offset < self.layout.nq:
                 return Stage.POSITION
-            return Stage.VELOCITY if slot.offset < self.layout.nq + self.layout.nu else Stage.DYNAMICS
-        if slot.array in "dk":
-            return self.discrete_stage.get((slot.array, slot.offset), Stage.TIME)
-        return Stage.TIME if slot.array == "h" else Stage.INSTANCE
+            return Stage.VELOCITY if offset < self.layout.nq + self.layout.nu else Stage.DYNAMICS
+        if array in "dk":
+            return self.discrete_stage.get((array, offset), Stage.TIME)
+        return Stage.TIME if array == "h" else Stage.INSTANCE
 
     # blocks of components
 

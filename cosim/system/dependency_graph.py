@@ -91,7 +91,7 @@ class Graph:
         ModelError
             There is an algebraic loop; the message lists its path.
         """
-        stages, depth, before = self.stages, [0] * len(self.blocks), self.predecessors
+        stages, depth, before = self.stages, [0] * len(self.blocks), list(self.predecessors)
         for i in self.sequence:
             stage, least = stages[i], 0
             for j in before[i]:
@@ -216,7 +216,7 @@ class Graph:
             There is an algebraic loop.
         """
         before = self.predecessors
-        successors = ShortLists.of_pairs(before.numbers, before.owners, len(before))
+        successors = list(ShortLists.of_pairs(before.numbers, before.owners, len(before)))
         missing = before.counts.tolist()
         sequence = array("i", [i for i, m in enumerate(missing) if m == 0])
         for i in sequence:  # it grows meanwhile
@@ -252,11 +252,11 @@ class Graph:
         stages = [block.stage for block in self.blocks]
         for i, block in enumerate(self.blocks):
             for slot in block.reads:
-                if slot.array != "c" and (known_at := self._base_stage(slot)) > stages[i]:
+                if slot[0] != "c" and (known_at := self._base_stage(slot)) > stages[i]:
                     stages[i] = known_at
         # all that add to one accumulator, and its zeroing, have to run again together
         together = [self.makers(region) for region in np.flatnonzero(self._adders.counts).tolist()]
-        before, changed = self.predecessors, True
+        before, changed = list(self.predecessors), True
         while changed:
             changed = False
             for i in self.sequence:  # whatever is before it in time is before it here: once is enough

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -36,13 +36,15 @@ def is_listed(declaration: Declaration) -> bool:
     return is_shown and declaration.size > 0
 
 
-def listed_quantities(all_alike: Iterable[Alike]) -> Iterator[tuple[Alike, list[Quantity]]]:
-    """Parts that share their declarations with the variables that they declare, in order."""
+def listed_quantities(
+    all_alike: Iterable[Alike], is_wanted: Callable[[Quantity], object] | None = None
+) -> Iterator[tuple[Alike, list[Quantity]]]:
+    """Parts that share their declarations with those of their variables that are wanted, in order."""
     listed: dict[int, list[Quantity]] = {}
     for alike in all_alike:
         key = id(alike.declarations)
         if key not in listed:
-            listed[key] = list(_quantities_of(alike.parts[0]))
+            listed[key] = list(filter(is_wanted, _quantities_of(alike.parts[0])))
         yield alike, listed[key]
 
 
@@ -113,11 +115,10 @@ def _start(
 def nominal_sizes(system: System) -> NDArray[np.float64]:
     """The ``nominal`` of every continuous state, 0 where none is listed that its author has declared."""
     sizes = [0.0] * system.ny
-    for alike, quantities in listed_quantities(system.alike if sizes else ()):
-        states = [d for _, _, d in quantities if d.kind in STATE_KINDS and d.nominal]
+    for alike, states in listed_quantities(system.alike if sizes else (), _is_state_with_nominal):
         for part in alike.parts if states else ():
             slots = system.assembly.layout.slots[part.name]
-            for declaration in states:
+            for _, _, declaration in states:
                 _, first, size = slots[declaration.name]
                 sizes[first : first + size] = [declaration.nominal or 0.0] * size
             for slot_name, element, *_ in part.signals.values():
@@ -125,6 +126,11 @@ def nominal_sizes(system: System) -> NDArray[np.float64]:
                 if array == "y":
                     sizes[first + element] = 0.0
     return np.array(sizes)
+
+
+def _is_state_with_nominal(quantity: Quantity) -> bool:
+    """Whether the author of a part has declared how large one of its states usually is."""
+    return quantity.declaration.kind in STATE_KINDS and bool(quantity.declaration.nominal)
 
 
 def _about_measures(parts: Sequence[Component]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,8 @@ class ShortLists:
         return self._numbers[self._starts[index] : self._starts[index + 1]]
 
     def __iter__(self) -> Iterator[array[int]]:
-        return (self[i] for i in range(len(self)))
+        numbers = self._numbers
+        return iter([numbers[first:last] for first, last in pairwise(self._starts)])
 
     @property
     def numbers(self) -> Integers:

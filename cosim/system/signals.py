@@ -43,6 +43,27 @@ class Signal(NamedTuple):
         return self.units[index] if len(self.units) > 1 else self.units[0]
 
 
+class SignalColumns(NamedTuple):
+    """What many paths stand for, without an object for each.
+
+    Attributes
+    ----------
+    arrays : list of str
+    offsets, sizes : list of int
+        Of their slots.
+    units : list of tuple of str
+        As in `Signal`.
+    kinds : list of str
+        Of their declarations.
+    """
+
+    arrays: list[str]
+    offsets: list[int]
+    sizes: list[int]
+    units: list[tuple[str, ...]]
+    kinds: list[str]
+
+
 class Place(NamedTuple):
     """A `Signal` without its units: an element, or a name for one that has a unit of its own."""
 
@@ -80,7 +101,7 @@ class Paths:
     def __init__(self, parts: Mapping[str, Component], layout: Layout) -> None:
         self._parts, self._layout = parts, layout
         self.found_units: Mapping[tuple[str, str], tuple[str, ...]] = {}
-        self._known: dict[tuple[int, str], _Known] = {}
+        self._known: OfDeclarations[dict[str, _Known]] = OfDeclarations(lambda _: {})  # by names
         self._main_outputs = OfDeclarations(_main_output)
 
     def signal(self, path: str) -> Signal:
@@ -95,30 +116,37 @@ class Paths:
         units = (unit,) if unit else self._units_at(place)
         return Signal(part, name, slot, units, declaration)
 
-    def signals(self, paths: Sequence[str]) -> list[Signal]:
-        """The signals of many paths."""
-        parts, layout_slots, known_names = self._parts, self._layout.slots, self._known
-        found_units, new = self.found_units, tuple.__new__  # a fifth of the time of calls of `Signal`
-        signals = []
+    def columns(self, paths: Sequence[str]) -> SignalColumns:
+        """The signals of many paths, by columns; mostly, paths of one part stand together."""
+        found_units, no_names, no_slots = self.found_units, dict[str, _Known](), dict[str, Slot]()
+        known_names, slots, of_part = no_names, no_slots, ""
+        arrays, offsets, sizes, units_of_paths, kinds = columns = SignalColumns([], [], [], [], [])
         for path in paths:
             part_name, _, name = path.partition(".")
-            part = parts.get(part_name)
-            known = None if part is None else known_names.get((id(part.declarations), name))
+            if part_name != of_part:
+                part, of_part = self._parts.get(part_name), part_name
+                known_names = no_names if part is None else self._known.of(part.declarations)
+                slots = self._layout.slots.get(part_name, no_slots)
+            known = known_names.get(name)
             if known is None:
-                signals.append(self.signal(path))
-                continue
-            slot_name, declaration, element, unit = known
-            slot = layout_slots[part_name][slot_name]
-            if element is not None:
-                slot = new(Slot, (slot.array, slot.offset + element, 1))
-            if unit:
-                units: tuple[str, ...] = (unit,)
-            elif declaration.name == name:
-                units = found_units.get((part_name, name)) or declaration.units
+                _, _, (array, offset, size), units, declaration = self.signal(path)
             else:
-                units = self._units_at(Place(part_name, name, slot, declaration))
-            signals.append(new(Signal, (part_name, name, slot, units, declaration)))
-        return signals
+                slot_name, declaration, element, unit = known
+                array, offset, size = slots[slot_name]
+                if element is not None:
+                    offset, size = offset + element, 1
+                if unit:
+                    units = (unit,)
+                elif declaration.name == name:
+                    units = found_units.get((part_name, name)) or declaration.units
+                else:
+                    units = self._units_at(Place(part_name, name, slots[slot_name], declaration))
+            arrays.append(array)
+            offsets.append(offset)
+            sizes.append(size)
+            units_of_paths.append(units)
+            kinds.append(declaration.kind)
+        return columns
 
     def units(self, part: Component, declaration: Declaration) -> tuple[str, ...]:
         """Declared units, or those that were found."""
@@ -142,7 +170,7 @@ class Paths:
         part = self._parts.get(part_name)
         if part is not None and not dot:
             name = self._main_outputs.of(part.declarations)
-        found_before = None if part is None else self._known.get((id(part.declarations), name))
+        found_before = None if part is None else self._known.of(part.declarations).get(name)
         if found_before is None:
             return self._searched(path)
         slot_name, declaration, at, unit = found_before
@@ -166,7 +194,7 @@ class Paths:
         if name in part.signals:
             slot_name, element, unit, *_ = part.signals[name]
             declaration = part.declarations[slot_name]
-            self._known[id(part.declarations), name] = _Known(slot_name, declaration, element, unit)
+            self._known.of(part.declarations)[name] = _Known(slot_name, declaration, element, unit)
             return Place(part_name, name, slots[slot_name].part(element), declaration, None, unit)
         declared = name.removesuffix("_dot") if name not in part.declarations else name
         if name not in slots or part.declarations.get(declared) is None:
@@ -180,7 +208,7 @@ class Paths:
             raise LookUpError("signal", path, [f"{part_name}.{n}" for n in names])
         declaration, slot = part.declarations[declared], slots[name]
         if index is None:
-            self._known[id(part.declarations), name] = _Known(name, declaration)
+            self._known.of(part.declarations)[name] = _Known(name, declaration)
             return Place(part_name, name, slot, declaration)
         if int(index) >= slot.size:
             raise LookUpError("signal", path, [f"{part_name}.{name}[{i}]" for i in range(slot.size)])

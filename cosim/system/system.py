@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -40,7 +39,7 @@ from cosim.system.list_variables import list_variables, nominal_sizes
 from cosim.system.of_declarations import parts_with
 from cosim.system.parameter_check import ParameterCheck
 from cosim.system.schedule import Schedule
-from cosim.system.signals import Signal, main_output
+from cosim.system.signals import Signal, SignalColumns, main_output
 from cosim.system.state import State
 from cosim.system.system_tangents import SystemTangents
 from cosim.system.variable import Variable
@@ -277,16 +276,12 @@ class System(FixedAttributes):
                     numbers[at] = float(declaration.options["choices"].index(instead[chosen]))
         return numbers
 
-    @cached_property
-    def slots_by_name(self) -> dict[str, list[Slot]]:
+    def slots_named(self, name: str) -> list[Slot]:
         """The slots of all quantities that parts declare under a name, or have under it by their sources."""
-        slots_of: defaultdict[str, list[Slot]] = defaultdict(list)
-        for part, slots in self.assembly.layout.slots.items():
-            for name in self.parts[part].declarations:
-                if name in slots:
-                    slots_of[name].append(slots[name])
-        slots_of[SIDE_OF_KINK].extend(self._kink_slots())
-        return dict(slots_of)
+        slots_of = self.assembly.layout.slots
+        declaring = (part for alike in self.alike if name in alike.declarations for part in alike.names)
+        slots = [slots_of[part][name] for part in declaring if name in slots_of[part]]
+        return [*slots, *self._kink_slots()] if name == SIDE_OF_KINK else slots
 
     def _kink_slots(self) -> Iterator[Slot]:
         """The slots of numbers whose signs change at kinks that derivatives depend on."""
@@ -389,14 +384,12 @@ class System(FixedAttributes):
             signal = self._signals[path] = self.assembly.wiring.signal(path)
         return signal
 
-    def signals(self, paths: Sequence[str]) -> list[Signal]:
-        """The signals of many paths; those of a large system are not cached."""
-        if len(paths) < KEPT_SIGNALS:
-            return [self.signal(path) for path in paths]
+    def signal_columns(self, paths: Sequence[str]) -> SignalColumns:
+        """The signals of many paths, by columns; raises `LookUpError` as `signal` does."""
         for path in paths:
             if not isinstance(path, str):
                 self.signal(path)
-        return self.assembly.wiring.paths.signals(paths)
+        return self.assembly.wiring.paths.columns(paths)
 
     def has_derivative(self, path: str, order: int = 1) -> bool:
         """Whether a time derivative of a signal is computed in this system."""

@@ -49,6 +49,7 @@ class OrientedJoint:
 def orient_joints(assembly: Assembly, tree: Tree) -> list[OrientedJoint]:
     """The joint of each link; the slots of reversed ones are allocated."""
     joints = []
+    begin_as_identity = {cls: _begins_as_identity(cls) for cls in {type(link.joint) for link in tree.links}}
     for link in tree.links:
         joint = link.joint
         frames = [assembly.slot(joint, name) for name in ("frame_on_parent", "frame_on_child")]
@@ -58,7 +59,7 @@ def orient_joints(assembly: Assembly, tree: Tree) -> list[OrientedJoint]:
             sizes = (12, 6 * joint.nu, 6)
             motion = [assembly.allocate(f"dynamics: {joint.name} reversed", size) for size in sizes]
         axes = None if link.reversed else type(joint).axes
-        only_turns = axes == (2,) and _begins_as_identity(type(joint))
+        only_turns = axes == (2,) and begin_as_identity[type(joint)]
         (X_PF, X_BM), (X_FM, H_FM, HDotU_FM) = frames, motion
         joints.append(OrientedJoint(X_PF, X_BM, X_FM, H_FM, HDotU_FM, axes, only_turns))
     return joints

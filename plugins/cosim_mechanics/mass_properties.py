@@ -65,7 +65,7 @@ def central_inertia(value: Any) -> NDArray[np.float64]:
     ValueError: inertia has principal moments 1, 1, 5 kg.m2: no body has them, since 5 is more than 1 + 1. ...
     """
     matrix = _matrix(value)
-    a, b, c = (float(moment) for moment in np.linalg.eigvalsh(matrix))
+    a, b, c = _principal_moments(matrix)
     slack = ROUNDING * max(abs(a), abs(c))
     shown = f"inertia has principal moments {a:.6g}, {b:.6g}, {c:.6g} kg.m2: no body has them, since "
     advice = "Moments are about the centre of mass, in the axes of the body."
@@ -74,6 +74,15 @@ def central_inertia(value: Any) -> NDArray[np.float64]:
     if c > a + b + slack:
         raise ValueError(f"{shown}{c:.6g} is more than {a:.6g} + {b:.6g}. {advice}")
     return _six_elements(matrix)
+
+
+def _principal_moments(matrix: NDArray[np.float64]) -> list[float]:
+    """In rising order, kg.m2."""
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = matrix.tolist()
+    if xy == xz == yz == 0.0:  # as most are given
+        return sorted((xx, yy, zz))
+    moments: list[float] = np.linalg.eigvalsh(matrix).tolist()
+    return moments
 
 
 def inertia_as_written(value: Any) -> NDArray[np.float64]:

@@ -46,8 +46,12 @@ class BlockSystem:
         self.nominal_sizes = np.zeros(ny)
         self.corrections = Corrections()
         self.variables: dict[str, Any] = {}
-        self.slots_by_name: dict[str, Any] = {}
+        self.named: dict[str, list[Any]] = {}  # slots
         self._empty, self._no_ints = np.zeros(1), np.zeros(1, dtype=np.int64)
+
+    def slots_named(self, name: str) -> list[Any]:
+        """The slots of all quantities of this name."""
+        return self.named.get(name, [])
 
     def derivative_structure(self) -> tuple[Any, Any]:
         """Every derivative depends on every state."""

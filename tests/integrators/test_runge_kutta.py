@@ -240,7 +240,7 @@ def test_an_error_that_a_component_reports_is_held_to_the_accuracy(method) -> No
     free.step(system, state, 10.0)
     assert state.time == 5.0
     system = BlockSystem(reports_an_error, 1)
-    system.slots_by_name = {"step_error": [SimpleNamespace(elements=[1])]}
+    system.named = {"step_error": [SimpleNamespace(elements=[1])]}
     held, state = started(method, system, [0.0], initial_step=5.0, accuracy=1e-6)
     held.step(system, state, 10.0)
     assert held.statistics.rejections > 0
@@ -250,7 +250,7 @@ def test_an_error_that_a_component_reports_is_held_to_the_accuracy(method) -> No
 @pytest.mark.parametrize("method", [*CONTROLLED, Radau5, Bdf])
 def test_a_reported_error_that_no_step_is_short_enough_for_ends_the_run(method) -> None:
     system = BlockSystem(never_lets_go, 1)
-    system.slots_by_name = {"step_error": [SimpleNamespace(elements=[1])]}
+    system.named = {"step_error": [SimpleNamespace(elements=[1])]}
     integrator, state = started(method, system, [0.0], initial_step=1.0, accuracy=1e-6)
     assert integrator.step(system, state, 10.0) is StepCode.MINIMUM_STEP
     assert (state.time, state.y[0]) == (0.0, 0.0)
@@ -267,7 +267,7 @@ def test_a_state_whose_next_step_is_spoilt_is_answered(method, next_step) -> Non
 
 def test_a_step_ends_where_a_component_is_not_smooth() -> None:
     system = BlockSystem(reports_an_error, 1)
-    system.slots_by_name = {"smooth_until": [SimpleNamespace(elements=[1])]}
+    system.named = {"smooth_until": [SimpleNamespace(elements=[1])]}
     integrator, state = started(DormandPrince, system, [0.0], initial_step=1.0)
     state.c[1] = 0.25
     integrator.step(system, state, 10.0)

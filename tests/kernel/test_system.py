@@ -5,6 +5,7 @@ import pytest
 
 import cosim
 from cosim.run_data.run import ROLES
+from cosim.system.blocks import Slot
 from cosim_mechanics import Multibody
 
 
@@ -94,7 +95,11 @@ def test_many_paths_mean_what_each_means_alone():
     paths = [*system.variables, "pin1.q_dot", "pin0.q[0]", "most"]
     alone = [system.assembly.wiring.signal(path) for path in paths]
     for _ in range(2):  # the names of a class are known from then on
-        assert system.assembly.wiring.paths.signals(paths) == alone
+        arrays, offsets, sizes, units, kinds = system.signal_columns(paths)
+        assert [Slot(*slot) for slot in zip(arrays, offsets, sizes, strict=True)] == [s.slot for s in alone]
+        assert units == [signal.units for signal in alone]
+        assert kinds == [signal.declaration.kind for signal in alone]
+    assert system.signal_columns([]) == ([], [], [], [], [])
     for path, name in (("pin0.nothing", "nothing"), ("nobody.q", "nobody"), ("pin0.q[7]", "pin0.q")):
         with pytest.raises(cosim.LookUpError, match=name):
-            system.assembly.wiring.paths.signals([path])
+            system.signal_columns([path])

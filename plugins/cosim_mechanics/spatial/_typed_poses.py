@@ -22,6 +22,7 @@ TOLERANCE = 1e-6
 #: Rounding of a matrix in full precision, which is left as it is.
 ROUNDING = 1e-12
 
+UNTURNED = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)  # a rotation matrix by rows
 VALID = (
     "a pose is a position [x, y, z] (m), { position = [x, y, z], angles = [ax, ay, az] } with body-fixed "
     "x-y-z angles (rad), the pair (position, angles), or twelve reals: the rotation matrix by rows, then the "
@@ -69,7 +70,8 @@ def pose(value: Any) -> NDArray[np.float64]:
     if len(items) == 2 and all(_is_sequence(item) for item in items):
         return _from_parts(items[0], items[1])
     if len(items) == 3 and not any(_is_sequence(item) for item in items):
-        return _from_parts(items, (0.0, 0.0, 0.0))
+        position = [_number(item, "m", "position") for item in items]
+        return np.array([*UNTURNED, *position]) + 0.0  # as in `_from_parts`
     if len(items) == 12 and not any(_is_sequence(item) for item in items):
         return _from_reals(items)
     raise ValueError(f"{_quoted(value)} is not a pose: {VALID}")
