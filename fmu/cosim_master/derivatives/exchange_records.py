@@ -125,25 +125,25 @@ class RecordedExchange:
 
 
 class RecordedAlgorithm(cosim.MasterAlgorithm):
-    """An algorithm in a run with derivatives: each of its communication steps is followed by tangents.
+    """An algorithm in a run with derivatives: its communication steps use an exchange that knows of tangents.
 
     Parameters
     ----------
-    algorithm : ProgrammedAlgorithm
+    algorithm : MasterAlgorithm
         Initialized.
-    record : callable
-        Makes the exchange that records, of the one of the run.
+    wrap : callable
+        Makes the exchange of a step, of the one of the run.
     follow : callable
-        Moves the tangents along what was recorded.
+        Called after each step with its exchange and its end (s).
     """
 
     def __init__(
         self,
-        algorithm: ProgrammedAlgorithm,
-        record: Callable[[ExchangeFace], RecordedExchange],
-        follow: Callable[[Sequence[ExchangeRecord]], None],
+        algorithm: cosim.MasterAlgorithm,
+        wrap: Callable[[ExchangeFace], Any],
+        follow: Callable[[Any, float], None],
     ) -> None:
-        self._algorithm, self._record, self._follow = algorithm, record, follow
+        self._algorithm, self._wrap, self._follow = algorithm, wrap, follow
         self.exchanges_within_step = algorithm.exchanges_within_step
         self.restores = algorithm.restores
 
@@ -156,6 +156,6 @@ class RecordedAlgorithm(cosim.MasterAlgorithm):
 
     def step(self, exchange: Any, time: float, size: float) -> None:
         """As the algorithm steps."""
-        recorded: Any = self._record(exchange)
-        self._algorithm.step(recorded, time, size)
-        self._follow(recorded.records)
+        wrapped = self._wrap(exchange)
+        self._algorithm.step(wrapped, time, size)
+        self._follow(wrapped, time + size)

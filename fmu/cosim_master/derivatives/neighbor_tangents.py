@@ -103,6 +103,29 @@ class NeighborTangents(ParticipantTangents):
         for (_, _, neighbor), state in zip(self._all(), token, strict=True):
             neighbor.restore(state)
 
+    def memory(self) -> dict[str, Any]:
+        lost = self._lost
+        saved = [] if lost is not None else [n.serialize(n.save()) for _, _, n in self._all()]
+        return {
+            "neighbors": saved,
+            "largest": dict(self._largest),
+            "errors": dict(self._errors),
+            "times": [self._first_time, self._time],
+            "lost": [] if lost is None else [lost.time, lost.message],
+        }
+
+    def put_back(self, memory: Any) -> None:
+        if memory["lost"]:
+            time, text = memory["lost"]
+            self._lost = Finding(float(time), NO_DERIVATIVE, self._name, str(text))
+        else:
+            states = zip(self._all(), memory["neighbors"], strict=True)
+            for (_, _, neighbor), data in states:
+                neighbor.restore(neighbor.deserialize(data))
+        self._largest = {str(name): float(size) for name, size in memory["largest"].items()}
+        self._errors = {str(name): float(size) for name, size in memory["errors"].items()}
+        self._first_time, self._time = map(float, memory["times"])
+
     def set_inputs(
         self, names: Sequence[str], values: Sequence[Any], dots: Reals, slopes: Reals | None = None
     ) -> None:
