@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -11,17 +12,24 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import Finding
+from cosim_master.algorithms.joint import Joint
 from cosim_master.algorithms.programmed_algorithm import ProgrammedAlgorithm
 from cosim_master.coupling.coupling import Coupling
 from cosim_master.derivatives.board_tangents import BoardTangents, solve
 from cosim_master.derivatives.exchange_records import RecordedAlgorithm, RecordedExchange
 from cosim_master.derivatives.exchange_tangents import ExchangeTangents
 from cosim_master.derivatives.followed_exchange import FollowedExchange
-from cosim_master.derivatives.neighbor_tangents import NeighborTangents, increment_of
+from cosim_master.derivatives.neighbor_tangents import (
+    NeighborTangents,
+    create_neighbors,
+    increment_of,
+    settle_links,
+)
 from cosim_master.derivatives.participant_tangents import ParticipantTangents, ReadRecord
 from cosim_master.derivatives.system_tangents import SystemTangents
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_algorithms import ExchangeFace
+from cosim_master.joint.joint_system import JointSystem
 from cosim_master.participants.system_participant import SystemParticipant
 from cosim_master.recording.row_derivatives import LostDerivatives, RowDerivatives
 
@@ -69,13 +77,10 @@ class CouplingTangents(RowDerivatives):
         self._rows: list[Reals] = []
 
     def _faults_of_coupling(self) -> list[cosim.Problem]:
-        coupling, algorithm = self._coupling, self._coupling.algorithm
+        coupling, algorithm = self._coupling, _exchanging(self._coupling.algorithm)
         problems = []
         is_iterated = True  # whatever it does
-        if coupling.joint is not None:
-            text = "has no derivatives: take another algorithm for the FMUs"
-            problems.append(cosim.Problem("master.algorithm", text))
-        elif isinstance(algorithm, ProgrammedAlgorithm):
+        if isinstance(algorithm, ProgrammedAlgorithm):
             is_iterated = algorithm.is_iterated
             if option := algorithm.option_without_derivatives:
                 text = "has no derivatives: leave it out"
@@ -124,35 +129,50 @@ class CouplingTangents(RowDerivatives):
         """Before the participants are initialized."""
         self._coupled, coupling, count = coupled, self._coupling, len(self.by)
         self._times, self._rows, self._exchange = [], [], None
-        increments = [increment_of(start) for start in self._starts]
+        self._increments = [increment_of(start) for start in self._starts]
+        joint = [] if coupling.joint is None else coupling.joint.names
         for name, participant in coupling.participants.items():
             if isinstance(participant, SystemParticipant):
                 self._tangents[name] = SystemTangents(participant, count, self._own[name])
-                continue
-            values = dict(coupling.start_values[name])
-            values |= {v: self._starts[i] for i, v in self._own[name].items()}
+            elif name not in joint:
+                self._prepare_neighbors([name], stop, partial(_copy_of, name, participant))
+            elif coupling.joint is not None and name == joint[0]:
+                self._prepare_neighbors(joint, stop, partial(_others_of, coupling.joint))
+        self._tangents = {name: self._tangents[name] for name in coupling.participants}
 
-            def initialize(
-                other: cosim.Participant, values: Mapping[str, Any], tolerance: float | None
-            ) -> None:
-                other.initialize(coupling.start, stop, values, tolerance)
+    def _prepare_neighbors(
+        self, names: Sequence[str], stop: float | None, make: Callable[[], Mapping[str, Any]]
+    ) -> None:
+        """Make neighbors of a participant, or of those that are solved jointly."""
+        coupled, coupling = self._coupled, self._coupling
+        values = {
+            name: coupling.start_values[name] | {v: self._starts[i] for i, v in self._own[name].items()}
+            for name in names
+        }
+        varies = any(self._own[name] or coupled.input_names[name] for name in names)
+        neighbors = create_neighbors(make, values, len(self.by)) if varies else {}
 
+        def initialize(other: cosim.Participant, values: Mapping[str, Any], tolerance: float | None) -> None:
+            other.initialize(coupling.start, stop, values, tolerance)
+
+        for name in names:
             self._tangents[name] = NeighborTangents(
                 name,
-                participant,
+                neighbors.get(name, [[] for _ in self.by]),
                 self._own[name],
-                increments,
+                self._increments,
                 partial(initialize, tolerance=coupling.tolerances[name]),
-                values,
-                varies=bool(self._own[name] or coupled.input_names[name]),
+                values[name],
+                steps=name == names[0],
             )
 
     def start(self, face: ExchangeFace, algorithm: cosim.MasterAlgorithm) -> RecordedAlgorithm:
         """The participants are initialized: what runs the algorithm, and moves the tangents along."""
-        coupled, tangents = self._coupled, self._tangents
+        coupled, tangents, algorithm = self._coupled, self._tangents, _exchanging(algorithm)
         self._board = BoardTangents(coupled, len(self.by))
         self._columns = {path: k for k, path in enumerate(self._board.paths)}
-        self._settle(lambda name, of: of.start(coupled.reads[name]))
+        inner = self._coupling.inner_links
+        self._settle(lambda name, of: of.start(coupled.reads[name]), lambda: settle_links(inner, tangents))
         for each in tangents.values():
             each.exit_initialization()
         read = {name: ReadRecord(None, each.at_read()) for name, each in tangents.items()}
@@ -174,15 +194,18 @@ class CouplingTangents(RowDerivatives):
             self._follow,
         )
 
-    def _settle(self, read: Callable[[str, ParticipantTangents], Reals]) -> None:
+    def _settle(
+        self, read: Callable[[str, ParticipantTangents], Reals], begin: Callable[[], None] = lambda: None
+    ) -> None:
         """Pass tangents along the connections at the start, until nothing changes."""
         coupled, board = self._coupled, self._board
-        values = {name: list(coupled.held[name]) for name in coupled.order}
+        values = {name: list(coupled.held[name]) for name in coupled.participants}
         for name, tangents in self._tangents.items():
             board.outputs[name][:] = read(name, tangents)
 
         def pass_on(lines: Reals | None) -> Reals:
-            for name in coupled.order:
+            begin()
+            for name in coupled.members(coupled.order):
                 names = coupled.input_names[name]
                 dots = board.inputs[name][:] = board.input_dots(name, lines)
                 self._tangents[name].set_inputs(names, values[name], dots)
@@ -265,6 +288,19 @@ class CouplingTangents(RowDerivatives):
         for tangents in self._tangents.values():
             tangents.close()
         self._tangents = {}
+
+
+def _copy_of(name: str, participant: cosim.Participant) -> dict[str, Any]:
+    return {name: copy.deepcopy(participant)}
+
+
+def _others_of(system: JointSystem) -> dict[str, Any]:
+    return system.another().members
+
+
+def _exchanging(algorithm: Any) -> Any:
+    """The algorithm that exchanges values: of a joint system, that between it and the others."""
+    return algorithm.others if isinstance(algorithm, Joint) else algorithm
 
 
 def _is_settled(before: Reals, after: Reals) -> bool:

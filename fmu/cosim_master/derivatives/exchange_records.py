@@ -91,25 +91,27 @@ class RecordedExchange:
             self._advance(record, name, time, size)
 
     def _advance(self, record: ExchangeRecord, name: str, time: float, size: float) -> None:
-        coupled, tangents = self._coupled, self._tangents[name]
+        coupled, members = self._coupled, self._coupled.members([name])
         if coupled.rests(name):
             self._exchange.advance(name, time, size)
             return
-        tangents.start_step()
+        for member in members:
+            self._tangents[member].start_step()
         self._exchange.advance(name, time, size)
         values, length = self._exchange.values, coupled.length(name, time, size)
-        begun = values.began(name), values.lines(name)
-        record.steps[name] = StepRecord(time, length, *begun, tangents.end_step())
+        for member in members:
+            begun = values.began(member), values.lines(member)
+            record.steps[member] = StepRecord(time, length, *begun, self._tangents[member].end_step())
 
     def read_outputs(self, name: str, end: Vector | None = None) -> None:
         """Read the outputs of a participant."""
         record = self._next()
         self._exchange.read_outputs(name, end)
         coupled = self._coupled
-        is_set = end is not None and coupled.rereads_inputs[name]
-        record.reads[name].append(
-            ReadRecord(self._exchange.values.held(name) if is_set else None, self._tangents[name].at_read())
-        )
+        for member in coupled.members([name]):
+            is_set = end is not None and coupled.rereads_inputs[member]
+            inputs = self._exchange.values.held(member) if is_set else None
+            record.reads[member].append(ReadRecord(inputs, self._tangents[member].at_read()))
 
     def save(self, names: Sequence[str] | None = None) -> Any:
         """Save states, and what has been recorded."""

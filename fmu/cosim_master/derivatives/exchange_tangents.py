@@ -101,11 +101,11 @@ class ExchangeTangents:
             lines = self._board.interface()
             lines[:, places] = guess
             self._board.put_interface(lines)
-            for name in members:
+            for name in coupled.members(members):
                 self._set(name, record, along=False)
             for name in members:
                 self._advance(name, record)
-            for name in members:
+            for name in coupled.members(members):
                 self._read(name, record.reads[name][-1], record, at_end=False)
             return self._board.interface()[:, places]
 
@@ -113,7 +113,7 @@ class ExchangeTangents:
 
     def _again(self, names: Sequence[str], end: Callable[[Reals], Reals]) -> Callable[[Reals], Reals]:
         """The same function of a guess, from where these participants are now."""
-        states = {name: self._tangents[name].save() for name in names}
+        states = {name: self._tangents[name].save() for name in self._coupled.members(names)}
         board = {name: dots.copy() for name, dots in self._board.outputs.items()}
 
         def answer(guess: Reals) -> Reals:
@@ -143,10 +143,12 @@ class ExchangeTangents:
         elif call == layout.ADVANCE:
             self._advance(name, record)
         elif call in (layout.SET, layout.SET_ALONG):
-            if name in record.steps:
-                self._set(name, record, along=call == layout.SET_ALONG)
+            for each in self._coupled.members([name]):
+                if each in record.steps:
+                    self._set(each, record, along=call == layout.SET_ALONG)
         elif call in (layout.READ, layout.READ_AT_END):
-            self._read(name, next(reads[name]), record, at_end=call == layout.READ_AT_END)
+            for each in self._coupled.members([name]):
+                self._read(each, next(reads[each]), record, at_end=call == layout.READ_AT_END)
         elif call == layout.ITERATE:
             self._iterate(name, record)
         elif call == layout.TAKE_KNOWN:
@@ -170,8 +172,9 @@ class ExchangeTangents:
         self._tangents[name].set_inputs(names, step.inputs, dots, slopes)
 
     def _advance(self, name: str, record: ExchangeRecord) -> None:
-        if name in record.steps:
-            self._tangents[name].follow(record.steps[name])
+        for each in reversed(self._coupled.members([name])):  # the first of several steps for all
+            if each in record.steps:
+                self._tangents[each].follow(record.steps[each])
 
     def _read(self, name: str, read: ReadRecord, record: ExchangeRecord, *, at_end: bool) -> None:
         coupled = self._coupled

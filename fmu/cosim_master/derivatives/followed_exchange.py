@@ -53,8 +53,9 @@ class FollowedExchange:
             raise _refusal("moves inputs along lines of its own")
         self._exchange.set_inputs(name)
         if not self._coupled.rests(name):
-            self._board.inputs[name][:] = self._board.input_dots(name)
-            self._written.add(name)
+            for member in self._coupled.members([name]):
+                self._board.inputs[member][:] = self._board.input_dots(member)
+                self._written.add(member)
 
     def put(self, values: Vector) -> None:
         """Write values of the interface.
@@ -70,15 +71,18 @@ class FollowedExchange:
 
     def advance(self, name: str, time: float, size: float) -> None:
         """Step a participant."""
-        coupled, tangents = self._coupled, self._tangents[name]
+        coupled, members = self._coupled, self._coupled.members([name])
         if coupled.rests(name):
             self._exchange.advance(name, time, size)
             return
-        tangents.start_step()
+        for member in members:
+            self._tangents[member].start_step()
         self._exchange.advance(name, time, size)
-        inputs, length = self._exchange.values.began(name), coupled.length(name, time, size)
-        self._write(name, inputs)
-        tangents.follow(StepRecord(time, length, inputs, None, tangents.end_step()))
+        length = coupled.length(name, time, size)
+        for member in reversed(members):  # the first of several steps for all
+            tangents, inputs = self._tangents[member], self._exchange.values.began(member)
+            self._write(member, inputs)
+            tangents.follow(StepRecord(time, length, inputs, None, tangents.end_step()))
 
     def advance_all(self, time: float, size: float) -> None:
         """Step all participants, one after the other."""
@@ -96,18 +100,20 @@ class FollowedExchange:
         if end is not None:
             raise _refusal("moves inputs along lines of its own")
         self._exchange.read_outputs(name)
-        if self._board.is_read(name, self._index):
-            tangents = self._tangents[name]
-            self._write(name, self._exchange.values.held(name))
+        if not self._board.is_read(name, self._index):
+            return
+        for member in self._coupled.members([name]):
+            tangents = self._tangents[member]
+            self._write(member, self._exchange.values.held(member))
             record = ReadRecord(None, tangents.at_read())
-            self._board.outputs[name][:] = tangents.read(self._coupled.reads[name], record)
+            self._board.outputs[member][:] = tangents.read(self._coupled.reads[member], record)
 
     def save(self, names: Sequence[str] | None = None) -> tuple[Any, dict[str, Any]]:
         """Save states, with their tangents."""
         saved, board = self._exchange.save(names), self._board
         states = {
             name: (self._tangents[name].save(), board.outputs[name].copy(), board.inputs[name].copy())
-            for name in (self._exchange.order if names is None else names)
+            for name in self._coupled.members(self._exchange.order if names is None else names)
         }
         return saved, states
 
