@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim_compiler.calls import GROUP_AT
-from cosim_compiler.convention import compounds
+from cosim_compiler.convention import address_of, compounds
 from cosim_compiler.foreign import integers_at, reals_at, table_at
 from cosim_compiler.sources.run_source import run_source
 
@@ -92,5 +92,5 @@ def head_of(arrays: Any) -> Integers:
         dtype, dimensions = TYPES[letter]
         if array.dtype != dtype or array.ndim != dimensions or not array.flags.c_contiguous:
             raise TypeError(f"{type(arrays).__name__}.{name} is not a contiguous array of {np.dtype(dtype)}")
-        words += [array.ctypes.data, len(array)]
+        words += [address_of(array), len(array)]
     return np.array(words, dtype=np.int64)

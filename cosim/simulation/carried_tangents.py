@@ -124,7 +124,7 @@ class CarriedTangents:
         arrays["time_dots"][0] = 1.0
         arrays["work"][: self._work.size] = self._work
         if state.carried:
-            restore(self._system, state, self.by, arrays)
+            restore(self._system, state, state.carried, self.by, arrays)
         self._notes = rows_of(CarryNotes, arrays["notes_numbers"], 0, 1)[0]
         self._notes.time = state.time
         self._pieces = []

@@ -9,14 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.derivatives import carrier, tangent_exchange
-from cosim.derivatives.carrier import NOT_FRESH, Carrier
+from cosim.derivatives.carrier import NOT_FRESH, Carrier, CarryNotes
 from cosim.derivatives.tangent_exchange import EXCHANGE_SIGNATURE
 from cosim.preparation.tangent_tables import CONSTANT
 from cosim.simulation.carried_tangents import CarriedTangents
+from cosim.simulation.saved_tangents import pack, restore
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
 from cosim_compiler.array_groups import head_of
 from cosim_compiler.convention import address_of
+from cosim_compiler.record import rows_of
 
 if TYPE_CHECKING:
     from cosim.preparation.compiled_step import CompiledStep
@@ -106,6 +108,23 @@ class CoupledTangents(CarriedTangents):
                 self._arrays[name][:] = array
             else:
                 self._arrays[name] = array.copy()
+
+    def to_bytes(self, state: State) -> bytes:
+        """The tangents between two pieces, for `from_bytes`; those of this State."""
+        return pack(state, self.by, self._arrays)
+
+    def from_bytes(self, data: bytes, state: State) -> None:
+        """Go on with tangents of another run, at the State that it had.
+
+        Raises
+        ------
+        ModelError
+            They are derivatives by other variables, or of another State.
+        StateError
+            They are damaged, or of another integrator.
+        """
+        restore(self._system, state, data, self.by, self._arrays)
+        self._notes = rows_of(CarryNotes, self._arrays["notes_numbers"], 0, 1)[0]
 
     def set_inputs(self, names: Sequence[str], dots: Reals, slopes: Reals | None = None) -> None:
         """The tangents of inputs, and of their slopes: shape (directions, inputs)."""

@@ -54,10 +54,11 @@ def pack(state: State, by: Sequence[str], arrays: Mapping[str, NDArray[Any]]) ->
 def restore(
     system: System,
     state: State,
+    data: bytes,
     by: Sequence[str],
     arrays: dict[str, NDArray[Any]],
 ) -> None:
-    """Fill arrays of tangents with those that a State has brought along.
+    """Fill arrays of tangents with those that `pack` has saved, at the same State.
 
     Raises
     ------
@@ -66,7 +67,6 @@ def restore(
     StateError
         They are damaged, or of another integrator.
     """
-    data = state.carried
     damaged = StateError("the derivatives in this State are damaged, or of a run with another integrator")
     try:
         (length,) = struct.unpack_from("<q", data)

@@ -494,10 +494,6 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         check_callable(observe, "observe", "the time, s, and what is recorded, by path")
         if checkpoint is not None and not isinstance(checkpoint, cosim.Checkpoint):
             checkpoint = cosim.Checkpoint(checkpoint)
-        if derivatives and (checkpoint is not None or stream is not None or self._going_on is not None):
-            raise cosim.ModelError.of(
-                "derivatives", "of a co-simulation are neither saved nor streamed: leave one of both out"
-            )
         if derivatives and inside not in (None, "nothing"):
             raise cosim.ModelError.of("inside", 'with derivatives needs "nothing"')
         inside = "nothing" if derivatives else inside

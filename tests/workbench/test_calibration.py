@@ -69,6 +69,29 @@ def test_errors_are_as_large_as_the_standard_errors_say(model):
     assert 0.6 < np.sqrt(np.mean(np.square(scores))) < 1.5
 
 
+def test_a_repeated_fit_is_the_same(model):
+    """It begins again with what is known of the noise, and counts its own runs."""
+    calibration = Calibration(model, RANGES, measured(EVEN, 0.01, 3), {"decay.shown": "seen"})
+    first, second = calibration.fit(), calibration.fit()
+    assert second.values == first.values and second.standard_errors == first.standard_errors
+    assert second.runs == first.runs and calibration.runs == 2 * first.runs
+
+
+@pytest.mark.parametrize("given", [{}, {"integrator": "integrators.heun", "accuracy": 1e-5}])
+def test_runs_with_derivatives_use_a_method_of_high_order_unless_one_is_given(model, given, monkeypatch):
+    used = []
+
+    def simulate(system, **settings):
+        result = run(system, **settings)
+        used.append(result.statistics["integrator"])
+        return result
+
+    run = cosim.simulate
+    monkeypatch.setattr(cosim, "simulate", simulate)
+    Calibration(model, RANGES, measured(EVEN, 0.01, 3), {"decay.shown": "seen"}, **given).fit()
+    assert set(used) == {"Heun" if given else "DormandPrince853"}
+
+
 def test_standard_errors_are_those_of_the_linearized_problem(model):
     fit = Calibration(model, RANGES, measured(EVEN, 0.01, 3), {"decay.shown": "seen"}).fit()
     rate, gain = fit.values["decay.rate"], fit.values["decay.gain"]

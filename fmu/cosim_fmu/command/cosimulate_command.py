@@ -111,7 +111,7 @@ class CosimulateCommand(cosim.Command):
         if not arguments.quiet:
             print(header(loop))
         log.info("running to t = %g s", until)
-        writer = ResultWriter(loop, sink, target, stream, _derivative_paths(arguments))
+        writer = ResultWriter(loop, sink, target, stream)
         result = self._simulate(loop, until, writer, checkpoint, arguments)
         if arguments.verify or (arguments.require is not None and result.coupling.verdict == "unknown"):
             _verify(loop, result, until, arguments.verify)
@@ -149,7 +149,7 @@ class CosimulateCommand(cosim.Command):
             stream=writer.stream,
             checkpoint=checkpoint,
             keep=writer.write_complete,
-            derivatives=writer.derivatives,
+            derivatives=_derivative_paths(arguments),
         )
         try:
             with last_words(lambda why: writer.write_so_far(self.report)):
@@ -296,7 +296,7 @@ def _couple(arguments: argparse.Namespace) -> tuple[Scenario | SspRun, CoSimulat
 
 def _may_stream(arguments: argparse.Namespace) -> bool:
     """Whether no option needs the whole result in memory."""
-    needing_all_rows = (arguments.checkpoint, arguments.resume, arguments.plot, arguments.derivatives)
+    needing_all_rows = (arguments.checkpoint, arguments.resume, arguments.plot)
     return all(option is None for option in needing_all_rows)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import cosim
@@ -25,8 +25,6 @@ class ResultWriter:
     target : Path
     stream : ResultStream or None
         Writes the rows during the run; without it the result has them, and is written from there.
-    derivatives : sequence of str
-        With respect to which the result has derivatives: columns that are only known at the end.
 
     Attributes
     ----------
@@ -40,10 +38,9 @@ class ResultWriter:
         sink: cosim.ResultSink,
         target: Path,
         stream: ResultStream | None,
-        derivatives: Sequence[str],
     ) -> None:
-        self._loop, self._sink, self._target = loop, sink, target
-        self.stream, self.derivatives = stream, derivatives
+        self._loop, self._target = loop, target
+        self.stream = stream
         self.saved_rows = SavedRows(loop, sink, target) if stream is None else None
         if black_box.box is not None:
             black_box.box.note("recovery", RunRecovery(sink, target, loop.start))
@@ -66,8 +63,5 @@ class ResultWriter:
         _ = result.coupling  # into the statistics, which files of results keep
         if self.saved_rows is not None:
             with uninterrupted():
-                if self.derivatives:  # further columns of rows that are in the file
-                    self._sink.write(result.with_derivatives(), self._target)
-                else:
-                    self.saved_rows.write(result)
+                self.saved_rows.write(result)
         black_box.words[black_box.SAVED] = 1

@@ -83,7 +83,7 @@ class SavedRows:
         CosimError
             As `cosim.save_result`.
         """
-        rows = self._rows
+        rows, result = self._rows, result.with_derivatives()
         goes_on = 0 < rows <= len(result.time) and _rows_of(result, rows) == self._written
         known = rows if goes_on and _identity(self._target) == self._file else 0
         self._rows = 0

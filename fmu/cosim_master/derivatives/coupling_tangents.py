@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import copy
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,22 +11,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim_master.algorithms import exchange_layout as layout
+from cosim.kit import Finding
+from cosim_master.algorithms.joint import Joint
 from cosim_master.algorithms.programmed_algorithm import ProgrammedAlgorithm
 from cosim_master.coupling.coupling import Coupling
-from cosim_master.derivatives.exchange_records import ExchangeRecord, RecordedAlgorithm, RecordedExchange
+from cosim_master.derivatives.board_tangents import BoardTangents, solve
+from cosim_master.derivatives.exchange_records import RecordedAlgorithm, RecordedExchange
 from cosim_master.derivatives.exchange_tangents import ExchangeTangents
-from cosim_master.derivatives.neighbor_tangents import NeighborTangents, increment_of
+from cosim_master.derivatives.followed_exchange import FollowedExchange
+from cosim_master.derivatives.neighbor_tangents import (
+    NeighborTangents,
+    create_neighbors,
+    increment_of,
+    settle_links,
+)
 from cosim_master.derivatives.participant_tangents import ParticipantTangents, ReadRecord
 from cosim_master.derivatives.system_tangents import SystemTangents
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_algorithms import ExchangeFace
+from cosim_master.joint.joint_system import JointSystem
 from cosim_master.participants.system_participant import SystemParticipant
+from cosim_master.recording.row_derivatives import LostDerivatives, RowDerivatives
 
 Reals = NDArray[np.float64]
 
 
-class CouplingTangents:
+class CouplingTangents(RowDerivatives):
     """Tangents of a run of a co-simulation.
 
     Parameters
@@ -61,23 +72,21 @@ class CouplingTangents:
             for path in self.by
         }
         self._tangents: dict[str, ParticipantTangents] = {}
+        self._exchange: ExchangeTangents | None = None
         self._times: list[float] = []
-        self._rows: list[dict[str, Reals]] = []
+        self._rows: list[Reals] = []
 
     def _faults_of_coupling(self) -> list[cosim.Problem]:
-        coupling, algorithm = self._coupling, self._coupling.algorithm
+        coupling, algorithm = self._coupling, _exchanging(self._coupling.algorithm)
         problems = []
-        is_iterated = False
-        if coupling.joint is not None or not isinstance(algorithm, ProgrammedAlgorithm):
-            text = (
-                "take jacobi, gauss_seidel, adaptive, waveform_iteration or interface_newton for derivatives"
-            )
-            problems.append(cosim.Problem("master.algorithm", text))
-        else:
+        is_iterated = True  # whatever it does
+        if isinstance(algorithm, ProgrammedAlgorithm):
             is_iterated = algorithm.is_iterated
             if option := algorithm.option_without_derivatives:
                 text = "has no derivatives: leave it out"
                 problems.append(cosim.Problem(f"master.options.{option}", text))
+        elif algorithm is not None:
+            is_iterated = algorithm.restores
         for link in [*coupling.parameter_links, *coupling.links]:
             if coupling.descriptions[link.target].variables[link.input].causality == "parameter":
                 text = "is connected: derivatives do not pass connections to parameters"
@@ -119,104 +128,179 @@ class CouplingTangents:
     def prepare(self, coupled: CoupledParticipants, stop: float | None) -> None:
         """Before the participants are initialized."""
         self._coupled, coupling, count = coupled, self._coupling, len(self.by)
-        self._times, self._rows = [], []
-        increments = [increment_of(start) for start in self._starts]
+        self._times, self._rows, self._exchange = [], [], None
+        self._increments = [increment_of(start) for start in self._starts]
+        joint = [] if coupling.joint is None else coupling.joint.names
         for name, participant in coupling.participants.items():
             if isinstance(participant, SystemParticipant):
                 self._tangents[name] = SystemTangents(participant, count, self._own[name])
-                continue
-            values = dict(coupling.start_values[name])
-            values |= {v: self._starts[i] for i, v in self._own[name].items()}
+            elif name not in joint:
+                self._prepare_neighbors([name], stop, partial(_copy_of, name, participant))
+            elif coupling.joint is not None and name == joint[0]:
+                self._prepare_neighbors(joint, stop, partial(_others_of, coupling.joint))
+        self._tangents = {name: self._tangents[name] for name in coupling.participants}
 
-            def initialize(
-                other: cosim.Participant, values: Mapping[str, Any], tolerance: float | None
-            ) -> None:
-                other.initialize(coupling.start, stop, values, tolerance)
+    def _prepare_neighbors(
+        self, names: Sequence[str], stop: float | None, make: Callable[[], Mapping[str, Any]]
+    ) -> None:
+        """Make neighbors of a participant, or of those that are solved jointly."""
+        coupled, coupling = self._coupled, self._coupling
+        values = {
+            name: coupling.start_values[name] | {v: self._starts[i] for i, v in self._own[name].items()}
+            for name in names
+        }
+        varies = any(self._own[name] or coupled.input_names[name] for name in names)
+        neighbors = create_neighbors(make, values, len(self.by)) if varies else {}
 
+        def initialize(other: cosim.Participant, values: Mapping[str, Any], tolerance: float | None) -> None:
+            other.initialize(coupling.start, stop, values, tolerance)
+
+        for name in names:
             self._tangents[name] = NeighborTangents(
                 name,
-                participant,
+                neighbors.get(name, [[] for _ in self.by]),
                 self._own[name],
-                increments,
+                self._increments,
                 partial(initialize, tolerance=coupling.tolerances[name]),
-                values,
-                varies=bool(self._own[name] or coupled.input_names[name]),
+                values[name],
+                steps=name == names[0],
             )
 
-    def start(self, face: ExchangeFace, algorithm: ProgrammedAlgorithm) -> RecordedAlgorithm:
+    def start(self, face: ExchangeFace, algorithm: cosim.MasterAlgorithm) -> RecordedAlgorithm:
         """The participants are initialized: what runs the algorithm, and moves the tangents along."""
-        coupled = self._coupled
-        calls = algorithm.calls(face.order, face.loops)
-        given = coupled, calls, algorithm.memory, self._tangents, len(self.by)
-        self._exchange = ExchangeTangents(*given)
-        self._settle(lambda name, tangents: tangents.start(coupled.reads[name]))
-        for tangents in self._tangents.values():
-            tangents.exit_initialization()
-        read = {name: ReadRecord(None, tangents.at_read()) for name, tangents in self._tangents.items()}
-        self._settle(lambda name, tangents: tangents.read(coupled.reads[name], read[name]))
+        coupled, tangents, algorithm = self._coupled, self._tangents, _exchanging(algorithm)
+        self._board = BoardTangents(coupled, len(self.by))
+        self._columns = {path: k for k, path in enumerate(self._board.paths)}
+        inner = self._coupling.inner_links
+        self._settle(lambda name, of: of.start(coupled.reads[name]), lambda: settle_links(inner, tangents))
+        for each in tangents.values():
+            each.exit_initialization()
+        read = {name: ReadRecord(None, each.at_read()) for name, each in tangents.items()}
+        self._settle(lambda name, of: of.read(coupled.reads[name], read[name]))
         self._record_row(self._coupling.start)
+        if not isinstance(algorithm, ProgrammedAlgorithm):
+            return RecordedAlgorithm(
+                algorithm,
+                lambda exchange: FollowedExchange(exchange, coupled, tangents, self._board),
+                lambda exchange, time: self._record_row(time),
+            )
+        calls = algorithm.calls(face.order, face.loops)
+        self._exchange = ExchangeTangents(coupled, calls, algorithm.memory, tangents, self._board)
+        return RecordedAlgorithm(
+            algorithm,
+            lambda exchange: RecordedExchange(
+                exchange, coupled, algorithm, calls, tangents, coupled.step_index
+            ),
+            self._follow,
+        )
 
-        def record(exchange: ExchangeFace) -> RecordedExchange:
-            index = coupled.step_index
-            return RecordedExchange(exchange, coupled, algorithm, calls, self._tangents, index)
-
-        return RecordedAlgorithm(algorithm, record, self._follow)
-
-    def _settle(self, read: Any) -> None:
+    def _settle(
+        self, read: Callable[[str, ParticipantTangents], Reals], begin: Callable[[], None] = lambda: None
+    ) -> None:
         """Pass tangents along the connections at the start, until nothing changes."""
-        coupled, board = self._coupled, self._exchange.board
-        values = {name: list(coupled.held[name]) for name in coupled.order}
+        coupled, board = self._coupled, self._board
+        values = {name: list(coupled.held[name]) for name in coupled.participants}
         for name, tangents in self._tangents.items():
-            board[name][:] = read(name, tangents)
+            board.outputs[name][:] = read(name, tangents)
 
         def pass_on(lines: Reals | None) -> Reals:
-            for name in coupled.order:
+            begin()
+            for name in coupled.members(coupled.order):
                 names = coupled.input_names[name]
-                self._tangents[name].set_inputs(names, values[name], self._exchange.input_dots(name, lines))
-                board[name][:] = read(name, self._tangents[name])
-            return self._exchange.interface()
+                dots = board.inputs[name][:] = board.input_dots(name, lines)
+                self._tangents[name].set_inputs(names, values[name], dots)
+                board.outputs[name][:] = read(name, self._tangents[name])
+            return board.interface()
 
         for _ in range(len(coupled.order) + 1):
-            before = {name: dots.copy() for name, dots in board.items()}
+            before = {name: dots.copy() for name, dots in board.outputs.items()}
             pass_on(None)
-            if all(_is_settled(before[name], dots) for name, dots in board.items()):
+            if all(_is_settled(before[name], dots) for name, dots in board.outputs.items()):
                 return
-        self._exchange.solve(pass_on, len(coupled.places))  # closed loops of direct feedthrough
+        solve(pass_on, board.directions, board.size)  # closed loops of direct feedthrough
 
-    def _follow(self, records: Sequence[ExchangeRecord]) -> None:
-        for record in records:
+    def _follow(self, exchange: RecordedExchange, time: float) -> None:
+        assert self._exchange is not None
+        for record in exchange.records:
             self._exchange.follow(record)
-        if records:
-            self._record_row(records[-1].numbers[layout.TIME] + records[-1].numbers[layout.LENGTH])
+        self._record_row(time)
+
+    # rows
 
     def _record_row(self, time: float) -> None:
         self._times.append(float(time))
-        self._rows.append({name: dots.copy() for name, dots in self._exchange.board.items()})
+        self._rows.append(self._board.row())
 
     def differentiate(self, result: cosim.Result) -> None:
-        """Give a result its derivatives, at each of its times."""
+        """Add derivatives at each time of a result: NaN between communication points."""
         times = np.array(self._times)
-        if not len(times):
+        if not len(times) or not len(result):
             return
         nearest = np.abs(times[:, None] - result.time[None, :]).argmin(axis=0)
         is_known = np.abs(times[nearest] - result.time) <= 1e-9 * np.maximum(1.0, np.abs(result.time))
-        for name, reads in self._coupled.reads.items():
-            for place, variable in enumerate(reads):
-                path = f"{name}.{variable}"
-                if path not in result.signals or result.signals[path].dtype != np.float64:
-                    continue
-                dots = np.array([row[name][:, place] for row in self._rows])[nearest]
-                dots[~is_known] = np.nan
+        rows = np.array(self._rows)[nearest]
+        rows[~is_known] = np.nan
+        for path, values in result.signals.items():
+            if path in self._columns and values.dtype == np.float64:
+                dots = rows[:, :, self._columns[path]]
                 result.derivatives[path] = {by: dots[:, i].copy() for i, by in enumerate(self.by)}
         result.variable_units.update(self.units)
-        for tangents in self._tangents.values():
-            result.findings.extend(tangents.findings)
+
+    def discard_before(self, time: float) -> None:
+        """Keep the first row, and those from a time (s) on."""
+        first = next((i for i, each in enumerate(self._times) if i and each >= time), len(self._times))
+        del self._times[1:first], self._rows[1:first]
+
+    def lost(self) -> LostDerivatives:
+        """NaN for each of them."""
+        return LostDerivatives(self.by, self.units)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """Of the participants: from when on there are none, how far differences can be trusted."""
+        return [finding for tangents in self._tangents.values() for finding in tangents.findings]
+
+    # saved and resumed
+
+    def memory(self) -> dict[str, Any]:
+        """All tangents at a communication point as numbers, text and bytes, with the rows so far."""
+        courses = None if self._exchange is None else self._exchange.memory
+        return {
+            "participants": {name: tangents.memory() for name, tangents in self._tangents.items()},
+            "board": self._board.row(),
+            "courses": [] if courses is None else [courses.counts, courses.numbers, courses.table],
+            "times": np.array(self._times),
+            "rows": np.array(self._rows),
+        }
+
+    def put_back(self, memory: Mapping[str, Any]) -> None:
+        """Go on with what `memory` returned; the participants are where they were then."""
+        for name, tangents in self._tangents.items():
+            tangents.put_back(memory["participants"][name])
+        self._board.put_row(memory["board"])
+        if self._exchange is not None:
+            courses = self._exchange.memory
+            courses.counts[:], courses.numbers[:], courses.table[:] = memory["courses"]
+        self._times, self._rows = memory["times"].tolist(), list(memory["rows"])
 
     def close(self) -> None:
         """The run is over."""
         for tangents in self._tangents.values():
             tangents.close()
         self._tangents = {}
+
+
+def _copy_of(name: str, participant: cosim.Participant) -> dict[str, Any]:
+    return {name: copy.deepcopy(participant)}
+
+
+def _others_of(system: JointSystem) -> dict[str, Any]:
+    return system.another().members
+
+
+def _exchanging(algorithm: Any) -> Any:
+    """The algorithm that exchanges values: of a joint system, that between it and the others."""
+    return algorithm.others if isinstance(algorithm, Joint) else algorithm
 
 
 def _is_settled(before: Reals, after: Reals) -> bool:

@@ -91,25 +91,27 @@ class RecordedExchange:
             self._advance(record, name, time, size)
 
     def _advance(self, record: ExchangeRecord, name: str, time: float, size: float) -> None:
-        coupled, tangents = self._coupled, self._tangents[name]
+        coupled, members = self._coupled, self._coupled.members([name])
         if coupled.rests(name):
             self._exchange.advance(name, time, size)
             return
-        tangents.start_step()
+        for member in members:
+            self._tangents[member].start_step()
         self._exchange.advance(name, time, size)
         values, length = self._exchange.values, coupled.length(name, time, size)
-        begun = values.began(name), values.lines(name)
-        record.steps[name] = StepRecord(time, length, *begun, tangents.end_step())
+        for member in members:
+            begun = values.began(member), values.lines(member)
+            record.steps[member] = StepRecord(time, length, *begun, self._tangents[member].end_step())
 
     def read_outputs(self, name: str, end: Vector | None = None) -> None:
         """Read the outputs of a participant."""
         record = self._next()
         self._exchange.read_outputs(name, end)
         coupled = self._coupled
-        is_set = end is not None and coupled.rereads_inputs[name]
-        record.reads[name].append(
-            ReadRecord(self._exchange.values.held(name) if is_set else None, self._tangents[name].at_read())
-        )
+        for member in coupled.members([name]):
+            is_set = end is not None and coupled.rereads_inputs[member]
+            inputs = self._exchange.values.held(member) if is_set else None
+            record.reads[member].append(ReadRecord(inputs, self._tangents[member].at_read()))
 
     def save(self, names: Sequence[str] | None = None) -> Any:
         """Save states, and what has been recorded."""
@@ -125,25 +127,25 @@ class RecordedExchange:
 
 
 class RecordedAlgorithm(cosim.MasterAlgorithm):
-    """An algorithm in a run with derivatives: each of its communication steps is followed by tangents.
+    """An algorithm in a run with derivatives: its communication steps use an exchange that knows of tangents.
 
     Parameters
     ----------
-    algorithm : ProgrammedAlgorithm
+    algorithm : MasterAlgorithm
         Initialized.
-    record : callable
-        Makes the exchange that records, of the one of the run.
+    wrap : callable
+        Makes the exchange of a step, of the one of the run.
     follow : callable
-        Moves the tangents along what was recorded.
+        Called after each step with its exchange and its end (s).
     """
 
     def __init__(
         self,
-        algorithm: ProgrammedAlgorithm,
-        record: Callable[[ExchangeFace], RecordedExchange],
-        follow: Callable[[Sequence[ExchangeRecord]], None],
+        algorithm: cosim.MasterAlgorithm,
+        wrap: Callable[[ExchangeFace], Any],
+        follow: Callable[[Any, float], None],
     ) -> None:
-        self._algorithm, self._record, self._follow = algorithm, record, follow
+        self._algorithm, self._wrap, self._follow = algorithm, wrap, follow
         self.exchanges_within_step = algorithm.exchanges_within_step
         self.restores = algorithm.restores
 
@@ -156,6 +158,6 @@ class RecordedAlgorithm(cosim.MasterAlgorithm):
 
     def step(self, exchange: Any, time: float, size: float) -> None:
         """As the algorithm steps."""
-        recorded: Any = self._record(exchange)
-        self._algorithm.step(recorded, time, size)
-        self._follow(recorded.records)
+        wrapped = self._wrap(exchange)
+        self._algorithm.step(wrapped, time, size)
+        self._follow(wrapped, time + size)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -13,6 +12,7 @@ import cosim
 from cosim.kit import Finding
 from cosim_fmi.instances import same_folder
 from cosim_master.abilities import InitializationMode, Resizes
+from cosim_master.coupling.connection import Link
 from cosim_master.derivatives.participant_tangents import ParticipantTangents, ReadRecord, Reals, StepRecord
 
 OFFSETS = (1.0, -1.0, 2.0, -2.0)
@@ -20,6 +20,8 @@ OFFSETS = (1.0, -1.0, 2.0, -2.0)
 INCREMENT = 1e-3
 """Of what varies, in parts of its value: near the fifth root of the spacing of numbers."""
 MOST_EARLY_RETURNS = 1000
+MOST_SWEEPS, SAME = 100, 1e-15
+"""Of values through links at the start, and how far they may differ in the last one, relative."""
 BY_DIFFERENCES = "derivatives by differences"
 NO_DERIVATIVE = "no derivative"
 
@@ -38,7 +40,8 @@ class NeighborTangents(ParticipantTangents):
     Parameters
     ----------
     name : str
-    participant : Participant
+    neighbors : sequence of sequence of Participant
+        As many as `OFFSETS` for each direction (`create_neighbors`); none where nothing in it varies.
     own : mapping of int to str
         By the number of a direction what varies in it.
     increments : sequence of float
@@ -47,28 +50,27 @@ class NeighborTangents(ParticipantTangents):
         Initializes a participant, with the start values that it takes as an argument.
     values : mapping of str to object
         These of the participant itself.
-    varies : bool
-        Whether anything in it varies; else no neighbors are needed.
+    steps : bool
+        Whether its step is called; of several that are solved jointly it is that of the first one.
     """
 
     def __init__(
         self,
         name: str,
-        participant: cosim.Participant,
+        neighbors: Sequence[Sequence[Any]],
         own: Mapping[int, str],
         increments: Sequence[float],
         initialize: Callable[[cosim.Participant, Mapping[str, Any]], None],
         values: Mapping[str, Any],
         *,
-        varies: bool,
+        steps: bool = True,
     ) -> None:
         self._name, self._increments, self._initialize = name, list(increments), initialize
-        self._own, self._values = own, values
-        self._neighbors = [
-            [_another(participant, values) for _ in OFFSETS] if varies else [] for _ in self._increments
-        ]
+        self._own, self._values, self._steps = own, values, steps
+        self._neighbors = neighbors
         self._is_started = False
         self._slopes: tuple[Sequence[str], Reals | None] = (), None
+        self._given: dict[tuple[int, str], Any] = {}  # by neighbor and input, before the first step
         self._largest: dict[str, float] = {}
         self._errors: dict[str, float] = {}
         self._lost: Finding | None = None
@@ -91,6 +93,30 @@ class NeighborTangents(ParticipantTangents):
                 self._initialize(neighbor, values)
         return self._differences(names)
 
+    def pass_on(self, link: Link, target: NeighborTangents) -> bool:
+        """Pass an output of neighbors to those of another participant before the first step.
+
+        Returns
+        -------
+        bool
+            Whether they had these values already.
+        """
+        is_settled = True
+        for (_, _, neighbor), (_, _, other) in zip(self._all(), target._all(), strict=True):
+            value = self._attempt(neighbor.get, [link.output])
+            if value is None:
+                return True
+            converted = link.convert(next(iter(value)))
+            known = target._given.get((id(other), link.input))
+            is_settled = is_settled and known is not None and _is_alike(known, converted)
+            target._given[id(other), link.input] = converted
+            target._attempt(other.set, [link.input], [converted])
+        return is_settled
+
+    def lose(self, why: str) -> None:
+        """There are no derivatives from now on."""
+        self._lost = self._lost or Finding(self._time, NO_DERIVATIVE, self._name, why)
+
     def exit_initialization(self) -> None:
         for _, _, neighbor in self._all():
             if isinstance(neighbor, InitializationMode):
@@ -102,6 +128,29 @@ class NeighborTangents(ParticipantTangents):
     def restore(self, token: Any) -> None:
         for (_, _, neighbor), state in zip(self._all(), token, strict=True):
             neighbor.restore(state)
+
+    def memory(self) -> dict[str, Any]:
+        lost = self._lost
+        saved = [] if lost is not None else [n.serialize(n.save()) for _, _, n in self._all()]
+        return {
+            "neighbors": saved,
+            "largest": dict(self._largest),
+            "errors": dict(self._errors),
+            "times": [self._first_time, self._time],
+            "lost": [] if lost is None else [lost.time, lost.message],
+        }
+
+    def put_back(self, memory: Any) -> None:
+        if memory["lost"]:
+            time, text = memory["lost"]
+            self._lost = Finding(float(time), NO_DERIVATIVE, self._name, str(text))
+        else:
+            states = zip(self._all(), memory["neighbors"], strict=True)
+            for (_, _, neighbor), data in states:
+                neighbor.restore(neighbor.deserialize(data))
+        self._largest = {str(name): float(size) for name, size in memory["largest"].items()}
+        self._errors = {str(name): float(size) for name, size in memory["errors"].items()}
+        self._first_time, self._time = map(float, memory["times"])
 
     def set_inputs(
         self, names: Sequence[str], values: Sequence[Any], dots: Reals, slopes: Reals | None = None
@@ -126,7 +175,8 @@ class NeighborTangents(ParticipantTangents):
             if step.slopes is not None and slopes is not None:
                 given = [s + moved * dot for s, dot in zip(step.slopes, slopes[i].tolist(), strict=True)]
                 self._attempt(neighbor.set_slopes, names, given)
-            self._attempt(_step_to_end, neighbor, step.time, step.size)
+            if self._steps:
+                self._attempt(_step_to_end, neighbor, step.time, step.size)
 
     def read(self, names: Sequence[str], record: ReadRecord) -> Reals:
         return self._differences(names)
@@ -157,7 +207,7 @@ class NeighborTangents(ParticipantTangents):
             with same_folder():
                 return action(*arguments)
         except Exception as error:
-            self._lost = Finding(self._time, NO_DERIVATIVE, self._name, f"a neighbor of it failed: {error}")
+            self.lose(f"a neighbor of it failed: {error}")
             return None
 
     @property
@@ -180,17 +230,65 @@ class NeighborTangents(ParticipantTangents):
             neighbor.close()
 
 
-def _another(participant: cosim.Participant, values: Mapping[str, Any]) -> Any:
-    """Another one, as it was before it was initialized."""
-    try:
-        other = copy.deepcopy(participant)
-        if isinstance(other, Resizes):
-            other.configure(values)
-        return other
-    except Exception as error:
-        raise cosim.ModelError.of(
-            "derivatives", f"no second {type(participant).__name__} can be made for differences: {error}"
-        ) from error
+def settle_links(links: Sequence[Link], tangents: Mapping[str, Any]) -> None:
+    """Pass values of neighbors along links that none but they know, until nothing changes.
+
+    Parameters
+    ----------
+    links : sequence of Link
+        Of a joint system.
+    tangents : mapping of str to NeighborTangents
+        Of its members, among others.
+    """
+    for _ in range(MOST_SWEEPS):
+        settled = [tangents[link.source].pass_on(link, tangents[link.target]) for link in links]
+        if all(settled):
+            return
+    for link in links:
+        tangents[link.target].lose("the loop that it is in does not settle by substitution at the start")
+
+
+def _is_alike(one: Any, other: Any) -> bool:
+    if isinstance(one, float) and isinstance(other, float):
+        return abs(one - other) <= SAME * abs(other)
+    return bool(one == other)
+
+
+def create_neighbors(
+    make: Callable[[], Mapping[str, Any]], values: Mapping[str, Mapping[str, Any]], directions: int
+) -> dict[str, list[list[Any]]]:
+    """Make neighbors of participants that are solved jointly, or of a single one.
+
+    Parameters
+    ----------
+    make : callable
+        Makes others of them, as they were before initialization, by their names.
+    values : mapping of str to mapping
+        Their start values, by the same names.
+    directions : int
+
+    Returns
+    -------
+    dict of str to list of list of Participant
+        For each direction as many as `OFFSETS`.
+
+    Raises
+    ------
+    ModelError
+        One cannot be made twice.
+    """
+    found: dict[str, list[list[Any]]] = {name: [[] for _ in range(directions)] for name in values}
+    for i in range(directions):
+        for _ in OFFSETS:
+            try:
+                for name, other in make().items():
+                    if isinstance(other, Resizes):
+                        other.configure(values[name])
+                    found[name][i].append(other)
+            except Exception as error:
+                text = f"no second {' and '.join(values)} can be made for differences: {error}"
+                raise cosim.ModelError.of("derivatives", text) from error
+    return found
 
 
 def _numbers(participant: cosim.Participant, names: Sequence[str]) -> Reals:

@@ -66,6 +66,14 @@ class ParticipantTangents(ABC):
         """Make them what they were."""
 
     @abstractmethod
+    def memory(self) -> Any:
+        """The tangents at the end of a step as numbers, text and bytes, for a run in another process."""
+
+    @abstractmethod
+    def put_back(self, memory: Any) -> None:
+        """Go on with what `memory` returned; the participant is where it was then."""
+
+    @abstractmethod
     def set_inputs(
         self, names: Sequence[str], values: Sequence[Any], dots: Reals, slopes: Reals | None = None
     ) -> None:

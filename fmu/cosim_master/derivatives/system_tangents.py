@@ -61,6 +61,13 @@ class SystemTangents(ParticipantTangents):
     def restore(self, token: Any) -> None:
         self._tangents.restore(token)
 
+    def memory(self) -> bytes:
+        found: bytes = self._tangents.to_bytes(self._participant.simulator.state)
+        return found
+
+    def put_back(self, memory: Any) -> None:
+        self._tangents.from_bytes(memory, self._participant.simulator.state)
+
     def set_inputs(
         self, names: Sequence[str], values: Sequence[Any], dots: Reals, slopes: Reals | None = None
     ) -> None:

@@ -197,6 +197,10 @@ class CoupledParticipants:
         }
         statistics.participant_time.update(dict.fromkeys(self.participants, 0.0))
 
+    def members(self, names: Iterable[str]) -> list[str]:
+        """The participants that step as one go under each of these names."""
+        return [member for name in names for member in self.units[name]]
+
     def _lay_out_interface(self) -> None:
         """Number the connected real outputs, and find where on the board each input has its value."""
         self._board_places = {

@@ -105,6 +105,15 @@ class JointSystem:
         self._inner = {name: frozenset(link.input for link in into[name]) for name in self.members}
         return [l for l in links if l.source not in self.members or l.target not in self.members]
 
+    def another(self) -> JointSystem:
+        """Another one of the same FMUs and connections, before initialization; it writes no logs."""
+        system = JointSystem(self.integrator, self._accuracy, self._options)
+        for name, member in self.members.items():
+            system.members[name] = type(member).joined(member, name, system)
+            system.members[name].write_log(None)
+        system.connect(self.links, self._descriptions)
+        return system
+
     def lines(self) -> list[str]:
         """A description of the solved system, in lines."""
         accuracy = "" if self._accuracy is None else f", accuracy {self._accuracy:g}"

@@ -25,6 +25,7 @@ from cosim_master.recording.inner_rows import (
 )
 from cosim_master.recording.kept_points import KeptPoints
 from cosim_master.recording.recorded_variables import RecordedVariables
+from cosim_master.recording.row_derivatives import RowDerivatives
 from cosim_master.recording.text_numbers import TextNumbers
 
 VALUES = 2**17
@@ -63,6 +64,8 @@ class Recorder:
         What is shown beside the variables, by name; patterns choose among them, too.
     points : KeptPoints, optional
         Which communication points the result shows; all of them unless given.
+    derivatives : RowDerivatives, optional
+        Of the rows; results have none unless given.
 
     Attributes
     ----------
@@ -88,8 +91,9 @@ class Recorder:
         stream: ResultStream | None = None,
         derived: Mapping[str, DerivedSignal] | None = None,
         points: KeptPoints | None = None,
+        derivatives: RowDerivatives | None = None,
     ) -> None:
-        self._points = points
+        self._points, self._derivatives = points, derivatives
         self.records_between_points = records_between_points
         self._stream = stream
         self._base = 0  # rows before the first one that has not been passed on
@@ -162,6 +166,8 @@ class Recorder:
         """Write every entry into a black box from now on, after what the recorder is now (`replay`)."""
         kept = copy.copy(self)
         kept.unfinished = None
+        if self._derivatives is not None:
+            kept._derivatives = self._derivatives.lost()
         box.note("recorder", kept)
         self._box = box
 
@@ -401,7 +407,9 @@ class Recorder:
         self._has_begun = True
         times, table = self._shown_rows(times, table, points, ends=ends, skips=skips)
         if times.size:
-            self._stream.append(self._as_result(times, table))
+            self._stream.append(self._as_result(times, table).with_derivatives())
+            if self._derivatives is not None:
+                self._derivatives.discard_before(float(times[-1]))
 
     def _shown_rows(
         self,
@@ -456,7 +464,10 @@ class Recorder:
         self, times: NDArray[np.float64], table: NDArray[np.float64], **more: Any
     ) -> CoSimulationResult:
         columns = self._signals.named(table, self._texts_of)
-        return CoSimulationResult(times, columns, self._signals.units, **more)
+        result = CoSimulationResult(times, columns, self._signals.units, **more)
+        if self._derivatives is not None:
+            self._derivatives.differentiate(result)
+        return result
 
     def _number(self, column: int, value: Any) -> float:
         """The number of a value in the table."""

@@ -12,7 +12,7 @@ import numpy as np
 import cosim
 
 MAGIC = b"cosim co-simulation\n"
-VERSION = 5
+VERSION = 6
 DIGEST = 32
 """Bytes of a SHA-256."""
 LARGEST = 1 << 34

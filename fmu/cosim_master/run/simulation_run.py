@@ -14,7 +14,6 @@ from cosim.kit import black_box, interrupt_between_steps, without_collection
 from cosim_fmi.binding.process_guard import last_words
 from cosim_fmi.instances import same_folder
 from cosim_master.abilities import BeginsSteps
-from cosim_master.algorithms.programmed_algorithm import ProgrammedAlgorithm
 from cosim_master.coupling.coupling import CommunicationPoints, Coupling, RunOptions
 from cosim_master.derivatives.coupling_tangents import CouplingTangents
 from cosim_master.exchange.compiled_loop import CompiledLoop
@@ -100,7 +99,7 @@ class SimulationRun:
         self._stop: float | None = points.until  # as the participants receive it
         self._hooks, self._inside = hooks, options.inside
         self._going_on, self._wait = going_on, 0.0
-        self._find_run_again, self._derivatives = find_run_again, derivatives
+        self._find_run_again, self.derivatives = find_run_again, derivatives
         if hooks.checkpoint is not None or going_on is not None:
             check_serializes(loop.descriptions, hooks.stream)
         every = options.every(loop.step)
@@ -111,6 +110,7 @@ class SimulationRun:
             points=None if every == 1 else KeptPoints(loop.start, loop.step, every),
             stream=hooks.stream,
             derived=loop.derived,
+            derivatives=derivatives,
         )
         reads = reads_with_states(recorder.reads(loop.links), loop.descriptions, loop.links)
         self.statistics = CoSimulationStatistics(
@@ -132,6 +132,7 @@ class SimulationRun:
         self._pace = None if hooks.real_time_rate == math.inf else Pace(hooks.real_time_rate)
         self._done = 0
         self._compiled: CompiledLoop | None = None
+        self._stepped = self.algorithm  # or what records its steps for derivatives
         if going_on is not None:
             going_on.check(self, points, accepted)
 
@@ -243,9 +244,9 @@ class SimulationRun:
         result = self.recorder.result(
             events=events, statistics=figures, message=unfinished or message, unfinished=unfinished
         )
-        if self._derivatives is not None:
-            self._derivatives.differentiate(result)
-            self._derivatives.close()
+        if self.derivatives is not None:
+            result.findings.extend(self.derivatives.findings)
+            self.derivatives.close()
         result.take_evidence(coupled)
         result.assess_by(assess)
         return result
@@ -255,8 +256,8 @@ class SimulationRun:
         if self._hooks.keep is not None and black_box.box is not None:
             self.recorder.write_to(black_box.box)
         coupled.watch(self._inside)
-        if self._derivatives is not None:
-            self._derivatives.prepare(coupled, self._stop)
+        if self.derivatives is not None:
+            self.derivatives.prepare(coupled, self._stop)
         initialize_participants(coupled, loop, self._stop, stack)
         for name in coupled.order:
             coupled.read_outputs(name)
@@ -274,6 +275,8 @@ class SimulationRun:
             return coupled.stop_reason
         self._face = ExchangeFace(coupled)
         coupled.guarded_algorithm(self.algorithm, self.algorithm.initialize, self._face, self.loop.start)
+        if self.derivatives is not None:
+            self._stepped = self.derivatives.start(self._face, self.algorithm)
         if self._going_on is not None:
             self._done = self._going_on.restore(self)
             self._going_on = None
@@ -358,15 +361,11 @@ class SimulationRun:
     def _steps(self, check: Callable[[], None]) -> Callable[[int], int]:
         """The function that takes steps from a communication point on, and returns the point reached."""
         one_by_one = self._hooks.observe is not None or self._pace is not None
-        algorithm = self.algorithm
-        if self._derivatives is not None:
-            assert isinstance(algorithm, ProgrammedAlgorithm)
-            algorithm = self._derivatives.start(self._face, algorithm)
         with without_collection():
             self._compiled = CompiledLoop(
                 self.coupled,
                 self._points,
-                algorithm,
+                self._stepped,
                 face=self._face,
                 recorder=self.recorder,
                 one_by_one=one_by_one,

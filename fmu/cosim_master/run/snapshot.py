@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 
 KEPT_SAMPLES = f"coupling.collected[{Collected._fields.index('kept')}]"
-GROWING = ("events", "happened", "rows.inner", "rows.texts", "rows.times", "rows.table", KEPT_SAMPLES)
+GROWING = (
+    *("events", "happened", "rows.inner", "rows.texts", "rows.times", "rows.table", KEPT_SAMPLES),
+    *("derivatives.times", "derivatives.rows"),
+)
 """Lists and arrays of a snapshot that grow while a run goes on; what takes them back checks their lengths."""
 
 
@@ -96,6 +99,7 @@ class Snapshot:
             },
             "rows": run.recorder.memory(),
             "algorithm": _algorithm_memory(run.algorithm),
+            "derivatives": None if run.derivatives is None else run.derivatives.memory(),
         }
 
     @classmethod
@@ -246,6 +250,8 @@ class Snapshot:
                 setattr(run.statistics, key, value)
             run.recorder.put_back(tree["rows"])
             put_back(run.algorithm, tree["algorithm"])
+            if run.derivatives is not None:
+                run.derivatives.put_back(tree["derivatives"])
             index = int(tree["index"])
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             text = "is damaged: what it holds cannot be put back; begin the run anew"
@@ -270,6 +276,7 @@ def identity(run: SimulationRun) -> dict[str, Any]:
         "communication steps": [loop.start, loop.step, repr(dict(loop.step_multiple))],
         "orders": list(loop.order),
         "recorded signals": run.recorder.paths,
+        "derivatives": [] if run.derivatives is None else run.derivatives.by,
     }
 
 

@@ -26,8 +26,11 @@ STEP = 1e-4
 """The relative increment of finite differences."""
 SMALL = 1e-3
 """A parameter below this part of its range has this in place of its magnitude."""
-WEIGHTS, SOLUTION = 1e-6, 1e-12
-"""Relative decrease of what remains at which a search ends: one for weights alone, and the last one."""
+WEIGHTS, SOLUTION = 1e-6, 1e-10
+"""Relative decrease of what remains at which a search ends: one for weights alone, and the last one.
+
+A smaller decrease is lost in the error of the runs, and further points are tried in vain.
+"""
 SQUARED = 1e100
 """Sums of squares of smaller numbers are finite; those of numbers above its reciprocal are not 0."""
 LOST = 1e3
@@ -103,7 +106,7 @@ class Calibration(FixedAttributes):
                 "measured", f"{len(self.times)} points are too few for {len(self.unknowns)} parameters"
             )
         self.noise = self._noise(noise or {})
-        self.deviations = {path: self.noise.get(path) or _spread(v) for path, v in self.measured.items()}
+        self.deviations = self._first_deviations()
         self._check_begin()
         self.runs_of.prepare(list(pairs), self.times)
         self._runs = 0
@@ -143,6 +146,10 @@ class Calibration(FixedAttributes):
         if self.times[0] < begin or not self.times[-1] > begin:
             text = f"times are from {self.times[0]} s on, needs {begin} s and later"
             raise cosim.ModelError.of("measured", text)
+
+    def _first_deviations(self) -> dict[str, float]:
+        """The deviations of the noise, or those with which a search for them begins."""
+        return {path: self.noise.get(path) or _spread(v) for path, v in self.measured.items()}
 
     @property
     def runs(self) -> int:
@@ -277,6 +284,8 @@ class Calibration(FixedAttributes):
     def _fit(self, starts: int, seed: int) -> Fit:
         from scipy.optimize import least_squares
 
+        runs_before = self._runs
+        self.deviations.update(self._first_deviations())
         x = self._start(starts, seed)
         low, high = np.array([(u.low, u.high) for u in self.unknowns]).T
         scales = np.array([u.scale for u in self.unknowns])
@@ -301,7 +310,8 @@ class Calibration(FixedAttributes):
                     self.deviations[path] = max(rms, 1e-9 * _spread(self.measured[path]))
         residuals = self._residuals_at(x)
         lost = int(np.sum((residuals == LOST) | (np.abs(residuals) == LARGEST)))
-        return Fit(self, x, residuals, self.jacobian(x), int(solution.status), lost)
+        jacobian = self.jacobian(x)
+        return Fit(self, x, residuals, jacobian, int(solution.status), self._runs - runs_before, lost)
 
     def _is_finite(self, values: Vector) -> bool:
         """Whether a run with derivatives gives numbers; the search takes the same run first."""

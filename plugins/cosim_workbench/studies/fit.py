@@ -69,11 +69,12 @@ class Fit(FixedAttributes):
         residuals: NDArray[np.float64],
         jacobian: NDArray[np.float64],
         status: int,
-        lost: int = 0,
+        runs: int,
+        lost: int,
     ) -> None:
         self._calibration = calibration
         self.unknowns = calibration.unknowns
-        self.message, self.is_converged, self.runs = ENDS[status], status > 0, calibration.runs
+        self.message, self.is_converged, self.runs = ENDS[status], status > 0, runs
         self.differences = calibration.differences
         paths = [unknown.path for unknown in self.unknowns]
         self.values = dict(zip(paths, fitted.tolist(), strict=True))
