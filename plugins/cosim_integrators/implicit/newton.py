@@ -8,6 +8,7 @@ from cosim.kit import Walked, WalkedDots, nan_max, tangent_of, walk_tangents
 from cosim_integrators.implicit.implicit_method import BAD_NUMBER, EPSILON, OK, ROUNDING, SLOW, ImplicitMethod
 from cosim_integrators.implicit.matrices import solve_real, solve_real_of_both
 from cosim_integrators.kit.counted_evaluation import evaluate_stage
+from cosim_integrators.kit.rounding import noise_of_holds
 from cosim_integrators.kit.state_sizes import SMALLEST_FLOOR, set_floors_of_born_states
 
 DIVERGING = 0.99
@@ -138,9 +139,11 @@ def may_be_rounding(method, y, correction, size):
     if size <= method.newton.rounding:
         return True
     start = method.start
+    noise = noise_of_holds(method, y)
     is_small = True
     for m in range(method.n):
-        is_small = is_small and abs(correction[m]) <= ROUNDING * max(abs(y[m]), abs(start[m]))
+        limit = max(noise, ROUNDING * max(abs(y[m]), abs(start[m])))
+        is_small = is_small and abs(correction[m]) <= limit
     return is_small
 
 
