@@ -208,7 +208,9 @@ class CarriedTangents:
 
     def rows(self, values: int) -> Reals:
         """Tangents of so many recorded numbers, variable by variable; shape (rows, variables * values)."""
-        return np.concatenate([np.zeros(0), *self._pieces]).reshape(-1, len(self.by) * values)
+        width = len(self.by) * values
+        numbers = np.concatenate([np.zeros(0), *self._pieces])
+        return numbers.reshape(numbers.size // max(width, 1), width)
 
     def take_rows(self, values: int) -> Reals:
         """The same since the last call."""
@@ -231,7 +233,8 @@ class CarriedTangents:
             Their tangents; those since the last `take_rows` unless given.
         """
         values = sum(self._system.signal(path).slot.size for path in paths)
-        rows = (self.rows(values) if rows is None else rows).reshape(-1, len(self.by), values)
+        rows = self.rows(values) if rows is None else rows
+        rows = rows.reshape(len(rows), len(self.by), values)
         found: dict[str, dict[str, Reals]] = {}
         at = 0
         for path in paths:

@@ -61,5 +61,5 @@ def _recorded_signals(system: System, paths: Sequence[str]) -> RecordedSignals:
 
 
 def _unit(units: tuple[str, ...]) -> str:
-    """That of a signal whose elements have these."""
+    """The unit of a signal from those of its elements; "1" if they differ."""
     return units[0] if len(set(units)) == 1 else "1"

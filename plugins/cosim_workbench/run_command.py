@@ -295,13 +295,13 @@ def _simulate(
 
 
 def _foreseen_space(system: cosim.System, settings: dict[str, Any], target: Path) -> str:
-    """A sentence where the results will hardly find space on the disk, else ""."""
+    """A sentence if the disk will hardly have space for the results, otherwise ""."""
     until = seconds(settings["until"], "until")
     if not 0.0 < until < math.inf:  # said by the run
         return ""
     rows = until / checked_interval(settings.get("output_interval"), 0.0, 0.0, until)
-    signals = system.signals(choose_signals(system, settings.get("signals")))
-    return space_warning(target, rows, 1 + sum(signal.slot.size for signal in signals))
+    columns = system.signal_columns(choose_signals(system, settings.get("signals")))
+    return space_warning(target, rows, 1 + sum(columns.sizes))
 
 
 def _overrides(arguments: argparse.Namespace) -> dict[str, Any]:

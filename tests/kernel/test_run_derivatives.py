@@ -478,6 +478,22 @@ def test_a_run_with_derivatives_is_the_run_without() -> None:
     assert np.array_equal(smooth.time, twin.time)
 
 
+def test_a_run_that_records_nothing_has_no_derivatives_either() -> None:
+    """No signals are asked for, or a system has none: no states, no outputs."""
+    model = cosim.Model("m")
+    model.add(Ball, "x")
+    assert model.simulate(until=0.1, derivatives=["x.g"], signals=[]).derivatives == {}
+
+    class Bare(cosim.Component):
+        """A number."""
+
+        a = cosim.parameter(default=1.0)
+
+    model = cosim.Model("m")
+    model.add(Bare, "x")
+    assert model.simulate(until=0.1, derivatives=["x.a"]).derivatives == {}
+
+
 def test_long_runs_read_their_tape_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = differentiated(Relay(), 1.5, ["x.a", "x.j"])
     monkeypatch.setattr("cosim.simulation.carried_tangents.TAPE_LENGTH", 1)

@@ -77,6 +77,24 @@ def test_a_ball_on_the_floor_stays_there(part, height, method):
     assert simulator.state["part.h"] == pytest.approx(height, abs=1e-6)
 
 
+@pytest.mark.by_turns
+@pytest.mark.parametrize("step", [0.08, 0.037, 0.003])
+@pytest.mark.parametrize("height", [0.0726, 3.3, 7e5])
+@pytest.mark.parametrize(
+    "method",
+    [
+        *("bdf", "esdirk43", "generalized_alpha", "implicit_euler", "radau3", "radau5"),
+        *("runge_kutta_4", "trapezoid", "velocity_verlet", "yoshida_4"),
+    ],
+)
+def test_a_ball_stays_on_a_floor_with_fixed_steps(method, height, step):
+    """Rates of what is held are differences: they have noise, which a fixed step cannot make smaller."""
+    simulator = simulator_of(FloorBall(floor_height=height), f"integrators.{method}", step, h=height)
+    simulator.advance_to(2.0)
+    assert simulator.state["part.h"] == pytest.approx(height, rel=1e-8, abs=1e-8)
+    assert [found.kind for found in simulator.findings] == ["zeno", "held"]
+
+
 def test_a_ball_that_starts_below_the_floor_is_a_finding():
     simulator = simulator_of(FloorBall(), h=-1e-12)
     simulator.advance_to(0.5)

@@ -12,7 +12,7 @@ import cosim
 from cosim.kit import Finding
 from cosim_fmi.instances import same_folder
 from cosim_master.abilities import InitializationMode, Resizes
-from cosim_master.coupling.connection import Link
+from cosim_master.coupling.link import Link
 from cosim_master.derivatives.participant_tangents import ParticipantTangents, ReadRecord, Reals, StepRecord
 
 OFFSETS = (1.0, -1.0, 2.0, -2.0)

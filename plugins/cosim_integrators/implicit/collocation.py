@@ -241,7 +241,7 @@ def solve_stages(system, method, t, t_end):
         attempt.iterations += 1.0
         continues = verdict == CONVERGED
         if not continues:
-            verdict = check_convergence(method, iteration, most, size, previous, rate)
+            verdict = check_convergence(method, system.y, corrections, iteration, most, size, previous, rate)
         if verdict < 0:
             return verdict
         for i in range(w.shape[0]):

@@ -101,6 +101,7 @@ COMMON_VECTORS = 3
 OK, BAD_NUMBER, SLOW, SINGULAR = 0, -1, -2, -3
 
 EPSILON = 2.220446049250313e-16
+ROUNDING = 1e-10  # a correction, relative to the state, that may be all rounding when it no longer shrinks
 
 
 def matrices_size(pattern):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cosim.kit import call_tangent, tangent_of
 from cosim_integrators.implicit.implicit_method import BAD_NUMBER, OK
 from cosim_integrators.kit.counted_evaluation import evaluate
+from cosim_integrators.kit.rounding import noise_of_holds
 from cosim_integrators.kit.start_of_step import copy_values
 
 RELATIVE_INCREMENT = 1.4901161193847656e-08  # the root of the spacing of numbers: both errors are alike then
@@ -103,7 +104,8 @@ def try_differences(system, method, t, colour):
     """Compute the columns of one colour by differences; as `follow_tangents`.
 
     The increment of a state goes where its derivative points, so that it stays inside what the model can
-    compute; where it does not, the other side is tried. `y` is the start of the step again afterwards.
+    compute; where it does not, the other side is tried. It is not shorter than noise of the derivatives
+    carries the state. `y` is the start of the step again afterwards.
     """
     y = system.y
     start = method.start
@@ -112,6 +114,7 @@ def try_differences(system, method, t, colour):
     accuracy = method.settings.step_accuracy
     increment = method.error
     colours = method.colours
+    noise = noise_of_holds(method, start)
     status = OK
     sign = 1.0
     for _ in range(2):
@@ -119,7 +122,7 @@ def try_differences(system, method, t, colour):
             y[j] = start[j]
             if colours[j] == colour:
                 scale = max(absolute[j] / accuracy, abs(start[j]))
-                size = sign * RELATIVE_INCREMENT * scale
+                size = sign * max(RELATIVE_INCREMENT * scale, noise)
                 y[j] = start[j] - size if slope[j] < 0.0 else start[j] + size
                 increment[j] = y[j] - start[j]
         status = evaluate(system, method, t)

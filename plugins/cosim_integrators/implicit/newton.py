@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 
 from cosim.kit import MethodArrays, nan_max, tangent_of, walk_tangents, walked_dots
-from cosim_integrators.implicit.implicit_method import BAD_NUMBER, EPSILON, OK, SLOW, ImplicitMethod
+from cosim_integrators.implicit.implicit_method import BAD_NUMBER, EPSILON, OK, ROUNDING, SLOW, ImplicitMethod
 from cosim_integrators.implicit.matrices import solve_real, solve_real_of_both
 from cosim_integrators.kit.counted_evaluation import evaluate_stage
+from cosim_integrators.kit.rounding import noise_of_holds
 from cosim_integrators.kit.state_sizes import SMALLEST_FLOOR, set_floors_of_born_states
 
 DIVERGING = 0.99
 MOST_TANGENT_ITERATIONS = 50
 NEGLIGIBLE = 1e-15  # corrections of states or tangents, relative: these no longer count
-ROUNDING, STALLED_RATIO = 1e-10, 0.9  # corrections this small that shrink by less than this are rounding
+STALLED_RATIO = 0.9  # corrections below ROUNDING that shrink by less than this are rounding
 IMPROVES = 0.5
 MUCH_SMALLER = 100.0
 CONVERGED, GOES_ON = 1, 0  # results of `check_convergence`; the third one is SLOW
@@ -135,10 +136,27 @@ def size_of_small_states(method, correction):
     return size
 
 
-def check_convergence(method, iteration, most_iterations, size, previous, previous_rate):
+def may_be_rounding(method, y, correction, size):
+    """Whether a correction is so small beside the states that it may be all rounding.
+
+    `y` are the states it belongs to, `size` is its size in tolerances. Tolerances follow the states at the
+    start of the step: one that begins near 0 and becomes large has the rounding of what it becomes.
+    """
+    if size <= method.newton.rounding:
+        return True
+    start = method.start
+    noise = noise_of_holds(method, y)
+    is_small = True
+    for m in range(method.n):
+        limit = max(noise, ROUNDING * max(abs(y[m]), abs(start[m])))
+        is_small = is_small and abs(correction[m]) <= limit
+    return is_small
+
+
+def check_convergence(method, y, correction, iteration, most_iterations, size, previous, previous_rate):
     """Whether an iteration has CONVERGED, GOES_ON, or is too SLOW.
 
-    `size` is that of the correction, in tolerances. Sets ``attempt.rate`` to the rate of convergence (the
+    `size` is that of the correction of `y`, in tolerances. Sets ``attempt.rate`` to the rate of convergence (the
     mean of the last two) and, if it is too slow, ``attempt.factor`` to that by which to shorten the step.
 
     References
@@ -148,7 +166,6 @@ def check_convergence(method, iteration, most_iterations, size, previous, previo
     memory = method.memory
     attempt = method.attempt
     left_error = method.newton.left_error
-    rounding = method.newton.rounding
     if size == 0.0:
         return CONVERGED
     expected = memory.convergence
@@ -163,12 +180,12 @@ def check_convergence(method, iteration, most_iterations, size, previous, previo
             memory.convergence = max(expected, EPSILON)
             following = max(0, most_iterations - 1 - iteration)
             share_left = expected * size * power(rate, following) / left_error
-            if share_left >= 1.0 and size > rounding:
+            if share_left >= 1.0 and not may_be_rounding(method, y, correction, size):
                 attempt.factor = 0.8 * math.pow(min(20.0, share_left), -1.0 / (4.0 + following))
                 return SLOW
         else:
             stalled = True
-    if expected * size <= left_error or (stalled and size <= rounding):
+    if expected * size <= left_error or (stalled and may_be_rounding(method, y, correction, size)):
         return CONVERGED
     return SLOW if stalled else GOES_ON
 
@@ -227,7 +244,9 @@ def solve_stage(system, method, t, weighted):
             return BAD_NUMBER
         continues = verdict == CONVERGED
         if not continues:
-            verdict = check_convergence(method, iteration, most_iterations, size, previous, rate)
+            verdict = check_convergence(
+                method, y, correction, iteration, most_iterations, size, previous, rate
+            )
         if verdict < 0:
             return verdict
         for m in range(method.n):

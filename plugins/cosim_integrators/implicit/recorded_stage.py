@@ -22,11 +22,10 @@ from cosim.kit import (
     reserve,
     reverse_walk,
 )
-from cosim_integrators.implicit.implicit_method import BASE
+from cosim_integrators.implicit.implicit_method import BASE, ROUNDING
 from cosim_integrators.implicit.newton import (
     MOST_TANGENT_ITERATIONS,
     NEGLIGIBLE,
-    ROUNDING,
     STALLED_RATIO,
     moved_method,
     solve_stage,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 
 from cosim.kit import Settings, rows_of
-from cosim_integrators.implicit.implicit_method import EPSILON, NewtonNumbers
+from cosim_integrators.implicit.implicit_method import EPSILON, ROUNDING, NewtonNumbers
 
 FIXED_TOLERANCE = 1e-12  # to which stages are solved where there is no error control
-ROUNDING = 1e-10  # a correction, relative to the state, that may be all rounding when it no longer shrinks
 ONE_STEP = 0.03  # of the error that is allowed: what Newton's method may leave behind
 
 

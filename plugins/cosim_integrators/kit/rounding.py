@@ -24,6 +24,7 @@ LIMITS = 0.03  # of the tolerance: steps do not grow with an error that is large
 PATIENCE = 10.0  # steps
 MOST_STEPS = 100.0
 MOST_PAUSES = 64.0
+NOISE_OF_HOLDS = 1e-6  # of the largest state, or of 1: rounding over the square of 0.1 ms, in a step
 
 
 def is_measured_again(method, step):
@@ -156,6 +157,20 @@ def assume_size_1(method, step):
     all_states.followed = 1.0
     all_states.measured = LONGER * step
     all_states.steps_since = 0.0
+
+
+def noise_of_holds(method, y):
+    """What may be noise in the states `y` of a fixed step in which witnesses are held; 0 if none is.
+
+    Their rates are differences, of which rounding of the largest state leaves a part that does not shrink
+    however often equations are solved. Under error control shorter steps have less of it.
+    """
+    if method.is_controlled or method.slots.holds == 0:
+        return 0.0
+    largest = 1.0
+    for m in range(method.n):
+        largest = max(largest, abs(y[m]))
+    return NOISE_OF_HOLDS * largest
 
 
 def update_sizes(system, method, t, step, order):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from cosim_integrators.kit.counted_evaluation import evaluate_stage
+from cosim_integrators.kit.rounding import noise_of_holds
 from cosim_integrators.kit.start_of_step import copy_values
 from cosim_integrators.second_order.fixed_steps import DIVERGED, rates_are_speeds
 
@@ -34,7 +35,7 @@ def solve_kick(system, method, t, begin, end, half):
                 largest = max(largest, abs(value - y[m]))
             elif value != value:
                 return -1
-        if not change or (i >= PATIENCE and before <= largest <= NOISE):
+        if not change or (i >= PATIENCE and before <= largest <= max(NOISE, noise_of_holds(method, y))):
             return 0
         before = largest
         for m in range(begin, end):

@@ -19,8 +19,8 @@ ACCURACY = 1e-9
 ACCURACY_WITH_DERIVATIVES = 1e-8
 """The default accuracy of runs with derivatives, which are not differences of runs."""
 INTEGRATOR_WITH_DERIVATIVES = "integrators.dormand_prince_853"
-"""The default integrator of runs with derivatives: each step is repeated along each direction, and this method
-needs a fifth of the steps of the usual one at this accuracy."""
+"""The default integrator of runs with derivatives: each step is repeated along each direction, and this
+method needs a fifth of the steps of the usual one at this accuracy."""
 FINE = 4
 """Points of the grid for each measured one, where these are not evenly spaced."""
 
