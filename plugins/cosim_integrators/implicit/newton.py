@@ -157,7 +157,7 @@ def check_convergence(method, y, correction, iteration, most_iterations, size, p
     """Whether an iteration has CONVERGED, GOES_ON, or is too SLOW.
 
     `size` is that of the correction of `y`, in tolerances. Sets ``attempt.rate`` to the rate of convergence
-    (the mean of the last two) and, if it is too slow, ``attempt.factor`` to that by which to shorten the step.
+    (the mean of the last two) and, if it is too slow, ``attempt.factor`` to the factor of a shorter step.
 
     References
     ----------
