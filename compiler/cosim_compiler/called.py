@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
+from collections.abc import Callable
 from operator import call, is_
 from typing import Any
 
@@ -58,6 +59,32 @@ class Called:
         self._last: tuple[list[Any], list[Any]] = [], [None] * place
 
     def __call__(self, *arguments: Any) -> Any:
+        words, result = self._words_with_numbers(arguments), self._result()
+        status = self._call(ctypes.byref(result), *words)
+        if status != 0:
+            raise self._unit.exception(status)
+        return None if self._answer == "v" else result.value
+
+    def prepared(self, *arguments: Any) -> Callable[[], Any]:
+        """The call with these arguments, to be made again and again by one thread at a time.
+
+        It does in half the time what a call does: the arguments are looked at once. What stands in arrays may
+        change between the calls.
+        """
+        words, result = self._words_with_numbers(arguments), self._result()
+        call_code, at_result, exception = self._call, ctypes.byref(result), self._unit.exception
+        has_answer = self._answer != "v"
+
+        def call_again(held: tuple[Any, ...] = arguments) -> Any:
+            status = call_code(at_result, *words)
+            if status != 0:
+                raise exception(status)
+            return result.value if has_answer else None
+
+        return call_again
+
+    def _words_with_numbers(self, arguments: tuple[Any, ...]) -> list[Any]:
+        """The words of a call."""
         if len(arguments) != len(self._letters):
             raise TypeError(f"{self._name}() takes {len(self._letters)} arguments, not {len(arguments)}")
         known, words = self._last  # weak references to the arrays of the last call, and its words
@@ -69,11 +96,7 @@ class Called:
             words[place] = REAL(arguments[i])
         for place, i in self._integers:
             words[place] = WORD(int(arguments[i]))
-        result = self._result()
-        status = self._call(ctypes.byref(result), *words)
-        if status != 0:
-            raise self._unit.exception(status)
-        return None if self._answer == "v" else result.value
+        return words
 
     def _words_of(self, arrays: list[Any]) -> list[Any]:
         """The words of a call with these arrays, without its numbers; known for the next call."""

@@ -80,7 +80,8 @@ class State(ClosedAttributes):
     @property
     def time(self) -> float:
         """Time, s."""
-        return float(self._arrays["times"][TIME])
+        time: float = self._arrays["times"].item(TIME)
+        return time
 
     @property
     def accuracy(self) -> float | None:
@@ -279,7 +280,9 @@ class State(ClosedAttributes):
     def arrive_at(self, time: float) -> None:
         """For integrators: y is at `time` now and the cache is realized to Acceleration with it."""
         self._arrays["times"][TIME] = time
-        self.versions[COMPUTED] = [version + 1 for version in self.versions[COMPUTED]]
+        versions = self.versions
+        for stage in range(COMPUTED.start, COMPUTED.stop):
+            versions[stage] += 1
         if self.stage is not Stage.ACCELERATION:
             self.stage = Stage.ACCELERATION
 

@@ -7,7 +7,7 @@ import gc
 import numpy as np
 import pytest
 
-from cosim.kit import compile_function, is_plain
+from cosim.kit import compile_function, is_plain, prepared_call
 
 
 def weighted(factor, values, places, shift):
@@ -57,6 +57,31 @@ def test_a_call_has_no_array_kept() -> None:
     assert alive() is None
 
 
+def at_least_zero(values):
+    """The first value; an error where it is below zero."""
+    if values[0] < 0.0:
+        raise ValueError("below zero")
+    return values[0]
+
+
+def test_a_prepared_call_follows_what_its_arrays_hold() -> None:
+    values = np.array([2.0, 3.0])
+    call = prepared_call(at_least_zero, "F>f", values)
+    assert call() == 2.0
+    values[0] = 5.0
+    assert call() == 5.0
+    values[0] = -1.0
+    with pytest.raises(ValueError, match="below zero"):
+        call()
+    values[0] = 0.0
+    assert call() == 0.0
+    assert prepared_call(filled, "Ff>v", values, 7.0)() is None
+    assert values.tolist() == [7.0, 7.0]
+    del values  # the call keeps what it works on
+    gc.collect()
+    assert call() == 7.0
+
+
 @pytest.mark.skipif(is_plain(), reason="plain Python takes any arguments")
 def test_other_arguments_are_refused_after_right_ones() -> None:
     call = compile_function(filled, "Ff>v")
@@ -66,3 +91,5 @@ def test_other_arguments_are_refused_after_right_ones() -> None:
             call(wrong, 1.0)
     with pytest.raises(TypeError, match="takes 2 arguments, not 1"):
         call(np.zeros(2))
+    with pytest.raises(TypeError, match="takes 2 arguments, not 1"):
+        prepared_call(filled, "Ff>v", np.zeros(2))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from operator import is_
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -35,6 +34,7 @@ from cosim.kit import (
     method_settings,
     method_slots,
     place_in,
+    prepared_call,
     rows_of,
     step_without_states,
     width_of,
@@ -53,9 +53,10 @@ if TYPE_CHECKING:
     State = Any
     System = Any
 
-_SteppedArrays = tuple[tuple[Any, ...], Any, Any, Any]
-"""Arrays that each State has as its own; the head of all arrays; which steps, and when (`StepArrays`)."""
-NOTHING_STEPPED: _SteppedArrays = (None,) * 4, None, None, None
+_PreparedSteps = tuple[Any, Any, Any, Any, RequestedSteps, RequestedTimes, Callable[[], Any], Any]
+"""What a call of `advance` works on: y, h, c and the memory of a State; which steps, and when; the call; and
+the arrays that these stand in."""
+NOTHING_PREPARED: _PreparedSteps = None, None, None, None, RequestedSteps(), RequestedTimes(), int, None
 
 CALLS = {
     "initialize": "begin_function",
@@ -75,7 +76,6 @@ STEPS = COUNTED_PLACES[0]
 END = place_in(StepWork, "end")
 ENDS = [place_in(StepWork, "start"), END]
 SLOTS_HEADER = width_of(MethodSlots)
-MOST = place_in(RequestedSteps, "most")
 
 
 class CompiledIntegrator(Integrator):
@@ -135,7 +135,7 @@ class CompiledIntegrator(Integrator):
         self._slots = np.zeros(SLOTS_HEADER, dtype=np.int64)
         self._has_no_states, self._memory_size = True, 0
         self._called: dict[Any, Callable[..., Any]] = {}
-        self._stepped_arrays = NOTHING_STEPPED
+        self._prepared_steps = NOTHING_PREPARED
 
     # what a subclass says
 
@@ -210,13 +210,13 @@ class CompiledIntegrator(Integrator):
     def use_work(self, work: Vector) -> None:
         """See `Integrator.use_work`."""
         work[: self._work.size] = self._work
-        self._work, self._stepped_arrays = work, NOTHING_STEPPED
+        self._work, self._prepared_steps = work, NOTHING_PREPARED
 
     def with_accuracy(self, accuracy: float) -> Self:
         """A copy with another accuracy, which is not prepared for a system."""
         other = super().with_accuracy(accuracy)
         other._system, other._counts, other._work = None, np.zeros(len(COUNTED)), self._work.copy()
-        other._stepped_arrays = NOTHING_STEPPED
+        other._prepared_steps = NOTHING_PREPARED
         return other
 
     def step(self, system: System, state: State, t_stop: float, limit: float = math.inf) -> StepCode:
@@ -228,8 +228,9 @@ class CompiledIntegrator(Integrator):
             return self._stopped(t, t_stop)
         if state.integrator_memory.size != self._memory_size:
             return StepCode.NOT_INITIALIZED
-        is_limited = min(t_stop, limit, self.maximum_step) < math.inf
-        if not is_limited and (self._has_no_states or _next_step(state.integrator_memory) == math.inf):
+        if t_stop == limit == self.maximum_step == math.inf and (
+            self._has_no_states or _next_step(state.integrator_memory) == math.inf
+        ):
             raise ValueError(NOTHING_LIMITS)
         code = self._advance(system, state, t, t_stop, limit, 1)
         if code == DONE:
@@ -355,18 +356,19 @@ class CompiledIntegrator(Integrator):
         """Up to so many steps from `t` on; the code of the last one."""
         y, p, d, k, h, c = system.arrays(state)
         memory = state.integrator_memory
-        former, head, steps, times = self._stepped_arrays
-        if not all(map(is_, former, (y, h, c, memory))):
+        y_before, h_before, c_before, memory_before, steps, times, call, _ = self._prepared_steps
+        if not (y is y_before and h is h_before and c is c_before and memory is memory_before):
             of_method = self._coefficients, self._settings, memory, self._work, self._slots
             step = step_without_states if self._has_no_states else type(self).step_function
             address = function_address(step, STEP_SIGNATURE)
-            steps = np.array([address, 1, *system.derivative_range], dtype=np.int64)
-            times = np.zeros(width_of(RequestedTimes))
-            head = head_of(StepArrays(system.table, system.ints, y, p, d, k, h, c, *of_method, steps, times))
-            self._stepped_arrays = (y, h, c, memory), head, steps, times
-        steps[MOST] = most_steps
-        times[:] = t, t_stop, limit
-        code: int = self._in_python(advance, ADVANCE_SIGNATURE)(head)
+            which = np.array([address, 1, *system.derivative_range], dtype=np.int64)
+            when = np.zeros(width_of(RequestedTimes))
+            head = head_of(StepArrays(system.table, system.ints, y, p, d, k, h, c, *of_method, which, when))
+            steps, times = rows_of(RequestedSteps, which, 0, 1)[0], rows_of(RequestedTimes, when, 0, 1)[0]
+            call = prepared_call(advance, ADVANCE_SIGNATURE, head)
+            self._prepared_steps = y, h, c, memory, steps, times, call, (which, when)
+        steps.most, times.start, times.stop, times.limit = most_steps, t, t_stop, limit
+        code: int = call()
         return code
 
     def _call(self, function: Any, system: System, state: State) -> None:
@@ -390,7 +392,7 @@ class CompiledIntegrator(Integrator):
         # with nothing to integrate one step goes all the way, and one walk is enough
         self._has_no_states = self._ny + self._slots.size == SLOTS_HEADER
         self._memory_size = self.memory_size(self._ny)
-        self._stepped_arrays = NOTHING_STEPPED
+        self._prepared_steps = NOTHING_PREPARED
         more = kink_room(self._method.slots.kinks, self._ny)
         self._work = self._new_work(3 * self._ny + self.work_size(self._ny) + more)
 
