@@ -59,7 +59,7 @@ class Integrator(MadeFromOptions):
         Wanted relative error of a run that does not amplify errors, at most 0.1; 1e-6 unless given. With a
         fixed step up to 1: events are located to a hundredth of it times the step.
     initial_step : float, optional
-        First step, s. Chosen from the first two derivatives unless given.
+        First step, s. Chosen from the first two derivatives unless given; not beside `fixed_step`.
     minimum_step, maximum_step : float
         Bounds of the step, s. A step may be shorter than the minimum only to end where it must.
         Error control that wants less is reported, never accepted.
@@ -347,4 +347,8 @@ def _problems(where: str, optional: dict[str, float | None], minimum: float, max
         value = optional[name]
         if value is not None and value > 0.0 and not minimum <= value <= maximum:
             problems.append(Problem(where, f"{name} is {value}, must lie between {minimum} and {maximum} s."))
+    if None not in optional.values():
+        problems.append(
+            Problem(where, "initial_step has no effect beside fixed_step: leave one of them out.")
+        )
     return problems

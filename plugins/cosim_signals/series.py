@@ -96,12 +96,14 @@ def _pairs(name: str, pairs: Any, texts: bool) -> tuple[list[float], list[Any]]:
 
 
 def _checked(name: str, times: Any, values: Any, unit: str) -> TimeSeries:
+    if not times:
+        raise cosim.ModelError.of("series", f"{name} has no points, needs at least one: [[0.0, 1.0]]")
     is_text = bool(values) and isinstance(values[0], str)
     series = TimeSeries(
         np.array(times, dtype=float), np.array(values, dtype=object if is_text else float), unit
     )
     is_finite = np.all(np.isfinite(series.times)) and (is_text or np.all(np.isfinite(series.values)))
-    if not series.times.size or not is_finite or np.any(np.diff(series.times) < 0.0):
+    if not is_finite or np.any(np.diff(series.times) < 0.0):
         raise cosim.ModelError.of(
             "series", f"{name} needs finite times that do not decrease, and finite values"
         )

@@ -202,10 +202,16 @@ def standing_of(
         Whether no state of the run grows away when the start is moved by rounding: that a signal moves a
         little then comes from the method, which chooses other steps.
     """
+    standing = _standing_by_digits(agreement, accuracy, states_stay)
+    if at_rounding_level and standing.is_doubtful:
+        return Standing.AGREES if agreement.digits == MOST_DIGITS else Standing.ROUNDING_LEVEL
+    return standing
+
+
+def _standing_by_digits(agreement: Agreement, accuracy: float, states_stay: bool) -> Standing:
+    """The same of a signal that is more than rounding."""
     promised = promised_digits(accuracy)
     deviation = 10.0**-agreement.digits if agreement.digits < MOST_DIGITS else 0.0
-    if at_rounding_level:
-        return Standing.AGREES if agreement.digits == MOST_DIGITS else Standing.ROUNDING_LEVEL
     if agreement.moved_by_rounding > (max(A_LITTLE, 10.0**-promised) if states_stay else 10.0**-promised):
         return Standing.SENSITIVE
     if agreement.digits < promised:

@@ -134,7 +134,7 @@ def test_whole_numbers_and_booleans(make_fmu: MakeFmu) -> None:
         ({"u": 3}, {}, "u has 3, needs pairs"),
         ({"u": [["1 m", 2.0]]}, {}, "needs pairs of time and value"),
         ({"u": [[1.0, 0.0], [0.0, 0.0]]}, {}, "needs finite times that do not decrease"),
-        ({"u": []}, {}, "needs finite times"),
+        ({"u": []}, {}, "u has no points, needs at least one"),
         (RAMP, {"interpolation": "cubic"}, "interpolation: is 'cubic', needs 'linear' or 'held'"),
         (RAMP, {"extrapolation": "hold"}, "extrapolation: is 'hold', needs 'kept', 'tangent' or 'error'"),
         (RAMP, {"types": {"v": "integer"}}, "no signal 'v'"),

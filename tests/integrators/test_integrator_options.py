@@ -26,6 +26,7 @@ from cosim_integrators.kit import ExplicitRungeKutta
         ({"maximum_step": 0.0}, "maximum_step is 0.0"),
         ({"minimum_step": 0.2, "maximum_step": 0.1}, "below minimum_step 0.2; exchange them"),
         ({"initial_step": 0.2, "maximum_step": 0.1}, "initial_step is 0.2, must lie between"),
+        ({"initial_step": 0.1, "fixed_step": 0.1}, "initial_step has no effect beside fixed_step"),
         ({"absolute_tolerance": 0.0}, "absolute_tolerance is 0.0, must be a positive number"),
         ({"relative_tolerance": {"q": -1.0}}, r"relative_tolerance\['q'\] is -1.0"),
     ],

@@ -93,6 +93,18 @@ def test_what_is_rounding_of_a_larger_signal_is_not_in_doubt():
     assert not compared(run_of("a", noise), run_of("b", -3.0 * noise)).is_confirmed  # there is no larger one
 
 
+def test_a_small_signal_that_agrees_has_its_digits():
+    """Rounding of the start moves it by 0.2 %, since the method takes other steps: it is no rounding itself."""
+    small = 1e-5 * TIMES
+    runs = [run_of("a", small), run_of("b", 1.004 * small), run_of("up", 1.002 * small, moved=ROUNDING)]
+    found = compared(*runs, accuracy=1e-2, rounding_grows_to=1e-3, largest_reach=1.0)
+    assert found.agreements[0].standing == "agrees"
+    assert found.verdict == "All signals agree to 2.4 digits at least."
+    noise = [run_of("a", small), run_of("b", -3.0 * small), run_of("up", 2.0 * small, moved=ROUNDING)]
+    found = compared(*noise, accuracy=1e-2, rounding_grows_to=1e-3, largest_reach=1.0)
+    assert found.agreements[0].standing == "at rounding level"
+
+
 def test_what_is_zero_from_its_own_start_and_rounding_from_another_is_not_in_doubt():
     zero, moved = np.zeros(11), np.full(11, 2e-16)
     runs = [run_of("a", zero), run_of("b", zero), run_of("up", moved, moved=ROUNDING)]
