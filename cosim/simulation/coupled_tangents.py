@@ -32,6 +32,7 @@ class Piece(NamedTuple):
 
     records: Reals  # of the tape
     discrete: Reals  # the discrete variables, inputs among them, with which it has begun
+    parameters: Reals
 
 
 class CoupledTangents(CarriedTangents):
@@ -57,7 +58,7 @@ class CoupledTangents(CarriedTangents):
         self._meet, self._evaluate = (native.compile_function(*entry) for entry in entries)
         self._own = list(own)
         self._records: list[Reals] = []
-        self._begun = np.zeros(0)
+        self._begun = np.zeros(0), np.zeros(0)
 
     def _set_directions(self) -> None:
         for i, slot in zip(self._own, self._slots, strict=True):
@@ -76,13 +77,13 @@ class CoupledTangents(CarriedTangents):
 
     def start_piece(self, state: State) -> None:
         """The inputs are set, and the system is about to go on."""
-        self._records, self._begun = [], state.arrays["d"].copy()
+        self._records, self._begun = [], (state.arrays["d"].copy(), state.arrays["p"].copy())
 
     def end_piece(self) -> Piece:
         """What has been since then; the tape has been read."""
         records = [np.zeros(0), *self._records]
         self._records = []
-        return Piece(np.concatenate(records), self._begun)
+        return Piece(np.concatenate(records), *self._begun)
 
     def take(self, is_last: bool) -> Reals:
         """Put aside what the tape has; the events and findings on it."""
@@ -127,9 +128,13 @@ class CoupledTangents(CarriedTangents):
         self._notes = rows_of(CarryNotes, self._arrays["notes_numbers"], 0, 1)[0]
 
     def set_inputs(self, names: Sequence[str], dots: Reals, slopes: Reals | None = None) -> None:
-        """The tangents of inputs, and of their slopes: shape (directions, inputs)."""
-        d_dots = self._dots("d")
+        """The tangents of inputs or parameters, and of slopes of inputs: shape (directions, inputs)."""
+        p_dots, d_dots = self._dots("p"), self._dots("d")
         for j, name in enumerate(names):
+            slot = self._system.written_slot(name)
+            if slot.array == "p":
+                p_dots[:, slot.offset] = dots[:, j]
+                continue
             value, slope, since = self._line(name)
             d_dots[:, value], d_dots[:, slope], d_dots[:, since] = dots[:, j], 0.0, 0.0
             if slopes is not None:
@@ -142,7 +147,7 @@ class CoupledTangents(CarriedTangents):
     def follow(self, piece: Piece, end: float) -> None:
         """Move the tangents over a piece, to its end (s), where inputs are held again."""
         arrays, step = self._arrays, self._step
-        arrays["d"][:] = piece.discrete
+        arrays["d"][:], arrays["p"][:] = piece.discrete, piece.parameters
         self._notes.freshness = NOT_FRESH
         used = piece.records.size
         if used > self._log.size:

@@ -25,7 +25,8 @@ from scipy.linalg import expm, expm_frechet
 import cosim
 from cosim.cli import main
 from cosim.kit import ParticipantDescription, ParticipantVariable
-from cosim_fmu import CoSimulation, ProcessParticipant, TimedInputs
+from cosim_fmu import CoSimulation, ProcessParticipant, SystemParticipant, TimedInputs
+from cosim_fmu.scenario.scenario_changes import make_changes
 
 MakeFmu = Callable[..., Path]
 Make = Callable[[Mapping[str, float]], CoSimulation]
@@ -423,11 +424,61 @@ def test_a_scenario_writes_them(
     assert "two.weight" in capsys.readouterr().err
 
 
-def test_connections_to_parameters_are_refused() -> None:
-    systems = {name: system_of(name, Oscillator()) for name in ("one", "two")}
-    loop = CoSimulation(systems, ["one.m.k -> two.m.k"], "jacobi", STEP)
-    with pytest.raises(cosim.ModelError, match=r"two\.m\.k.*parameters"):
-        loop.simulate(UNTIL, derivatives=["one.m.k"])
+@pytest.mark.parametrize("algorithm", ["jacobi", "interface_newton"])
+def test_connections_between_parameters(make_fmu: MakeFmu, algorithm: str) -> None:
+    """A chain from one system through an FMU to another system, with a factor: each passes its value once."""
+    fmu = make_fmu("mass")
+
+    def make(starts: Mapping[str, float]) -> CoSimulation:
+        return CoSimulation(
+            {"two": system_of("two", Oscillator()), "one": system_of("one", Oscillator()), "mass": fmu},
+            [
+                {"from": "mass.k", "to": "two.m.c", "factor": 0.3, "convert": False},
+                {"from": "one.m.k", "to": "mass.k", "factor": 0.5, "convert": False},
+                {"from": "one.m.x", "to": "two.m.force", "convert": False},
+                {"from": "two.m.x", "to": "mass.x_other", "convert": False},
+            ],
+            algorithm,
+            STEP,
+            options=ALGORITHMS[algorithm],
+            tolerance=1e-12,
+            starts={"mass.kc": 0.7, **starts},
+        )
+
+    starts = {"one.m.k": 2.0, "one.m.x": 0.5}
+    result = check(make, starts, ["one.m.x", "two.m.x", "mass.x"], 1e-9)
+    assert np.abs(result.derivative("two.m.x", "one.m.k")[-1]) > 1e-4
+    with pytest.raises(cosim.ModelError, match="connected"):
+        make({}).simulate(UNTIL, derivatives=["two.m.c"])
+
+
+@pytest.mark.parametrize("algorithm", ["jacobi", "interface_newton"])
+def test_parameters_that_change_over_time(algorithm: str) -> None:
+    """They become 5 and 0.9 whatever they were; other parameters and start values matter before and after."""
+    entries = [{"at": 0.3, "set": {"one.m.k": 5.0}}, {"at": 0.7, "set": {"two.m.c": 0.9}}]
+
+    def make(starts: Mapping[str, float]) -> CoSimulation:
+        systems: dict[str, Any] = {
+            name: SystemParticipant(system_of(name, Oscillator())) for name in ("one", "two")
+        }
+        all_starts = {"one.m.k": 2.0, "two.m.c": 0.8, **starts}
+        changes, wires = make_changes(entries, systems, all_starts, lambda key, text: pytest.fail(text))
+        return CoSimulation(
+            {"changes": changes, **systems},
+            [
+                *wires,
+                {"from": "one.m.x", "to": "two.m.force", "convert": False},
+                {"from": "two.m.x", "to": "one.m.force", "convert": False},
+            ],
+            algorithm,
+            STEP,
+            options=ALGORITHMS[algorithm],
+            tolerance=1e-12,
+            starts=all_starts,
+        )
+
+    starts = {"one.m.c": 0.3, "one.m.x": 0.5, "two.m.k": 3.0}
+    check(make, starts, ["one.m.x", "two.m.x", "one.m.k"], 1e-9, until=1.0)
 
 
 @pytest.mark.parametrize(

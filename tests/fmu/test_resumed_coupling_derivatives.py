@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from coupled_oscillators import ALGORITHMS, STARTS, STEP, Ball, Oscillator, osci
 import cosim
 from cosim.cli import main
 from cosim_fmu import CoSimulation
+from cosim_master.derivatives.coupling_tangents import CouplingTangents
 from cosim_master.recording import recorder
 from cosim_master.run.saved_trees import from_bytes, to_bytes
 
@@ -161,3 +163,36 @@ def test_a_scenario_is_resumed(
     assert main([*command, "-o", "rest.csv", "--resume", "half.state"]) == 0
     assert (tmp_path / "rest.csv").read_text() == (tmp_path / "whole.csv").read_text()
     assert "d(two.x)/d(one.k)" in (tmp_path / "whole.csv").read_text()
+
+
+class Box:
+    """What a black box holds of a recorder, as another process reads it."""
+
+    def __init__(self) -> None:
+        self.kept: Any = None
+        self.entries: list[Any] = []
+
+    def note(self, name: str, kept: Any) -> None:
+        self.kept = pickle.loads(pickle.dumps(kept))
+
+    def write(self, entry: Any) -> None:
+        self.entries.append(pickle.loads(pickle.dumps(entry)))
+
+
+def test_rows_of_a_process_that_has_ended_have_nan() -> None:
+    """The columns of a file stay what they were; the derivatives of the last rows were in the process."""
+    loop = oscillators("jacobi", {})
+    tangents = CouplingTangents(loop, ["one.m.k"])
+    rows = recorder.Recorder(loop.descriptions, loop.links, ["one.m.x", "two.m.force"], derivatives=tangents)
+    reads = rows.reads(loop.links)
+    inputs = {name: [link.input for link in loop.links if link.target == name] for name in loop.participants}
+    rows.bind(reads, inputs)
+    box: Any = Box()
+    rows.write_to(box)
+    rows.record(0.0, {name: [1.5] * len(of) for name, of in reads.items()}, {"two": [2.5]})
+    box.kept.replay(box.entries)
+    found = box.kept.result(message="it crashed", unfinished="it crashed")
+    assert found["one.m.x"].tolist() == [1.5] and found["two.m.force"].tolist() == [2.5]
+    saved = found.with_derivatives()
+    assert np.isnan(saved["d(one.m.x)/d(one.m.k)"]).all()
+    assert saved.unit("d(two.m.force)/d(one.m.k)") == "N/(N/m)"

@@ -87,10 +87,6 @@ class CouplingTangents(RowDerivatives):
                 problems.append(cosim.Problem(f"master.options.{option}", text))
         elif algorithm is not None:
             is_iterated = algorithm.restores
-        for link in [*coupling.parameter_links, *coupling.links]:
-            if coupling.descriptions[link.target].variables[link.input].causality == "parameter":
-                text = "is connected: derivatives do not pass connections to parameters"
-                problems.append(cosim.Problem(".".join(link.end), text))
         for name, participant in coupling.participants.items():
             description = coupling.descriptions[name]
             if isinstance(participant, SystemParticipant):
@@ -171,8 +167,7 @@ class CouplingTangents(RowDerivatives):
         coupled, tangents, algorithm = self._coupled, self._tangents, _exchanging(algorithm)
         self._board = BoardTangents(coupled, len(self.by))
         self._columns = {path: k for k, path in enumerate(self._board.paths)}
-        inner = self._coupling.inner_links
-        self._settle(lambda name, of: of.start(coupled.reads[name]), lambda: settle_links(inner, tangents))
+        self._settle(lambda name, of: of.start(coupled.reads[name]), self._pass_at_start)
         for each in tangents.values():
             each.exit_initialization()
         read = {name: ReadRecord(None, each.at_read()) for name, each in tangents.items()}
@@ -193,6 +188,15 @@ class CouplingTangents(RowDerivatives):
             ),
             self._follow,
         )
+
+    def _pass_at_start(self) -> None:
+        """Pass on what is connected in the initialization alone: parameters, the inside of a joint system."""
+        links = [link for link in self._coupling.parameter_links if link.kind is float and link.table is None]
+        for link in links * len(links):  # chains in any order
+            dots = link.factor * self._tangents[link.source].start([link.output])
+            value = link.convert(self._coupled.get(link.source, [link.output])[0])
+            self._tangents[link.target].set_inputs([link.input], [value], dots)
+        settle_links(self._coupling.inner_links, self._tangents)
 
     def _settle(
         self, read: Callable[[str, ParticipantTangents], Reals], begin: Callable[[], None] = lambda: None
