@@ -113,8 +113,8 @@ def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]
 
 
 UNCHECKED = -1.0
-"""Number of a check by which a host turns it off: differences need values slightly outside the allowed ones (of
-a mass at a point, the inertia alone differs)."""
+"""Number of a check by which a host turns it off: differences need values slightly outside the allowed ones
+(of a mass at a point, the inertia alone differs)."""
 
 
 def _passed_and_refused(width: int) -> tuple[str, str]:
