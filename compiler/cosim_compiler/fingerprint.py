@@ -12,7 +12,7 @@ import types
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from cosim_compiler import foreign, tables
 from cosim_compiler.calls import GROUP_AT, INDIRECT, STATUS, TOGETHER, is_call
@@ -32,8 +32,23 @@ REPLACED: tuple[Any, ...] = (
 )
 """The compiler puts something else in their place: what they say in Python does not count."""
 
-_digests: dict[types.FunctionType, tuple[bytes, Names]] = {}
-_own_parts: dict[types.FunctionType, tuple[_OwnPart, Names]] = {}
+
+class _StoredDigest(NamedTuple):
+    """The digest of a function, and the names on which it depends."""
+
+    digest: bytes
+    names: Names
+
+
+class _StoredPart(NamedTuple):
+    """The own part of a function, and the names on which it depends."""
+
+    part: _OwnPart
+    names: Names
+
+
+_digests: dict[types.FunctionType, _StoredDigest] = {}
+_own_parts: dict[types.FunctionType, _StoredPart] = {}
 
 
 def is_replaced(function: types.FunctionType) -> bool:
@@ -71,15 +86,15 @@ def digest_of_module(module: types.ModuleType) -> str:
 
 
 def _known_digest(function: types.FunctionType) -> bytes:
-    """The digest of a function alone; as before where every name in reach still stands for the same thing."""
-    kept_digest = _digests.get(function)
-    if kept_digest is not None and kept_digest[1].are_as_before():
-        return kept_digest[0]
+    """The digest of a function alone; cached while every name in reach stands for the same thing."""
+    stored = _digests.get(function)
+    if stored is not None and stored.names.are_as_before():
+        return stored.digest
     digest = _ReachDigest()
     digest.root(function)
     function_digest = digest.hash.digest()
     if digest.is_lasting:
-        _digests[function] = (function_digest, Names(digest.functions, digest.classes))
+        _digests[function] = _StoredDigest(function_digest, Names(digest.functions, digest.classes))
     else:
         _digests.pop(function, None)
     return function_digest
@@ -248,13 +263,13 @@ def _part_of(digest: _OwnDigest) -> _OwnPart | None:
 
 def _compared_part(function: types.FunctionType) -> _OwnPart | None:
     """The part from the last reading, if its names still stand for the same objects."""
-    kept_part = _own_parts.get(function)
-    if kept_part is not None and kept_part[1].are_as_before():
-        return kept_part[0]
+    stored = _own_parts.get(function)
+    if stored is not None and stored.names.are_as_before():
+        return stored.part
     digest = _whole_of(function)
     part = _part_of(digest)
     if part is None:
         _own_parts.pop(function, None)
     else:
-        _own_parts[function] = part, Names([function], digest.classes)
+        _own_parts[function] = _StoredPart(part, Names([function], digest.classes))
     return part

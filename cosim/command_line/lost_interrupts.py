@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM that come where Python can raise nothing."""
+"""Ctrl-C and SIGTERM at places where Python ignores exceptions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from cosim.simulation.interrupt import Terminated
 
 WAIT = 0.02
-"""s, until it is tried again: behind the place where it was lost."""
+"""Time until the interrupt is raised again, s: Python has then left the place."""
 
 
 @contextlib.contextmanager
@@ -43,7 +43,7 @@ def repeating_lost_interrupts() -> Iterator[None]:
 
 
 def _interrupt(number: signal.Signals) -> None:
-    if hasattr(signal, "pthread_kill"):  # a signal wakes what sleeps, too
+    if hasattr(signal, "pthread_kill"):  # a signal also ends a sleep
         signal.pthread_kill(threading.main_thread().ident or 0, number)
     else:
         _thread.interrupt_main(number)

@@ -28,17 +28,17 @@ class EventRecord:
     handler : str
         ``"ball.bounce"``.
     window : (float, float)
-        Between which times it happened, s; the same twice unless it was located.
+        The two times between which it happened, s; equal unless it was located.
     witness : str
-        Of a triggered event, else empty.
+        The witness of a triggered event, else empty.
     severity : Severity
     message : str
     changed : tuple of str
         Paths of the variables that it changed.
     name : str
-        Of what happened: the witness, the signal, the timer, else the handler, without its part.
+        The name of the cause: the witness, the signal, the timer, else the handler, without its part.
     witness_values : (float, float)
-        Of a triggered event: the witness at both ends of the window, else NaN.
+        The values of the witness at both ends of the window; NaN for events without one.
     before, after : mapping of str to object
         Values of the variables that it changed.
     duration : float
@@ -76,6 +76,8 @@ class EventRecord:
 
     def row(self) -> dict[str, Any]:
         """The event as one row of a table: numbers and text alone."""
+        window_start, window_end = self.window
+        witness_before, witness_after = self.witness_values
         return {
             "time": self.time,
             "cause": self.cause.name.lower(),
@@ -83,11 +85,11 @@ class EventRecord:
             "owner": self.owner,
             "handler": self.handler,
             "does": self.does,
-            "window_start": self.window[0],
-            "window_end": self.window[1],
+            "window_start": window_start,
+            "window_end": window_end,
             "witness": self.witness,
-            "witness_before": self.witness_values[0],
-            "witness_after": self.witness_values[1],
+            "witness_before": witness_before,
+            "witness_after": witness_after,
             "status": self.severity.name.lower(),
             "message": self.message,
             "changed": ", ".join(

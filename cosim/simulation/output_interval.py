@@ -1,4 +1,4 @@
-"""Distances of recorded points in time."""
+"""The interval between recorded points, and the times of these points."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def shortest_interval(start: float, until: float) -> float:
 
 @functools.lru_cache(maxsize=64)  # runs that are repeated have the same grid
 def counted_grid(origin: float, interval: float) -> Mapping[str, float]:
-    """Where output times begin and how far apart they are, counted in their resolution; 0s if they cannot be.
+    """The origin and the interval of output times, as multiples of their common resolution; else zeros.
 
     Examples
     --------
@@ -45,18 +45,20 @@ def counted_grid(origin: float, interval: float) -> Mapping[str, float]:
     exact = [rational_time(origin), rational_time(interval)]
     if all(resolution for _, _, resolution in exact):
         resolution = math.lcm(*(resolution for _, _, resolution in exact))
-        counts = [(whole * of_time + rest) * (resolution // of_time) for whole, rest, of_time in exact]
-        if max(resolution, *map(abs, counts)) < EXACT:
+        origin_count, interval_count = (
+            (whole * of_time + rest) * (resolution // of_time) for whole, rest, of_time in exact
+        )
+        if max(resolution, abs(origin_count), abs(interval_count)) < EXACT:
             return {
-                "origin_count": float(counts[0]),
-                "interval_count": float(counts[1]),
+                "origin_count": float(origin_count),
+                "interval_count": float(interval_count),
                 "resolution": float(resolution),
             }
     return {"origin_count": 0.0, "interval_count": 0.0, "resolution": 0.0}
 
 
 def output_times(origin: float, interval: float, points: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The output times of these numbers, as the Step finds them (`OutputGrid.next_time`), s.
+    """The output times of points with these numbers, as the Step computes them (`OutputGrid.next_time`), s.
 
     Examples
     --------
@@ -80,16 +82,16 @@ def checked_interval(requested: float | str | None, origin: float, start: float,
     Parameters
     ----------
     requested : float or str, optional
-        s, or text with a unit; a 500th of the time from `origin` unless given.
+        s, or text with a unit; by default a 500th of the time from `origin`.
     origin : float, s
-        Where the points are counted from.
+        The time of point 0.
     start, until : float, s
-        Of the run.
+        The beginning and the end of the run.
 
     Raises
     ------
     ModelError
-        It is not more than 0, or infinite; it makes too many points, or points that no times tell apart.
+        The interval is not positive or not finite; or it makes too many points, or equal times.
     """
     interval = (until - origin) / POINTS if requested is None else seconds(requested, "output_interval")
     if not 0.0 < interval < math.inf:

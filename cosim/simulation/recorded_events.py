@@ -91,7 +91,8 @@ class RecordReader:
             return Finding(time, "wrong side", witness.path, text)
         if kind == log.NOT_A_NUMBER:
             return Finding(value, "not a number", witness.path, NO_VALUE)
-        return Finding(time, WORDS[kind][0], witness.path, WORDS[kind][1])
+        word, text = WORDS[kind]
+        return Finding(time, word, witness.path, text)
 
     def _variable(self, number: int) -> str:
         """Path of the variable with this number among y, p, d and k."""

@@ -1,4 +1,4 @@
-"""Adapters: from an author's kernel function to a block of the schedule."""
+"""Adapters: blocks of the schedule that call authors' kernel functions."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _write_block(
 
 
 def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]) -> str:
-    """The text of the adapter; made from names of ours alone, nothing that comes from outside."""
+    """The text of the adapter, which contains no text from outside of this package."""
     place = {a.name: i for i, a in enumerate(columns(arguments))}
     width = row_width(kernel, arguments)
     size_of = _size_texts(arguments, place)
@@ -113,12 +113,12 @@ def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]
 
 
 UNCHECKED = -1.0
-"""What a host writes where a check leaves its number: values a little beside the edge are not refused then;
-differences need them (a mass at a point has no inertia that could differ alone)."""
+"""Number of a check by which a host turns it off: differences need values slightly outside the allowed ones
+(of a mass at a point, the inertia alone differs)."""
 
 
 def _passed_and_refused(width: int) -> tuple[str, str]:
-    """The lines before a check, and those after it, which end the walk; its number stays in the cache."""
+    """The lines before a check and those after it, which end the walk if it fails."""
     number = f"c[ints[r + {width - 1}]]"
     return (
         f"        if {number} == {UNCHECKED}:\n            continue\n",
@@ -136,7 +136,7 @@ def _size_texts(arguments: Sequence[Argument], place: dict[str, int]) -> dict[st
 
 
 def _switched_off(arguments: Sequence[Argument], place: dict[str, int], size_of: dict[str, str]) -> str:
-    """The lines that leave zeros in place of results where the component is turned off."""
+    """The lines that write zeros as results of a component that is turned off."""
     switch = next((a for a in arguments if a.role == "switch"), None)
     if switch is None:
         return ""

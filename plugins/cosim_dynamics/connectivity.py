@@ -33,23 +33,23 @@ class Connectivity:
         self._loops: list[tuple[contracts.Joint, list[str]]] = []
 
     def skip_faulty(self, joint: contracts.Joint) -> None:
-        """Report nothing else of what hangs on a faulty joint."""
+        """Report nothing else about the bodies of a faulty joint."""
         for value in joint.values.attachments.values():
             self._skipped.add(value if isinstance(value, str) else getattr(value, "name", ""))
 
     def connect(self, joint: contracts.Joint, parent: cosim.Component, child: cosim.Component) -> None:
-        """Connect two bodies, unless something connects them already: that is a loop."""
+        """Connect two bodies; if they are connected already, record a loop."""
         inner, outer = self._name(parent), self._name(child)
-        ends = self._root(inner), self._root(outer)
-        if ends[0] == ends[1]:
+        inner_root, outer_root = self._root(inner), self._root(outer)
+        if inner_root == outer_root:
             self._loops.append((joint, self._path(inner, outer)))
             return
-        self._above[ends[1]] = ends[0]
+        self._above[outer_root] = inner_root
         self._ends[inner].append((joint, outer))
         self._ends[outer].append((joint, inner))
 
     def report(self, problem: Report) -> None:
-        """Report loops, and bodies that do not hang on Ground: once for all that hang together."""
+        """Report loops, and bodies that are not connected to Ground: once for each connected group."""
         reached = set(self._connected_to([self._ground])) if self._ground else set()
         for joint, loop in self._loops:
             text = f"loop in the tree of joints: {' → '.join([*loop, loop[0]])}"

@@ -15,6 +15,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from cosim_dynamics.constraint_ends import ConstraintEnd
 from cosim_dynamics.mechanism import NOWHERE
@@ -74,16 +75,23 @@ class Front:
         return BODY * len(self.bodies) + len(self.equations)
 
     def variable_of(self, equation: int) -> int:
-        """Which variable is the multiplier of an equation."""
+        """The index of the multiplier of an equation among the variables."""
         return BODY * len(self.bodies) + self.equations.index(equation)
 
     def targets(self, parent: Front) -> list[int]:
-        """Which variables of the next front this one's become, where they do."""
+        """The indices of the variables in the next front; `NOWHERE` for those that are eliminated."""
         first_variables = {body: BODY * i for i, body in enumerate(parent.bodies)}
         bodies = [first_variables.get(body, NOWHERE) for body in (self.carrier, *self.bodies[1:])]
         targets = [NOWHERE if first < 0 else first + i for first in bodies for i in range(BODY)]
         eliminated = {candidate.equation for candidate in self.candidates if candidate.is_last}
         return targets + [NOWHERE if r in eliminated else parent.variable_of(r) for r in self.equations]
+
+
+class _Remainder(NamedTuple):
+    """The variables that an elimination leaves coupled."""
+
+    bodies: set[int]
+    equations: set[int]
 
 
 class Elimination:
@@ -120,7 +128,7 @@ class Elimination:
             for link in self._waits_for[r]:
                 self._attached[link].append(r)
         self._chances = [CHANCES] * len(ends)
-        self._left: dict[int, tuple[set[int], set[int]]] = {}  # bodies and equations that a front has left
+        self._remainders: dict[int, _Remainder] = {}  # of each front
         self._fronts_of_body: dict[int, set[int]] = {i: set() for i in links}
         self._fronts_of_equation: list[set[int]] = [set() for _ in ends]
         self._eliminate_all()
@@ -157,8 +165,8 @@ class Elimination:
                 former |= self._fronts_of_equation[r]
         bodies, equations = {link}, set(self._attached[link])
         for front in former:
-            bodies |= self._left[front][0]
-            equations |= self._left[front][1]
+            bodies |= self._remainders[front].bodies
+            equations |= self._remainders[front].equations
         return bodies, equations, former
 
     def _cost(self, link: int) -> tuple[int, int, int]:
@@ -176,10 +184,10 @@ class Elimination:
         self.fronts.append(front)
         for earlier in former:
             self.fronts[earlier].parent = number
-            earlier_bodies, earlier_equations = self._left.pop(earlier)
-            for body in earlier_bodies:
+            remainder = self._remainders.pop(earlier)
+            for body in remainder.bodies:
                 self._fronts_of_body[body].discard(earlier)
-            for r in earlier_equations:
+            for r in remainder.equations:
                 self._fronts_of_equation[r].discard(earlier)
         for r in self._attached[link]:
             self._waits_for[r].discard(link)
@@ -195,7 +203,7 @@ class Elimination:
         }
         changed = bodies_left | {other for r in waiting for other in self._waits_for[r]}
         if bodies_left or waiting:
-            self._left[number] = bodies_left, equations_left
+            self._remainders[number] = _Remainder(bodies_left, equations_left)
             for body in bodies_left:
                 self._fronts_of_body[body].add(number)
             for r in equations_left:

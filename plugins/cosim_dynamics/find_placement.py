@@ -98,7 +98,8 @@ def inverse_kinematics(
     start = (system.default_state() if state is None else state).copy()
     start.set_u(np.zeros(system.nu))
     search = _Search(system, start, targets, frames or {}, fixed, within_limits, tolerance)
-    best: tuple[float, cosim.State] | None = None
+    best: cosim.State | None = None
+    best_size = math.inf
     random = np.random.default_rng(0)
     for number in range(1, max(1, tries) + 1):
         candidate = start.copy() if number == 1 else search.drawn(random)
@@ -114,9 +115,9 @@ def inverse_kinematics(
                 candidate, moved, search.at_limits(candidate), position, angle, iterations, number
             )
         size = position + search.size * angle
-        if best is None or size < best[0]:
-            best = size, candidate.copy()
-    raise cosim.SimulationError(start.time, search.complaint(best[1] if best else None, max(1, tries)))
+        if best is None or size < best_size:
+            best, best_size = candidate.copy(), size
+    raise cosim.SimulationError(start.time, search.complaint(best, max(1, tries)))
 
 
 class _Target(NamedTuple):

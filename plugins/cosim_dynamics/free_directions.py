@@ -15,7 +15,7 @@ REPETITION = 1e-8
 
 
 def holds(system: cosim.System) -> bool:
-    """Whether there are constraints."""
+    """Whether a system has constraints."""
     return any(isinstance(part, contracts.Constraint) for part in system.parts.values())
 
 
@@ -49,7 +49,7 @@ def _error_places(state: cosim.State, level: str) -> NDArray[np.int64]:
 
 
 def velocity_jacobian(state: cosim.State) -> Array:
-    """G of the equations that hold speeds, by differences, which are exact: they are linear in speeds."""
+    """G of the equations that hold speeds, by differences, which are exact: errors are linear in speeds."""
     probe, nu = state.copy(), state.system.nu
     probe.set_u(np.zeros(nu))
     origin = constraint_errors(probe, "velocity")
@@ -81,18 +81,18 @@ def independent(state: cosim.State, tangent: Tangent) -> tuple[list[int], Array]
     Returns
     -------
     list of int, ndarray of shape (n, independent)
-        Which of the n, and what all n do for one of these.
+        The indices of the free ones, and the changes of all n with each of these.
     """
     n = len(tangent.names)
     if not holds(state.system):
         return list(range(n)), np.eye(n)
 
-    error_places = [_error_places(state, level) for level in ("position", "velocity")]
-    tangents, places = state.system.tangents, [*error_places[0], *error_places[1]]
+    position_errors, velocity_errors = (_error_places(state, level) for level in ("position", "velocity"))
+    tangents, places = state.system.tangents, [*position_errors, *velocity_errors]
     realized = state.copy().realize(cosim.Stage.ACCELERATION)
     rows = [tangents.along(realized, y=x, last=cosim.Stage.ACCELERATION)[places] for x in tangent.basis.T]
     E = np.array(rows).reshape(n, len(places)).T
-    position_count = len(error_places[0])
+    position_count = len(position_errors)
     q = tangent.displacements
     u = np.flatnonzero(abs(tangent.basis[state.system.nq : state.system.nq + state.system.nu]).sum(axis=0))
     positions = [int(q[j]) for j in dependent(E[:position_count][:, q], [])]

@@ -92,11 +92,11 @@ class FunctionWriter(ValueWriter):
         self.mark = module.lines.of_function(function)
         self.location = self.of_line(function, function.author.__code__.co_firstlineno)
         self.parameters: list[str] = []
-        self.loops: list[tuple[str, str]] = []  # where break and continue lead
-        self.tries: list[tuple[str, str]] = []  # what is caught: where its number goes, and the program
+        self.loops: list[tuple[str, str]] = []  # labels of break and continue
+        self.tries: list[tuple[str, str]] = []  # of each try: the variable of the number, and the label
 
     def write(self) -> None:
-        """Write what it does."""
+        """Write the body of the function."""
         function = self.function
         for name, type_ in function.variables.items():
             self.head.append(f"  %{name}.a = alloca {llvm_type(type_)}")
@@ -130,7 +130,7 @@ class FunctionWriter(ValueWriter):
     # the ends of a function
 
     def returns(self, value: str | None) -> None:
-        """Return a result; a zero where there is none."""
+        """Return a result; without one, zero."""
         function = self.function
         if function.result is NOTHING:
             self.line(f"ret {STATUS} 0" if function.raises else "ret void")
@@ -144,11 +144,11 @@ class FunctionWriter(ValueWriter):
         self.is_live = False
 
     def behind_status(self, kind: str, result: str, value: str) -> str:
-        """A result behind a status of 0."""
+        """A result together with a status of 0."""
         return self.value(f"insertvalue {kind} zeroinitializer, {result} {value}, 1")
 
     def fails(self, status: str) -> None:
-        """Hand on a status that is not 0: to what catches it, else to the caller."""
+        """Pass a status that is not 0 to the `except` around it, else to the caller."""
         function = self.function
         if self.tries:
             name, label = self.tries[-1]

@@ -6,7 +6,7 @@ import ast
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from cosim_compiler.errors import ContractError
 from cosim_compiler.names_in_reach import environment
@@ -17,8 +17,20 @@ from cosim_compiler.sources.tree_walk import tree_nodes
 from cosim_compiler.sources.views import Flat, Given, Kind, View, fields_of, flat_form, is_bundle
 
 Flatten = Callable[[types.FunctionType, Given], types.FunctionType]
-Bundle = tuple[type, list[ast.expr]]
-"""The class of a bundle, and its parts."""
+
+
+class Bundle(NamedTuple):
+    """A bundle in the source of a function."""
+
+    cls: type
+    parts: list[ast.expr]
+
+
+class AttributeOfView(NamedTuple):
+    """An attribute of a view in the source of a function."""
+
+    view: str
+    name: str
 
 
 Node = TypeVar("Node", bound=ast.AST)
@@ -128,10 +140,10 @@ class Met:
     def _written_out(self, name: str, cls: type) -> None:
         fields = [field if name == "self" else f"{name}_{field}" for field in fields_of(cls)]
         self.arguments[name] = fields
-        self.bundles[name] = cls, [Part(field, ast.Load()) for field in fields]
+        self.bundles[name] = Bundle(cls, [Part(field, ast.Load()) for field in fields])
 
     def _name_bundles(self) -> None:
-        """The names that are given a bundle once: ``past = s.past``."""
+        """Find the local names that are assigned a bundle, once: ``past = s.past``."""
         stores = self.stores
         for node in self.nodes:
             if not isinstance(node, ast.Assign) or len(node.targets) != 1:
@@ -139,41 +151,44 @@ class Met:
             target, bundle = node.targets[0], self.bundle(node.value)
             if bundle is None or not isinstance(target, ast.Name) or stores.count(target.id) != 1:
                 continue
-            named = [part for part in bundle[1] if isinstance(part, ast.Name)]
+            named = [part for part in bundle.parts if isinstance(part, ast.Name)]
             changed = [name for name in named if name.id in stores and not isinstance(name, Part)]
-            if len(named) == len(bundle[1]) and not changed:
+            if len(named) == len(bundle.parts) and not changed:
                 self.bundles[target.id] = bundle
 
     def bundle(self, node: ast.AST) -> Bundle | None:
-        """The class and the parts of a bundle, where it is one."""
+        """The bundle that a node stands for; None for other nodes."""
         if isinstance(node, ast.Name):
             return None if isinstance(node, Part) else self.bundles.get(node.id)
         if (attribute := self.attribute(node)) is not None:
-            bundle = self.views[attribute[0]].bundle(attribute[1])
-            return None if bundle is None else (bundle[0], [Part(name, ast.Load()) for name in bundle[1]])
+            of_view = self.views[attribute.view].bundle(attribute.name)
+            if of_view is None:
+                return None
+            cls, names = of_view
+            return Bundle(cls, [Part(name, ast.Load()) for name in names])
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
-            cls = self.helpers.get(node.func.id)
-            if isinstance(cls, type) and is_bundle(cls) and len(node.args) == len(fields_of(cls)):
-                return cls, node.args
+            helper = self.helpers.get(node.func.id)
+            if isinstance(helper, type) and is_bundle(helper) and len(node.args) == len(fields_of(helper)):
+                return Bundle(helper, node.args)
         return None
 
     # attributes
 
-    def attribute(self, node: ast.AST) -> tuple[str, str] | None:
-        """View and attribute, where it is one."""
+    def attribute(self, node: ast.AST) -> AttributeOfView | None:
+        """The attribute of a view that a node stands for; None for other nodes."""
         is_one = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
         if is_one and node.value.id in self.views:  # type: ignore[attr-defined]
-            return node.value.id, node.attr  # type: ignore[attr-defined]
+            return AttributeOfView(node.value.id, node.attr)  # type: ignore[attr-defined]
         return None
 
     def number(self, node: ast.AST) -> str:
-        """The attribute, where it is a number of a view; else empty."""
+        """The name of the attribute that a node stands for, if it is a number of a view; else ""."""
         attribute = self.attribute(node)
-        is_number = attribute is not None and attribute[1] in self.views[attribute[0]].numbers
-        return attribute[1] if attribute is not None and is_number else ""
+        is_number = attribute is not None and attribute.name in self.views[attribute.view].numbers
+        return attribute.name if attribute is not None and is_number else ""
 
     def _meet_attributes(self) -> None:
-        """The attributes of views, where each is met first, and which of the numbers are set."""
+        """Find the attributes of views in the order of their first mention, and the numbers that are set."""
         places: dict[str, dict[str, tuple[int, int, int]]] = {name: {} for name in self.views}
 
         def meet(view: str, names: Iterable[str], line: int, column: int) -> None:
@@ -183,9 +198,9 @@ class Met:
 
         for node in self.nodes:
             if isinstance(node, ast.Attribute) and (attribute := self.attribute(node)) is not None:
-                bundle = self.views[attribute[0]].bundle(attribute[1])
-                names = (attribute[1],) if bundle is None else bundle[1]
-                meet(attribute[0], names, node.lineno, node.col_offset)
+                of_view = self.views[attribute.view].bundle(attribute.name)
+                names = (attribute.name,) if of_view is None else of_view[1]
+                meet(attribute.view, names, node.lineno, node.col_offset)
                 if isinstance(node.ctx, ast.Store):
                     self.results.add(self.number(node))
             elif isinstance(node, ast.Subscript):
@@ -203,7 +218,7 @@ class Met:
             self.lines.update({name: place[0] for name, place in first_places.items()})
 
     def _asked_by(self, called: Called, parameter: str, view: View) -> tuple[str, ...]:
-        """The attributes that a helper asks a view for; what it sets is a result here, too."""
+        """The attributes of a view that a helper reads or sets; those that it sets are results here, too."""
         flat = self.flat(called)
         if flat is None:
             return ()
@@ -213,13 +228,13 @@ class Met:
     # calls
 
     def called(self, node: ast.Call) -> Called | None:
-        """The call of a function whose source counts; of a method of a bundle, too."""
+        """The call of a function, or of a method of a bundle, whose source is read; else None."""
         function: object = None
         arguments = list(node.args)
         if isinstance(node.func, ast.Name) and node.func.id not in self.local:
             function = self.helpers.get(node.func.id)
         elif isinstance(node.func, ast.Attribute) and (bundle := self.bundle(node.func.value)) is not None:
-            function = vars(bundle[0]).get(node.func.attr)
+            function = vars(bundle.cls).get(node.func.attr)
             arguments.insert(0, node.func.value)
         if not isinstance(function, types.FunctionType) or is_recursive(function):
             return None
@@ -230,20 +245,20 @@ class Met:
         return Called(node, function, [part for parts in starred for part in parts])
 
     def _parts_of_starred(self, argument: ast.expr) -> list[ast.expr]:
-        """``*s.past`` as its parts; any other argument as it is."""
+        """The parts of a starred bundle, ``*s.past``; any other argument alone."""
         bundle = self.bundle(argument.value) if isinstance(argument, ast.Starred) else None
         if bundle is None:
             return [argument]
-        return [ast.copy_location(copy_of(part), argument) for part in bundle[1]]
+        return [ast.copy_location(copy_of(part), argument) for part in bundle.parts]
 
     def function_of(self, called: Called) -> types.FunctionType | None:
-        """The function that is called in place of the author's; None where something is wrong with it."""
+        """The function that is called in place of the author's; None if it has a fault."""
         kinds: list[tuple[str, Kind]] = []
         for parameter, argument in called.given:
             if isinstance(argument, ast.Name) and argument.id in self.views:
                 kinds.append((parameter, self.views[argument.id]))
             elif (bundle := self.bundle(argument)) is not None:
-                kinds.append((parameter, bundle[0]))
+                kinds.append((parameter, bundle.cls))
         try:
             return self.flatten(called.function, tuple(kinds))
         except ContractError as error:

@@ -68,12 +68,12 @@ class FlatTree(ast.NodeTransformer):
         attribute, bundle = self.met.attribute(node), self.met.bundle(node)
         if bundle is not None:
             self._refuse(
-                node, f"{ast.unparse(node)} is {_a(bundle[0])}: call what it has: {_members(bundle[0])}"
+                node, f"{ast.unparse(node)} is {_a(bundle.cls)}: call what it has: {_members(bundle.cls)}"
             )
             return node
         if attribute is not None:
-            place = ast.copy_location(ast.Name(attribute[1], node.ctx), node)
-            return _first_element(place) if attribute[1] in self.met.results else place
+            place = ast.copy_location(ast.Name(attribute.name, node.ctx), node)
+            return _first_element(place) if attribute.name in self.met.results else place
         owner = self.met.bundle(node.value)
         if owner is None:
             return self.generic_visit(node)
@@ -93,7 +93,7 @@ class FlatTree(ast.NodeTransformer):
         attribute = self.met.attribute(node.value)
         if attribute is None or self.met.bundle(node.value) is not None:
             return self.generic_visit(node)
-        node.value = ast.copy_location(ast.Name(attribute[1], ast.Load()), node.value)
+        node.value = ast.copy_location(ast.Name(attribute.name, ast.Load()), node.value)
         node.slice = self.visit(node.slice)
         return node
 
@@ -127,8 +127,8 @@ class FlatTree(ast.NodeTransformer):
                 names = [name for name in flat.arguments[parameter] if name not in called.parameters]
                 arguments += [self._number(name, name in flat.results, argument) for name in names]
             elif flat is not None and bundle is not None:
-                places = [fields_of(bundle[0]).index(name) for name in flat.fields[parameter]]
-                arguments += [self._part(bundle[1][i], argument) for i in places]
+                places = [fields_of(bundle.cls).index(name) for name in flat.fields[parameter]]
+                arguments += [self._part(bundle.parts[i], argument) for i in places]
             elif number:
                 arguments.append(self._number(number, called.takes_view(parameter), argument))
             else:
@@ -146,7 +146,9 @@ class FlatTree(ast.NodeTransformer):
         """An argument; the parts of a bundle, one by one."""
         bundle = self.met.bundle(argument.value if isinstance(argument, ast.Starred) else argument)
         return (
-            [self.visit(argument)] if bundle is None else [self._part(part, argument) for part in bundle[1]]
+            [self.visit(argument)]
+            if bundle is None
+            else [self._part(part, argument) for part in bundle.parts]
         )
 
     def _part(self, part: ast.expr, at: ast.AST) -> ast.expr:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,13 @@ class Unknown:
     high: float
     start: float
     scale: float
+
+
+class _LastRun(NamedTuple):
+    """The last run with derivatives, and the values of the unknowns."""
+
+    values: Vector
+    run: Sensitivities
 
 
 class Calibration(FixedAttributes):
@@ -110,7 +117,7 @@ class Calibration(FixedAttributes):
         self._check_begin()
         self.runs_of.prepare(list(pairs), self.times)
         self._runs = 0
-        self._last: tuple[Vector, Sensitivities] | None = None
+        self._last: _LastRun | None = None
 
     def _read(self, unknowns: Mapping[str, Any], pairs: Mapping[str, str], data: cosim.Result) -> None:
         """Parameters, signals by their columns, and times; all their faults are reported together."""
@@ -223,22 +230,22 @@ class Calibration(FixedAttributes):
 
     @property
     def differences(self) -> str:
-        """Why derivatives are differences of runs; empty where they are exact."""
+        """The reason why derivatives are differences of runs; empty if they are exact."""
         return self.runs_of.differences
 
     def _differentiated(self, values: Vector) -> Sensitivities | None:
-        """A run of these values with its derivatives, taken once; None where there are none."""
-        if self._last is None or not np.array_equal(self._last[0], values):
+        """The run of these values with its derivatives; the last one is stored. None without derivatives."""
+        if self._last is None or not np.array_equal(self._last.values, values):
             paths = (unknown.path for unknown in self.unknowns)
             run = self.runs_of.differentiate(dict(zip(paths, values.tolist(), strict=True)))
             if run is None:
                 return None
             self._runs += 1
-            self._last = values.copy(), run
-        return self._last[1]
+            self._last = _LastRun(values.copy(), run)
+        return self._last.run
 
     def _residuals_at(self, values: Vector) -> Vector:
-        """Residuals of one point, of a run that has its derivatives as well where there are some."""
+        """The residuals of one point, from a run with derivatives if there are some."""
         run = self._differentiated(values)
         residuals: Vector = (self.residuals(values) if run is None else self._scaled(run.signals[None]))[0]
         return residuals
