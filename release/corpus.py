@@ -51,7 +51,7 @@ ATTACHED = {
     **{"coordinate": "elbow.q[0]", "coordinate1": "shoulder.q[0]", "coordinate2": "elbow.q[0]"},
     **{"delay": "late", "history": "wave", "initial": "begin"},
 }
-"""To what an attachment of that name is attached."""
+"""The parts to which attachments of these names are attached."""
 SIGNALS = ("wave", "elbow.q[0]", "steps.part", "felt", "sampled")
 """The signals of measures: one with all derivatives, a state, one without derivatives, a past, jumps."""
 ALONE = ("mechanics.ground", "mechanics.rigid_body", "mechanics.unchecked_body", "fmu.model_exchange")
@@ -117,7 +117,7 @@ def alternatives(id: str, cls: type[cosim.Component]) -> Iterator[dict[str, Any]
 
 
 def values_of(id: str, cls: type[cosim.Component], signal: str = "wave") -> dict[str, Any]:
-    """Values for what has no default, and what it is attached to."""
+    """The values of parameters without a default, and the attachments."""
     followed = dict.fromkeys(("source", "first", "second"), signal)
     needed = {n: d for n, d in cls.declarations.items() if d.kind == "parameter" and d.start is None}
     numbers = {n: np.ones(d.shape) if d.shape else 1.0 for n, d in needed.items()}

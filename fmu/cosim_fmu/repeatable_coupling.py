@@ -37,7 +37,7 @@ class RepeatableCoupling(Coupling):
         """Run it."""
 
     def __reduce__(self) -> Any:
-        """In another process it is made anew, of what it was made of here; without its results."""
+        """The recipe of a copy in another process, without results."""
         known = {name: getattr(self, name) for name in ("python_files", "run_options", "start_values")}
         return _rebuild, (self._recipe, self.until, known)
 

@@ -57,7 +57,7 @@ def why_not_side_by_side(couple: Callable[[], CoSimulation], until: float) -> st
 MOST_NUMBERS = 2**22
 """Numbers that are recorded to compare two runs: 32 MB."""
 MOST_TRIES = 3
-"""To compare; where all of them fail, instances are not reset."""
+"""Attempts to compare; if all of them fail, instances are not reset."""
 NUMBERS = ("real", "integer", "boolean")
 
 
@@ -116,7 +116,7 @@ class RunAgain:
         return loop.simulate(until=until, record=list(signals), inside="nothing", interval=loop.step)
 
     def _find_out(self, until: float) -> None:
-        """Compare, where a run that ended well has left instances to reset."""
+        """Compare two runs once, if a successful run has left instances to reset."""
         loop = self.loop
         if not self._has_begun:
             loop.settle_order()  # it makes instances of its own

@@ -12,7 +12,7 @@ from cosim_ensembles.changes import Changes
 from cosim_ensembles.plan import Plan
 
 Progress = Callable[[int, int], "bool | None"]
-"""Gets how many runs have ended, and how many there are; False stops them."""
+"""Receives the number of runs that have ended, and of all runs; False stops them."""
 
 
 @dataclass(frozen=True)

@@ -178,7 +178,7 @@ def _optimized(module: Any) -> str:
 
 
 def _machine() -> Any:
-    """For this machine's operating system and for every processor of its family."""
+    """The target of this operating system and of every processor of its family."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()

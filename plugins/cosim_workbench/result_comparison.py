@@ -147,7 +147,7 @@ def _of_texts(name: str, reference: _Course, other: _Course, window: float) -> D
 
 
 def _first_other_text(course: _Course, points: _Course, window: float) -> tuple[float, Any, Any] | None:
-    """The first point whose text a course does not have around that time: its time, what it has, the text."""
+    """The first point whose text a course does not have around that time: time, texts of the course, text."""
     times = course.times
     start, end = max(times[0], points.times[0]), min(times[-1], points.times[-1])
     rounding = 1e-9 * max(abs(start), abs(end))

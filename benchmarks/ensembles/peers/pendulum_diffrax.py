@@ -12,7 +12,7 @@ task = json.loads(sys.argv[1])
 
 
 def measured(threads):
-    """Runs in a process that may use so many processors."""
+    """The runs in a process that may use this number of processors."""
     import diffrax
     import jax
     import jax.numpy as jnp

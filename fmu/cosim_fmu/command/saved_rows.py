@@ -31,7 +31,7 @@ from cosim_master.recording.recorder import Recorder
 from cosim_workbench.reports import reported_result
 
 SECONDS = 2.0
-"""Between two times that results are written."""
+"""Time between two writes of the results, s."""
 SHARE = 0.05
 """Of the time of a run that may be spent on what is done again each time: with files that are written anew,
 and with many rows that are gathered, it is done less often."""
@@ -63,7 +63,7 @@ class SavedRows:
         return self
 
     def __call__(self, time: float) -> None:
-        """At a simulated time (s)."""
+        """Write the results at a simulated time (s), if it is time for that."""
         self._progress(time)
         begun = perf_counter()
         if begun - self._last >= self._wait:

@@ -168,7 +168,7 @@ class ContainerExporter(FileExporter):
 def write_native_container(
     loop: CoSimulation, interface: FmuInterface, target: Path, given: NativeFmuOptions
 ) -> str:
-    """Write a co-simulation of systems as an FMU without Python; what it is, in words.
+    """Write a co-simulation of systems as an FMU without Python. Returns its description, in words.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def _abilities(loop: CoSimulation) -> Mapping[str, str]:
 
 
 def _is_of(entry: Entry, files: set[Path]) -> bool:
-    """Whether a class is of a Python file beside the scenario, which travels with that."""
+    """Whether a class belongs to a Python file of the scenario, which travels with it."""
     module = importlib.import_module(entry.cls.__module__)
     file = getattr(module, "__file__", None)
     return file is not None and Path(file).resolve() in files

@@ -79,7 +79,7 @@ class Adaptive(ProgrammedAlgorithm):
 
     @property
     def figures(self) -> dict[str, float]:
-        """``exchanges`` that were kept; ``missed`` or ``rejected`` ones; ``iterations`` beside the first."""
+        """Counts: accepted ``exchanges``; ``missed`` or ``rejected`` ones; ``iterations`` after the first."""
         counts = self.memory.counts
         taken, rejected = int(counts[layout.TAKEN]), int(counts[layout.REJECTED])
         bad = {"rejected" if counts[layout.GOES_BACK] else "missed": rejected}
@@ -96,7 +96,7 @@ class Adaptive(ProgrammedAlgorithm):
         return Adaptive(0.1 * self.tolerance, tenth, self.iterations, self.controlled)
 
     def course_of_inputs(self, stepped: bool) -> str:
-        """In words; `stepped` says whether the source steps before."""
+        """The course of inputs in words; `stepped` says whether the source steps before."""
         return continued(1)
 
     def settle(self, memory: ExchangeMemory) -> None:

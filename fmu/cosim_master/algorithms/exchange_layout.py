@@ -53,7 +53,7 @@ RESIDUAL, CHANGE, BASE, WORK, PIVOTS, INVERSE = range(ROWS, ROWS + 6)
 
 
 def matrix_row(size: int) -> int:
-    """Row in which the matrix begins that is to be inverted, of an interface with so many values."""
+    """The first row of the inverted matrix, for an interface with this number of values."""
     return INVERSE + size
 
 

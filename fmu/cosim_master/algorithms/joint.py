@@ -15,7 +15,7 @@ SIMULATOR = ("endless_events", "final_time")  # options that are not the integra
 
 
 def check_options(integrator: str, options: Mapping[str, Any]) -> None:
-    """Say now what an integrator does not take.
+    """Raise an error for options that an integrator does not have.
 
     Parameters
     ----------

@@ -89,7 +89,7 @@ class WaveformIteration(ProgrammedAlgorithm):
         return {"iterations": int(counts[layout.TOTAL]), "largest_iterations": int(counts[layout.LARGEST])}
 
     def course_of_inputs(self, stepped: bool) -> str:
-        """In words; `stepped` says whether the source steps before."""
+        """The course of inputs in words; `stepped` says whether the source steps before."""
         return f"{HELD[self.hold]}, again until both fit"
 
     def settle(self, memory: ExchangeMemory) -> None:
@@ -104,7 +104,7 @@ class WaveformIteration(ProgrammedAlgorithm):
         memory.numbers[layout.RELAXATION] = self.relaxation
 
     def calls(self, order: Sequence[str], loops: Sequence[FeedthroughLoop] = ()) -> list[Call]:
-        """Set all, step all; read one after the other, each with what those before have told."""
+        """Set all, step all; read one after the other, each with the values of those before."""
         sequence = [(layout.SET_ALONG, name) for name in order]
         sequence += [(layout.ADVANCE_ALL, ""), (layout.PUT_END, "")]
         for name in order:
@@ -257,7 +257,7 @@ class LoopExchange:
         self._exchange.advance(name, time, size)
 
     def restore(self, token: Any) -> None:
-        """Go back to a saved state."""
+        """Restore a saved state."""
         self._exchange.restore(token)
 
     def advance_all(self, time: float, size: float) -> None:

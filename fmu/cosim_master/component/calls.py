@@ -53,7 +53,7 @@ CALL = 6
 
 
 def has_instance(live, epoch):
-    """Whether this State has been initialized with an FMU; before, its outputs are 0.
+    """Whether this State has been initialized with an FMU; before that its outputs are 0.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def read_outputs(live, group):
 
 
 def output(live, index):
-    """An output that has been read."""
+    """The value of an output that has been read."""
     block = integers_at(int(live), SIZE)
     return reals_at(block[OUTPUTS_AT] + REAL * index, 1)[0]
 

@@ -123,7 +123,7 @@ class ModelExchangeFmu(cosim.Component):
         return int(value) if type(declared.start) is int and isinstance(value, Integral) else value
 
     def bind(self, live):
-        """Say where the control block lies; compiled code goes on from there."""
+        """Store the place of the control block, from which compiled code continues."""
         live[0] = float(self.block.ctypes.data)
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted")

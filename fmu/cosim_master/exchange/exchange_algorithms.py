@@ -139,7 +139,7 @@ class ExchangePrograms:
         self.saves_states = (programmed is not None and programmed.saves_states) or bool(self._loops)
 
     def arrays(self, machine: ExchangeMachine, exchange: Exchange) -> list[AlgorithmArrays]:
-        """The algorithm of the master first, then its loops; asked in Python they get this exchange."""
+        """The arrays of the master's algorithm, then of its loops; algorithms in Python get this exchange."""
         coupled, size = self._coupled, len(self._coupled.interface_names)
         numbers, outputs = machine.number, machine.outputs.size
         programmed = self._programmed
@@ -302,7 +302,7 @@ class ExchangeFace:
         return _Saved(states, outputs, coupled.marks())
 
     def restore(self, token: _Saved) -> None:
-        """Go back; events since then have not happened."""
+        """Restore the states, and undo all records since then."""
         coupled = self._coupled
         coupled.collect()
         for name, state in token.states.items():

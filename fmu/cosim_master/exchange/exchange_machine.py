@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def number_function(function: Callable[..., int], count: int, compiled: bool) -> Callable[..., int]:
-    """A function of so many whole numbers, which raises nothing.
+    """A function of whole numbers, which raises nothing.
 
     Parameters
     ----------

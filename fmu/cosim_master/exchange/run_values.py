@@ -154,7 +154,7 @@ class RunValues:
                     values[name] = array
 
     def resume(self, names: Iterable[str]) -> None:
-        """Participants were used from Python: functions of C go on from there."""
+        """Let functions of C continue after participants were used from Python."""
         for name in names:
             participant = self._coupled.participants[name]
             if name not in self._in_python and isinstance(participant, StepsNatively):
@@ -183,7 +183,7 @@ class RunValues:
         samples.lines = InputLines(*(machine.inputs[region, slots].tolist() for region in regions))
 
     def _resume_samples(self) -> None:
-        """Samples of the coupling go on from where they are."""
+        """Continue the samples of the coupling."""
         samples, machine = self._coupled.samples, self._machine
         machine.clock.sampled = samples.since
         for name, (since, reached) in samples.steps.items():
@@ -215,7 +215,7 @@ PART_OF_PIECE = 4
 
 
 class RunRows:
-    """Gives rows of the interpreter to the recorder and to the samples of the coupling.
+    """Passes rows of the interpreter on to the recorder and to the samples of the coupling.
 
     Parameters
     ----------
@@ -262,11 +262,11 @@ class RunRows:
 
     @property
     def are_crowded(self) -> bool:
-        """Whether so many texts wait that rows should be taken over."""
+        """Whether so many texts wait that the rows should be emptied."""
         return PART_OF_PIECE * self._numbers.size > recording.CHARACTERS
 
     def make(self, count: int) -> None:
-        """Room for so many rows."""
+        """Allocate rows."""
         width = self._machine.columns + 2
         if black_box.box is None:
             self._rows = np.empty((count, width))

@@ -138,11 +138,11 @@ class JointSystem:
         return {input: value for (target, input), value in self._wiring.given.items() if target == name}
 
     def outputs_lag(self, name: str) -> bool:
-        """Whether outputs of a member have to be asked for behind its derivatives."""
+        """Whether outputs of a member follow its states only after the derivatives are computed."""
         return self._lagging is None or name in self._lagging
 
     def begin(self) -> None:
-        """A member has ended its initialization: begin if it was the last one."""
+        """Begin the simulation when the last member has ended its initialization."""
         members = self.members
         parts = [JointPart(name, m.model) for name, m in members.items() if m.model is not None]
         if len(parts) < len(members):
@@ -381,7 +381,7 @@ class JointSystem:
             member.store_values(time)
 
     def _record_step(self, state: cosim.State) -> None:
-        """An integrator step has ended: keep what the members show there."""
+        """Record the values of the members at the end of an integrator step."""
         self._settled = False
         self.settle()
         self._settled = False
@@ -400,7 +400,7 @@ class JointSystem:
         return len(self.members) == 1
 
     def guard(self, action: Any, what: str = "") -> Any:
-        """Call something; what it raises becomes an error that names the member."""
+        """Call a function; its exceptions become an error that names the member."""
         model = self._model
         assert model is not None
         try:
@@ -448,7 +448,7 @@ class JointSystem:
         return len(head).to_bytes(LENGTH, "little") + head + self.solver.simulator.state.to_bytes()
 
     def restore(self, saved: bytes) -> None:
-        """To what `to_bytes` gave; the members have gone back already."""
+        """Restore a state of `to_bytes`, after the members have restored theirs."""
         assert self._model is not None and self._wiring is not None
         end = LENGTH + int.from_bytes(saved[:LENGTH], "little")
         memory = json.loads(saved[LENGTH:end])
@@ -468,7 +468,7 @@ class JointSystem:
             self._settled = False
 
     def end(self) -> None:
-        """Nothing is solved any more."""
+        """End the simulation."""
         if self._model is not None:
             self._model.evaluation.end()
         self._solver = self._model = self._wiring = self._lagging = None

@@ -46,7 +46,7 @@ CHANGING = tuple(
     for i, (name, _, role) in enumerate(ARRAYS)
     if role in (STATE, COMPUTED) or name in ("work", "scratch", "held_ints", "probe", "places")
 )
-"""Numbers of the arrays that make a run go on as if it had never left, rows and findings apart."""
+"""Numbers of the arrays that a run needs to continue, without rows and findings."""
 
 STEP_CALL = "iffiiiii>i"
 ARRAY_CALL = "iiiii>i"
@@ -55,7 +55,7 @@ STRIDE = 1 << 40  # steps in one call
 
 
 def called_step(handle, start, length, flag, first, second, third, fourth):
-    """Advance to ``start + length``; DONE, or NOT_DONE: Python goes on with what is in ``head[ANSWER]``."""
+    """Advance to ``start + length``; DONE, or NOT_DONE if Python continues with ``head[ANSWER]``."""
     head = integers_at(handle, WHOLE_HEAD)
     if head[BOUND] == 0:
         head[ANSWER] = STEPPED
@@ -139,7 +139,7 @@ def called_restore(handle, state, no, arrays, more):
 
 
 def called_nothing(handle, indices, count, values, size):
-    """Nothing: Python does it."""
+    """Do nothing: Python does it."""
     return DONE
 
 

@@ -353,7 +353,7 @@ class FmuParticipant(InstanceParticipant):
         )
 
     def _leave_native(self) -> None:
-        """No compiled code calls it: there is no step that it has to leave to Python."""
+        """Forget the steps that are left to Python, since no compiled code calls the FMU any more."""
         self._flags[LATEST], self._flags = math.inf, np.zeros(5)
 
     def _names_of_calls(self) -> dict[str, str]:
@@ -381,7 +381,7 @@ class FmuParticipant(InstanceParticipant):
         return self._time, self._clocks.save(), len(self._passages), self._next_event
 
     def _recall(self, remembered: tuple[Any, ...]) -> None:
-        """Go back to what `_remembered` has returned."""
+        """Restore the memory that `_remembered` returned."""
         self._time, clocks, events, self._next_event = remembered
         self._clocks.restore(clocks)
         del self._passages[events:]
@@ -417,7 +417,7 @@ class FmuParticipant(InstanceParticipant):
         return token
 
     def restore(self, token: Any) -> None:
-        """Go back to a state that this instance saved, or that was made of bytes."""
+        """Restore a state that this instance saved, or that was made of bytes."""
         super().restore(token)
         self._recall(token.more)
 
@@ -485,7 +485,7 @@ class FmuParticipant(InstanceParticipant):
         )
 
     def _read_messages(self) -> None:
-        """In event mode: keep the messages of clocks that tick."""
+        """Store the messages of clocks that tick, in event mode."""
         names = self._clocks.belonging()
         if names:
             self._clocks.shown.update(zip(names, self._read(names), strict=True))

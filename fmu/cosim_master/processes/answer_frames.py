@@ -97,7 +97,7 @@ def part_of(member):
 
 
 def serve_calls(address):
-    """Answer messages until one is another one, a call is not as usual, or nothing comes."""
+    """Answer messages until one is of another kind, a call is unusual, or none comes."""
     service = service_of(address)
     wire = wire_of(service.wire_at)
     while True:
@@ -118,7 +118,7 @@ def serve_calls(address):
 
 
 def receive_request(service, wire):
-    """Wait for a message of numbers; how many bytes have come, else `ELSEWHERE` or `NOTHING_CAME`."""
+    """Wait for a message of numbers. Returns its bytes, else `ELSEWHERE` or `NOTHING_CAME`."""
     service.arrived = 0
     size = FIRST
     while service.arrived < size:
@@ -203,7 +203,7 @@ def called_writes(service):
 
 
 def carry_out(service, wire):
-    """Do all calls of a message; whether each was as usual."""
+    """Make all calls of a message. Returns whether each was as expected."""
     at = service.request_at + FIRST
     given = at + INTEGER * service.integers
     found = service.answer_at + service.answer_head
@@ -227,7 +227,7 @@ def carry_out(service, wire):
 
 
 def do_call(service, member, action, writes):
-    """Write inputs, and do an action of a participant; whether all was as usual."""
+    """Write inputs, and carry out an action of a participant. Returns whether all was as expected."""
     part = part_of(member)
     request = reals_at(member.request_at, 2 + writes * member.inputs)
     values = member.request_at + 2 * WORD

@@ -167,7 +167,7 @@ class Channel:
 
     @property
     def holds_bytes(self) -> bool:
-        """Whether some have been read that belong to the next message."""
+        """Whether bytes of the next message have been read."""
         return bool(self._left)
 
     def put_back(self, data: bytes) -> None:
@@ -179,7 +179,7 @@ class Channel:
         return len(self._left) >= HEAD.size or bool(self._poll.poll(1e3 * seconds))
 
     def read(self, most: int) -> bytes:
-        """The bytes that are there, or the next that arrive."""
+        """The available bytes, or the next that arrive."""
         found = os.read(self.reading, most)
         if not found:
             raise EOFError
@@ -276,7 +276,7 @@ class SocketChannel(Channel):
         return len(self._left) >= HEAD.size or bool(select.select([self._socket], [], [], seconds)[0])
 
     def read(self, most: int) -> bytes:
-        """The bytes that are there, or the next that arrive."""
+        """The available bytes, or the next that arrive."""
         found = self._socket.recv(most)
         if not found:
             raise EOFError

@@ -25,9 +25,9 @@ MOST_GREETINGS = 64
 MOST_PROCESSES = 64
 """Processes of runs at a time."""
 SECONDS_BETWEEN_LOOKS = 0.1
-"""At the end of a process, and at the other end of its connection."""
+"""Time between checks of the process, and of the other end of its connection, s."""
 SECONDS_TO_NOTICE = 30
-"""s; between probes of a client from whose machine nothing has come."""
+"""Time between probes of a silent client, s."""
 LOOKS = 4
 MOST_LOG = 1 << 20
 """Bytes of a log that are sent after the end of a process."""
@@ -132,7 +132,7 @@ def _cut(connection: socket.socket) -> None:
 
 
 def _stay_awake(connection: socket.socket) -> None:
-    """Notice, without a message, that the machine at the other end has gone."""
+    """Detect, without a message, that the machine at the other end is lost."""
     connection.settimeout(None)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -160,7 +160,7 @@ def welcome(refused: str = "") -> dict[str, Any]:
 
 
 def host_participants(reading: int, writing: int, who: str) -> None:
-    """Start a process for a run, and say at its end how it has ended.
+    """Start a process for a run, and report at its end how it has ended.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def host_participants(reading: int, writing: int, who: str) -> None:
 
 
 def _wait(worker: WorkerProcess, reading: int) -> bool:
-    """For the end of the process; whether the other end has gone before, and the process with it."""
+    """Wait for the end of the process. Returns whether it was killed because the other end was lost."""
     watched = select.poll()
     watched.register(reading, getattr(select, "POLLRDHUP", 0))
     until = None
@@ -231,7 +231,7 @@ def _end_of(path: Any) -> tuple[int, bytes]:
 
 
 def print_serving(server: ParticipantServer, address: str) -> None:
-    """Say where a server is found."""
+    """Print the address of a server."""
     machine = f"[{address}]" if ":" in address else address
     print(f"serving participants at tcp://{machine}:{server.port}", flush=True)
     if address not in ("127.0.0.1", "::1", "localhost"):

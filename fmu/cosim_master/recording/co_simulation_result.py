@@ -56,7 +56,7 @@ UNSTABLE = "unstable"
 REQUIRED = {"fine": ("fine",), "known": ("fine", "smaller step", "tighter tolerance", "other algorithm")}
 """The verdicts that meet each requirement."""
 MOST_NAMES = 4
-"""In a line."""
+"""Names in a line."""
 
 
 class CouplingError(cosim.CosimError):
@@ -298,7 +298,7 @@ class CoSimulationResult(cosim.Result):
 
     @property
     def coupling(self) -> CouplingReport:
-        """The error that the coupling made; worked out when first asked for, then also in `statistics`."""
+        """The error of the coupling, computed when it is first read, then also in `statistics`."""
         if self._report is None:
             self._report = self._assess()
             self.statistics["coupling"] = self._report.figures()

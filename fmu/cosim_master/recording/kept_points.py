@@ -12,7 +12,7 @@ SAME = 1e-9
 
 
 class KeptPoints(NamedTuple):
-    """Each so many communication points one is kept.
+    """The choice of one communication point in each group of several.
 
     Rows between communication points, both rows of a jump, and the end are kept in any case.
 

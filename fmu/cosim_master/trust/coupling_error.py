@@ -32,7 +32,7 @@ ROWS_FOR_ONE = 6
 GOOD_FIT = 1e-4
 """A misfit below this part of an output's range means that the participants do not change over it."""
 AS_GOOD, SMALL = 3.0, 0.1
-"""Equations count that miss the run by at most so many times the best, or this part of the error."""
+"""Equations count if their misfit is at most this many times the best, or this part of the error."""
 MOST_APART = 4.0
 """Of the least answer: equations may have solutions that grow and that the run does not show."""
 SAFETY = 2.5

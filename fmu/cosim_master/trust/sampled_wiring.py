@@ -182,9 +182,9 @@ def resampled(samples: Samples, sources: NDArray[np.intp], most: int) -> Resampl
 
 Places = NDArray[np.intp]
 MOST_TICKS = 2000
-"""More are not worked off, and a coarser grid would miss them."""
+"""Ticks at most, since more cost too much time, and a coarser grid would miss them."""
 MOST_PARTS = 20
-"""A clock need not change an output at each tick: so many may lie between the closest changes."""
+"""Periods at most between the closest changes, since a clock need not change an output at each tick."""
 BENT = 0.1
 """Of the largest change between ticks: who goes so far off a line there forgets until the next one."""
 LEAST_CHANGES, MOST_SILENT = 3, 2
@@ -229,7 +229,7 @@ def _is_clocked(times: Vector, ticks: Places) -> bool:
 def at_ticks(
     samples: Samples, sources: Places, jumping: Places, sampled: Places, fed: Places = NOTHING
 ) -> list[tuple[Samples, Vector]]:
-    """Only the points at which discrete outputs change: in between nothing reads what their inputs are given.
+    """The points at which discrete outputs change: in between nothing reads the values of their inputs.
 
     An output that shows a change at the end of an exchange may have made it there, with the value that its
     input had last, or where the exchange began, unseen until its end: which one, the master is not told. A
