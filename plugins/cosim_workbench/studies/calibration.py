@@ -25,7 +25,7 @@ Vector = NDArray[np.float64]
 STEP = 1e-4
 """The relative increment of finite differences."""
 SMALL = 1e-3
-"""A parameter below this part of its range has this in place of its magnitude."""
+"""Of its range: what is smaller has this in place of its own magnitude."""
 WEIGHTS, SOLUTION = 1e-6, 1e-12
 """Relative decrease of what remains at which a search ends: one for weights alone, and the last one."""
 SQUARED = 1e100

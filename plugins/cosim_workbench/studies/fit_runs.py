@@ -17,7 +17,7 @@ Vector = NDArray[np.float64]
 ACCURACY = 1e-9
 """The default accuracy of runs of models, whose differences have to be exact."""
 ACCURACY_WITH_DERIVATIVES = 1e-8
-"""The default accuracy of runs with derivatives, which are not differences of runs."""
+"""The same of runs with their derivatives, which are not differences of runs."""
 FINE = 4
 """Points of the grid for each measured one, where these are not evenly spaced."""
 
