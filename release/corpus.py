@@ -121,10 +121,12 @@ def values_of(id: str, cls: type[cosim.Component], signal: str = "wave") -> dict
     followed = dict.fromkeys(("source", "first", "second"), signal)
     needed = {n: d for n, d in cls.declarations.items() if d.kind == "parameter" and d.start is None}
     numbers = {n: np.ones(d.shape) if d.shape else 1.0 for n, d in needed.items()}
-    known = {**ATTACHED, **followed}
-    attached = {n: known[n] for n, d in cls.declarations.items() if d.kind == "attachment" and n in known}
+    attachments = {**ATTACHED, **followed}
+    attached = {
+        n: attachments[n] for n, d in cls.declarations.items() if d.kind == "attachment" and n in attachments
+    }
     sources = {n: d for n, d in cls.declarations.items() if d.options.get("provides") == "source"}
-    attached |= {n: signal for n, d in sources.items() if n not in known and not d.options["optional"]}
+    attached |= {n: signal for n, d in sources.items() if n not in attachments and not d.options["optional"]}
     return {**numbers, **attached, **VALUES.get(id, {})}
 
 

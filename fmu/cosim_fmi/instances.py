@@ -382,12 +382,12 @@ class UnpackedFmu:
 def _library_file(folder: Path, interface: FmuInterface, wine: bool) -> Path:
     """The library for this machine; a lone one of another name than the standard asks for will do."""
     place, suffix = place_of_library(interface.version, wine)
-    wanted = folder / "binaries" / place / f"{interface.identifier}{suffix}"
-    if not wanted.exists():
-        libraries = [*wanted.parent.glob(f"*{suffix}")]
+    library = folder / "binaries" / place / f"{interface.identifier}{suffix}"
+    if not library.exists():
+        libraries = [*library.parent.glob(f"*{suffix}")]
         if len(libraries) == 1:
-            shutil.copyfile(libraries[0], wanted)
-    return wanted
+            shutil.copyfile(libraries[0], library)
+    return library
 
 
 def place_of_library(version: str, wine: bool = False) -> tuple[str, str]:

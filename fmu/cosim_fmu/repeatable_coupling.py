@@ -38,8 +38,8 @@ class RepeatableCoupling(Coupling):
 
     def __reduce__(self) -> Any:
         """The recipe of a copy in another process, without results."""
-        known = {name: getattr(self, name) for name in ("python_files", "run_options", "start_values")}
-        return _rebuild, (self._recipe, self.until, known)
+        attributes = {name: getattr(self, name) for name in ("python_files", "run_options", "start_values")}
+        return _rebuild, (self._recipe, self.until, attributes)
 
     def __copy__(self) -> RepeatableCoupling:
         """A copy with the same participants and settings; `__reduce__` makes other participants."""

@@ -140,8 +140,8 @@ def _of_texts(name: str, reference: _Course, other: _Course, window: float) -> D
         if difference is None or difference[0] >= deviation.time:
             continue
         time, nearby, text = difference
-        expected, found = (text, nearby) if is_swapped else (nearby, text)
-        sentence = f"differs from t = {time:.9g} s on: {found!r:.60} instead of {expected!r:.60}"
+        expected, actual = (text, nearby) if is_swapped else (nearby, text)
+        sentence = f"differs from t = {time:.9g} s on: {actual!r:.60} instead of {expected!r:.60}"
         deviation = Deviation(name, time=time, text=sentence)
     return deviation
 

@@ -122,13 +122,13 @@ class ForeignInstance:
         described : dict
             As `read_experiments` gives it; names that the FMU does not have are an error.
         """
-        known = {v["name"]: v for v in self.fmu.variables if v["size"] == 1}
-        shown = [self._known(known, name) for name in described["references"] if name != "time"]
-        stimuli = [self._known(known, name) for name in described["stimuli"] if name != "time"]
+        scalars = {v["name"]: v for v in self.fmu.variables if v["size"] == 1}
+        shown = [self._known(scalars, name) for name in described["references"] if name != "time"]
+        stimuli = [self._known(scalars, name) for name in described["stimuli"] if name != "time"]
         start, stop, step = described["start"], described["stop"], described["step"]
         self._call_checked(self.instance.setup, start, stop, described["tolerance"])
         for name, text in described["parameters"].items():
-            variable = self._known(known, name)
+            variable = self._known(scalars, name)
             self.set([variable], [_as_type(variable, value_of(text, name))])
         self._stimulate(described, stimuli, start)
         self._call_checked(self.instance.enter_initialization_mode)

@@ -144,8 +144,8 @@ class ContainerExporter(FileExporter):
                 _run_first_steps(loop)
                 beside = {file.resolve() for file in loop.python_files.values()}
                 used = [entry for entry in registry.used.values() if not _is_of(entry, beside)]
-            known = [entry for record in registry.plugins for entry in record.entries]
-        bundle = Bundle(used, known, OURS)
+            entries = [entry for record in registry.plugins for entry in record.entries]
+        bundle = Bundle(used, entries, OURS)
         for library in {LIBRARIES[kind] for kind in members(carried) if kind in LIBRARIES}:
             bundle.require(library)
         manifest = whole_manifest(bundle, interface.model_name, INSTANCE)

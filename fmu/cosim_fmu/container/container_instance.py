@@ -232,7 +232,7 @@ class ContainerInstance:
             run = self._begun()
             self._write()
             computed_values: dict[str, Any] = {}
-            wanted: dict[tuple[str, bool], list[str]] = {}
+            names_by_source: dict[tuple[str, bool], list[str]] = {}
             for name in names:
                 if name.startswith(f"{COUPLING}."):
                     computed_values[name] = self._coupling(run, name.removeprefix(f"{COUPLING}."))
@@ -242,8 +242,10 @@ class ContainerInstance:
                     computed_values[name] = derived.of(np.array([value])).tolist()[0]
                 else:
                     participant, _, variable = name.partition(".")
-                    wanted.setdefault((participant, self._follows_at_once(name)), []).append(variable)
-            for (participant, at_once), variables in wanted.items():
+                    names_by_source.setdefault((participant, self._follows_at_once(name)), []).append(
+                        variable
+                    )
+            for (participant, at_once), variables in names_by_source.items():
                 values = run.read_now(participant, variables) if at_once else run.read(participant, variables)
                 computed_values |= {f"{participant}.{v}": x for v, x in zip(variables, values, strict=True)}
         return computed_values

@@ -64,5 +64,5 @@ def newton_rows(size: int) -> int:
 
 def digest() -> str:
     """A digest of all indices: it differs if the layout of the arrays does."""
-    known = sorted((name, value) for name, value in globals().items() if name.isupper())
-    return hashlib.sha256(repr(known).encode()).hexdigest()
+    constants = sorted((name, value) for name, value in globals().items() if name.isupper())
+    return hashlib.sha256(repr(constants).encode()).hexdigest()

@@ -243,8 +243,8 @@ class LoopExchange:
         self.can_restore = exchange.can_restore
         self.order: Sequence[str] = loop.participants
         self.interface_names: Sequence[str] = loop.values
-        known = {name: place for place, name in enumerate(exchange.interface_names)}
-        self.places = np.array([known[name] for name in loop.values], dtype=np.intp)
+        place_of = {name: place for place, name in enumerate(exchange.interface_names)}
+        self.places = np.array([place_of[name] for name in loop.values], dtype=np.intp)
         self.interface_owners: Sequence[str] = [exchange.interface_owners[place] for place in self.places]
         self.interface_held: Sequence[bool] = [exchange.interface_held[place] for place in self.places]
 

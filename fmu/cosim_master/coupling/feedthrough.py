@@ -21,9 +21,9 @@ def direct_inputs(
 
     The dependencies in initialization mode may differ from those in a run.
     """
-    known: Mapping[str, frozenset[str]] = description.initial_feedthrough
-    if initializing and output in known:
-        return known[output]
+    initial: Mapping[str, frozenset[str]] = description.initial_feedthrough
+    if initializing and output in initial:
+        return initial[output]
     if description.feedthrough is not None and output in description.feedthrough:
         return description.feedthrough[output]
     return frozenset(with_causality(description, "input"))

@@ -99,10 +99,10 @@ class CompiledLoop:
         self._names, self._numbers = machine.names, ValueNumbers()
         goes_back = programs.saves_states
         flags = words_of(machine.answers, np.float64).reshape(len(self._names), ANSWER)
-        found = native_participants(coupled, points, flags[:, :ANSWERED], self._along, goes_back)
-        self.in_python = {name: calls for name, calls in found.items() if isinstance(calls, str)}
+        native = native_participants(coupled, points, flags[:, :ANSWERED], self._along, goes_back)
+        self.in_python = {name: calls for name, calls in native.items() if isinstance(calls, str)}
         self._called: dict[str, CalledInPython] = {}
-        self._calls = {name: self._functions(name, calls) for name, calls in found.items()}
+        self._calls = {name: self._functions(name, calls) for name, calls in native.items()}
         machine.call(self._calls)
         self._face = face
         self._algorithms = programs.arrays(machine, face)

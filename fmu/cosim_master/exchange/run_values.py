@@ -78,8 +78,8 @@ class ValueNumbers:
 
     def retain(self, numbers: Iterable[float]) -> None:
         """Forget all values of the table but those with these numbers."""
-        wanted = set(numbers)
-        self._values = {number: value for number, value in self._values.items() if number in wanted}
+        retained = set(numbers)
+        self._values = {number: value for number, value in self._values.items() if number in retained}
         self._numbers = {value: number for number, value in self._values.items()}
         self.size = sum(map(len, self._numbers))
 
@@ -196,7 +196,7 @@ class RunValues:
 
     def forget_texts(self) -> None:
         """Remove texts and binary data that no variable has any more."""
-        kept: list[float] = []
+        numbers_in_use: list[float] = []
         machine = self._machine
         for name, (inputs, outputs) in self._types.items():
             for kinds, numbers in (
@@ -204,10 +204,12 @@ class RunValues:
                 (inputs, machine.inputs_of(name, BEGAN)),
                 (outputs, machine.outputs_of(name)),
             ):
-                kept += [n for kind, n in zip(kinds, numbers.tolist(), strict=True) if kind in TABLED]
+                numbers_in_use += [
+                    n for kind, n in zip(kinds, numbers.tolist(), strict=True) if kind in TABLED
+                ]
         for algorithm in self._machine.algorithms:
-            kept += algorithm.arrays.saved.tolist()
-        self._numbers.retain(kept)
+            numbers_in_use += algorithm.arrays.saved.tolist()
+        self._numbers.retain(numbers_in_use)
 
 
 PART_OF_PIECE = 4

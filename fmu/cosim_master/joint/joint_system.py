@@ -220,11 +220,11 @@ class JointSystem:
         """With what outputs follow beyond what is known: each input is moved a little."""
         description = descriptions[member.name]
         known = {y: direct_inputs(description, y) for y in outputs}
-        wanted = [y for y in outputs if inputs.keys() - known[y]]
-        if not wanted:
+        doubtful = [y for y in outputs if inputs.keys() - known[y]]
+        if not doubtful:
             return description
-        dependencies = find_feedthrough(partial(member.answers, wanted), wanted, inputs, moved_a_little)
-        member.answers(wanted, inputs)
+        dependencies = find_feedthrough(partial(member.answers, doubtful), doubtful, inputs, moved_a_little)
+        member.answers(doubtful, inputs)
         return with_feedthrough(description, {y: known[y] | needs for y, needs in dependencies.items()})
 
     def set(self, member: Any, values: Mapping[str, Any]) -> None:
@@ -294,9 +294,9 @@ class JointSystem:
         if name != next(reversed(self.members)):
             return {"kept": KeptState(functions)}
         assert self._wiring is not None
-        kept = KeptState(functions, self.call(), self._wiring.search_memory)
+        saved = KeptState(functions, self.call(), self._wiring.search_memory)
         calls = {"remember": self.remember, "remember_saved": self.remember_saved, "forget": self.forget}
-        return {"kept": kept, **calls}
+        return {"kept": saved, **calls}
 
     def _before_event(self) -> None:
         """Compiled code takes a step that it may take again: remember what the events in it change."""

@@ -111,8 +111,8 @@ class CalledSimulator:
         None stands for an input that Python writes where it has changed.
         """
         system = self.simulator.system
-        known = np.full(len(paths), np.nan)
-        rows = [int(known.ctypes.data)]
+        last_values = np.full(len(paths), np.nan)
+        rows = [int(last_values.ctypes.data)]
         for path in paths:
             if path is None:
                 rows += [-1] * by_address.INPUT_WIDTH
@@ -120,7 +120,7 @@ class CalledSimulator:
             slot = system.written_slot(path)
             low = records.NOTHING if system.stage_invalidated(slot) <= Stage.INSTANCE else records.INSTANCE
             rows += [slot.offset, *system.course_offsets(path), low]
-        return np.array(rows, dtype=np.int64), known
+        return np.array(rows, dtype=np.int64), last_values
 
     def outputs(self, paths: Sequence[str]) -> NDArray[np.int64]:
         """The argument `outputs` of `get`."""

@@ -361,8 +361,8 @@ class FmuParticipant(InstanceParticipant):
         instance, states = self._instance, self._instance.state_functions
         names = {"set": f"Set{instance.real}", "step": "DoStep", "get": f"Get{instance.real}"}
         names["set_slopes"] = "SetRealInputDerivatives"
-        known = {"save": "get", "restore": "set", "free": "free"}
-        names |= {name: states[kind] for name, kind in known.items() if kind in states}
+        verbs = {"save": "get", "restore": "set", "free": "free"}
+        names |= {name: states[kind] for name, kind in verbs.items() if kind in states}
         return {name: instance.name_of(function) for name, function in names.items()}
 
     def _state_calls(self) -> dict[str, Any]:
@@ -516,22 +516,22 @@ class FmuParticipant(InstanceParticipant):
         assert self._unpacked is not None
         shown = interface.shown_inside if self._watched_at == "steps" else frozenset[str]()
         self._watched_inside = tuple(name for name in self._watched if name in shown)
-        wanted = {*interface.intermediate, *self._watched_inside}
-        given = self.name, interface.guid, self._unpacked.folder
+        readable = {*interface.intermediate, *self._watched_inside}
+        facts = self.name, interface.guid, self._unpacked.folder
         options: dict[str, Any] = {"logging": logging}
-        if wanted:
-            options["intermediate"] = sorted({interface.elements[name].reference for name in wanted})
+        if readable:
+            options["intermediate"] = sorted({interface.elements[name].reference for name in readable})
             options["intermediate_update"] = self._update_inside
         self._events, self._warnings = interface.event_mode, []
         try:
-            instance.instantiate(*given, event_mode=self._events, **options)
+            instance.instantiate(*facts, event_mode=self._events, **options)
         except FmiError:
             if not self._events or interface.clocks:
                 raise
             # some declare an event mode that they do not have; without it they step all the same
             self._events = False
             logged = self._log.text()
-            instance.instantiate(*given, event_mode=False, **options)
+            instance.instantiate(*facts, event_mode=False, **options)
             self._warnings.append(
                 "it declares an event mode and refuses to be instantiated with it, so it runs without: "
                 "events inside it are handled in its steps alone, and discrete inputs are set between them"

@@ -171,9 +171,9 @@ class InstanceParticipant(cosim.Participant):
             Start values; those of other variables are ignored.
         """
         structural = self.describe().structural
-        known = {name: value for name, value in sizes.items() if name in structural}
-        if known:
-            self._interface = read_interface(FmuArchive(self.path), self._interface_wanted, known)
+        known_sizes = {name: value for name, value in sizes.items() if name in structural}
+        if known_sizes:
+            self._interface = read_interface(FmuArchive(self.path), self._interface_wanted, known_sizes)
 
     def initialize(
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
@@ -425,15 +425,15 @@ class InstanceParticipant(cosim.Participant):
         clocks = self._read_interface().clocks
         if not clocks:
             return self._read(names)
-        known: dict[str, Any] = {name: ticks(name) for name in names if name in clocks}
+        clock_values: dict[str, Any] = {name: ticks(name) for name in names if name in clocks}
         for name in names:
             if (message := self._clocks.message(name)) is not None:
-                known[name] = message
-        others = [name for name in names if name not in known]
+                clock_values[name] = message
+        others = [name for name in names if name not in clock_values]
         if len(others) == len(names):
             return self._read(names)
-        known.update(zip(others, self._read(others) if others else (), strict=True))
-        return [known[name] for name in names]
+        clock_values.update(zip(others, self._read(others) if others else (), strict=True))
+        return [clock_values[name] for name in names]
 
     def _read(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         access = self._access(tuple(names))

@@ -205,9 +205,9 @@ def called_writes(service):
 def carry_out(service, wire):
     """Make all calls of a message. Returns whether each was as expected."""
     at = service.request_at + FIRST
-    given = at + INTEGER * service.integers
-    found = service.answer_at + service.answer_head
-    end = given
+    reals_begin = at + INTEGER * service.integers
+    answer_begin = service.answer_at + service.answer_head
+    end = reals_begin
     service.member = 0
     while at < end:
         handle = known_call(service, wire, at, end)
@@ -215,13 +215,13 @@ def carry_out(service, wire):
         action, writes = called_action(service), called_writes(service)
         at += head_length(action, writes)
         length = request_length(member, writes)
-        copy_bytes(wire, member.request_at, given, length)
-        given += length
+        copy_bytes(wire, member.request_at, reals_begin, length)
+        reals_begin += length
         if not do_call(service, member, action, writes):
             return False
         length = answer_length(member, action)
-        copy_bytes(wire, found, member.answer_at, length)
-        found += length
+        copy_bytes(wire, answer_begin, member.answer_at, length)
+        answer_begin += length
         service.member += 1
     return True
 

@@ -154,10 +154,10 @@ class Channel:
         text = bytes(whole[HEAD.size : HEAD.size + length])
         self._arrived = memoryview(whole)[HEAD.size + length : end]
         try:
-            found, end = self._scan(text.decode("ascii"), 0)
+            content, end = self._scan(text.decode("ascii"), 0)
             if end != length:
                 raise ValueError("more than one value")
-            return found
+            return content
         except StopIteration:
             raise MessageError("is not a message of this program: it ends too soon") from None
         except (ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError) as error:
@@ -180,10 +180,10 @@ class Channel:
 
     def read(self, most: int) -> bytes:
         """The available bytes, or the next that arrive."""
-        found = os.read(self.reading, most)
-        if not found:
+        data = os.read(self.reading, most)
+        if not data:
             raise EOFError
-        return found
+        return data
 
     def write(self, data: bytes) -> None:
         """Write all of them."""
@@ -277,10 +277,10 @@ class SocketChannel(Channel):
 
     def read(self, most: int) -> bytes:
         """The available bytes, or the next that arrive."""
-        found = self._socket.recv(most)
-        if not found:
+        data = self._socket.recv(most)
+        if not data:
             raise EOFError
-        return found
+        return data
 
     def write(self, data: bytes) -> None:
         """Write all of them."""
@@ -305,8 +305,8 @@ class PipeChannel(Channel):
 
     def read(self, most: int) -> bytes:
         """The next piece that was written."""
-        found: bytes = self._pipe.recv_bytes()
-        return found
+        data: bytes = self._pipe.recv_bytes()
+        return data
 
     def write(self, data: bytes) -> None:
         """Write all of them."""

@@ -151,8 +151,8 @@ class NativeService:
         """
         served = ServedMember(participant, self._folder, number)
         try:
-            known = ("real", *getattr(participant, "native_types", ()))
-            served.find_functions(names, written, read, known)
+            types = ("real", *getattr(participant, "native_types", ()))
+            served.find_functions(names, written, read, types)
             memory = ExchangeMemory(self._folder, len(names[written]), len(names[read]), is_new=True)
             self._admit(served)
         except OSError as error:
@@ -296,24 +296,24 @@ class ServedMember:
         if any(variables[each].type not in known for each in (*inputs, *reads)):
             raise _NotServedError("some of its variables are read and written in Python")
         try:
-            found = participant.native_calls(inputs, reads, self._flags[:FLAGS])
+            calls = participant.native_calls(inputs, reads, self._flags[:FLAGS])
         except cosim.ModelError as error:
             raise _NotServedError(error.problems[0].text) from error
         except (cosim.ContractError, cosim.FmuError) as error:
             raise _NotServedError(str(error)) from error
-        if found is None:
+        if calls is None:
             raise _NotServedError("has no C functions for this")
         from cosim_master.exchange.exchange_machine import (
             connect_part,
         )  # most processes need it later or never
 
-        self.calls = found
+        self.calls = calls
         self._orders = np.ones(max(1, len(inputs)), dtype=np.int32)
         try:
             self._part = self._shared_part()
         except OSError as error:
             raise _NotServedError(f"has no memory to share: {error}") from error
-        connect_part(self._part, found, len(inputs), len(reads), self._orders.ctypes.data)
+        connect_part(self._part, calls, len(inputs), len(reads), self._orders.ctypes.data)
         self.member = MemberArrays(
             self.number, (0 if written is None else written, read), len(inputs), len(reads)
         )

@@ -125,11 +125,11 @@ class NativeFrame:
             return []
         channel.put_back(ctypes.string_at(record.answer_at, record.arrived))
         addresses: Any = (ctypes.c_int64 * record.members).from_address(record.members_at)
-        found = [self._members[address] for address in addresses]
-        for member in found:
+        members = [self._members[address] for address in addresses]
+        for member in members:
             member.record.phase = frames.IN_PYTHON
         record.state = frames.EMPTY
-        return found
+        return members
 
 
 class NativeMember(MemberArrays):
@@ -199,9 +199,9 @@ class NativeMember(MemberArrays):
 
     def has_gone_on(self) -> bool:
         """Whether compiled code has worked since the last call, so that outputs are requested now."""
-        found = self.record.is_ahead != 0
+        was_ahead = self.record.is_ahead != 0
         self.record.is_ahead = self.record.has_outputs = 0
-        return found
+        return was_ahead
 
     @property
     def action(self) -> str:

@@ -124,9 +124,9 @@ def set_member(handle, references, count, values, size):
     """Inputs go with the next call."""
     member = member_of(handle)
     request = reals_at(member.request_at, 2 + member.inputs)
-    given = reals_at(values, member.inputs)
+    new_values = reals_at(values, member.inputs)
     for i in range(member.inputs):
-        request[2 + i] = given[i]
+        request[2 + i] = new_values[i]
     member.writes = 1
     member.has_outputs = 0
     member.is_ahead = 1
@@ -137,9 +137,9 @@ def set_member_slopes(handle, references, count, orders, slopes):
     """Slopes of the inputs go with the next call."""
     member = member_of(handle)
     request = reals_at(member.request_at, 2 + 2 * member.inputs)
-    given = reals_at(slopes, member.inputs)
+    new_slopes = reals_at(slopes, member.inputs)
     for i in range(member.inputs):
-        request[2 + member.inputs + i] = given[i]
+        request[2 + member.inputs + i] = new_slopes[i]
     member.writes = 2
     member.has_outputs = 0
     member.is_ahead = 1

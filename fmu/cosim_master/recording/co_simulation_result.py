@@ -255,9 +255,9 @@ def without_returns(
     returned: Iterable[cosim.EventRecord], reported: Iterable[cosim.EventRecord]
 ) -> list[cosim.EventRecord]:
     """The events of the coupling but for early returns of which the participant itself tells more."""
-    known = {(event.handler.partition(".")[0], event.time) for event in reported}
+    reported_instants = {(event.handler.partition(".")[0], event.time) for event in reported}
     triggered = cosim.EventCause.TRIGGERED
-    return [e for e in returned if e.cause is not triggered or (e.handler, e.time) not in known]
+    return [e for e in returned if e.cause is not triggered or (e.handler, e.time) not in reported_instants]
 
 
 def _named(name: str, event: cosim.EventRecord) -> cosim.EventRecord:

@@ -73,9 +73,9 @@ class TextNumbers:
 
     def retain(self, numbers: Iterable[float]) -> None:
         """Forget all texts but those with these numbers."""
-        wanted = set(numbers)
-        self._numbers = {text: number for text, number in self._numbers.items() if number in wanted}
-        self._texts = {number: text for number, text in self._texts.items() if number in wanted}
+        retained = set(numbers)
+        self._numbers = {text: number for text, number in self._numbers.items() if number in retained}
+        self._texts = {number: text for number, text in self._texts.items() if number in retained}
         self.characters = sum(map(len, self._texts.values()))
 
     def new_texts(self) -> dict[str, float]:

@@ -147,11 +147,11 @@ class SteppedRun(SimulationRun):
     def read(self, name: str, variables: Sequence[str]) -> list[Any]:
         """Values of a participant as they were exchanged last; what is not exchanged is read of it now."""
         reads = self.coupled.reads[name]
-        known = dict(zip(reads, self._loop.values.read(name), strict=True))
-        missing = [variable for variable in variables if variable not in known]
+        values_read = dict(zip(reads, self._loop.values.read(name), strict=True))
+        missing = [variable for variable in variables if variable not in values_read]
         if missing:
-            known |= zip(missing, self.coupled.get(name, missing), strict=True)
-        return [known[variable] for variable in variables]
+            values_read |= zip(missing, self.coupled.get(name, missing), strict=True)
+        return [values_read[variable] for variable in variables]
 
     def read_now(self, name: str, variables: Sequence[str]) -> list[Any]:
         """Values of a participant as it gives them now: those that follow what was written since a step."""

@@ -115,12 +115,14 @@ def estimated_errors(
     if bent is not None:
         return bent
     samples = samples._replace(outputs=samples.outputs[:, :count])
-    wanted = range(samples.outputs.shape[1])
+    outputs = range(samples.outputs.shape[1])
     parts = [
-        part_of(wiring.direct, [place for place in part.outputs if place in wanted], part.inputs)
+        part_of(wiring.direct, [place for place in part.outputs if place in outputs], part.inputs)
         for part in wiring.parts
     ]
-    return _identified_errors(samples, wiring.sources, parts, [place for place in jumping if place in wanted])
+    return _identified_errors(
+        samples, wiring.sources, parts, [place for place in jumping if place in outputs]
+    )
 
 
 def _identified_errors(
