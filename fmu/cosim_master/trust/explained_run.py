@@ -85,7 +85,17 @@ def spans_of(values: Vector) -> Vector:
 
 def _table(samples: Samples) -> Vector:
     """Samples as rows, as they are collected (`Collected.kept`)."""
-    return np.hstack([samples.times[:, None], *samples[1:]])
+    return np.hstack(
+        [
+            samples.times[:, None],
+            samples.outputs,
+            samples.inputs,
+            samples.defects,
+            samples.energy,
+            samples.ends,
+            samples.teeth,
+        ]
+    )
 
 
 def _at(array: Any) -> int:
