@@ -41,7 +41,7 @@ without a row.
 
 @dataclass(frozen=True)
 class Claim:
-    """A figure, where it stands, and what measures it.
+    """A figure, its place in the documentation, and the program that measures it.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ from addresses import project_urls, readme
 
 
 class AddressesHook(MetadataHookInterface):
-    """Gives the metadata the project's addresses, and the README with whole links."""
+    """Adds the addresses of the project to the metadata, and complete links to the README."""
 
     def update(self, metadata: dict[str, Any]) -> None:
         """Set `urls` and `readme`."""

@@ -116,7 +116,7 @@ def requirement(line: str) -> dict[str, Any]:
 
 
 def main(archives: list[Path]) -> None:
-    """Write them, beside the archives."""
+    """Write the files beside the archives."""
     archives = [path for path in archives if path.name != SUMS and not path.name.endswith(ENDING)]
     if not archives:
         raise SystemExit("Name the archives of a release: python release/contents.py dist/*")

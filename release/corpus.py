@@ -51,7 +51,7 @@ ATTACHED = {
     **{"coordinate": "elbow.q[0]", "coordinate1": "shoulder.q[0]", "coordinate2": "elbow.q[0]"},
     **{"delay": "late", "history": "wave", "initial": "begin"},
 }
-"""To what an attachment of that name is attached."""
+"""The parts to which attachments of these names are attached."""
 SIGNALS = ("wave", "elbow.q[0]", "steps.part", "felt", "sampled")
 """The signals of measures: one with all derivatives, a state, one without derivatives, a past, jumps."""
 ALONE = ("mechanics.ground", "mechanics.rigid_body", "mechanics.unchecked_body", "fmu.model_exchange")
@@ -117,14 +117,16 @@ def alternatives(id: str, cls: type[cosim.Component]) -> Iterator[dict[str, Any]
 
 
 def values_of(id: str, cls: type[cosim.Component], signal: str = "wave") -> dict[str, Any]:
-    """Values for what has no default, and what it is attached to."""
+    """The values of parameters without a default, and the attachments."""
     followed = dict.fromkeys(("source", "first", "second"), signal)
     needed = {n: d for n, d in cls.declarations.items() if d.kind == "parameter" and d.start is None}
     numbers = {n: np.ones(d.shape) if d.shape else 1.0 for n, d in needed.items()}
-    known = {**ATTACHED, **followed}
-    attached = {n: known[n] for n, d in cls.declarations.items() if d.kind == "attachment" and n in known}
+    attachments = {**ATTACHED, **followed}
+    attached = {
+        n: attachments[n] for n, d in cls.declarations.items() if d.kind == "attachment" and n in attachments
+    }
     sources = {n: d for n, d in cls.declarations.items() if d.options.get("provides") == "source"}
-    attached |= {n: signal for n, d in sources.items() if n not in known and not d.options["optional"]}
+    attached |= {n: signal for n, d in sources.items() if n not in attachments and not d.options["optional"]}
     return {**numbers, **attached, **VALUES.get(id, {})}
 
 

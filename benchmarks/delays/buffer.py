@@ -32,7 +32,7 @@ class Oscillator(cosim.Component):
 
 
 def simulator(entries: int) -> cosim.Simulator:
-    """A run whose delay remembers so many steps already."""
+    """A run whose delay has remembered this number of steps."""
     model = cosim.Model("buffer")
     model.add(Oscillator, "oscillator")
     delay = model.add("measures.delay", "late", source="oscillator.x", delay=entries * STEP)

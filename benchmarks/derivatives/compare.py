@@ -89,7 +89,7 @@ def table(title: str, problem: str, exact: np.ndarray, tools: list[dict[str, Any
         "| tool | largest error | ms | times cosim's | first call, s | runs |",
         "|---|---|---|---|---|---|",
     ]
-    unit = tools[0][problem]["seconds"]
+    own_seconds = tools[0][problem]["seconds"]
     for tool in tools:
         row = tool.get(problem) or {"error": "not tried"}
         if "error" in row:
@@ -97,7 +97,7 @@ def table(title: str, problem: str, exact: np.ndarray, tools: list[dict[str, Any
             continue
         error = np.max(np.abs(np.array(row["slopes"]) - exact)) / np.max(np.abs(exact))
         runs = f"{row['seconds'] / row['run']:.1f}" if "run" in row else ""
-        times = f"{1e3 * row['seconds']:.2f} | {row['seconds'] / unit:.2f} | {row['first']:.1f}"
+        times = f"{1e3 * row['seconds']:.2f} | {row['seconds'] / own_seconds:.2f} | {row['first']:.1f}"
         lines.append(f"| {tool['name']} | {error:.1e} | {times} | {runs} |")
     return "\n".join(lines)
 

@@ -64,7 +64,7 @@ def build(tree):
 
 
 def run(system, steps, linear_solver, by_body):
-    """Time of so many steps with all that goes around them, s."""
+    """The time of a number of steps with all that the program does around them, s."""
     settings = exu.SimulationSettings()
     settings.timeIntegration.numberOfSteps = steps
     settings.timeIntegration.endTime = 1e-9 * steps

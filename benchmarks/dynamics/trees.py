@@ -1,4 +1,4 @@
-"""The trees that all programs compute: what is written here is given to every library as it stands.
+"""The trees that all programs compute: every library gets the same description.
 
 A tree is a list of bodies, parents first. Each body has a joint to its parent: "pin" about `axis` through
 `position` in the parent's frame, or "free". At zero angles all frames are parallel; a body's frame is in its

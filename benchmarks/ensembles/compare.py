@@ -1,4 +1,4 @@
-"""Runs per second of ensembles beside MuJoCo, numbalsoda, diffrax and FMPy, with the same numbers of threads.
+"""Runs per second of ensembles, compared with MuJoCo, numbalsoda, diffrax and FMPy, with equal threads.
 
 Usage: python benchmarks/ensembles/compare.py [--runs 500] [--passes 3] [--peers mujoco numbalsoda]
 

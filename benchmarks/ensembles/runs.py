@@ -60,7 +60,7 @@ def single(task: Task, count: int) -> float:
 
 
 def loops(threads: int, count: int = 30_000_000) -> float:
-    """Wall seconds of so many pure loops for each thread."""
+    """The wall time of pure loops in each thread, s."""
     function = kit.compile_function(spin, "i>f")
     function(10)
     workers = [threading.Thread(target=function, args=(count,)) for _ in range(threads)]

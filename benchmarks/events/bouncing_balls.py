@@ -146,7 +146,7 @@ def main() -> None:
 
 
 def _late(figures: dict[str, Any], until: float) -> str:
-    """The largest error of a time of impact, where times were asked for; a ball that fell through is told."""
+    """The largest error of a time of impact, if times were asked for; a ball that fell through is named."""
     if figures["lowest"] < -1e-3:
         return f"fell through: {figures['lowest']:.3g} m"
     late = lateness(figures, until)

@@ -123,7 +123,7 @@ def table(programs: dict[str, list[Run]], cost: int, unit: float, form: str) -> 
 
 
 def wins(lines: list[str]) -> str:
-    """In how many rows of a table the first program is the best."""
+    """The number of rows of a table in which the first program is the best."""
     rows = [line.split(" | ") for line in lines[2:]]
     return f"cosim first in {sum(row[2].startswith('**') for row in rows)} of {len(rows)}"
 

@@ -101,7 +101,7 @@ class TwoMasses:
         return Cut(make, links, self.whole, np.array(self.start))
 
     def motion_and_motion(self) -> Cut:
-        """Both have the coupling, and give their motion."""
+        """Both sides contain the coupling, and return their motion."""
 
         def make(follows: bool) -> dict[str, LinearParticipant]:
             return {

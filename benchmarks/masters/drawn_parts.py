@@ -157,7 +157,7 @@ class Regulator(cosim.Component):
 
 
 class Relay(cosim.Component):
-    """On below the lower limit, off above the upper one."""
+    """A switch that turns on below the lower limit and off above the upper one."""
 
     low = cosim.parameter(unit="1", default=0.4)
     high = cosim.parameter(unit="1", default=0.6)
@@ -240,7 +240,7 @@ def sampler_of(period: float) -> type[cosim.Component]:
     """A sampled proportional controller with this period, s."""
 
     class Sampler(cosim.Component):
-        """Holds what it has seen at its last tick."""
+        """Holds its input at the last tick."""
 
         kp = cosim.parameter(unit="1", default=1.0)
         reference = cosim.parameter(unit="1", default=1.0)

@@ -433,11 +433,11 @@ class Species(cosim.Participant):
         return self.x, self.u, self.slope
 
     def restore(self, token: Any) -> None:
-        """Go back."""
+        """Restore the state."""
         self.x, self.u, self.slope = token
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Close nothing: there is no open resource."""
 
 
 def _prey(random: np.random.Generator) -> Case:

@@ -66,7 +66,7 @@ class Part(cosim.Participant):
         self.x = self.u = self.slope = np.zeros(0)
 
     def describe(self) -> kit.ParticipantDescription:
-        """Goes back, and follows slopes."""
+        """Describe a participant that restores states and follows slopes."""
         names = {**dict.fromkeys(self.inputs, "input"), **dict.fromkeys(self.outputs, "output")}
         variables = {name: kit.ParticipantVariable(name, kind) for name, kind in names.items()}
         feedthrough = dict.fromkeys(self.outputs, frozenset(self.direct))
@@ -94,7 +94,7 @@ class Part(cosim.Participant):
             self.slope[self.inputs.index(name)] = value
 
     def step(self, time: float, size: float) -> float:
-        """Some steps of the method."""
+        """Make some steps of the method."""
         h = size / self.pieces
         for _ in range(self.pieces if self.start else 0):
             middle, end = self.u + 0.5 * h * self.slope, self.u + h * self.slope
@@ -116,11 +116,11 @@ class Part(cosim.Participant):
         return self.x.copy(), self.u.copy(), self.slope.copy()
 
     def restore(self, token: Any) -> None:
-        """Go back."""
+        """Restore the state."""
         self.x, self.u, self.slope = (values.copy() for values in token)
 
     def close(self) -> None:
-        """Nothing to free."""
+        """Close nothing: there is no open resource."""
 
 
 class Coupling(NamedTuple):
@@ -216,7 +216,7 @@ def spring_by_force_and_motion() -> Coupling:
 
 
 def spring_by_motion_and_motion() -> Coupling:
-    """Both masses have the spring between them."""
+    """Both masses contain the spring between them."""
     left = Part(
         lambda x, u: [x[1], -x[0] - 0.05 * x[1] - cubic_spring(x[0] - u[0], x[1] - u[1])],
         states,

@@ -102,11 +102,11 @@ class Sampled(cosim.Participant):
         return self._memory
 
     def restore(self, token: Any) -> None:
-        """Go back."""
+        """Restore the state."""
         self._memory = token
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Close nothing: there is no open resource."""
 
 
 def tick(law: Law, memory: Memory) -> Memory:

@@ -24,7 +24,7 @@ GRAVITY = 9.81
 
 
 def watch(system, sensor, **options):
-    """Sensors of each of these quantities; what they have stored is read after the run."""
+    """Sensors of these quantities, whose values are read after the run."""
     kinds = options.pop("kinds")
     return [
         system.AddSensor(sensor(storeInternal=True, outputVariableType=kind, **options)) for kind in kinds

@@ -23,15 +23,15 @@ def build(count):
 
 def main():
     given = json.loads(sys.argv[1])
-    found = []
+    times = []
     for count in given["sizes"]:
         best = np.inf
         for _ in range(given["rounds"]):
             start = time.process_time()
             assert build(count).nbody == count + 1
             best = min(best, time.process_time() - start)
-        found.append(best)
-    print(json.dumps({"version": mujoco.__version__, "seconds": found}))
+        times.append(best)
+    print(json.dumps({"version": mujoco.__version__, "seconds": times}))
 
 
 main()

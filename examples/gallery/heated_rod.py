@@ -39,7 +39,7 @@ class HeatedRod(cosim.Component):
 
     @cosim.kernel
     def find_hottest(temperature, hottest):
-        found = temperature[0]
+        highest = temperature[0]
         for i in range(1, temperature.shape[0]):
-            found = max(found, temperature[i])
-        hottest[0] = found
+            highest = max(highest, temperature[i])
+        hottest[0] = highest

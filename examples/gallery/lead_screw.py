@@ -7,7 +7,7 @@ import cosim_mechanics
 
 
 class LeadScrew(cosim_mechanics.Constraint):
-    """Keeps nut = offset + lead * shaft / (2 pi), whatever force acts on the nut.
+    """Keeps nut = offset + lead * shaft / (2 pi) against any force on the nut.
 
     Law: a_nut = lead / (2 pi) a_shaft.
 

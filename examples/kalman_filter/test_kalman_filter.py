@@ -17,7 +17,7 @@ class TestKalmanFilter(ComponentContract):
 
 
 def filtered(until: float) -> Any:
-    """The estimate and its spread after so many seconds."""
+    """The estimate and its spread after this number of seconds."""
     model = cosim.Model("filtered")
     model.add(KalmanFilter, "filter", measured=0.7)
     simulator = cosim.Simulator(model.build())

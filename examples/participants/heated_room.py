@@ -73,8 +73,8 @@ class HeatedRoom(cosim.Participant):
         return self.temperature, self.power
 
     def restore(self, token: Any) -> None:
-        """Go back to it."""
+        """Restore the state."""
         self.temperature, self.power = token
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Close nothing: there is no open resource."""

@@ -29,7 +29,7 @@ class RelaxedJacobi(cosim.MasterAlgorithm):
         self.weight = weight
 
     def course_of_inputs(self, stepped: bool) -> str:
-        """For those who ask to have it explained."""
+        """The course of inputs, for `CoSimulation.explain`."""
         return "the mean of its values at t_i and t_{i+1}"
 
     def step(self, exchange: Exchange, time: float, size: float) -> None:

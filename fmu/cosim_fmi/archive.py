@@ -392,8 +392,8 @@ class FmuArchive:
 
     def _advice_on_wine(self, platform: str) -> str:
         """The advice that a library for Windows runs on Linux, too."""
-        wanted = "x86_64-windows" if self.version == "3.0" else "win64"
-        if "linux" not in platform or wanted not in self.platforms or self.version == "1.0":
+        platform_of_wine = "x86_64-windows" if self.version == "3.0" else "win64"
+        if "linux" not in platform or platform_of_wine not in self.platforms or self.version == "1.0":
             return ""
         return " The one for Windows runs here where wine is installed: wine = true."
 

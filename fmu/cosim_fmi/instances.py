@@ -96,12 +96,12 @@ class FmuClocks:
         self._read = False
 
     def start_instant(self) -> None:
-        """Before event mode: what ticks from now on is new."""
+        """Begin an event: ticks count as new from now on."""
         self.fired = set()
         self._earlier, self.ticked = self.ticked, set()
 
     def end_instant(self) -> None:
-        """After event mode: what has ticked since the step began is passed to the others at its end."""
+        """End an event: ticks since the begin of the step reach other participants at its end."""
         self.ticked |= self._earlier
 
     def start_schedule(self, time: float) -> None:
@@ -139,7 +139,7 @@ class FmuClocks:
         return {n: v for n, v in self.values.items() if any(clock in chosen for clock in self.clocked[n])}
 
     def listen(self) -> None:
-        """In event mode: which triggered outputs tick."""
+        """Read which triggered outputs tick, in event mode."""
         if not self._outputs:
             return
         values = self._instance.active_clocks([self._clocks[name].reference for name in self._outputs])
@@ -161,7 +161,7 @@ class FmuClocks:
         self.ticked |= set(names)
 
     def read_intervals(self, time: float) -> None:
-        """In event mode: read the intervals that the FMU decides, and schedule the next ticks."""
+        """Read the intervals that the FMU decides, in event mode, and schedule the next ticks."""
         for name in self._asked:
             clock = self._clocks[name]
             interval, qualifier = self._instance.interval(clock.reference, clock.has_fractions)
@@ -204,7 +204,7 @@ class FmuClocks:
         return dict(self._schedule), dict(self._gaps), dict(self.values), dict(self.shown), *ticks
 
     def restore(self, saved: Saved) -> None:
-        """Go back."""
+        """Restore the clocks."""
         schedule, gaps, values, shown, ticked, fired, self._read = saved
         self._schedule, self._gaps = dict(schedule), dict(gaps)
         self.values, self.shown = dict(values), dict(shown)
@@ -258,7 +258,7 @@ def _free_state(instance: FmuInstance, saved: SavedState) -> None:
 
 
 class KeptInstance:
-    """Keeps an instance that was terminated, with its library; freed when it is given up, or at exit."""
+    """Holds a terminated instance with its library for reuse; frees it when it is discarded, or at exit."""
 
     def __init__(self) -> None:
         self._instance: FmuInstance | None = None
@@ -382,12 +382,12 @@ class UnpackedFmu:
 def _library_file(folder: Path, interface: FmuInterface, wine: bool) -> Path:
     """The library for this machine; a lone one of another name than the standard asks for will do."""
     place, suffix = place_of_library(interface.version, wine)
-    wanted = folder / "binaries" / place / f"{interface.identifier}{suffix}"
-    if not wanted.exists():
-        libraries = [*wanted.parent.glob(f"*{suffix}")]
+    library = folder / "binaries" / place / f"{interface.identifier}{suffix}"
+    if not library.exists():
+        libraries = [*library.parent.glob(f"*{suffix}")]
         if len(libraries) == 1:
-            shutil.copyfile(libraries[0], wanted)
-    return wanted
+            shutil.copyfile(libraries[0], library)
+    return library
 
 
 def place_of_library(version: str, wine: bool = False) -> tuple[str, str]:
@@ -419,7 +419,7 @@ _unpacked: weakref.WeakValueDictionary[tuple[Identity, bool], UnpackedFmu] = wea
 
 
 def read_fmu(path: Path, wanted: str = "CoSimulation", wine: bool = False) -> tuple[FmuArchive, FmuInterface]:
-    """The checked archive and what it declares; nothing is unpacked or loaded.
+    """The checked archive and its declarations; nothing is unpacked or loaded.
 
     Parameters
     ----------

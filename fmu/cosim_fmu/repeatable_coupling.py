@@ -37,9 +37,9 @@ class RepeatableCoupling(Coupling):
         """Run it."""
 
     def __reduce__(self) -> Any:
-        """In another process it is made anew, of what it was made of here; without its results."""
-        known = {name: getattr(self, name) for name in ("python_files", "run_options", "start_values")}
-        return _rebuild, (self._recipe, self.until, known)
+        """The recipe of a copy in another process, without results."""
+        attributes = {name: getattr(self, name) for name in ("python_files", "run_options", "start_values")}
+        return _rebuild, (self._recipe, self.until, attributes)
 
     def __copy__(self) -> RepeatableCoupling:
         """A copy with the same participants and settings; `__reduce__` makes other participants."""

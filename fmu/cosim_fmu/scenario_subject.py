@@ -57,7 +57,7 @@ def why_not_side_by_side(couple: Callable[[], CoSimulation], until: float) -> st
 MOST_NUMBERS = 2**22
 """Numbers that are recorded to compare two runs: 32 MB."""
 MOST_TRIES = 3
-"""To compare; where all of them fail, instances are not reset."""
+"""Attempts to compare; if all of them fail, instances are not reset."""
 NUMBERS = ("real", "integer", "boolean")
 
 
@@ -116,7 +116,7 @@ class RunAgain:
         return loop.simulate(until=until, record=list(signals), inside="nothing", interval=loop.step)
 
     def _find_out(self, until: float) -> None:
-        """Compare, where a run that ended well has left instances to reset."""
+        """Compare two runs once, if a successful run has left instances to reset."""
         loop = self.loop
         if not self._has_begun:
             loop.settle_order()  # it makes instances of its own
@@ -189,8 +189,8 @@ class ScenarioSubject(StudySubject):
     def __init__(self, source: Any, settings: Mapping[str, Any]) -> None:
         self.source = source if isinstance(source, CoSimulation) else Path(source)
         self._settings = dict(settings)
-        known = ("until",) if isinstance(source, CoSimulation) else ("until", "inputs", "variant")
-        unknown = [name for name in settings if name not in known]
+        names = ("until",) if isinstance(source, CoSimulation) else ("until", "inputs", "variant")
+        unknown = [name for name in settings if name not in names]
         if unknown:
             text = "belongs to the co-simulation: into its table [master], or to CoSimulation(…)"
             raise cosim.ModelError.of(unknown[0], text)
@@ -256,8 +256,8 @@ class ScenarioSubject(StudySubject):
     def start(self, path: str) -> float | None:
         """The default start value of a variable."""
         participant, _, name = path.partition(".")
-        given = self._loop.start_values[participant].get(name)
-        value = self._loop.descriptions[participant].variables[name].start if given is None else given
+        start = self._loop.start_values[participant].get(name)
+        value = self._loop.descriptions[participant].variables[name].start if start is None else start
         return None if value is None else float(value)
 
     @property

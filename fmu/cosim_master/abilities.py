@@ -86,7 +86,7 @@ class HoldsStarts(Ability, Protocol):
     """A participant whose values begin as the start values of the variables that they set."""
 
     def hold_starts(self, starts: Mapping[str, Any]) -> None:
-        """Before `initialize`: start values of all participants, by path."""
+        """Receive the start values of all participants, by path, before `initialize`."""
 
 
 @runtime_checkable
@@ -94,7 +94,7 @@ class Watches(Ability, Protocol):
     """A participant that tells no more from inside its steps than what is wanted (`TellsInside`)."""
 
     def watch(self, names: Sequence[str], where: str = "events") -> None:
-        """Before `initialize`: what is wanted from inside the steps.
+        """Receive the names of variables that are wanted inside steps, before `initialize`.
 
         Parameters
         ----------
@@ -213,7 +213,7 @@ class ReportsWarnings(Ability, Protocol):
 
     @property
     def warnings(self) -> Sequence[str]:
-        """Since `initialize`."""
+        """Warnings since `initialize`."""
 
 
 @runtime_checkable
@@ -268,7 +268,7 @@ class WritesLog(Ability, Protocol):
     """A participant that logs: its messages can be written to a file."""
 
     def write_log(self, file: Path | None, level: str) -> None:
-        """Before `initialize`: where messages go, beside the errors that they explain.
+        """Receive the file for messages that explain errors, before `initialize`.
 
         Parameters
         ----------
@@ -443,7 +443,7 @@ class StepsNatively(Ability, Protocol):
         """Raise the error of `set` ("Set") or `get` ("Get"); Python calls it again if none is raised."""
 
     def resume_native(self) -> None:
-        """Python has stepped, set or read in between: the compiled loop goes on from here."""
+        """Let the compiled loop continue after calls of step, set or get by Python."""
 
 
 @runtime_checkable
@@ -459,7 +459,7 @@ class StepsTypesNatively(StepsNatively, Protocol):
 
     @property
     def native_types(self) -> tuple[str, ...]:
-        """Beside "real"."""
+        """Types besides "real"."""
 
 
 def check_log_level(level: object) -> None:

@@ -98,7 +98,7 @@ class SspCoupling:
         self.inputs = inputs.name
 
     def fail_on_faults(self) -> None:
-        """Raise what has been found so far."""
+        """Raise the faults so far."""
         if self._faults:
             raise cosim.ModelError(list(dict.fromkeys(self._faults)))
 

@@ -75,7 +75,7 @@ def _kind(element: Node) -> str:
 
 
 class SspDescriber(Describer):
-    """Says which elements an SSP has, how they are connected, and what was noticed in reading it."""
+    """Describes an SSP: its elements, its connections, and the findings of the reader."""
 
     suffixes: ClassVar[tuple[str, ...]] = (".ssp", ".ssd")
     what: ClassVar[str] = "a system of other tools (.ssp, .ssd)"

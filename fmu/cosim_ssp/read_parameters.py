@@ -1,4 +1,4 @@
-"""Parameter sets, mappings and what they refer to: units, enumerations, transformations."""
+"""Parameter sets, mappings and their references: units, enumerations, transformations."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def _inner(
 
 
 def _mapped(document: Document, mapping: Element, values: list[Value], component: str) -> list[Value]:
-    """Only what the mapping names, by the names it gives."""
+    """The values that the mapping names, by its names."""
     inner = _inner(document, mapping, first_child(mapping), "ParameterMapping", component)
     if inner is None:
         document.say(mapping, "this parameter mapping has neither a source nor entries")

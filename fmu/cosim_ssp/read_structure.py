@@ -1,4 +1,4 @@
-"""An SSD as plain data; what it refers to is read, too."""
+"""An SSD as plain data, with the documents that it refers to."""
 
 from __future__ import annotations
 

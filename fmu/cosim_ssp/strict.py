@@ -258,5 +258,5 @@ def _is_of_ssp(element: Element) -> bool:
 
 
 def _is_foreign(element: Element) -> bool:
-    """Inside an annotation or other contents that the standard does not look into."""
+    """Whether an element is inside an annotation or other foreign content."""
     return any(local_name(above) in ("Annotation", "Content") for above in element.iterancestors())

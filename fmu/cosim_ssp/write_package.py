@@ -183,7 +183,7 @@ def _say(package: Any, name: str, element: Element, text: str) -> None:
 
 
 def _names(package: Any) -> list[str]:
-    """Files of a package; of a single SSD only what it refers to."""
+    """The files of a package; of a single SSD only those that it refers to."""
     if package.is_single:
         used = {package.path.name, *(name for name in package.documents if (package.folder / name).is_file())}
         for name in list(used):
@@ -225,7 +225,7 @@ def _sources(root: Element, name: str, package: Any) -> set[str]:
 
 
 def _references(root: Element, name: str, package: Any) -> Iterator[tuple[Element, str, str, str]]:
-    """Elements that name a file that is there, with the attribute, the file and the fragment."""
+    """Elements that name an existing file, with the attribute, the file and the fragment."""
     for element in root.iter():
         for key in ("source", "iconSource"):
             source = element.get(key) if local_name(element) else None

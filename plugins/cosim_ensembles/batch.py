@@ -115,7 +115,7 @@ call_reduction = indirect_call(REDUCTION_SIGNATURE)
 
 
 def rows_at(kind: type[Record]) -> Callable[..., Any]:
-    """A kernel function that finds so many records of a kind by their address."""
+    """A kernel function that finds records of a kind by their address."""
     width = width_of(kind)
 
     def find_rows(address, count):
@@ -157,7 +157,7 @@ def run_batch(handle, address, until):
 
 
 def reset_arrays(handle, batch):
-    """Make all arrays what they are at the start of this run."""
+    """Set all arrays to the start of this run."""
     arrays = arrays_of_run(handle, len(ARRAYS))
     for image in images_at(batch.images_at, batch.images):
         start = integers_at(image.at, image.length)
@@ -193,7 +193,7 @@ def lengthen_history(handle, batch):
 
 
 def continue_run(run, batch, until):
-    """Some steps of a run: STEPPED where there are more, otherwise as `run_batch`."""
+    """Make some steps of a run: STEPPED if there are more, otherwise as `run_batch`."""
     run.course.most_steps = STRIDE
     run.course.suppressed = 0
     code = REACHED
@@ -231,7 +231,7 @@ def continue_run(run, batch, until):
 
 
 def store_results(run, batch, code):
-    """Write what a run has left: rows of the grid, values at its end, reductions, code and counts."""
+    """Store the results of a run: rows of the grid, values at its end, reductions, code and counts."""
     number = batch.next
     width = run.chosen.values
     points = batch.points

@@ -156,7 +156,7 @@ class BatchEnsemble(cosim.Ensemble):
         return Block(runs, plan.points, len(plan.columns), len(plan.reductions), keeps)
 
     def run_chunk(self, values: Mapping[str, Any], count: int, parts: Any) -> dict[str, Any]:
-        """Do some runs in this process: the arrays of a block, but for what has been written to a part.
+        """Make some runs in this process. Returns the arrays of a block that were not written to a part.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class BatchEnsemble(cosim.Ensemble):
             block.series, block.parts = None, {0: name} if name else {}
 
     def _run_in_parts(self, call: EnsembleCall) -> bool:
-        """Do runs in threads of this process, and give on what some of them have left; as `run_here`."""
+        """Make runs in threads of this process, and pass the results of parts on; as `run_here`."""
         runs, start = call.block.runs, wall.perf_counter()
         most_runs = self.plan.most_runs if self.plan.keeps_series else runs
         size = least_runs = min(most_runs, RUNS_OF_THREAD * self.threads)
@@ -196,7 +196,7 @@ class BatchEnsemble(cosim.Ensemble):
         return stopped
 
     def _run_part(self, call: EnsembleCall, first: int, last: int) -> bool:
-        """Do runs `first` … `last` - 1 and give on what they have left; as `run_here`."""
+        """Make runs `first` … `last` - 1, and pass their results on; as `run_here`."""
         changes, block = call.changes.some(first, last), self.new_block(last - first)
         progress = call.progress
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any
@@ -26,12 +27,12 @@ class Changes:
         Paths of parameters, start values and inputs; a value for each run: a number, a text with a unit, or
         an array of the variable's shape.
     count : int, optional
-        How many runs there are where nothing is varied.
+        The number of runs if nothing is varied.
 
     Attributes
     ----------
     given : dict of str to ndarray, shape (runs, …)
-        In SI.
+        The values in SI units, by path.
     places : ndarray of int64, shape (numbers, 2)
         Arrays (as in `Run`) and offsets.
     numbers : ndarray, shape (runs, numbers)
@@ -47,10 +48,10 @@ class Changes:
         places: list[tuple[int, int]] = []
         columns: list[NDArray[np.float64]] = []
         problems: list[Problem] = []
-        for path, listed in values.items():
+        for path, values_of_runs in values.items():
             try:
                 slot = system.written_slot(path)
-                flat = _checked(system, path, slot.size, listed)
+                flat = _checked(system, path, slot.size, values_of_runs)
             except CosimError as error:
                 problems.append(Problem(path, str(error).removeprefix(f"{path}: ")))
                 continue
@@ -60,24 +61,8 @@ class Changes:
             array = Run._fields.index(slot.array)
             places += [(array, slot.offset + i) for i in range(slot.size)]
             columns.append(flat)
-        lengths = {path: len(values_of_runs) for path, values_of_runs in self.given.items()}
-        if count is not None and (isinstance(count, bool) or not isinstance(count, int)):
-            problems.append(Problem("count", f"is {shown(count)}, needs a whole number of runs"))
-            count = None
-        self.runs = max(lengths.values(), default=1 if count is None else count)
-        if count is not None and count != self.runs:
-            problems.append(Problem("count", f"is {count}, and {self.runs} values are given: leave it out"))
-        for path, length in lengths.items():
-            if length != self.runs:
-                problems.append(
-                    Problem(path, f"has {length} values, others have {self.runs}: one for each run")
-                )
-        twice = (
-            {place for place in places if places.count(place) > 1} if len(set(places)) < len(places) else ()
-        )
-        for array, offset in sorted(twice):
-            path = system.paths_at(Run._fields[array], [offset])[0]
-            problems.append(Problem(path, "is varied twice"))
+        self.runs, faults = self._count_runs(count)
+        problems += [*faults, *_repetitions(system, places)]
         if self.runs < 1:
             problems.append(Problem("values", "there is no run: give one value at least"))
         if problems:
@@ -87,6 +72,23 @@ class Changes:
             np.hstack(columns) if columns else np.zeros((self.runs, 0)), dtype=np.float64
         )
 
+    def _count_runs(self, count: int | None) -> tuple[int, list[Problem]]:
+        """The number of runs, and problems of paths with another number of values."""
+        problems = []
+        if count is not None and (isinstance(count, bool) or not isinstance(count, int)):
+            problems.append(Problem("count", f"is {shown(count)}, needs a whole number of runs"))
+            count = None
+        lengths = {path: len(values) for path, values in self.given.items()}
+        runs = max(lengths.values(), default=1 if count is None else count)
+        if count is not None and count != runs:
+            problems.append(Problem("count", f"is {count}, and {runs} values are given: leave it out"))
+        problems += [
+            Problem(path, f"has {length} values, others have {runs}: one for each run")
+            for path, length in lengths.items()
+            if length != runs
+        ]
+        return runs, problems
+
     def some(self, first: int, last: int) -> Changes:
         """The changes of the runs `first` … `last` - 1."""
         changes = copy(self)
@@ -95,39 +97,50 @@ class Changes:
         return changes
 
     def write_first(self, state: State) -> None:
-        """Write the values of the first run as a user does, which tells inputs that they are held."""
+        """Write the values of the first run as a user does, so that inputs count as held."""
         for path, values in self.given.items():
             state[path] = values[0]
 
     def state_of(self, base: State, run: int) -> State:
-        """The State in which a run starts: what a single run is given for the same bytes."""
+        """The State in which a run starts; a single run from this State gives the same bytes."""
         state = base.copy()
         for path, values in self.given.items():
             state[path] = values[run]
         return state
 
 
-def _checked(system: System, path: str, size: int, listed: Any) -> NDArray[np.float64]:
-    """Values of one variable for all runs, shape (runs, size), in SI."""
+def _repetitions(system: System, places: Sequence[tuple[int, int]]) -> list[Problem]:
+    """A problem for each number that is varied twice."""
+    repeated = {place for place, times in Counter(places).items() if times > 1}
+    return [
+        Problem(system.paths_at(Run._fields[array], [offset])[0], "is varied twice")
+        for array, offset in sorted(repeated)
+    ]
+
+
+def _checked(system: System, path: str, size: int, values: Any) -> NDArray[np.float64]:
+    """The values of a variable for all runs, shape (runs, size), in SI units."""
     declaration = system.signal(path).declaration
-    if isinstance(listed, str) or not hasattr(listed, "__len__"):
+    if isinstance(values, str) or not hasattr(values, "__len__"):
         raise StateError(f"{path}: needs a sequence with a value for each run")
-    listed = listed if isinstance(listed, np.ndarray) else list(listed)
-    numeric = isinstance(listed, np.ndarray) or not any(isinstance(v, (str, list, tuple)) for v in listed)
-    if numeric and len(listed) and has_bounds_alone(declaration):
-        plain = np.asarray(listed)
+    values = values if isinstance(values, np.ndarray) else list(values)
+    numeric = isinstance(values, np.ndarray) or not any(isinstance(v, (str, list, tuple)) for v in values)
+    if numeric and len(values) and has_bounds_alone(declaration):
+        array = np.asarray(values)
         shapes = {(size,), declaration.shape} if size == declaration.size else {(size,)}
-        if plain.dtype.kind in "fiu" and (
-            plain.shape[1:] in shapes or (plain.size == len(plain) and size == 1)
+        if array.dtype.kind in "fiu" and (
+            array.shape[1:] in shapes or (array.size == len(array) and size == 1)
         ):
-            flat = np.ascontiguousarray(plain, dtype=np.float64).reshape(len(plain), size)
+            flat = np.ascontiguousarray(array, dtype=np.float64).reshape(len(array), size)
             if (_is_within(declaration, flat) & np.isfinite(flat)).all():
                 return flat
-    return np.array([_one(system, path, value, run) for run, value in enumerate(listed)]).reshape(-1, size)
+    return np.array([_numbers_of_run(system, path, value, run) for run, value in enumerate(values)]).reshape(
+        -1, size
+    )
 
 
 def bounds_of(system: System, paths: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The least and the largest number that each element of some variables can take; finite."""
+    """The least and the largest finite number of each element of some variables."""
     low: list[float] = []
     high: list[float] = []
     for path in paths:
@@ -139,7 +152,7 @@ def bounds_of(system: System, paths: Sequence[str]) -> tuple[NDArray[np.float64]
 
 
 def has_bounds_alone(declaration: Declaration) -> bool:
-    """Whether its numbers need no other check, so that those of all runs are checked together."""
+    """Whether only the bounds of its numbers are checked, which is done for all runs together."""
     is_real = declaration.kind != "integer" and declaration.dtype not in (int, bool)
     return is_real and declaration.convert is None
 
@@ -151,8 +164,8 @@ def _is_within(declaration: Declaration, values: NDArray[np.float64]) -> NDArray
     return is_within
 
 
-def _one(system: System, path: str, value: Any, run: int) -> NDArray[np.float64]:
-    """A value as `System.write` reads it; the error says of which run it is."""
+def _numbers_of_run(system: System, path: str, value: Any, run: int) -> NDArray[np.float64]:
+    """The numbers of a value, as `System.write` reads it; the error names the run."""
     try:
         return system.numbers_of(path, value)
     except CosimError as error:

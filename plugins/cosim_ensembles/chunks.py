@@ -165,11 +165,11 @@ class SpansUnderWay:
             self._next = span[1]
 
     def wait(self) -> set[Future[Any]]:
-        """The spans that have ended, after a while at most."""
+        """The spans that have ended, after a time limit."""
         return wait(self._pending, LOOK, FIRST_COMPLETED)[0]
 
     def withdraw(self, future: Future[Any]) -> tuple[int, int, int]:
-        """First and last run of a span that has ended, and how often it was lost before."""
+        """First and last run of a span that has ended, and the number of its losses."""
         first, last = self._pending.pop(future)
         return first, last, self._times_lost.pop(future, 0)
 
@@ -269,7 +269,7 @@ def _in_words(error: BaseException) -> str:
 
 
 def _is_to_blame(error: BaseException, times: int, tells_who: bool) -> bool:
-    """Whether what was lost has ended its process; `times` it was lost before."""
+    """Whether a lost task has ended its process; `times` it was lost before."""
     if tells_who:
         return not getattr(error, "was_killed", False) or times >= MOST_KILLS
     return times > (MOST_KILLS if getattr(error, "was_killed", False) else 0)  # it was alone

@@ -174,7 +174,7 @@ class CompiledRuns:
         self._step.head[batch.HISTORY_LENGTH] = used
 
     def _store_failure(self, run: int, code: int) -> None:
-        """Why a run could not go on, and its State, while that can be seen."""
+        """Store why a run stopped, and its State, while these are known."""
         state, step = self._state, self._step
         room = state.arrays["h"]
         state.arrays["h"] = room[: int(step.head[batch.HISTORY_LENGTH])].copy()

@@ -12,7 +12,7 @@ from cosim_ensembles.changes import Changes
 from cosim_ensembles.plan import Plan
 
 Progress = Callable[[int, int], "bool | None"]
-"""Gets how many runs have ended, and how many there are; False stops them."""
+"""Receives the number of runs that have ended, and of all runs; False stops them."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class EnsembleCall:
         """Store the results of runs `first` … `last` - 1, given as `vars` of a block, and pass them on."""
         self.block.take(first, last, rows)
         if self.each is not None:
-            given = self.changes.some(first, last).given
-            self.each(first, BatchResult(self.plan, given, Block.of(rows), parts=self.parts))
+            values = self.changes.some(first, last).given
+            self.each(first, BatchResult(self.plan, values, Block.of(rows), parts=self.parts))
 
     def goes_on(self) -> bool:
         """Report how many runs have ended. Returns whether the others are to be made."""

@@ -44,7 +44,7 @@ class ExecutorSupport(AbstractClosedAttributes):
         return data
 
     def has_lost_worker(self, error: BaseException) -> bool:
-        """Whether this error of a task says that its process has ended."""
+        """Whether an error of a task means that its process has ended."""
         return isinstance(error, BrokenExecutor)
 
     def has_lost_all(self, error: BaseException) -> bool:

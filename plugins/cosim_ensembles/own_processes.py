@@ -24,7 +24,7 @@ MOST_STARTS = 5
 
 
 class LostProcess(BrokenExecutor):
-    """A process has ended without an answer.
+    """A process that ended without an answer.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class OwnProcesses(Executor):
             thread.join()
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        """Wait for what is under way; not where an error has ended the block, such as Ctrl-C."""
+        """Wait for tasks under way, unless an error, such as Ctrl-C, has ended the block."""
         self.shutdown(cancel_futures=kind is not None)
 
     def _serve(self) -> None:
@@ -139,7 +139,7 @@ class OwnProcesses(Executor):
         )
 
     def _end(self, process: NewProcess | None) -> int:
-        """The status with which it has ended, as `multiprocessing` gives it."""
+        """The exit status of a process, as `multiprocessing` gives it."""
         if process is None:
             return 0
         with self._guard:
@@ -166,11 +166,11 @@ class NewProcess:
         theirs.close()  # so that its end is seen here
 
     def wait_for_it(self) -> None:
-        """Until it takes tasks."""
+        """Wait until the process accepts tasks."""
         self.pipe.recv_bytes()
 
     def call(self, message: bytes) -> tuple[bool, Any]:
-        """Whether the function has returned, and what it has returned or raised."""
+        """Whether the function has returned, and its value or its exception."""
         self.pipe.send_bytes(message)
         is_good, answer = pickle.loads(self.pipe.recv_bytes())  # of this program itself
         return is_good, answer
@@ -187,7 +187,7 @@ class NewProcess:
 
 
 def _start(work: Callable[..., None], pipe: Any, parent: int, *more: Any) -> None:
-    """In the new process."""
+    """The main function of the new process."""
     forget_safe_spawn()
     leave_signals()
     end_with_parent(parent)
@@ -203,7 +203,7 @@ def _work(pipe: Any) -> None:
 
 
 def answer_to(message: bytes) -> bytes:
-    """Call what a message says: whether it has returned, and what it has returned or raised, as bytes."""
+    """Call the function of a message. Returns its value or its exception, as bytes."""
     try:
         function, arguments, keywords = pickle.loads(message)
         return pickle.dumps((True, function(*arguments, **keywords)))

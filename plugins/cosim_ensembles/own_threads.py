@@ -72,7 +72,7 @@ class OwnThreads(Executor):
             self._reader.join()
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        """Wait for what is under way; not where an error has ended the block, such as Ctrl-C."""
+        """Wait for tasks under way, unless an error, such as Ctrl-C, has ended the block."""
         self.shutdown(cancel_futures=kind is not None)
 
     def _start(self) -> None:
@@ -83,7 +83,7 @@ class OwnThreads(Executor):
         self._reader.start()
 
     def _read(self, process: NewProcess) -> None:
-        """Answers, until the process has ended."""
+        """Read answers until the process ends."""
         with suppress(EOFError, OSError):
             while True:
                 number, answer = pickle.loads(process.pipe.recv_bytes())  # of this program itself

@@ -80,7 +80,7 @@ class SimulatorRuns:
             self._simulator = None
 
     def _simulator_of(self, state: State) -> Simulator:
-        """The Simulator of the last run, if all of it is compiled and has ended well; else a new one."""
+        """The Simulator of the last run, if all of it is compiled and it has succeeded; else a new one."""
         plan = self.plan
         if self._simulator is not None:
             self._simulator.reset_run(state)

@@ -189,15 +189,15 @@ class CProgram:
 
 def _known(program: Program, constants: Collection[str]) -> dict[str, KnownArray]:
     """The known facts of each array when the file is written: its length, and its constant values."""
-    known = {}
+    known_arrays = {}
     for name, letter, _ in ARRAYS:
         array = program.arrays[name]
         length = None if name in GROWS else len(array)
         numbers = array.reshape(-1).tolist() if name in constants else None
         columns = COLUMNS_IN_GROUP if letter == "T" else 1
         fixed = {at: int(array[at]) for at in NEVER_WRITTEN} if name == "places" else {}
-        known[name] = KnownArray(length, columns, numbers, fixed)
-    return known
+        known_arrays[name] = KnownArray(length, columns, numbers, fixed)
+    return known_arrays
 
 
 def _caller(letters: str) -> str:

@@ -1,4 +1,4 @@
-"""Between frames and their angles, for machine code: the formulas of the mechanics plugin, lowered."""
+"""Frames and their angles in machine code: the formulas of the mechanics plugin, lowered."""
 
 from __future__ import annotations
 

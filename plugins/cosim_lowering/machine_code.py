@@ -105,8 +105,8 @@ class MachineCode:
         digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
         code = read_cached(digest)
         if code is None:
-            known = C_LIBRARY - {ONE_VERSION}
-            symbols = sorted(_externals(llvm.parse_assembly(text)) & known) if version else []
+            versioned = C_LIBRARY - {ONE_VERSION}
+            symbols = sorted(_externals(llvm.parse_assembly(text)) & versioned) if version else []
             lines = [f'module asm ".symver {name}, {name}@{version}"\n' for name in symbols]
             llvm.initialize_native_asmparser()
             module = llvm.parse_assembly("".join(lines) + text)
@@ -178,7 +178,7 @@ def _optimized(module: Any) -> str:
 
 
 def _machine() -> Any:
-    """For this machine's operating system and for every processor of its family."""
+    """The target of this operating system and of every processor of its family."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()

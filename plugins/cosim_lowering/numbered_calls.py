@@ -1,4 +1,4 @@
-"""Calls of lowered functions by number, as text: who is called by which number, constants, declarations.
+"""Calls of lowered functions by number, as text: callees, constants, declarations.
 
 The names of what calls are the kernel's (`cosim.kit.name_of`): lowered functions have them in their text.
 """

@@ -11,7 +11,7 @@ import cosim
 from cosim.kit import python_command, python_environment, start_process
 
 UNROLLED = 1200
-"""Up to so many instructions a loop of known length is written out: that over the bodies of a small tree."""
+"""Loops of known length are written out up to this number of instructions: as over a small tree's bodies."""
 LEVEL = 3
 """The level of LLVM's optimization, from 0: lower ones compile faster and run slower, with equal numbers.
 

@@ -54,7 +54,7 @@ EXPORTED = (
 )
 MOST_STEPS = 1 << 62  # in one call
 OF_TANGENTS = "tangent_"
-"""Before the names of arrays of tangents."""
+"""Prefix of the names of arrays of tangents."""
 
 
 class Program:

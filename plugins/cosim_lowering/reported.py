@@ -22,7 +22,7 @@ from cosim.kit import (
 from cosim_lowering.program import Program
 
 TABLES_AT = 2 * len(Run.PARTS) + width_of(Plan)
-"""Behind the plan and the directory of a program."""
+"""Place of the tables, behind the plan and the directory of a program."""
 
 
 def reported_alone(program: Program, raising: Collection[str]) -> list[int]:

@@ -21,7 +21,7 @@ INNER = "cosim_inner"
 LATER = "cosim_later"
 ROW = "cosim_row"
 OFTEN = 4
-"""A block that so many rows call stays a function of its own."""
+"""A block with this number of calling rows stays a separate function."""
 WRITTEN_OUT = 4000
 """Instructions of what is written out for each component of a row; more would crowd a processor's cache."""
 
@@ -136,7 +136,7 @@ class Schedule:
         return "\n".join([*lines, f"call{len(calls)}:", "  ret i32 0", "}", ""])
 
     def _sequence(self, name: str, rows: Sequence[int]) -> str:
-        """These rows one after the other; 0, or 1 + the index of the one that raised."""
+        """Call rows one after the other; 0, or 1 + the index of the one that raised."""
         lines = [f"define internal i64 @{name}({PARAMETERS}) {{", "  br label %call0"]
         for i, row in enumerate(rows):
             lines += [

@@ -15,7 +15,7 @@ Completer = Callable[[Sequence[str]], Iterable[str]]
 
 
 def completes(action: argparse.Action, completer: Completer) -> None:
-    """Say what an argument may be, for ``cosim completion``.
+    """Set the possible values of an argument, for ``cosim completion``.
 
     Needed neither for what has ``choices`` nor for what is read by ``type=Path`` or `RegisteredId`.
 

@@ -24,7 +24,7 @@ SECONDS_TO_LOCK = 60.0
 
 @contextmanager
 def replaced_file(path: Path) -> Iterator[Path]:
-    """A path beside `path` to write to; it takes the place of `path` when the block ends well.
+    """A path in the same folder to write to; it replaces `path` when the block succeeds.
 
     A device or a pipe stays what it is and gets the contents; of a link, the file that it leads to is
     replaced. What killed processes have left of earlier attempts at the same file is removed; on Windows it
@@ -72,7 +72,7 @@ def replaced_file(path: Path) -> Iterator[Path]:
 
 
 def remove_left_behind(path: Path, folder: Path) -> None:
-    """Remove drafts of a file whose processes have ended without doing it: those that are not locked."""
+    """Remove unlocked drafts of a file, which processes that were killed have left."""
     if fcntl is None:
         return
     name = re.compile(re.escape(_prefix(path)) + "[a-z0-9_]{8}" + re.escape(path.suffix))

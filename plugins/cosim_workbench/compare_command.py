@@ -153,7 +153,7 @@ def _draw(
 
 
 def _widen(near: Any) -> Any:
-    """The points beside those that are near, so that lines reach the borders."""
+    """The points with their neighbors, so that lines reach the borders."""
     widened = near.copy()
     widened[1:] |= near[:-1]
     widened[:-1] |= near[1:]

@@ -105,6 +105,6 @@ def _bits(values: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _with_texts(written: bytes, texts: Iterable[str]) -> bytes:
-    """Texts in place of the zero bytes, by turns with what stands between them."""
+    """The bytes with the zero bytes replaced by the texts."""
     first, *following = written.split(b"\0")
     return first + b"".join(chain.from_iterable(zip(map(str.encode, texts), following, strict=True)))

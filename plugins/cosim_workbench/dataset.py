@@ -16,7 +16,7 @@ class Dataset(cosim.ResultSink):
     """
 
     def write(self, result: cosim.Result, path: Path) -> Path:
-        """Not a kind of file."""
+        """Refuse: this is not a kind of file."""
         raise cosim.CosimError(f"{path}: a dataset is not a file format: write it with its own methods")
 
     def show(self, result: cosim.Result) -> Any:

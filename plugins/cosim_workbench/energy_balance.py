@@ -11,7 +11,7 @@ import cosim
 
 KINDS = ("kinetic", "potential", "dissipated", "supplied")
 MOST_PARTS = 12
-"""At most so many parts are shown, those with the largest changes."""
+"""Number of shown parts, those with the largest changes."""
 
 Changes = dict[str, dict[str, float]]
 

@@ -86,7 +86,7 @@ class Events:
 
 @dataclass(frozen=True)
 class MatchedEvents:
-    """The events of one run beside those of another.
+    """The events of one run matched with those of another.
 
     Attributes
     ----------

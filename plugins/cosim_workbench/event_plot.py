@@ -14,7 +14,7 @@ from cosim_workbench.plot_plan import plot_plan
 MOST_HANDLERS = 9
 """Handlers whose lines have a color of their own; those of others are grey."""
 MOST_LINES = 2000
-"""More cannot be told apart: every so many-th of them is drawn."""
+"""If there are more lines, only every n-th one is drawn, since they cannot be told apart."""
 
 
 class EventPlot(Plot):

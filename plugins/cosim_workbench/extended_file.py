@@ -1,4 +1,4 @@
-"""A file of results that grows while a run goes on."""
+"""A file of results that grows during a run."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ LONGEST = 24
 FMU = "fmu.co_simulation"
 """Participant that reads FMUs."""
 Description = tuple[str, dict[str, Any]]
-"""For people, and for programs."""
+"""The text for users, and the object for programs."""
 
 
 class InfoCommand(cosim.Command):

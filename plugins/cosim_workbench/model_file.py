@@ -241,7 +241,7 @@ class ModelFile:
                 self._add(("model", key), "model", text)
 
     def _check_solver(self) -> None:
-        """The solver that the file names; ``tree`` stands for ``dynamics.tree``."""
+        """Check the solver that the file names; ``tree`` is short for ``dynamics.tree``."""
         solver = self.model.settings.get("dynamics")
         if isinstance(solver, str) and "." not in solver:
             solver = self.model.settings["dynamics"] = f"dynamics.{solver}"
@@ -341,7 +341,7 @@ class ModelFile:
             self._record(error, path, label)
 
     def _record(self, error: cosim.CosimError, path: KeyPath, label: str, part: str = "") -> None:
-        """Record an error as a problem of a place, or of what it names inside of that."""
+        """Record an error as a problem of a place, or of an entry inside it that the error names."""
         if isinstance(error, cosim.ModelError):
             for problem in error.problems:
                 where = problem.where.removeprefix(f"{part}.") if problem.where != part else ""
@@ -415,7 +415,7 @@ def _head(path: str) -> str:
 
 
 def _naming(key_path: str, text: str) -> str:
-    """The text, with the name of what it is about where it does not say so."""
+    """The text, with the name of its entry unless it has that already."""
     names = [step for step in _steps(key_path) if isinstance(step, str)]
     says_so = not names or names[-1] == "type" or names[-1] in text
     return text if says_so else f"{key_path}: {text}"

@@ -19,7 +19,7 @@ from cosim_workbench.shortest_digits import (
 
 ROWS_SIGNATURE = "IIIIi>i"
 LONGEST = 32
-"""Bytes that a number takes at most, with its sign and what stands behind it."""
+"""Bytes of a number at most, with its sign and the character behind it."""
 REAL, WHOLE, TEXT = 0, 1, 2
 """Kinds of columns: `repr` of a real, of a whole number of one digit, a zero byte in place of a text."""
 DIGITS = 17

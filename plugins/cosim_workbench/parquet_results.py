@@ -55,7 +55,7 @@ class ParquetResults(cosim.ResultSink):
         check_parquet(path)
 
     def stream(self, path: Path, source: Mapping[str, Any] | None = None) -> ResultStream:
-        """Part files while the run goes on."""
+        """A stream that writes part files during the run."""
         return ParquetParts(path, source)
 
     def read(self, path: Path) -> cosim.Result:

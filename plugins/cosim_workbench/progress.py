@@ -66,7 +66,7 @@ def progress_bar(until: float, *, stream: TextIO | None = None) -> Iterator[Adva
 
 @contextmanager
 def compile_notice(stream: TextIO | None = None) -> Iterator[None]:
-    """Say once, on the standard error, that kernels are being compiled: it takes seconds and is kept.
+    """Report once, on the standard error, that kernels are being compiled and cached.
 
     Where it takes longer, it says every few seconds what it is doing.
     """

@@ -140,14 +140,14 @@ def _of_texts(name: str, reference: _Course, other: _Course, window: float) -> D
         if difference is None or difference[0] >= deviation.time:
             continue
         time, nearby, text = difference
-        expected, found = (text, nearby) if is_swapped else (nearby, text)
-        sentence = f"differs from t = {time:.9g} s on: {found!r:.60} instead of {expected!r:.60}"
+        expected, actual = (text, nearby) if is_swapped else (nearby, text)
+        sentence = f"differs from t = {time:.9g} s on: {actual!r:.60} instead of {expected!r:.60}"
         deviation = Deviation(name, time=time, text=sentence)
     return deviation
 
 
 def _first_other_text(course: _Course, points: _Course, window: float) -> tuple[float, Any, Any] | None:
-    """The first point whose text a course does not have around that time: its time, what it has, the text."""
+    """The first point whose text a course does not have around that time: time, texts of the course, text."""
     times = course.times
     start, end = max(times[0], points.times[0]), min(times[-1], points.times[-1])
     rounding = 1e-9 * max(abs(start), abs(end))

@@ -98,7 +98,7 @@ class ResultsCsv(cosim.ResultSink):
         return Path(path)
 
     def stream(self, path: Path, source: Mapping[str, Any] | None = None) -> ResultStream:
-        """Rows at the end of a file while the run goes on; it has no place for a source."""
+        """A stream that appends rows to a file during the run; it has no place for a source."""
         self.check(path)
         if is_device(path):
             raise cosim.CosimError(
@@ -394,7 +394,7 @@ def _last_line(result: cosim.Result) -> bytes:
 
 
 def _without_last_line(text: str) -> tuple[str, str]:
-    """Text without a last line that says that it is not whole, and what it says."""
+    """The text without a last line that marks it as incomplete, and the reason in that line."""
     end = text.rstrip("\r\n")
     begin = end.rfind("\n") + 1
     if not end.startswith(NOT_WHOLE, begin):

@@ -39,7 +39,7 @@ from cosim_workbench.typed_settings import add_method, typed_settings
 UNTIL = 1.0
 """s, when neither the file nor the command line says."""
 LONG_RUN = 100_000
-"""Points of the output, beyond which a CSV file is written while the run goes on."""
+"""Points of the output beyond which a CSV file is written during the run."""
 
 
 class RunCommand(cosim.Command):
@@ -154,7 +154,7 @@ class RunCommand(cosim.Command):
         return self._verified(model, settings, first, arguments) if arguments.verify else 0
 
     def _save_partial(self, sink: cosim.ResultSink, partial: cosim.Result, model: str, target: Path) -> None:
-        """Write what was recorded before the run has ended for a reason that is said afterwards."""
+        """Write the rows before a failure, which is reported afterwards."""
         try:
             with uninterrupted():
                 cosim.save_result(sink, partial, target)
@@ -164,12 +164,12 @@ class RunCommand(cosim.Command):
             self._report_partial(partial, model, target)
 
     def _report_partial(self, partial: cosim.Result, model: str, target: Path) -> None:
-        """Say how far the file has the results of a run that has failed."""
+        """Report the part of a failed run that the file contains."""
         self.report(model=model, results=target, **reported_result(partial))
         print(f"results up to t = {partial.time[-1]:.9g} s → {target}", file=sys.stderr)
 
     def _report_written(self, arguments: argparse.Namespace, noun: str, **path_by_key: Path) -> None:
-        """Say that a picture or a page was written."""
+        """Report that a picture or a page was written."""
         self.report(**path_by_key)
         if not arguments.quiet:
             for path in path_by_key.values():
@@ -183,7 +183,7 @@ class RunCommand(cosim.Command):
         sink: cosim.ResultSink,
         target: Path,
     ) -> int:
-        """Write while the run goes on: a long one needs no more memory than a short one."""
+        """Write during the run: a long one needs no more memory than a short one."""
         stream = sink.stream(target, {"model": file_digest(arguments.model)})
         try:
             result = _simulate(model, {**settings, "stream": stream}, arguments, None, target)
@@ -248,7 +248,7 @@ def _settings(model: cosim.Model, arguments: argparse.Namespace) -> dict[str, An
 
 
 def _is_streamed(sink: cosim.ResultSink, target: Path, settings: dict[str, Any]) -> bool:
-    """Whether results are written while the run goes on: Parquet, and long CSV files."""
+    """Whether results are written during the run: Parquet, and long CSV files."""
     if isinstance(sink, ParquetResults):
         return True
     if not isinstance(sink, ResultsCsv) or is_device(target) or settings.get("output_interval") is None:
@@ -258,7 +258,7 @@ def _is_streamed(sink: cosim.ResultSink, target: Path, settings: dict[str, Any])
 
 
 def _result_of(error: BaseException | None) -> cosim.Result | None:
-    """The result recorded before an error; a second Ctrl-C may have come while the first was answered."""
+    """The result before an error; a second Ctrl-C may have come during the reply to the first."""
     result = None
     while error is not None and result is None:
         result, error = getattr(error, "result", None), error.__context__

@@ -45,7 +45,7 @@ NOISE = 1000.0
 
 
 class RunComparison(Verification):
-    """A run beside others of the same model that ought to be the same.
+    """A run compared with others of the same model that should agree with it.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ def distribution_of(plugin: str) -> str:
 
 
 def template_of(kind: str, kit: str) -> Path:
-    """The template of a kind lies beside its kit."""
+    """The template of a kind, which lies beside its kit."""
     module = importlib.util.find_spec(kit.partition(":")[0])
     return Path(str(module.origin if module else "")).parent / "templates" / f"{kind}.txt"
 
@@ -163,7 +163,7 @@ def _of_class(kind: str, kit: str, plugin: str, name: str, where: Path) -> NewFi
 
 
 def _checked(new: NewFiles) -> NewFiles:
-    """`ModelError` where a file is there already: nothing is replaced."""
+    """The new files; `ModelError` if one of them exists: nothing is replaced."""
     existing = [str(new.folder / path) for path in new.files if (new.folder / path).exists()]
     if existing:
         raise cosim.ModelError.of(

@@ -34,7 +34,7 @@ from cosim_workbench.run_comparison import RunComparison
 ACCURACY = 1e-6
 TIGHTER = 0.1
 SHORTEST_STEPS = 700
-"""In a run whose steps are bounded, to see what may hide inside longer ones."""
+"""The number of steps in a run with bounded steps, which shows features inside longer ones."""
 AS_GIVEN = "as given"
 RIVAL = "another method"
 UP, DOWN = "start moved up by rounding", "start moved down by rounding"
@@ -110,7 +110,7 @@ class Trials:
         self.rounding_grows_to, self.largest_reach = math.inf, 0.0
 
     def compare(self) -> SecondOpinion:
-        """Run, compare, and where there is doubt find out what it comes from."""
+        """Run and compare; find the cause of doubts, if there are any."""
         options_of = {}
         for trial in self._others():
             options_of[trial.name] = trial.options

@@ -95,7 +95,7 @@ class SimulationTable(cosim.ModelTable):
 
 
 def own_options(integrator: str | None) -> list[str]:
-    """Names of the options that an integrator has beside those of all."""
+    """Names of the options of an integrator besides the common ones."""
     if integrator is None:
         return []
     parameters = inspect.signature(cosim.registry().get("integrator", integrator)).parameters.values()

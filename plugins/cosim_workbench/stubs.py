@@ -88,7 +88,7 @@ def _files_of(module: str, text: str) -> dict[Path, str]:
 
 
 def _stub_of_parts(module: str, classes: Mapping[str, type[Any]]) -> str:
-    """The stub of a module with components: what can be given, what they have then."""
+    """The stub of a module with components: their arguments, and their attributes."""
     bases = [base for cls in classes.values() for base in cls.__bases__ if base.__module__ != module]
     lines = [
         "from collections.abc import Callable, Sequence",

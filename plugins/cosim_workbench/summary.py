@@ -12,7 +12,7 @@ from cosim_workbench.event_trace import counted_events
 from cosim_workbench.wording import counted
 
 FINAL_VALUES = 12
-"""At most so many are shown; all of them are in the file."""
+"""Number of shown values; the file has all of them."""
 MOST_FINDINGS = 6
 
 

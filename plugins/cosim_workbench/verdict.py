@@ -120,14 +120,14 @@ def _order_of_events(comparison: ComparedRuns) -> list[str]:
 
 
 def _least_digits(agreement: Agreement) -> float:
-    """Digits of a signal, of its largest value and at the end, unless that is not told from zero."""
+    """The least digits of a signal, of its largest value and at the end; not at an end near zero."""
     if agreement.standing is Standing.ZERO_AT_END:
         return agreement.digits
     return min(agreement.digits, agreement.digits_at_end)
 
 
 def _digits_phrase(agreement: Agreement) -> str:
-    """To how many digits a signal agrees, and where."""
+    """The digits to which a signal agrees, and the time."""
     if agreement.standing is Standing.DIFFERS_AT_END:
         size = f"its size at the end, {agreement.size_at_end:.2g}"
         return f"{agreement.signal} agrees to {agreement.digits_at_end:.1f} digits of {size}"

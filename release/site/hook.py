@@ -66,7 +66,7 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """The pages that do not stand in `docs/`, and the pictures beside them."""
+    """Add pages that do not lie in `docs/`, and the pictures beside them."""
     for path, text in _generated.items():
         files.append(File.generated(config, path, content=text))
     for path in [*map(ROOT.joinpath, PROJECT), *_beside()]:
@@ -106,7 +106,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
-    """No dash behind an argument whose name and type say all."""
+    """Remove the dash behind an argument that has no description."""
     return re.sub(r"–(?=\s*<div class=\"doc-md-description\">\s*</div>)", "", html)
 
 

@@ -40,7 +40,7 @@ def numbers_page(pages: Iterable[str]) -> str:
 
 
 def _beginning(page: str) -> tuple[str, str, str]:
-    """Title, first paragraph and first picture of a README that lies beside it."""
+    """Title, first paragraph and first picture of the README of a page."""
     text = (ROOT / page).read_text("utf-8")
     title, _, rest = text.partition("\n")
     paragraph = " ".join(rest.strip().split("\n\n")[0].split("\n"))

@@ -1,6 +1,6 @@
 """diffrax: the equations by hand, `vmap` over the runs; compiling is not counted.
 
-XLA has as many threads as the process has processors, so that is what is limited.
+XLA starts a thread for each processor of the process, so the processors are limited.
 """
 
 import json
@@ -12,7 +12,7 @@ task = json.loads(sys.argv[1])
 
 
 def measured(threads):
-    """Runs in a process that may use so many processors."""
+    """The runs in a process that may use this number of processors."""
     import diffrax
     import jax
     import jax.numpy as jnp
@@ -30,30 +30,37 @@ def measured(threads):
 
     times = jnp.linspace(0.0, task["until"], round(task["until"] / task["interval"]) + 1)
 
-    def one(angle, tolerance, solver):
-        found = diffrax.diffeqsolve(
+    def relative_angle(angle, tolerance, solver):
+        run = diffrax.diffeqsolve(
             *(diffrax.ODETerm(law), solver, 0.0, task["until"], None),
             jnp.concatenate([jnp.full(LINKS, angle), jnp.zeros(LINKS)]),
             stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=1e-3 * tolerance),
             saveat=diffrax.SaveAt(ts=times),
             max_steps=100_000,
         )
-        return found.ys[:, LINKS - 1] - found.ys[:, LINKS - 2]
+        return run.ys[:, LINKS - 1] - run.ys[:, LINKS - 2]
 
     angles = jnp.array(task["angles"])
     runs = []
     for name, solver in (("Tsit5", diffrax.Tsit5()), ("Dopri8", diffrax.Dopri8())):
-        many = jax.jit(jax.vmap(lambda a, tol, solver=solver: one(a, tol, solver), (0, None)))
+        many = jax.jit(jax.vmap(lambda a, tol, solver=solver: relative_angle(a, tol, solver), (0, None)))
         for tolerance in (1e-5, 1e-6, 1e-7):
             jax.block_until_ready(many(angles, tolerance))
             seconds, cpu = np.inf, np.inf
             for _ in range(task["passes"]):
                 began, used = time.perf_counter(), time.process_time()
-                kept = jax.block_until_ready(many(angles, tolerance))
+                courses = jax.block_until_ready(many(angles, tolerance))
                 seconds = min(seconds, time.perf_counter() - began)
                 cpu = min(cpu, time.process_time() - used)
-            how = {"method": f"{name}, {tolerance:g}", "threads": threads}
-            runs.append(how | {"seconds": seconds, "cpu": cpu, "end": np.asarray(kept)[:, -1].tolist()})
+            runs.append(
+                {
+                    "method": f"{name}, {tolerance:g}",
+                    "threads": threads,
+                    "seconds": seconds,
+                    "cpu": cpu,
+                    "end": np.asarray(courses)[:, -1].tolist(),
+                }
+            )
     return {"name": f"diffrax {diffrax.__version__} `vmap`", "runs": runs}
 
 

@@ -12,7 +12,7 @@ PROBLEMS = {**SMALL, "Pleiades": ([float(value) for value in STARS], 3.0)}
 
 
 def laws(np):
-    """The right-hand sides by name, with numpy or what looks like it."""
+    """The right-hand sides by name, with numpy or a module with the same functions."""
 
     def populations(t, y):
         return np.array([2.0 * (y[0] - y[0] * y[1]), -(y[1] - y[0] * y[1])])

@@ -42,7 +42,7 @@ def test_slows_down_as_one_over_time() -> None:
 
 
 def test_stations_that_coincide_are_an_error() -> None:
-    """The damper is named, and why it cannot go on."""
+    """The error names the damper and the reason."""
     model = sliding_mass(2.0, 5.0, 3.0)
     state = model.build().default_state()
     state["rail.q"] = [0.0]

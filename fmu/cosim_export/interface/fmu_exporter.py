@@ -86,9 +86,9 @@ class FmuOptions:
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
         """Options from keyword arguments; unknown names are options of the integrator."""
-        known = cls.option_names()
-        options = {name: value for name, value in given.items() if name not in known}
-        return cls(**{n: given[n] for n in known if n in given}, integrator_options=options)
+        option_names = cls.option_names()
+        options = {name: value for name, value in given.items() if name not in option_names}
+        return cls(**{n: given[n] for n in option_names if n in given}, integrator_options=options)
 
     @property
     def selections(self) -> dict[str, Any]:

@@ -79,7 +79,7 @@ class FmuInterface:
 
     @classmethod
     def from_json(cls, text: str) -> FmuInterface:
-        """The interface that `to_json` wrote; its variables do not know what they depend on."""
+        """The interface that `to_json` wrote, without the dependencies of its variables."""
         row: dict[str, Any] = json.loads(text)
         variables = tuple(FmuVariable(**v) for v in row.pop("variables"))
         return cls(variables=variables, **row)

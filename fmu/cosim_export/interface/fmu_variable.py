@@ -130,7 +130,7 @@ class FmuVariable:
 
     @classmethod
     def computed(cls, name: str, path: str, offset: int, **more: Any) -> FmuVariable:
-        """A local number of the cache that is there once the derivatives are."""
+        """A local number of the cache, which is valid after the derivatives."""
         stage = int(cosim.Stage.ACCELERATION)
         return cls(name, path, "c", offset, stage, "Real", "local", "continuous", "calculated", **more)
 
@@ -140,7 +140,7 @@ class FmuVariable:
         return self.minimum if self.smallest is None else self.smallest
 
     def text(self, number: float) -> str:
-        """The text that a number stands for."""
+        """The text of a number of an enumeration."""
         return self.items[int(number) - 1] if 1 <= number <= len(self.items) else ""
 
     @property

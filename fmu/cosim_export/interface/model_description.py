@@ -184,7 +184,7 @@ def finish_model_description(
     guid: str,
     abilities: Mapping[str, str] = CAPABILITIES,
 ) -> bytes:
-    """A whole model description, from the one that pythonfmu wrote and what it cannot say.
+    """A complete model description, from the one of pythonfmu and the facts that it lacks.
 
     pythonfmu knows no units, bounds, dependencies or initial unknowns, writes numbers with 16 digits
     (which is one too few) and puts in the time and a random identifier, so no two archives are equal.
@@ -261,7 +261,7 @@ def common_attributes(interface: FmuInterface, generation_tool: str, identifier:
 
 
 def date_and_time() -> str:
-    """Now, or what ``SOURCE_DATE_EPOCH`` says, with which a build can be repeated to the byte."""
+    """The present time, or that of ``SOURCE_DATE_EPOCH``, so that a build can be repeated to the byte."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     seconds = int(epoch) if epoch.isdigit() else time.time()
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
@@ -377,7 +377,7 @@ def real_text(value: float) -> str:
 
 
 def _model_structure(variables: tuple[FmuVariable, ...], index: Mapping[str, int]) -> Element:
-    """Outputs and derivatives with what they depend on between steps; unknowns of the initialization.
+    """Outputs and derivatives with their dependencies between steps; unknowns of the initialization.
 
     What an unknown depends on is a list of everything that it depends on: an empty one says "of nothing".
     """

@@ -260,7 +260,7 @@ class _Chooser:
         )
 
     def elements(self, path: str) -> list[_Element]:
-        """The scalars that a path stands for."""
+        """The scalars of a variable."""
         if path in self.variables:
             variable, only = self.variables[path], None
             if is_pose(variable):

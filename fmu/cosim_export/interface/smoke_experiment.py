@@ -18,11 +18,11 @@ OF_TOLERANCE = 10.0
 LEAST, INSTEAD = 1e-9, 1e-6
 """… at least within this share of the range; within that one where there is no tolerance."""
 SECONDS = 60.0
-"""For the run."""
+"""Time limit of the run, s."""
 
 
 def add_smoke_experiment(path: Path, without: str = "") -> str:
-    """Run an FMU for some steps in a process of its own, and put what it shows into its archive.
+    """Run an FMU for some steps in a separate process, and add the results to its archive.
 
     Layered standard fmi-ls-ref: the experiment has the start values of the FMU, its outputs are the
     references.

@@ -146,7 +146,7 @@ def fmi3_description(
 def _clocks(
     clocks: Mapping[str, tuple[int, Fraction | None]], first: int, names_of_variables: Set[str]
 ) -> Iterator[Element]:
-    """Triggered outputs: the FMU goes through these events by itself, whether or not a host looks."""
+    """Triggered outputs, since the FMU passes these events by itself, even if no host reads them."""
     for i, (path, (_, period)) in enumerate(clocks.items()):
         yield Element(
             "Clock",

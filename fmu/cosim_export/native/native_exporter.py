@@ -192,7 +192,7 @@ def write_native_fmu(
     page: str,
     more: Mapping[str, bytes] | None = None,
 ) -> str:
-    """Build the libraries and write the archive; what it holds, in words.
+    """Build the libraries and write the archive. Returns a list of the contents, in words.
 
     Parameters
     ----------

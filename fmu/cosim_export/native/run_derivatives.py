@@ -45,11 +45,11 @@ def derivative_outputs(
 
     Their names are quoted, as FMI wants it of names with other signs: ``'d(ball.height)/d(ball.e)'``.
     """
-    found = []
+    outputs = []
     for i, path in enumerate(by):
         signal = system.signal(path)
         for j, variable in enumerate(variables):
-            found.append(
+            outputs.append(
                 replace(
                     variable,
                     name=f"'{derivative_name(variable.name, _fmi_name(system, path))}'",
@@ -71,7 +71,7 @@ def derivative_outputs(
                     description=f"derivative along the run of {variable.name} by {path}",
                 )
             )
-    return tuple(found)
+    return tuple(outputs)
 
 
 def _fmi_name(system: cosim.System, path: str) -> str:

@@ -310,7 +310,7 @@ def _imports(source: str) -> Iterator[tuple[str, bool]]:
 
 @functools.cache
 def _mentioned(source: str) -> frozenset[str]:
-    r"""Top-level names that a file may import: all that it does, and what looks so in its strings.
+    r"""Top-level names that a file may import: its imports, and similar names in its strings.
 
     Examples
     --------
@@ -363,7 +363,7 @@ def _all_imports(source: str) -> tuple[_Import, ...]:
 
 
 def _is_optional(node: ast.AST) -> bool:
-    """Whether things go on where the imports inside this part fail."""
+    """Whether the program continues if the imports inside this statement fail."""
     if isinstance(node, ast.Try):
         return any(_catches_import_error(handler) for handler in node.handlers)
     return isinstance(node, ast.If) and any(_is_type_checking(part) for part in ast.walk(node.test))

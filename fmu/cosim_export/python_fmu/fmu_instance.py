@@ -83,7 +83,7 @@ class FmuInstance:
         self.stop_time = stop
 
     def enter_initialization(self) -> None:
-        """Nothing is computed yet: parameters, inputs and start values may still be set."""
+        """Enter initialization: nothing is computed yet; parameters, inputs and start values may be set."""
         self._need(INSTANTIATED)
         self.mode = INITIALIZING
 
@@ -339,7 +339,7 @@ class FmuInstance:
         return MAGIC + json.dumps(header).encode() + b"\n" + self.state.to_bytes()
 
     def restore(self, saved: bytes) -> None:
-        """Go back to what `save` returned, also in another instance of the same FMU.
+        """Restore a state that `save` returned, of any instance of the same FMU.
 
         Raises
         ------

@@ -27,7 +27,7 @@ from cosim_export.python_fmu.typed_class import TYPED, TypedClass
 
 
 class RecordingRegistry(Registry):
-    """A registry with the entries of another one, which remembers what was looked up in it.
+    """A registry with the entries of another one, which records the entries that were looked up.
 
     A component class that no plugin registered is known by where it is defined, as long as another
     process can import it from there; one that was typed into a notebook or a script gets a module

@@ -1,4 +1,4 @@
-"""The code inside an exported FMU: it checks where it has come to, and answers pythonfmu's calls.
+"""The code inside an exported FMU: it checks its environment, and answers pythonfmu's calls.
 
 Its text is copied into the FMU under a name of its own, since Python keeps one module of a name in a
 process; a script beside it makes the class. So it uses nothing but the standard library before the checks
@@ -75,7 +75,7 @@ does not own."""
 
 
 class RefusalError(Exception):
-    """Why an FMU cannot do what it was asked to; pythonfmu logs the `repr`, so that is the plain text."""
+    """The reason why an FMU refuses a call; pythonfmu logs its `repr`, which is therefore the plain text."""
 
     def __repr__(self) -> str:
         return _loggable(str(self))
@@ -255,7 +255,7 @@ def _is_harmless(row: dict[str, str]) -> bool:
 
 
 def _restore_path(name: str, resources: Path) -> None:
-    """Packages that came from an FMU which has been deleted since find their other modules in this one."""
+    """Let packages of an FMU that was deleted find their other modules in this FMU."""
     for full, module in list(sys.modules.items()):
         if full != name and not full.startswith(name + "."):
             continue
@@ -278,7 +278,7 @@ def _keep_sources(resources: Path) -> None:
 
 
 def create_slave_class() -> type:
-    """The class that pythonfmu looks for."""
+    """The class that pythonfmu instantiates."""
     from pythonfmu import Fmi2Slave  # type: ignore[import-untyped,unused-ignore]
 
     class Slave(SlaveCalls, Fmi2Slave):  # type: ignore[misc,unused-ignore]
@@ -433,7 +433,7 @@ class SlaveCalls:
         raise RefusalError(text) from errors[0]
 
     def _report(self, status: str, text: str) -> None:
-        """To the host, which may not have logging on, and to Python's own logging; `status` as in FMI."""
+        """Report to the host, whose logging may be off, and to Python's logging; `status` as in FMI."""
         from pythonfmu.enums import Fmi2Status  # type: ignore[import-untyped,unused-ignore]
         from pythonfmu.logmsg import LogMsg  # type: ignore[import-untyped,unused-ignore]
 

@@ -89,7 +89,7 @@ class TypedClass:
         return cls
 
     def _add_definition(self, name: str, value: Any) -> None:
-        """A class or function that was typed, behind what it needs."""
+        """Add a class or function that the user typed, behind those that it needs."""
         if name in self._written:
             return
         text = _definition(value)
@@ -108,7 +108,7 @@ class TypedClass:
         self._written[name] = text
 
     def _add(self, name: str) -> None:
-        """The object that a name stands for in ``__main__``."""
+        """Add the object of this name in ``__main__``."""
         if name in self._written or name in self._imports:
             return
         if name not in self._globals:
@@ -177,7 +177,7 @@ def _statement(value: Any, lines: list[str], line: int | None = None) -> str | N
 
 
 def _functions(value: Any) -> Iterator[types.FunctionType]:
-    """Python functions in whose text the definition stands."""
+    """The Python functions whose text contains the definition."""
     if isinstance(value, types.FunctionType):
         yield value
     else:

@@ -179,7 +179,7 @@ class Fmi1Instance(FmuInstance):
         self._experiment = start, stop, tolerance
 
     def enter_initialization_mode(self) -> None:
-        """Nothing is called yet."""
+        """Call nothing yet."""
         if self.mode != modes.INSTANTIATED:
             raise CallOrderError(self.name_of("Initialize"), self.mode)
         self.mode = modes.INITIALIZING
@@ -187,7 +187,7 @@ class Fmi1Instance(FmuInstance):
             self.call("SetTime", self._experiment[0])
 
     def exit_initialization_mode(self) -> None:
-        """Initialize, if no value has been read before."""
+        """Initialize, unless a value has been read before."""
         self._initialize()
         self.mode = modes.STEPPING if self.steps else modes.EVENT
 
@@ -224,19 +224,19 @@ class Fmi1Instance(FmuInstance):
         return StepAnswer(reached.value if time <= reached.value <= time + size else time, discarded=True)
 
     def enter_event_mode(self) -> None:
-        """No call."""
+        """Call nothing: FMI 1.0 has no such mode."""
         if self.mode != modes.CONTINUOUS:
             raise CallOrderError(self.name_of("EventUpdate"), self.mode)
         self.mode = modes.EVENT
 
     def enter_continuous_time_mode(self) -> None:
-        """No call."""
+        """Call nothing: FMI 1.0 has no such mode."""
         if self.mode != modes.EVENT:
             raise CallOrderError(self.name_of("SetTime"), self.mode)
         self.mode = modes.CONTINUOUS
 
     def update_discrete_states(self) -> Update:
-        """Call fmiEventUpdate, without results between iterations; first what initialization told."""
+        """Call fmiEventUpdate, without results between iterations; first return those of initialization."""
         info, self._initial_events = self._initial_events, None
         if info is None:
             info = EventInfo()

@@ -166,8 +166,8 @@ class Fmi2Instance(FmuInstance):
 
     def setup(self, start: float, stop: float | None, tolerance: float | None) -> None:
         """Call fmi2SetupExperiment."""
-        known = int(tolerance is not None), tolerance or 0.0
-        self.call("SetupExperiment", *known, start, int(stop is not None), stop or 0.0)
+        tolerance_arguments = int(tolerance is not None), tolerance or 0.0
+        self.call("SetupExperiment", *tolerance_arguments, start, int(stop is not None), stop or 0.0)
 
     def enter_initialization_mode(self) -> None:
         """Call fmi2EnterInitializationMode."""

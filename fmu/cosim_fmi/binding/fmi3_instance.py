@@ -194,8 +194,8 @@ class Fmi3Instance(FmuInstance):
     def enter_initialization_mode(self) -> None:
         """Call fmi3EnterInitializationMode."""
         start, stop, tolerance = self._experiment
-        known = tolerance is not None, tolerance or 0.0
-        self.call("EnterInitializationMode", *known, start, stop is not None, stop or 0.0)
+        tolerance_arguments = tolerance is not None, tolerance or 0.0
+        self.call("EnterInitializationMode", *tolerance_arguments, start, stop is not None, stop or 0.0)
         self.mode = modes.INITIALIZING
 
     def exit_initialization_mode(self) -> None:

@@ -426,7 +426,7 @@ class FmuInstance(ABC):
 
     @abstractmethod
     def update_discrete_states(self) -> Update:
-        """In event mode."""
+        """Update the discrete states, in event mode."""
 
     # Model Exchange
 
@@ -485,7 +485,7 @@ class FmuInstance(ABC):
         return SavedState(pointer, self.mode)
 
     def restore(self, state: SavedState) -> None:
-        """Go back to a saved state."""
+        """Restore a saved state."""
         self.call(self.state_functions["set"], state.pointer)
         self.mode = state.mode
 

@@ -187,15 +187,15 @@ class FmuLibrary:
 
     def function(self, name: str) -> Any:
         """The function, ready to be called; `MissingFunctionError` where it is not exported."""
-        found = self._functions.get(name)
-        if found is None:
+        function = self._functions.get(name)
+        if function is None:
             try:
-                found = getattr(self._dll, self.symbol(name))  # looked up once, by `has`
+                function = getattr(self._dll, self.symbol(name))  # looked up once, by `has`
             except AttributeError:
                 raise MissingFunctionError(self.table.prefix + name) from None
-            found.restype, found.argtypes = self.table.signatures[name]
-            self._functions[name] = found
-        return found
+            function.restype, function.argtypes = self.table.signatures[name]
+            self._functions[name] = function
+        return function
 
     def address(self, name: str) -> int:
         """The address of a function, for compiled code; 0 if it is not exported."""

@@ -34,7 +34,7 @@ _formatter: list[Any] = []
 
 
 class LogReceiver:
-    """Takes the messages of one instance.
+    """Receives the messages of an instance.
 
     FMI 2.0 and 3.0 hand an address of the environment to the callback; it is the `number` here. FMI 1.0
     hands the instance only, which has no address while it is made: then messages go to the receiver that
@@ -131,7 +131,7 @@ _guard = threading.RLock()
 
 
 class Printed:
-    """A file into which descriptors write, and how much of it has been read.
+    """A file for captured output, and the part of it that has been read.
 
     Parameters
     ----------
@@ -364,7 +364,7 @@ class FmuLog:
             self._file = None
 
     def begin(self) -> None:
-        """Note that a call begins; `has_error` speaks of what has been logged since."""
+        """Begin a call; `has_error` is about messages since then."""
         self._before = self.errors
 
     def has_error(self) -> bool:
@@ -387,7 +387,7 @@ def _headline(message: str) -> str:
 
 
 def is_log(path: Path) -> bool:
-    """Whether a log may replace what is there: nothing, or a log."""
+    """Whether a log may replace a file: there is none, or it is a log."""
     try:
         with path.open("rb") as file:
             first = file.readline(64)

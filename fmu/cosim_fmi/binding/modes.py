@@ -29,7 +29,7 @@ FREEABLE = LIVING | {FAILED}
 def since_2(
     readable: frozenset[str], saving: frozenset[str], of_states: Mapping[str, str]
 ) -> dict[str, frozenset[str]]:
-    """In which modes the functions may be called that FMI 2.0 and 3.0 have alike.
+    """The modes in which functions may be called that FMI 2.0 and 3.0 have alike.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ _block = np.zeros(len(SUMS) + 2)
 
 
 def restore_rounding(at):
-    """Round as before the call that has ended; `at` is `ROUNDING_AT`, 0 where nothing can be done."""
+    """Restore the rounding mode of before the call; `at` is `ROUNDING_AT`, 0 if it cannot be restored."""
     if at == 0:
         return
     sums = reals_at(at, 5)

@@ -255,7 +255,7 @@ def _check_names(shown: Sequence[DeclaredVariable], names: Mapping[str, Sequence
 
 
 def _alike(shown: Sequence[DeclaredVariable]) -> list[list[DeclaredVariable]]:
-    """Variables of one kind, of which the same is asked: very many of them have a few kinds."""
+    """Variables of one kind, which share all checks: very many variables have a few kinds."""
     groups: dict[tuple[Any, ...], list[DeclaredVariable]] = {}
     for v in shown:
         kind = v.type, v.causality, v.variability, v.initial, v.updates_inside, v.start is None

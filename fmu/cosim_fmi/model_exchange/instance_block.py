@@ -84,7 +84,7 @@ class InstanceBlock:
         self.words[words.CALLING_AT] = black_box.calling_address()
 
     def place(self, states: Reals, rates: Reals, indicators: Reals) -> None:
-        """Say where these buffers are; the caller keeps them."""
+        """Set the buffers, which the caller owns."""
         self.words[words.STATES_AT] = states.ctypes.data
         self.words[words.RATES_AT] = rates.ctypes.data
         self.words[words.INDICATORS_AT] = indicators.ctypes.data

@@ -59,7 +59,7 @@ def tell_call(block, number):
 
 
 def end_call(block):
-    """A function of the instance has come back."""
+    """Mark the end of a call of the instance."""
     restore_rounding(block[ROUNDING_AT])
     tell_call(block, 0)
 

@@ -1,4 +1,4 @@
-"""Something that is not as it should be, and a check that cannot go on."""
+"""A finding: a deviation, or a check that cannot continue."""
 
 from __future__ import annotations
 

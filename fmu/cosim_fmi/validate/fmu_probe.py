@@ -148,7 +148,7 @@ class FmuProbe:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End the process and what it has started."""
+    """End the process and its children."""
     if os.name == "nt":
         process.kill()
     else:

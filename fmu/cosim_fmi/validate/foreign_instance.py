@@ -104,7 +104,7 @@ class ForeignInstance:
         self._call_checked(partial(self.instance.instantiate, *identity, **options))
 
     def start(self) -> Self:
-        """Up to the first step."""
+        """Advance the FMU to its first step."""
         instance, job = self.instance, self.fmu.job
         self._call_checked(instance.setup, self.fmu.start, None, job["tolerance"])
         self._call_checked(instance.enter_initialization_mode)
@@ -122,13 +122,13 @@ class ForeignInstance:
         described : dict
             As `read_experiments` gives it; names that the FMU does not have are an error.
         """
-        known = {v["name"]: v for v in self.fmu.variables if v["size"] == 1}
-        shown = [self._known(known, name) for name in described["references"] if name != "time"]
-        stimuli = [self._known(known, name) for name in described["stimuli"] if name != "time"]
+        scalars = {v["name"]: v for v in self.fmu.variables if v["size"] == 1}
+        shown = [self._known(scalars, name) for name in described["references"] if name != "time"]
+        stimuli = [self._known(scalars, name) for name in described["stimuli"] if name != "time"]
         start, stop, step = described["start"], described["stop"], described["step"]
         self._call_checked(self.instance.setup, start, stop, described["tolerance"])
         for name, text in described["parameters"].items():
-            variable = self._known(known, name)
+            variable = self._known(scalars, name)
             self.set([variable], [_as_type(variable, value_of(text, name))])
         self._stimulate(described, stimuli, start)
         self._call_checked(self.instance.enter_initialization_mode)
@@ -245,12 +245,12 @@ class ForeignInstance:
             self._call_checked(self.instance.set_continuous_states, (ctypes.c_double * len(values))(*values))
 
     def save(self) -> tuple[SavedState, list[Any]]:
-        """A saved state, and what has to be known beside."""
+        """A saved state, and the memory outside the FMU."""
         state = self._call_checked(self.instance.save)
         return state, [state.mode, self.time, self._next, self.stopped]
 
     def restore(self, state: tuple[SavedState, list[Any]]) -> None:
-        """Go back to a saved state."""
+        """Restore a saved state."""
         saved, (_, self.time, self._next, self.stopped) = state
         self._call_checked(self.instance.restore, saved)
 
@@ -264,7 +264,7 @@ class ForeignInstance:
         return data
 
     def from_bytes(self, data: bytes, memory: Sequence[Any]) -> tuple[SavedState, list[Any]]:
-        """A saved state of serialized bytes, and what was known beside the saved one."""
+        """A saved state from serialized bytes, and the memory outside the FMU."""
         return self._call_checked(self.instance.deserialize, data, memory[0]), list(memory)
 
     def terminate(self) -> None:

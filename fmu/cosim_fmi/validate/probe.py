@@ -1,4 +1,4 @@
-"""Runs an FMU to see what it does, in a process of its own.
+"""Runs an FMU in a separate process to observe its behavior.
 
 Nothing but the standard library is used, so that an FMU written in Python finds a process in which
 nothing has been imported. What was found is written to a file line by line: when the process dies, the lines

@@ -1,4 +1,4 @@
-"""A page about many FMUs: who made them, what they offer, and what was found."""
+"""A page about many FMUs: their tools, interfaces and findings."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def repetition(fmu: ForeignFmu) -> Found:
 
 
 def reset(fmu: ForeignFmu) -> Found:
-    """After a reset the instance repeats itself."""
+    """An instance repeats its results after a reset."""
     if fmu.job["version"] == "1.0" and not fmu.steps:
         return  # FMI 1.0 knows none
     with _instance(fmu) as instance:
@@ -205,7 +205,7 @@ def rollback(fmu: ForeignFmu) -> Found:
 
 
 def serialization(fmu: ForeignFmu) -> Found:
-    """A second instance goes on from bytes; leaves behind what `new_process` compares with."""
+    """A second instance continues from bytes; the rows are stored for the comparison by `new_process`."""
     if not fmu.job["can_serialize"]:
         return
     with _instance(fmu) as first:
@@ -299,7 +299,7 @@ def experiments(fmu: ForeignFmu) -> Found:
 
 
 def recording(fmu: ForeignFmu) -> Found:
-    """No check: run the experiments of the job, and write what was seen to a file."""
+    """Run the experiments of the job, and write the results to a file, without a check."""
     for experiment in fmu.job["experiments"]:
         with _instance(fmu) as instance:
             values = instance.experiment(experiment)

@@ -16,7 +16,7 @@ from cosim_fmi.wine.programs import NoWineError, compiled_programs, wine_program
 
 SECONDS_TO_END = 5.0
 QUIET = {"WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree=;mshtml="}
-"""No debugging messages, and no windows that ask for Mono or Gecko to be installed."""
+"""Settings against debugging messages, and against windows that offer Mono or Gecko."""
 
 
 class WineLibrary(FmuLibrary):

@@ -121,7 +121,7 @@ class CosimulateCommand(cosim.Command):
     def _report_coupled(
         self, scenario: Scenario | SspRun, loop: CoSimulation, arguments: argparse.Namespace
     ) -> None:
-        """Remarks and warnings, and for programs who takes part."""
+        """Report remarks and warnings, and for programs the participants."""
         if not arguments.quiet:
             for line in (*scenario.remarks, *(f"warning: {text}" for text in loop.warnings)):
                 print(line, file=sys.stderr)

@@ -72,7 +72,7 @@ def count_steps(loop: CoSimulation, until: float) -> int:
 
 
 def is_streamed(sink: cosim.ResultSink, target: Path, steps: int) -> bool:
-    """Whether rows are written while the run goes on and then forgotten: Parquet, and long files."""
+    """Whether rows are written during the run and then removed from memory: Parquet, and long files."""
     if target.suffix.lower() == PARQUET:
         return True
     can_stream = type(sink).stream is not cosim.ResultSink.stream

@@ -46,7 +46,7 @@ class ResultWriter:
             black_box.box.note("recovery", RunRecovery(sink, target, loop.start))
 
     def write_so_far(self, report: Callable[..., None]) -> None:
-        """Write what has been recorded, and hand it to `Command.report`; nothing before the first row."""
+        """Write the recorded rows, and pass them to `Command.report`; nothing before the first row."""
         result = self._loop.result
         if result is None or not result.time.size:
             return

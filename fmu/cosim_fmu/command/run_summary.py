@@ -13,7 +13,7 @@ from cosim_master.participants.isolation import hosts_of_fmus, places_of_fmus
 from cosim_master.recording.co_simulation_result import CoSimulationResult
 
 MOST_NAMES = 8
-"""In a line of the summary."""
+"""Names in a line of the summary."""
 
 
 def header(loop: CoSimulation) -> str:

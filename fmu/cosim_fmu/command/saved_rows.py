@@ -31,7 +31,7 @@ from cosim_master.recording.recorder import Recorder
 from cosim_workbench.reports import reported_result
 
 SECONDS = 2.0
-"""Between two times that results are written."""
+"""Time between two writes of the results, s."""
 SHARE = 0.05
 """Of the time of a run that may be spent on what is done again each time: with files that are written anew,
 and with many rows that are gathered, it is done less often."""
@@ -63,7 +63,7 @@ class SavedRows:
         return self
 
     def __call__(self, time: float) -> None:
-        """At a simulated time (s)."""
+        """Write the results at a simulated time (s), if it is time for that."""
         self._progress(time)
         begun = perf_counter()
         if begun - self._last >= self._wait:
@@ -85,9 +85,9 @@ class SavedRows:
         """
         rows, result = self._rows, result.with_derivatives()
         goes_on = 0 < rows <= len(result.time) and _rows_of(result, rows) == self._written
-        known = rows if goes_on and _identity(self._target) == self._file else 0
+        rows_in_file = rows if goes_on and _identity(self._target) == self._file else 0
         self._rows = 0
-        cosim.save_result(self._sink, result, self._target, known)
+        cosim.save_result(self._sink, result, self._target, rows_in_file)
         self._rows = len(result.time)
         self._written, self._file = _rows_of(result, self._rows), _identity(self._target)
 
@@ -145,16 +145,16 @@ class RunRecovery(Recovery):
         """The time (s) and which functions of which participants the exchange is in."""
         notes = box.notes()
         parts, clock = box.memory(Part.__name__, notes), box.memory(Clock.__name__, notes)
-        known = notes.get("functions")
-        if parts is None or clock is None or known is None:
+        functions = notes.get("functions")
+        if parts is None or clock is None or functions is None:
             return self._start, []
         kinds: Any = Part, Clock
-        rows, time = (kinds[0] * len(known)).from_buffer(parts), kinds[1].from_buffer(clock)
+        rows, time = (kinds[0] * len(functions)).from_buffer(parts), kinds[1].from_buffer(clock)
         busy = [
             f"{name}: {names[FUNCTIONS[row.calling]]}: the FMU"
             if FUNCTIONS[row.calling] in names
             else f"{name}, in its {FUNCTIONS[row.calling]},"
-            for (name, names), row in zip(known, rows, strict=True)
+            for (name, names), row in zip(functions, rows, strict=True)
             if row.calling in FUNCTIONS
         ]
         return float(time.begin if busy else time.end), busy

@@ -47,7 +47,7 @@ class ServeCommand(cosim.Command):
         )
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Serve until Ctrl-C or SIGTERM; with ``--stdio`` until the run has ended."""
+        """Serve until Ctrl-C or SIGTERM; with ``--stdio`` until the run ends."""
         if os.name == "nt":
             raise cosim.CosimError(
                 "cosim serve runs on Linux and macOS only; a Windows machine can run the master"

@@ -22,7 +22,7 @@ MOST_FINDINGS = 20
 
 @dataclass
 class SspRun:
-    """An SSP with what the command line says beside it; it is run as a `Scenario` is.
+    """An SSP with options of the command line, which is run as a `Scenario` is.
 
     Attributes
     ----------

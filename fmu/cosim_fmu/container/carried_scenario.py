@@ -21,7 +21,7 @@ from cosim_ssp.package import DEFAULT, is_ssp
 from cosim_toml.toml_file import TomlFile
 
 FOLDER = "scenario"
-"""In the resources."""
+"""The folder of the scenario in the resources."""
 DATA = "scenario.json"
 LEFT_OUT = {"participants": ("parameter_files", "parameters", "log", "log_level")}
 """Keys of tables that mean nothing in an FMU, or stand elsewhere in it."""

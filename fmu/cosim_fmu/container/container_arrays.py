@@ -24,7 +24,7 @@ from cosim_master.trust.run_in_intervals import Wired
 from cosim_master.trust.verdict import UNKNOWN
 
 MEMBER_WORDS, MESSAGE_WORDS, LIFE_WORDS = 64, 256, 9
-"""In eight bytes."""
+"""Counts of words of eight bytes."""
 ROWS = 32
 OWN = {
     **dict.fromkeys(("parameters", "inputs", "shown", "clock", "places"), ""),
@@ -198,7 +198,7 @@ def _parts(run: SteppedRun) -> Any:
 
 
 def _answers(count: int) -> Vector:
-    """Nothing has been answered, and no step is left to Python."""
+    """Answers at the start: none was given, and no step is left to Python."""
     answers = records(Answer, count)
     for answer in answers:
         answer.latest = math.inf

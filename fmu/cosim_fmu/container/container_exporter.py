@@ -144,8 +144,8 @@ class ContainerExporter(FileExporter):
                 _run_first_steps(loop)
                 beside = {file.resolve() for file in loop.python_files.values()}
                 used = [entry for entry in registry.used.values() if not _is_of(entry, beside)]
-            known = [entry for record in registry.plugins for entry in record.entries]
-        bundle = Bundle(used, known, OURS)
+            entries = [entry for record in registry.plugins for entry in record.entries]
+        bundle = Bundle(used, entries, OURS)
         for library in {LIBRARIES[kind] for kind in members(carried) if kind in LIBRARIES}:
             bundle.require(library)
         manifest = whole_manifest(bundle, interface.model_name, INSTANCE)
@@ -168,7 +168,7 @@ class ContainerExporter(FileExporter):
 def write_native_container(
     loop: CoSimulation, interface: FmuInterface, target: Path, given: NativeFmuOptions
 ) -> str:
-    """Write a co-simulation of systems as an FMU without Python; what it is, in words.
+    """Write a co-simulation of systems as an FMU without Python. Returns its description, in words.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def _abilities(loop: CoSimulation) -> Mapping[str, str]:
 
 
 def _is_of(entry: Entry, files: set[Path]) -> bool:
-    """Whether a class is of a Python file beside the scenario, which travels with that."""
+    """Whether a class belongs to a Python file of the scenario, which travels with it."""
     module = importlib.import_module(entry.cls.__module__)
     file = getattr(module, "__file__", None)
     return file is not None and Path(file).resolve() in files

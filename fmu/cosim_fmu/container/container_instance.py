@@ -99,7 +99,7 @@ class ContainerInstance:
         self._reached = start
 
     def enter_initialization(self) -> None:
-        """Nothing is computed yet: parameters and inputs may still be set."""
+        """Enter initialization: nothing is computed yet, and parameters and inputs may be set."""
         check_mode(self.mode, INSTANTIATED)
         self.mode = INITIALIZING
 
@@ -145,7 +145,7 @@ class ContainerInstance:
         return self._runs[0].time if self._runs else self._reached
 
     def news(self) -> list[str]:
-        """Nothing is found beside values: the error of the coupling is an output."""
+        """No sentences, since the error of the coupling is an output."""
         return []
 
     def terminate(self) -> None:
@@ -232,7 +232,7 @@ class ContainerInstance:
             run = self._begun()
             self._write()
             computed_values: dict[str, Any] = {}
-            wanted: dict[tuple[str, bool], list[str]] = {}
+            names_by_source: dict[tuple[str, bool], list[str]] = {}
             for name in names:
                 if name.startswith(f"{COUPLING}."):
                     computed_values[name] = self._coupling(run, name.removeprefix(f"{COUPLING}."))
@@ -242,8 +242,10 @@ class ContainerInstance:
                     computed_values[name] = derived.of(np.array([value])).tolist()[0]
                 else:
                     participant, _, variable = name.partition(".")
-                    wanted.setdefault((participant, self._follows_at_once(name)), []).append(variable)
-            for (participant, at_once), variables in wanted.items():
+                    names_by_source.setdefault((participant, self._follows_at_once(name)), []).append(
+                        variable
+                    )
+            for (participant, at_once), variables in names_by_source.items():
                 values = run.read_now(participant, variables) if at_once else run.read(participant, variables)
                 computed_values |= {f"{participant}.{v}": x for v, x in zip(variables, values, strict=True)}
         return computed_values
@@ -286,12 +288,12 @@ class ContainerInstance:
         return self._runs[0]
 
     def _forget_run(self) -> None:
-        """Values were set: what has been initialized with others counts no more."""
+        """Discard the initialized run, since values were set after it."""
         _close(self._runs)
         self._assessed = None
 
     def _end(self) -> None:
-        """Close the participants, and keep what they show."""
+        """Close the participants, and store their outputs."""
         if self._runs:
             try:
                 self._last = self._computed([v.name for v in self.interface.variables if not v.is_settable])
@@ -342,7 +344,7 @@ class ContainerInstance:
         return MemoryState(run, {name: copy.copy(value) for name, value in tree.items()})
 
     def restore(self, saved: bytes | MemoryState) -> None:
-        """Go back to what `save` returned; bytes also in another instance of the same FMU.
+        """Restore a state that `save` returned; bytes may come from another instance of the same FMU.
 
         Raises
         ------

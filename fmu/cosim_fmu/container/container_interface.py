@@ -160,7 +160,7 @@ def _items(description: ParticipantDescription, name: str) -> tuple[str, ...]:
 def _unit(
     description: ParticipantDescription, variable: ParticipantVariable, meanings: dict[str, Any]
 ) -> str:
-    """The unit where it means what it says, or what the participant says; else none.
+    """The unit if its name has the meaning of the participant, or if the participant defines it; else none.
 
     What participants say goes into `meanings`; one that says something else than an earlier one has none.
     """

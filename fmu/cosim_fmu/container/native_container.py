@@ -238,7 +238,7 @@ class NativeContainer:
         return printed, names
 
     def _read_run(self, loop: CoSimulation, run: SteppedRun, shown: Sequence[FmuVariable]) -> None:
-        """Read the arrays of a run that has begun, and what the host sets and reads of it."""
+        """Read the arrays of a run that has begun, and the variables that the host sets and reads."""
         coupled = run.coupled
         self._read_algorithm(run)
         if coupled.solved_at_start:

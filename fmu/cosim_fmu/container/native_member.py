@@ -27,7 +27,7 @@ from cosim_master.participants.timed_inputs import EXTRAPOLATIONS, TimedInputs
 TYPES = {"real": "Real", "integer": "Integer", "boolean": "Boolean"}
 """The types of a participant's variables in FMI."""
 C_TYPES = {"Real": "REAL", "Integer": "INTEGER", "Boolean": "BOOLEAN", "Enumeration": "INTEGER"}
-"""These as the shell calls them."""
+"""Types in the shell."""
 FMI3_TYPES = {
     **{f"{sign}Int{bits}": f"{sign}INT{bits}" for bits in (8, 16, 32, 64) for sign in ("", "U")},
     **{"Float64": "FLOAT64", "Float32": "FLOAT32", "Boolean": "LOGICAL", "Enumeration": "INT64"},
@@ -289,7 +289,7 @@ def _seen(given: TimedInputs) -> list[str]:
 
 
 def _series_tables(number: int, given: TimedInputs, first: int) -> Iterator[str]:
-    """Values over time; those of a run that has begun, since changes hold its start values first."""
+    """The values over time; those of a run that has begun, which contains the start values of changes."""
     rows = list[str]()
     for i, (name, (times, values)) in enumerate(given.series.items()):
         places = [f"times_{number}_{i}", f"values_{number}_{i}"]

@@ -47,7 +47,7 @@ def native_refusals(loop: CoSimulation, *, sources: bool = False) -> list[cosim.
 
 
 def _whose_derivatives_are_used(loop: CoSimulation) -> list[str]:
-    """Participants that are asked for directional derivatives by what makes use of the answers."""
+    """Participants of which others use directional derivatives."""
     able = [name for name, description in loop.descriptions.items() if description.has_derivatives]
     if loop.loops:
         return able

@@ -216,7 +216,7 @@ class Scenario(ClosedAttributes):
         return RunOptions(self.signals, self.inside, self.interval, self.decimation, self.time_limit)
 
     def _arguments(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """For `CoSimulation`, with options in place of what the file says."""
+        """The arguments of `CoSimulation`, with options in place of those of the file."""
         names = ("algorithm", "step", "options", "starts", "start", "tolerance", "tolerances", "steps")
         arguments = {name: getattr(self, name) for name in (*names, "feedthrough", "threads", "bonds")}
         if "algorithm" in options:

@@ -90,7 +90,7 @@ ReportAt = Callable[[KeyPath, str], None]
 
 
 class Report(Protocol):
-    """Takes the text of a problem, and the key in the table of a participant that has it."""
+    """Receives the text of a problem, and the key in the table of its participant."""
 
     def __call__(self, text: str, *keys: str) -> None: ...
 
@@ -161,7 +161,7 @@ def _source_of(entry: Mapping[str, Any], report: Report) -> tuple[str, Any] | No
 
 
 def _has_right_types(name: str, kind: str, entry: Mapping[str, Any], report: Report) -> bool:
-    """Whether options, parameters, ``process`` and ``wine`` are what they have to be."""
+    """Whether options, parameters, ``process`` and ``wine`` have their types."""
     for key in ("options", "parameters"):
         value = entry.get(key, {})
         if not isinstance(value, Mapping):
@@ -212,7 +212,7 @@ def _opened(
 
 
 def _report_fault(fault: cosim.Problem, kind: str, options: Mapping[str, Any], report: Report) -> None:
-    """Report what a constructor refuses at the key that it comes from, if that can be told."""
+    """Report a fault of a constructor at the key that caused it, if that is known."""
     if fault.where in ("timeout", "host"):
         report(fault.text, fault.where)
         return

@@ -32,11 +32,13 @@ def lay_over(source: TomlFile, variant: str | None) -> None:
     variants = source.data.pop("variants", {})
     if variant is None:
         return
-    known = variants if isinstance(variants, Mapping) else {}
-    if not isinstance(known.get(variant), Mapping):
-        raise cosim.ModelError.of(str(source.path), str(cosim.LookUpError("variant", variant, known)))
+    variant_tables = variants if isinstance(variants, Mapping) else {}
+    if not isinstance(variant_tables.get(variant), Mapping):
+        raise cosim.ModelError.of(
+            str(source.path), str(cosim.LookUpError("variant", variant, variant_tables))
+        )
     above: KeyPath = ("variants", variant)
-    _join(source, source.data, known[variant], ())
+    _join(source, source.data, variant_tables[variant], ())
     for path in [path for path in source.lines if path[:2] == above]:
         source.lines[path[2:]] = source.lines[path]
 
@@ -48,7 +50,7 @@ def _join(source: TomlFile, below: dict[str, Any], over: Mapping[str, Any], path
             _join(source, below[key], value, here)
             continue
         below[key] = value
-        for old in [known for known in source.lines if known[: len(here)] == here]:
+        for old in [key_path for key_path in source.lines if key_path[: len(here)] == here]:
             del source.lines[old]
 
 

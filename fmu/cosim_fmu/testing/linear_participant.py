@@ -128,12 +128,12 @@ class LinearParticipant(cosim.Participant):
         return self.x.copy(), self.u.copy(), self.slope.copy()
 
     def restore(self, token: Any) -> None:
-        """Go back."""
+        """Restore the state."""
         self.x, self.u, self.slope = (values.copy() for values in token)
         self._runs = True
 
     def close(self) -> None:
-        """Nothing to free."""
+        """Close nothing: there is no open resource."""
 
 
 NATIVE = ("native_calls", "native_types", "least_native_steps")

@@ -71,7 +71,7 @@ class MasterAlgorithmContract:
             assert power >= self.order, f"the error falls with the power {power:.2f} of the step only"
 
     def test_everyone_steps_through_the_whole_time(self) -> None:
-        """At each communication point every participant is there, once: no gap, nothing twice."""
+        """Every participant reaches each communication point once, without gaps and repetitions."""
         parts = _mass_and_spring(_Watched)
         self._loop(parts, self.steps[0]).simulate(UNTIL)
         for name, part in parts.items():
@@ -189,7 +189,7 @@ def _spring(kind: type[LinearParticipant]) -> LinearParticipant:
 
 
 class _Watched(LinearParticipant):
-    """Keeps the steps that count: those after a restored state take the place of earlier ones."""
+    """Records the steps that are valid: those after a restored state replace earlier ones."""
 
     def initialize(self, *given: Any) -> None:
         self.taken: list[tuple[float, float]] = []

@@ -118,7 +118,7 @@ class ParticipantContract:
         participant.close()
 
     def test_a_second_run_gives_the_same(self) -> None:
-        """After `close` it can be initialized again, and remembers nothing."""
+        """A participant can be initialized again after `close`, without memory."""
         participant = self.make()
         first = self._run(participant)
         participant.close()
@@ -128,7 +128,7 @@ class ParticipantContract:
         participant.close()
 
     def test_two_do_not_disturb_each_other(self) -> None:
-        """A second one beside it, with other inputs, changes nothing."""
+        """A second instance with other inputs has no influence."""
         if self.make().describe().only_once:
             pytest.skip("only one in a process")
         alone = self._run(self.make())
@@ -265,7 +265,7 @@ class ParticipantContract:
         participant.close()
 
     def test_tells_what_happens_inside_its_steps(self) -> None:
-        """Points lie in the step that has ended, in order, with what is watched."""
+        """Reported instants lie in the last step, in order, with the watched variables."""
         participant: Any = self.make()
         tells = isinstance(participant, TellsInside)
         if not tells:

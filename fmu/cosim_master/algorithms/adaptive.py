@@ -79,24 +79,26 @@ class Adaptive(ProgrammedAlgorithm):
 
     @property
     def figures(self) -> dict[str, float]:
-        """``exchanges`` that were kept; ``missed`` or ``rejected`` ones; ``iterations`` beside the first."""
+        """Counts: accepted ``exchanges``; ``missed`` or ``rejected`` ones; ``iterations`` after the first."""
         counts = self.memory.counts
         taken, rejected = int(counts[layout.TAKEN]), int(counts[layout.REJECTED])
         bad = {"rejected" if counts[layout.GOES_BACK] else "missed": rejected}
-        kept = taken if counts[layout.GOES_BACK] else taken + rejected
+        accepted = taken if counts[layout.GOES_BACK] else taken + rejected
         repeated = {"iterations": int(counts[layout.AGAIN])} if self.iterations else {}
-        return {"exchanges": kept, **bad, **repeated}
+        return {"exchanges": accepted, **bad, **repeated}
 
     def tightened(self) -> Adaptive:
         """The algorithm with a tenth of both tolerances."""
-        given = self._absolute
+        tolerances = self._absolute
         tenth = (
-            {n: 0.1 * v for n, v in given.items()} if isinstance(given, Mapping) else given and 0.1 * given
+            {n: 0.1 * v for n, v in tolerances.items()}
+            if isinstance(tolerances, Mapping)
+            else tolerances and 0.1 * tolerances
         )
         return Adaptive(0.1 * self.tolerance, tenth, self.iterations, self.controlled)
 
     def course_of_inputs(self, stepped: bool) -> str:
-        """In words; `stepped` says whether the source steps before."""
+        """The course of inputs in words; `stepped` says whether the source steps before."""
         return continued(1)
 
     def settle(self, memory: ExchangeMemory) -> None:

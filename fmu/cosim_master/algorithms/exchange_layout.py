@@ -53,7 +53,7 @@ RESIDUAL, CHANGE, BASE, WORK, PIVOTS, INVERSE = range(ROWS, ROWS + 6)
 
 
 def matrix_row(size: int) -> int:
-    """Row in which the matrix begins that is to be inverted, of an interface with so many values."""
+    """The first row of the inverted matrix, for an interface with this number of values."""
     return INVERSE + size
 
 
@@ -64,5 +64,5 @@ def newton_rows(size: int) -> int:
 
 def digest() -> str:
     """A digest of all indices: it differs if the layout of the arrays does."""
-    known = sorted((name, value) for name, value in globals().items() if name.isupper())
-    return hashlib.sha256(repr(known).encode()).hexdigest()
+    constants = sorted((name, value) for name, value in globals().items() if name.isupper())
+    return hashlib.sha256(repr(constants).encode()).hexdigest()

@@ -128,7 +128,7 @@ def hold_error(counts, numbers, table, largest):
 
 
 def learn_rates(counts, numbers, table):
-    """Learn from an exchange that stands how fast slopes change.
+    """Learn from an accepted exchange how fast slopes change.
 
     A kink changes the slope in one exchange, or in two when it is inside of one: a rate is believed when no
     exchange alone made half of the change.

@@ -62,7 +62,7 @@ class GaussSeidel(ProgrammedAlgorithm):
         )
 
     def course_of_inputs(self, stepped: bool) -> str:
-        """In words; `stepped` says whether the source steps before."""
+        """The course of inputs in words; `stepped` says whether the source steps before."""
         return "the line from its value at t_i to that at t_{i+1}" if stepped else continued(self._order)
 
     @property
@@ -89,7 +89,7 @@ class GaussSeidel(ProgrammedAlgorithm):
         memory.counts[layout.ALONG] = self._order > 0
 
     def calls(self, order: Sequence[str], loops: Sequence[FeedthroughLoop] = ()) -> list[Call]:
-        """For each in the order: set, step, read."""
+        """Set, step and read each participant in the order."""
         each: tuple[int, ...] = (layout.SET, layout.ADVANCE, layout.READ)
         if self._order > 0:
             each = (layout.SET_ALONG, layout.ADVANCE, layout.READ_AT_END, layout.TAKE_KNOWN)

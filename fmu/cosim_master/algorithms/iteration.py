@@ -112,7 +112,7 @@ def start_iteration(counts, numbers, table, time, size):
 
 
 def end_of_iteration(counts, numbers, table):
-    """FINISHED, or FAILED after too many exchanges; -1 when the iteration goes on."""
+    """Decide after an exchange: FINISHED, FAILED after too many of them, or -1 to continue."""
     settled = is_settled(counts, numbers, table)
     if not settled and counts[COUNT] < counts[MOST]:
         return -1

@@ -73,7 +73,7 @@ class Jacobi(ProgrammedAlgorithm):
         )
 
     def course_of_inputs(self, stepped: bool) -> str:
-        """In words; `stepped` says whether the source steps before."""
+        """The course of inputs in words; `stepped` says whether the source steps before."""
         return continued(self._order) + ", corrected in power bonds" * self._corrects
 
     def settle(self, memory: ExchangeMemory) -> None:

@@ -15,7 +15,7 @@ SIMULATOR = ("endless_events", "final_time")  # options that are not the integra
 
 
 def check_options(integrator: str, options: Mapping[str, Any]) -> None:
-    """Say now what an integrator does not take.
+    """Raise an error for options that an integrator does not have.
 
     Parameters
     ----------
@@ -41,11 +41,14 @@ def check_options(integrator: str, options: Mapping[str, Any]) -> None:
     kind = cosim.registry().get("integrator", integrator)
     common = inspect.signature(cosim.Integrator).parameters
     own = [p.name for p in inspect.signature(kind).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    known = dict.fromkeys(("integrator", *common, *own, *SIMULATOR))
-    unknown = [name for name in options if name not in known]
+    option_names = dict.fromkeys(("integrator", *common, *own, *SIMULATOR))
+    unknown = [name for name in options if name not in option_names]
     if unknown:
         raise cosim.ModelError(
-            [cosim.Problem(f"options.{n}", str(cosim.LookUpError("option", n, known))) for n in unknown]
+            [
+                cosim.Problem(f"options.{n}", str(cosim.LookUpError("option", n, option_names)))
+                for n in unknown
+            ]
         )
     kind(**{name: value for name, value in options.items() if name not in SIMULATOR})
 

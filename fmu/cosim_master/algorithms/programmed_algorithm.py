@@ -341,10 +341,10 @@ def create_algorithm(
 def _create(
     kind: type[cosim.MasterAlgorithm], options: Mapping[str, Any], problems: list[WiringProblem]
 ) -> cosim.MasterAlgorithm | None:
-    known = [name for name in signature(kind).parameters if name != "self"]
-    unknown = [name for name in options if name not in known]
+    parameter_names = [name for name in signature(kind).parameters if name != "self"]
+    unknown = [name for name in options if name not in parameter_names]
     for name in unknown:
-        text = str(cosim.LookUpError(f"option of {kind.__name__}", name, known))
+        text = str(cosim.LookUpError(f"option of {kind.__name__}", name, parameter_names))
         problems.append(problem(("master", "options", name), text))
     if unknown:
         return None

@@ -84,12 +84,12 @@ SAFETY, MOST_GROWTH, LEAST_SHRINK = 0.9, 2.0, 0.2
 def next_length(numbers):
     """Length of the next exchange, s; two equal ones instead of one and a sliver."""
     rest = numbers[STEP_END] - numbers[REACHED]
-    wanted = numbers[NEXT]
-    if wanted >= 0.99 * rest:
+    desired = numbers[NEXT]
+    if desired >= 0.99 * rest:
         return rest
-    if wanted > 0.5 * rest:
+    if desired > 0.5 * rest:
         return 0.5 * rest
-    return wanted
+    return desired
 
 
 def stop_of(numbers, length):

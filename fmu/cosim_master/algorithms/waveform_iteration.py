@@ -89,7 +89,7 @@ class WaveformIteration(ProgrammedAlgorithm):
         return {"iterations": int(counts[layout.TOTAL]), "largest_iterations": int(counts[layout.LARGEST])}
 
     def course_of_inputs(self, stepped: bool) -> str:
-        """In words; `stepped` says whether the source steps before."""
+        """The course of inputs in words; `stepped` says whether the source steps before."""
         return f"{HELD[self.hold]}, again until both fit"
 
     def settle(self, memory: ExchangeMemory) -> None:
@@ -104,7 +104,7 @@ class WaveformIteration(ProgrammedAlgorithm):
         memory.numbers[layout.RELAXATION] = self.relaxation
 
     def calls(self, order: Sequence[str], loops: Sequence[FeedthroughLoop] = ()) -> list[Call]:
-        """Set all, step all; read one after the other, each with what those before have told."""
+        """Set all, step all; read one after the other, each with the values of those before."""
         sequence = [(layout.SET_ALONG, name) for name in order]
         sequence += [(layout.ADVANCE_ALL, ""), (layout.PUT_END, "")]
         for name in order:
@@ -243,8 +243,8 @@ class LoopExchange:
         self.can_restore = exchange.can_restore
         self.order: Sequence[str] = loop.participants
         self.interface_names: Sequence[str] = loop.values
-        known = {name: place for place, name in enumerate(exchange.interface_names)}
-        self.places = np.array([known[name] for name in loop.values], dtype=np.intp)
+        place_of = {name: place for place, name in enumerate(exchange.interface_names)}
+        self.places = np.array([place_of[name] for name in loop.values], dtype=np.intp)
         self.interface_owners: Sequence[str] = [exchange.interface_owners[place] for place in self.places]
         self.interface_held: Sequence[bool] = [exchange.interface_held[place] for place in self.places]
 
@@ -257,7 +257,7 @@ class LoopExchange:
         self._exchange.advance(name, time, size)
 
     def restore(self, token: Any) -> None:
-        """Go back to a saved state."""
+        """Restore a saved state."""
         self._exchange.restore(token)
 
     def advance_all(self, time: float, size: float) -> None:

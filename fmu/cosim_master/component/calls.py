@@ -53,7 +53,7 @@ CALL = 6
 
 
 def has_instance(live, epoch):
-    """Whether this State has been initialized with an FMU; before, its outputs are 0.
+    """Whether this State has been initialized with an FMU; before that its outputs are 0.
 
     Raises
     ------
@@ -94,12 +94,12 @@ def restore_epoch(live, epoch):
     """Restore the state of the FMU after that event mode. Returns whether it is still stored."""
     block = integers_at(int(live), SIZE)
     instance = integers_at(block[INSTANCE], INSTANCE_SIZE)
-    kept = integers_at(block[KEPT_AT], 2 * block[KEPT])
+    stored_epochs = integers_at(block[KEPT_AT], 2 * block[KEPT])
     for i in range(block[KEPT]):
-        if kept[2 * i] == epoch:
+        if stored_epochs[2 * i] == epoch:
             handle = instance[INSTANCE_HANDLE]
             tell_call(instance, instance[TOLD_RESTORE])
-            status = call_with_array(block[RESTORE], handle, kept[2 * i + 1], 0, 0, 0)
+            status = call_with_array(block[RESTORE], handle, stored_epochs[2 * i + 1], 0, 0, 0)
             end_call(instance)
             if is_bad(status):
                 raise ValueError("the FMU refuses to go back to a state that it has saved")
@@ -149,7 +149,7 @@ def read_outputs(live, group):
 
 
 def output(live, index):
-    """An output that has been read."""
+    """The value of an output that has been read."""
     block = integers_at(int(live), SIZE)
     return reals_at(block[OUTPUTS_AT] + REAL * index, 1)[0]
 

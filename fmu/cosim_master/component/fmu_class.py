@@ -36,7 +36,7 @@ DERIVED = re.compile(r"_(dot\d?|next|ring|state|rate)$")
 
 
 def identifiers(names: Iterable[str]) -> dict[str, str]:
-    """For each name of a variable one that Python takes: ``mass1.L`` becomes ``mass1_L``.
+    """A Python identifier for each name of a variable: ``mass1.L`` becomes ``mass1_L``.
 
     Examples
     --------
@@ -242,7 +242,7 @@ def _follows(
     declared: Mapping[str, frozenset[str]] | None,
     override: Any,
 ) -> dict[str, list[str]]:
-    """For each output the inputs that it is evaluated after, in order."""
+    """For each output the inputs before it in the order of evaluation."""
     direct_inputs: dict[str, Any] = dict.fromkeys(outputs, inputs) if declared is None else dict(declared)
     if override == "all":
         direct_inputs = dict.fromkeys(outputs, inputs)

@@ -123,7 +123,7 @@ class ModelExchangeFmu(cosim.Component):
         return int(value) if type(declared.start) is int and isinstance(value, Integral) else value
 
     def bind(self, live):
-        """Say where the control block lies; compiled code goes on from there."""
+        """Store the place of the control block, from which compiled code continues."""
         live[0] = float(self.block.ctypes.data)
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted")
@@ -141,12 +141,12 @@ class ModelExchangeFmu(cosim.Component):
         options = {own: self.values.options[own] for own in self.chosen}
         changed = {own: value for own, value in options.items() if value != self.declarations[own].start}
         values |= {self.chosen[n]: self.items.get(n, {}).get(value, value) for n, value in changed.items()}
-        given = state.time, {**values, **self.others}, self._inputs(state), self.tolerance or None
+        arguments = state.time, {**values, **self.others}, self._inputs(state), self.tolerance or None
         try:
-            fmu, states, following = self._started(given, 0 if self.keeps_nothing else self.kept_events)
+            fmu, states, following = self._started(arguments, 0 if self.keeps_nothing else self.kept_events)
         except NotKeptError:  # after that it is of no use: those of OpenModelica, for example
             self.keeps_nothing = True
-            fmu, states, following = self._started(given, 0)
+            fmu, states, following = self._started(arguments, 0)
         self.running = fmu
         self._end = weakref.finalize(self, fmu.close)  # now: at exit the last made is called first
         self._take(next_state, states, following, True, discrete)
@@ -173,8 +173,8 @@ class ModelExchangeFmu(cosim.Component):
             return cosim.EventStatus.did_nothing()  # another event of this instant has led through event mode
         fmu = self._fmu(state)
         discrete = self._discrete(state)
-        given = zip(discrete.items(), np.atleast_1d(state[f"{self.name}.given"]), strict=False)
-        news = {name: value for (name, value), last in given if value != last}
+        inputs_with_values = zip(discrete.items(), np.atleast_1d(state[f"{self.name}.given"]), strict=False)
+        news = {name: value for (name, value), last in inputs_with_values if value != last}
         answer = fmu.handle_event(state.time, self._states(state), self._inputs(state), news)
         self._take(next_state, *answer, discrete)
         return fmu.wish_to_stop()

@@ -105,7 +105,7 @@ def _witness(i: int) -> list[str]:
 
 
 def _discrete_outputs(names: Sequence[str]) -> list[str]:
-    """A function that shows what the last event has left."""
+    """The source of a function that returns values of the last event."""
     lines = ["    @cosim.kernel", f"    def show(shown, {', '.join(names)}):"]
     return lines + [f"        {name}[0] = shown[{i}]" for i, name in enumerate(names)]
 

@@ -146,7 +146,7 @@ class RunningFmu(InstanceParticipant):
         return (ctypes.c_int64 * max(1, len(words)))(*words)
 
     def next_epoch(self) -> int:
-        """The instance has been in event mode: States from before fit no more, but for what is kept."""
+        """Begin a new epoch after event mode: States from before are invalid, except stored ones."""
         self.block[calls.EPOCH] = self._seen = next(_epochs)
         if len(self._table) and not self.model.stop_requested:
             try:
@@ -199,7 +199,7 @@ class RunningFmu(InstanceParticipant):
         return answer
 
     def scales(self) -> tuple[float, ...]:
-        """In what the model keeps the states."""
+        """The nominal sizes in which the model stores the states."""
         sizes: tuple[float, ...] = self._guard(scales, self.model)
         return sizes
 

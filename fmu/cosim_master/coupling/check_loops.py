@@ -87,7 +87,7 @@ def doubtful_outputs(descriptions: Descriptions, links: Sequence[Link]) -> dict[
 
 
 def unknown_outputs(descriptions: Descriptions, links: Sequence[Link]) -> list[Port]:
-    """Outputs on loops of which it is not known what they depend on."""
+    """Outputs on loops whose dependencies are not known."""
     outputs = {link.start for link in links}
     return [
         (name, variable)

@@ -44,7 +44,7 @@ def check_steps(
     step: float,
     algorithm: cosim.MasterAlgorithm | None,
 ) -> tuple[dict[str, int], list[WiringProblem]]:
-    """For each participant with a step of its own the multiple of the common one, and what is wrong."""
+    """The multiple of the common step for each participant with its own step, and the problems."""
     step_multiple: dict[str, int] = {}
     problems = []
     for name, length in steps.items():

@@ -88,7 +88,7 @@ class Connection:
 
     @property
     def is_bus(self) -> bool:
-        """Whether it stands for many connections."""
+        """Whether it is the pattern of many connections."""
         return "*" in self.start or "*" in self.end
 
     def expanded(self, outputs: Iterable[str], inputs: Iterable[str]) -> list[Connection]:

@@ -337,13 +337,13 @@ class Coupling:
     def read_from(
         self, ssp: Any, findings: Sequence[cosim.Problem], derived: Mapping[str, DerivedSignal]
     ) -> None:
-        """Note the SSP that it was made of, its offences, and what its own connectors show."""
+        """Store the SSP of the coupling, its offences, and the signals of its own connectors."""
         self.__dict__.update(ssp=ssp, findings=findings, derived=derived)
 
     def read_from_scenario(
         self, until: float | None, python_files: Mapping[str, Path], options: RunOptions
     ) -> None:
-        """Note what a scenario says of its run, and the Python files that were loaded for participants."""
+        """Store a scenario's settings of the run, and the Python files that were loaded for participants."""
         self.__dict__.update(python_files=dict(python_files), run_options=options)
         self.until = until
 

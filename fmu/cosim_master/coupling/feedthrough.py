@@ -17,20 +17,20 @@ NONE = "none"
 def direct_inputs(
     description: ParticipantDescription, output: str, *, initializing: bool = False
 ) -> frozenset[str]:
-    """Inputs that an output depends on directly; all of them when the participant does not tell.
+    """Inputs on which an output depends directly; all inputs if the participant declares nothing.
 
-    In initialization mode it may depend on others than in a run.
+    The dependencies in initialization mode may differ from those in a run.
     """
-    known: Mapping[str, frozenset[str]] = description.initial_feedthrough
-    if initializing and output in known:
-        return known[output]
+    initial: Mapping[str, frozenset[str]] = description.initial_feedthrough
+    if initializing and output in initial:
+        return initial[output]
     if description.feedthrough is not None and output in description.feedthrough:
         return description.feedthrough[output]
     return frozenset(with_causality(description, "input"))
 
 
 def with_causality(description: ParticipantDescription, causality: str) -> list[str]:
-    """The names of its inputs, or outputs."""
+    """The names of the variables with a causality: "input", "output"."""
     return [name for name, v in description.variables.items() if v.causality == causality]
 
 
@@ -65,7 +65,7 @@ def passes_through(description: ParticipantDescription, into: Sequence[Link], ou
     ----------
     description : ParticipantDescription
     into, out_of : sequence of Link
-        Those that end at it, and those that begin there.
+        The links that end at the participant, and those that begin there.
     """
     connected = {link.input for link in into}
     if not connected:
@@ -76,14 +76,14 @@ def passes_through(description: ParticipantDescription, into: Sequence[Link], ou
 
 
 def override_feedthrough(description: ParticipantDescription, override: Any) -> ParticipantDescription:
-    """The description with what the user says instead of what the participant declares.
+    """The description with the user's declarations in place of the participant's.
 
     Parameters
     ----------
     description : ParticipantDescription
     override : object
-        ``"none"``: no output depends directly on an input; ``{"y": ["u"]}``: for each output that is named
-        the inputs that it depends on directly, [] for none. Arrays may be named as a whole.
+        ``"none"``: no output depends directly on an input; ``{"y": ["u"]}``: for each named output the inputs
+        on which it depends directly, [] for none. The name of an array stands for all its elements.
 
     Raises
     ------
@@ -97,8 +97,8 @@ def override_feedthrough(description: ParticipantDescription, override: Any) -> 
     elif isinstance(override, Mapping):
         inputs_of = {}
         for output, needs in override.items():
-            listed = isinstance(needs, (list, tuple, set, frozenset))
-            if not listed or not all(isinstance(name, str) for name in needs):
+            is_list = isinstance(needs, (list, tuple, set, frozenset))
+            if not is_list or not all(isinstance(name, str) for name in needs):
                 raise ValueError(f'{output} is {needs!r}, needs a list of inputs: {{ y = ["u"] }}')
             needed = [e for name in needs for e in _elements(description, "input", name, inputs)]
             for element in _elements(description, "output", str(output), readable):
@@ -108,9 +108,10 @@ def override_feedthrough(description: ParticipantDescription, override: Any) -> 
     return with_feedthrough(description, inputs_of)
 
 
-def _elements(description: ParticipantDescription, what: str, name: str, known: list[str]) -> tuple[str, ...]:
+def _elements(description: ParticipantDescription, role: str, name: str, known: list[str]) -> tuple[str, ...]:
+    """The variable of a name, or the elements of an array; `ValueError` if there is none."""
     if name in description.arrays:
         return tuple(description.arrays[name][1])
     if name not in known:
-        raise ValueError(str(cosim.LookUpError(what, name, known)))
+        raise ValueError(str(cosim.LookUpError(role, name, known)))
     return (name,)

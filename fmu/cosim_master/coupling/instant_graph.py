@@ -1,4 +1,4 @@
-"""Along which ports a value passes at one instant, across all participants; its closed loops."""
+"""The ports along which a value passes at one instant, across all participants; closed loops of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which order a sequential master steps its participants."""
+"""The order in which a sequential master steps its participants."""
 
 from __future__ import annotations
 

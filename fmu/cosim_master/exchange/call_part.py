@@ -18,7 +18,7 @@ from cosim_master.exchange.exchange_arrays import (
 
 
 def end_call(part):
-    """A function of a participant has come back."""
+    """Mark the end of a call of the participant."""
     restore_rounding(part.rounding_at)
     part.calling = NOTHING
 
@@ -83,7 +83,7 @@ def save_part(part):
 
 
 def restore_part(part):
-    """Go back to the saved state; returns a status."""
+    """Restore the saved state. Returns a status."""
     part.calling = RESTORING
     status = call_with_array(part.restore_at, part.instance, integers_at(part.state_at, 1)[0], 0, 0, 0)
     end_call(part)

@@ -99,7 +99,7 @@ class CalledInPython:
         )
 
     def read_in_python(self, calls: NativeCalls) -> NativeCalls:
-        """These functions, with a function of Python that reads the participant."""
+        """Functions in which Python reads the participant; the others are the given ones."""
         get = ARRAY_CALL(self._answering(self._get))
         keep = calls.keep, self, get
         return replace(calls, get=_address(get), output_references=0, output_count=None, keep=keep)

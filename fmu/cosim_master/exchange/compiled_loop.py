@@ -99,10 +99,10 @@ class CompiledLoop:
         self._names, self._numbers = machine.names, ValueNumbers()
         goes_back = programs.saves_states
         flags = words_of(machine.answers, np.float64).reshape(len(self._names), ANSWER)
-        found = native_participants(coupled, points, flags[:, :ANSWERED], self._along, goes_back)
-        self.in_python = {name: calls for name, calls in found.items() if isinstance(calls, str)}
+        native = native_participants(coupled, points, flags[:, :ANSWERED], self._along, goes_back)
+        self.in_python = {name: calls for name, calls in native.items() if isinstance(calls, str)}
         self._called: dict[str, CalledInPython] = {}
-        self._calls = {name: self._functions(name, calls) for name, calls in found.items()}
+        self._calls = {name: self._functions(name, calls) for name, calls in native.items()}
         machine.call(self._calls)
         self._face = face
         self._algorithms = programs.arrays(machine, face)
@@ -201,7 +201,7 @@ class CompiledLoop:
         self.values.show()
 
     def resume_from_python(self) -> None:
-        """Go on after participants were used from Python, and values shown."""
+        """Continue after Python has used participants, and after `show`."""
         self.values.copy_from_python()
         self.values.resume(self._names)
 
@@ -212,7 +212,7 @@ class CompiledLoop:
         self.coupled.time = self.machine.clock.begin
 
     def _limit_table(self) -> None:
-        """A value has come into the table: where there are many the loop stops, and takes over its rows."""
+        """Stop the loop, and empty its rows, if many values have come into the table."""
         if self._rows.are_crowded:
             self.machine.report.left, self._is_limited = 0, True
 
@@ -222,7 +222,7 @@ class CompiledLoop:
         self._rows.watched_step = int(self.machine.report.step)
 
     def run_into(self, index: int, time: float) -> None:
-        """Go on to a time (s) inside the communication step `index`: a part of it ends there, as at a tick.
+        """Advance to a time (s) inside the communication step `index`, where a part of it ends as at a tick.
 
         The next `run` or `run_into` of the same step goes on from there.
         """
@@ -235,7 +235,7 @@ class CompiledLoop:
             self.machine.report.ticks = bool(self.coupled.ticking)
 
     def resume_inside(self, index: int, time: float) -> None:
-        """The communication step `index` has been taken up to `time` (s), by another loop."""
+        """Continue inside the communication step `index`, which another loop has taken up to `time` (s)."""
         clock = self.machine.clock
         clock.begin, clock.end = time, self.points.time(index + 1)
         self._main.progress.under_way = run_exchanges.CUT
@@ -486,7 +486,7 @@ class CompiledLoop:
         return self._pause if begin < self._pause < end else end
 
     def _has_come_to_pause(self, following: float) -> bool:
-        """Whether the part that has ended was the last one before the pause; then the step stays cut."""
+        """Whether the last part before the pause has ended; then the step stays cut."""
         clock = self.machine.clock
         self._is_paused = clock.begin >= self._pause
         if self._is_paused:

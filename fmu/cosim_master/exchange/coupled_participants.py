@@ -412,7 +412,7 @@ class CoupledParticipants:
         return Marks(len(self.events), self.stop_reason, dict(self.stops), len(self.inside))
 
     def revert_to(self, marks: Marks) -> None:
-        """Nothing has happened since then."""
+        """Undo all records since these marks."""
         del self.inside[marks.inside :]
         del self.events[marks.events :]
         self.statistics.events = marks.events
@@ -436,7 +436,7 @@ class CoupledParticipants:
     def finish_step(
         self, name: str, time: float, size: float, attempt: Callable[[float, float], float]
     ) -> None:
-        """Step a participant to ``time + size``, where the first attempt has been made elsewhere.
+        """Finish a participant's step to ``time + size``, whose first attempt was made elsewhere.
 
         Parameters
         ----------
@@ -541,7 +541,7 @@ class CoupledParticipants:
         return values
 
     def stop(self, name: str, request: StopRequested) -> None:
-        """A participant asked to stop."""
+        """Record that a participant asked to stop."""
         name = request.participant or name
         self.stops[name] = request.time
         self.stop_reason = (
@@ -561,7 +561,7 @@ class CoupledParticipants:
         return float(reached)
 
     def guarded(self, name: str, action: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a participant; what it raises becomes an error that names it."""
+        """Call a participant; its exceptions become an error that names it."""
         try:
             return action(*arguments)
         except (StopRequested, CoSimulationError):

@@ -139,7 +139,7 @@ class ExchangePrograms:
         self.saves_states = (programmed is not None and programmed.saves_states) or bool(self._loops)
 
     def arrays(self, machine: ExchangeMachine, exchange: Exchange) -> list[AlgorithmArrays]:
-        """The algorithm of the master first, then its loops; asked in Python they get this exchange."""
+        """The arrays of the master's algorithm, then of its loops; algorithms in Python get this exchange."""
         coupled, size = self._coupled, len(self._coupled.interface_names)
         numbers, outputs = machine.number, machine.outputs.size
         programmed = self._programmed
@@ -150,8 +150,8 @@ class ExchangePrograms:
         elif self.asked is None:
             memory, operations = ExchangeMemory(), operations_of(self._algorithm, coupled.order)
         first = {loop.participants[0]: i + 1 for i, loop in enumerate(self._loops)}
-        given = self._of_members(operations, coupled.order), numbers, first, machine.ports
-        algorithms = [AlgorithmArrays(memory, *given, machine.names, outputs, programmed, exchange)]
+        common = self._of_members(operations, coupled.order), numbers, first, machine.ports
+        algorithms = [AlgorithmArrays(memory, *common, machine.names, outputs, programmed, exchange)]
         for loop in self._loops:
             assert programmed is not None
             iteration = programmed.iteration(loop)
@@ -292,17 +292,17 @@ class ExchangeFace:
         coupled = self._coupled
         coupled.collect()
         members = {m for name in (self.order if names is None else names) for m in coupled.units[name]}
-        wanted = [name for name in coupled.participants if name in members]
-        states = {name: coupled.guarded(name, coupled.participants[name].save) for name in wanted}
+        saved_names = [name for name in coupled.participants if name in members]
+        states = {name: coupled.guarded(name, coupled.participants[name].save) for name in saved_names}
         if self._loop is None:
-            outputs = {name: list(coupled.board[name]) for name in wanted}
+            outputs = {name: list(coupled.board[name]) for name in saved_names}
         else:
-            self._loop.values.resume(wanted)
-            outputs = {name: self._loop.values.read(name) for name in wanted}
+            self._loop.values.resume(saved_names)
+            outputs = {name: self._loop.values.read(name) for name in saved_names}
         return _Saved(states, outputs, coupled.marks())
 
     def restore(self, token: _Saved) -> None:
-        """Go back; events since then have not happened."""
+        """Restore the states, and undo all records since then."""
         coupled = self._coupled
         coupled.collect()
         for name, state in token.states.items():

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def number_function(function: Callable[..., int], count: int, compiled: bool) -> Callable[..., int]:
-    """A function of so many whole numbers, which raises nothing.
+    """A function of whole numbers, which raises nothing.
 
     Parameters
     ----------
@@ -162,9 +162,9 @@ def _native_calls(
         raise _NoFunctionsError("to load its compiled code takes longer than these few steps")
     inputs, reads = coupled.input_names[name], coupled.reads[name]
     variables = coupled.descriptions[name].variables
-    known = ("real", *(participant.native_types if isinstance(participant, StepsTypesNatively) else ()))
+    types = ("real", *(participant.native_types if isinstance(participant, StepsTypesNatively) else ()))
     numbers = [n for n in reads if variables[n].type not in TABLED]
-    other = [n for n in (*inputs, *numbers) if variables[n].type not in known]
+    other = [n for n in (*inputs, *numbers) if variables[n].type not in types]
     if other:
         raise _NoFunctionsError(f"{other[0]} is {variables[other[0]].type}")
     try:
@@ -302,11 +302,11 @@ class ExchangeMachine:
         slopes, ends = (
             [-1 - (of * slots + slot) for slot in inputs] * self._along for of in (MEAN_SLOPES, ENDS)
         )
-        known = set(columns)
+        recorded_slots = set(columns)
         columns += [
             slot
             for slot in dict.fromkeys([*self._sampled_ports, *means, *slopes, *ends])
-            if slot not in known
+            if slot not in recorded_slots
         ]
         first = {slot: i for i, slot in reversed(list(enumerate(columns)))}
         self.sampled = tuple(

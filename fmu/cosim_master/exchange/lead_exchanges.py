@@ -296,7 +296,7 @@ def collect_rows(machine, samples):
 
 
 def lead(address, samples, target, slack):
-    """Go on to a time (s); a communication point that is no further from it than `slack` is meant.
+    """Advance to a time (s), or to the communication point within `slack` of it.
 
     `samples` is the address of the head of `Sampling` and `Collected`, or 0. Where they need room,
     `Report.noticed` is set as well.

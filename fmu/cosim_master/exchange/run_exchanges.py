@@ -126,7 +126,7 @@ def run_operation(address, call, number):
 
 
 def end_step(address):
-    """A communication step has ended at the end of the clock; returns DONE."""
+    """End a communication step at the end of the clock. Returns DONE."""
     machine = machine_at(address)
     store_row(machine, clock_of(machine).end, 1.0)
     clock_of(machine).sampled = clock_of(machine).end
@@ -446,7 +446,7 @@ def start_steps(address, algorithm_number, at, count):
 
 
 def take_steps(address, algorithm_number, at, count):
-    """Step several participants one after the other; touches nothing but them and what they answer."""
+    """Step several participants one after the other; changes only them and their answers."""
     machine = machine_at(address)
     algorithm = algorithm_of(machine, algorithm_number)
     numbers = integers_at(at, count)
@@ -496,7 +496,7 @@ def call_step(machine, number, begin, length):
 
 
 def take_sample(machine, time):
-    """A participant is about to step from `time` (s): an exchange has ended if all have come there."""
+    """Add a sample before a participant steps from `time` (s), if all have ended an exchange there."""
     if not time > clock_of(machine).sampled:
         return
     small = 1e-9 * (time - clock_of(machine).sampled)

@@ -78,8 +78,8 @@ class ValueNumbers:
 
     def retain(self, numbers: Iterable[float]) -> None:
         """Forget all values of the table but those with these numbers."""
-        wanted = set(numbers)
-        self._values = {number: value for number, value in self._values.items() if number in wanted}
+        retained = set(numbers)
+        self._values = {number: value for number, value in self._values.items() if number in retained}
         self._numbers = {value: number for number, value in self._values.items()}
         self.size = sum(map(len, self._numbers))
 
@@ -154,7 +154,7 @@ class RunValues:
                     values[name] = array
 
     def resume(self, names: Iterable[str]) -> None:
-        """Participants were used from Python: functions of C go on from there."""
+        """Let functions of C continue after participants were used from Python."""
         for name in names:
             participant = self._coupled.participants[name]
             if name not in self._in_python and isinstance(participant, StepsNatively):
@@ -183,7 +183,7 @@ class RunValues:
         samples.lines = InputLines(*(machine.inputs[region, slots].tolist() for region in regions))
 
     def _resume_samples(self) -> None:
-        """Samples of the coupling go on from where they are."""
+        """Continue the samples of the coupling."""
         samples, machine = self._coupled.samples, self._machine
         machine.clock.sampled = samples.since
         for name, (since, reached) in samples.steps.items():
@@ -196,7 +196,7 @@ class RunValues:
 
     def forget_texts(self) -> None:
         """Remove texts and binary data that no variable has any more."""
-        kept: list[float] = []
+        numbers_in_use: list[float] = []
         machine = self._machine
         for name, (inputs, outputs) in self._types.items():
             for kinds, numbers in (
@@ -204,10 +204,12 @@ class RunValues:
                 (inputs, machine.inputs_of(name, BEGAN)),
                 (outputs, machine.outputs_of(name)),
             ):
-                kept += [n for kind, n in zip(kinds, numbers.tolist(), strict=True) if kind in TABLED]
+                numbers_in_use += [
+                    n for kind, n in zip(kinds, numbers.tolist(), strict=True) if kind in TABLED
+                ]
         for algorithm in self._machine.algorithms:
-            kept += algorithm.arrays.saved.tolist()
-        self._numbers.retain(kept)
+            numbers_in_use += algorithm.arrays.saved.tolist()
+        self._numbers.retain(numbers_in_use)
 
 
 PART_OF_PIECE = 4
@@ -215,7 +217,7 @@ PART_OF_PIECE = 4
 
 
 class RunRows:
-    """Gives rows of the interpreter to the recorder and to the samples of the coupling.
+    """Passes rows of the interpreter on to the recorder and to the samples of the coupling.
 
     Parameters
     ----------
@@ -262,11 +264,11 @@ class RunRows:
 
     @property
     def are_crowded(self) -> bool:
-        """Whether so many texts wait that rows should be taken over."""
+        """Whether so many texts wait that the rows should be emptied."""
         return PART_OF_PIECE * self._numbers.size > recording.CHARACTERS
 
     def make(self, count: int) -> None:
-        """Room for so many rows."""
+        """Allocate rows."""
         width = self._machine.columns + 2
         if black_box.box is None:
             self._rows = np.empty((count, width))

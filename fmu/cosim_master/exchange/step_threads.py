@@ -320,7 +320,7 @@ class StepsTogether:
         self._chains: dict[tuple[str, ...], tuple[list[NDArray[np.int64]], NDArray[np.int64]]] = {}
 
     def step_all(self, names: Sequence[str], memory: ExchangeMemory) -> dict[str, tuple[int, int]]:
-        """Step them; the stop code and the status of those that were not as usual.
+        """Step participants. Returns the stop code and the status of unusual steps.
 
         Steps that take place elsewhere begin first, and their answers are waited for last.
 

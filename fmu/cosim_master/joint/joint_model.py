@@ -23,7 +23,7 @@ class Ports(Protocol):
     """The ports of an FMU in continuous-time mode, for the wiring."""
 
     def read_ports(self, names: Sequence[str]) -> Sequence[Any]:
-        """Values at the point that it has been moved to."""
+        """The values of these variables at the present point."""
 
     def access(self, names: Sequence[str], verb: str) -> Access:
         """The access by which compiled code reads ("Get") or writes ("Set") variables."""

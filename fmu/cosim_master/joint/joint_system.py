@@ -147,11 +147,11 @@ class JointSystem:
         return {input: value for (target, input), value in self._wiring.given.items() if target == name}
 
     def outputs_lag(self, name: str) -> bool:
-        """Whether outputs of a member have to be asked for behind its derivatives."""
+        """Whether outputs of a member follow its states only after the derivatives are computed."""
         return self._lagging is None or name in self._lagging
 
     def begin(self) -> None:
-        """A member has ended its initialization: begin if it was the last one."""
+        """Begin the simulation when the last member has ended its initialization."""
         members = self.members
         parts = [JointPart(name, m.model) for name, m in members.items() if m.model is not None]
         if len(parts) < len(members):
@@ -229,11 +229,11 @@ class JointSystem:
         """With what outputs follow beyond what is known: each input is moved a little."""
         description = descriptions[member.name]
         known = {y: direct_inputs(description, y) for y in outputs}
-        wanted = [y for y in outputs if inputs.keys() - known[y]]
-        if not wanted:
+        doubtful = [y for y in outputs if inputs.keys() - known[y]]
+        if not doubtful:
             return description
-        dependencies = find_feedthrough(partial(member.answers, wanted), wanted, inputs, moved_a_little)
-        member.answers(wanted, inputs)
+        dependencies = find_feedthrough(partial(member.answers, doubtful), doubtful, inputs, moved_a_little)
+        member.answers(doubtful, inputs)
         return with_feedthrough(description, {y: known[y] | needs for y, needs in dependencies.items()})
 
     def set(self, member: Any, values: Mapping[str, Any]) -> None:
@@ -303,9 +303,9 @@ class JointSystem:
         if name != next(reversed(self.members)):
             return {"kept": KeptState(functions)}
         assert self._wiring is not None
-        kept = KeptState(functions, self.call(), self._wiring.search_memory)
+        saved = KeptState(functions, self.call(), self._wiring.search_memory)
         calls = {"remember": self.remember, "remember_saved": self.remember_saved, "forget": self.forget}
-        return {"kept": kept, **calls}
+        return {"kept": saved, **calls}
 
     def _before_event(self) -> None:
         """Compiled code takes a step that it may take again: remember what the events in it change."""
@@ -390,7 +390,7 @@ class JointSystem:
             member.store_values(time)
 
     def _record_step(self, state: cosim.State) -> None:
-        """An integrator step has ended: keep what the members show there."""
+        """Record the values of the members at the end of an integrator step."""
         self._settled = False
         self.settle()
         self._settled = False
@@ -409,7 +409,7 @@ class JointSystem:
         return len(self.members) == 1
 
     def guard(self, action: Any, what: str = "") -> Any:
-        """Call something; what it raises becomes an error that names the member."""
+        """Call a function; its exceptions become an error that names the member."""
         model = self._model
         assert model is not None
         try:
@@ -457,7 +457,7 @@ class JointSystem:
         return len(head).to_bytes(LENGTH, "little") + head + self.solver.simulator.state.to_bytes()
 
     def restore(self, saved: bytes) -> None:
-        """To what `to_bytes` gave; the members have gone back already."""
+        """Restore a state of `to_bytes`, after the members have restored theirs."""
         assert self._model is not None and self._wiring is not None
         end = LENGTH + int.from_bytes(saved[:LENGTH], "little")
         memory = json.loads(saved[LENGTH:end])
@@ -477,7 +477,7 @@ class JointSystem:
             self._settled = False
 
     def end(self) -> None:
-        """Nothing is solved any more."""
+        """End the simulation."""
         if self._model is not None:
             self._model.evaluation.end()
         self._solver = self._model = self._wiring = self._lagging = None

@@ -1,4 +1,4 @@
-"""Simulations of Model Exchange FMUs that compiled code goes on with, by functions of numbers alone."""
+"""Simulations of Model Exchange FMUs that compiled code continues, by functions of numbers alone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HISTORY = [name for name, _, _ in ARRAYS].index("h")
 
 
 class CalledSimulator:
-    """Functions as C calls them that advance the State of a `Simulator`, where it stands.
+    """Functions for C that advance the State of a `Simulator` in place.
 
     Parameters
     ----------
@@ -111,8 +111,8 @@ class CalledSimulator:
         None stands for an input that Python writes where it has changed.
         """
         system = self.simulator.system
-        known = np.full(len(paths), np.nan)
-        rows = [int(known.ctypes.data)]
+        last_values = np.full(len(paths), np.nan)
+        rows = [int(last_values.ctypes.data)]
         for path in paths:
             if path is None:
                 rows += [-1] * by_address.INPUT_WIDTH
@@ -120,7 +120,7 @@ class CalledSimulator:
             slot = system.written_slot(path)
             low = records.NOTHING if system.stage_invalidated(slot) <= Stage.INSTANCE else records.INSTANCE
             rows += [slot.offset, *system.course_offsets(path), low]
-        return np.array(rows, dtype=np.int64), known
+        return np.array(rows, dtype=np.int64), last_values
 
     def outputs(self, paths: Sequence[str]) -> NDArray[np.int64]:
         """The argument `outputs` of `get`."""
@@ -137,7 +137,7 @@ Values = dict[Any, float]
 
 
 class CalledModelExchange:
-    """The `Simulator` of Model Exchange FMUs, and functions as C calls them that go on with it.
+    """The `Simulator` of Model Exchange FMUs, and functions for C that continue it.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ class CalledModelExchange:
             self.run.unbind()
 
     def bind(self) -> None:
-        """Compiled code goes on with the State of the simulator."""
+        """Let compiled code continue from the State of the simulator."""
         if not self.run.is_bound:
             for member in self.members:
                 member.resume(self._known)
@@ -207,7 +207,7 @@ class CalledModelExchange:
         self.clear_compared()
 
     def clear_compared(self) -> None:
-        """Something has been passed on at an event."""
+        """Forget the compared values, since values were passed on at an event."""
         for *_, last in self._compared:
             last[:] = math.nan
 
@@ -218,7 +218,7 @@ class CalledModelExchange:
         return bool(self.run.answer != STEPPED)
 
     def end_step(self, end: float) -> None:
-        """Go on where `step` has answered that it is not done, to `end` (s)."""
+        """Continue a step that is not done, to `end` (s)."""
         if self.run.go_on(end, 0.0).succeeded and not self.record.is_pending:
             self.run.simulator.advance_pending_events()
 
@@ -296,7 +296,7 @@ class MemberCalls:
         called.add(self)
 
     def calls(self, kept: KeptState | None, **more: Any) -> NativeCalls:
-        """For the interpreter of exchanges; what is not kept here is saved when it is remembered."""
+        """The functions for the interpreter of exchanges; the rest of the state is saved by `remember`."""
         called, nothing = self._called, self._called.run.nothing
         return NativeCalls(
             instance=ctypes.addressof(called.record),
@@ -316,7 +316,7 @@ class MemberCalls:
         )
 
     def store_point(self) -> None:
-        """Values inside a step wait: Python takes them when it has ended."""
+        """Mark that values inside a step wait: Python reads them at its end."""
         self._called.record.is_noted = 1
 
     def check(self) -> None:
@@ -331,7 +331,7 @@ class MemberCalls:
                 known[key] = value
 
     def resume(self, known: Values) -> None:
-        """Compiled code goes on with what Python has written."""
+        """Let compiled code continue with values that Python has written."""
         written = self._written()
         self.given[:] = [
             float(written.get(name, math.nan)) if path is None else known[key]

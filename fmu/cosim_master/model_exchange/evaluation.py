@@ -63,7 +63,7 @@ class SolvedLoop:
         return self._reals[first : first + count * count]
 
     def solve(self, first: Vector, passed: Callable[[Vector], Vector]) -> bool:
-        """Search in Python, without what is remembered; whether a solution has been found.
+        """Search in Python, from the given values alone. Returns whether it has found a solution.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class SolvedLoop:
 
 
 class ExchangeProgram:
-    """Operations, in the order in which they are done, and what they need.
+    """Operations in the order in which they are made, and their data.
 
     Attributes
     ----------
@@ -283,7 +283,7 @@ class Evaluation:
             head[place] = kernel.address
 
     def settle(self, time: float, states: Any, inputs: Any) -> bool:
-        """Make this the present point, at which variables are read; whether inputs have been found there."""
+        """Move to a point, at which variables are read. Returns whether inputs were found there."""
         self._put(time, states, inputs)
         return self._call(words.settle, remembers=True)
 
@@ -313,7 +313,7 @@ class Evaluation:
 
     @property
     def lost_at(self) -> float | None:
-        """At which time (s) inputs were not found last; None: they always were, since `clear_lost`."""
+        """The time (s) at which inputs were not found last since `clear_lost`; None if there is none."""
         return float(self._reals[words.LOST_TIME]) if self._head[words.LOST] else None
 
     def clear_lost(self) -> None:

@@ -39,7 +39,7 @@ def find_feedthrough(
     inputs: Mapping[str, Any],
     others: Callable[[str, Any], Iterable[Any]],
 ) -> dict[str, frozenset[str]]:
-    """For each output the inputs with which it changes.
+    """For each output the inputs that change it.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class FmuModel:
 
     @property
     def stop_requested(self) -> bool:
-        """Whether it has asked for the end of the simulation; it stays in event mode then."""
+        """Whether the FMU has asked for the end of the run; it stays in event mode then."""
         return self.block.stopped
 
     @stop_requested.setter
@@ -151,7 +151,7 @@ class FmuModel:
                 raise
 
     def outputs_lag(self, read: Callable[[], Any]) -> bool:
-        """Whether what is read follows the states only when the derivatives have been asked for."""
+        """Whether variables follow the states only after the derivatives are computed."""
         if not self.count or self.stop_requested:
             return False
         states, moved = ((ctypes.c_double * self.count)() for _ in range(2))
@@ -172,15 +172,15 @@ class FmuModel:
             self._write(given)
 
     def start_instant(self) -> None:
-        """Before event mode: what ticks from now on is new."""
+        """Begin an event: ticks count as new from now on."""
         self._clocks.start_instant()
 
     def end_instant(self) -> None:
-        """After event mode."""
+        """End an event."""
         self._clocks.end_instant()
 
     def leave_event_mode(self, time: float) -> tuple[Sequence[float], float, bool]:
-        """Update the discrete states until nothing changes, then go on in continuous time.
+        """Update the discrete states until nothing changes, then enter continuous-time mode.
 
         Returns
         -------
@@ -236,7 +236,7 @@ class FmuModel:
         return answer
 
     def nominals(self) -> list[float]:
-        """Nominal values of the continuous states; 1 for what is not told or makes no sense."""
+        """Nominal values of the continuous states; 1 for missing or invalid ones."""
         sizes = (ctypes.c_double * self.count)(*[1.0] * self.count)
         if self.count:
             try:

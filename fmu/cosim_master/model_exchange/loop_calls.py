@@ -143,7 +143,7 @@ def check_residual(row, remembers):
 
 
 def substitute(row):
-    """Whether G is x; else go on there."""
+    """Substitute: returns whether G is x; else the next point is G."""
     n = integers_at(row, LOOP)[COUNT]
     loop = integers_at(row, LOOP)
     x = reals_at(place(row, X), n)
@@ -175,7 +175,7 @@ def accept(row, remembers):
 
 
 def fail(row, reason):
-    """There is no solution that can be found."""
+    """End the search without a solution."""
     loop = integers_at(row, LOOP)
     loop[REASON] = reason
     loop[KNOWN] = 0
@@ -314,7 +314,7 @@ def first_step(row):
 
 
 def step(row):
-    """Ask for G behind as much of the step as the halvings have left."""
+    """Request G behind a part of the step, which the halvings have reduced."""
     n = integers_at(row, LOOP)[COUNT]
     loop = integers_at(row, LOOP)
     x = reals_at(place(row, X), n)

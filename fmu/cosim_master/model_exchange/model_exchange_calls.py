@@ -170,7 +170,7 @@ def has_stopped(called):
 
 
 def has_changed(called):
-    """Whether something that is passed on at events alone is not what it was then; or cannot be read."""
+    """Whether a value that is passed on at events alone has changed since then, or cannot be read."""
     if called.compared == 0:
         return False
     if settle_members(called) != DONE:
@@ -272,7 +272,7 @@ def save_member(handle, state, no, arrays, nothing):
 
 
 def restore_member(handle, state, no, arrays, nothing):
-    """Go back; what Python has remembered it has put back before."""
+    """Restore the state, after Python has restored its memory."""
     called = called_at(handle)
     kept = rows_of(Kept, integers_at(state, KEPT), 0, 1)[0]
     if kept.restore != 0:

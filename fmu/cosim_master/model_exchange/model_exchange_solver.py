@@ -78,7 +78,7 @@ class ModelExchangeSolver:
 
     @property
     def simulator(self) -> cosim.Simulator:
-        """For Python, which takes it from compiled code."""
+        """The simulator for Python, taken back from compiled code."""
         if self.called is not None:
             self.called.unbind()
         return self._simulator
@@ -120,7 +120,7 @@ class ModelExchangeSolver:
         self.instance.settle(state.time, states_of(state), state["fmu.u"])
 
     def jump(self, states: Sequence[float], next_event: float) -> None:
-        """The instance has been in event mode: its states, and when the next time event is (s)."""
+        """Store the states after event mode, and the time of the next time event (s)."""
         state = self.simulator.state
         put_states(state, states)
         state["fmu.next_event"] = next_event
@@ -132,11 +132,11 @@ class ModelExchangeSolver:
             self.simulator.advance_pending_events()
 
     def hold_inputs(self) -> None:
-        """A step has ended: inputs on slopes stay where they are."""
+        """Hold inputs on slopes at their values at the end of a step."""
         self.simulator.system.hold_inputs(self.simulator.state)
 
     def restore(self, saved: bytes, events: int) -> None:
-        """To a State that was saved, and so many events."""
+        """Restore a saved State, with this number of events."""
         self.instance.stop_requested = False
         self.instance.forget()
         state = self.simulator.system.state_from_bytes(saved)

@@ -39,7 +39,7 @@ class ModelExchangeInstance(Protocol):
     evaluation: Evaluation
 
     def handle_event(self, time: float, states: Any, inputs: Any) -> tuple[Sequence[float], float, bool]:
-        """Go through event mode.
+        """Pass through event mode.
 
         The continuous states after it, the time of the next time event (s), whether nominal values changed.
         """

@@ -46,7 +46,7 @@ CHANGING = tuple(
     for i, (name, _, role) in enumerate(ARRAYS)
     if role in (STATE, COMPUTED) or name in ("work", "scratch", "held_ints", "probe", "places")
 )
-"""Numbers of the arrays that make a run go on as if it had never left, rows and findings apart."""
+"""Numbers of the arrays that a run needs to continue, without rows and findings."""
 
 STEP_CALL = "iffiiiii>i"
 ARRAY_CALL = "iiiii>i"
@@ -55,7 +55,7 @@ STRIDE = 1 << 40  # steps in one call
 
 
 def called_step(handle, start, length, flag, first, second, third, fourth):
-    """Advance to ``start + length``; DONE, or NOT_DONE: Python goes on with what is in ``head[ANSWER]``."""
+    """Advance to ``start + length``; DONE, or NOT_DONE if Python continues with ``head[ANSWER]``."""
     head = integers_at(handle, WHOLE_HEAD)
     if head[BOUND] == 0:
         head[ANSWER] = STEPPED
@@ -77,15 +77,15 @@ def called_set(handle, inputs, count, values, size):
         return NOT_DONE
     a = arrays_at(handle)
     rows = integers_at(inputs, INPUTS + INPUT_WIDTH * count)
-    known = reals_at(rows[0], count)
+    last_values = reals_at(rows[0], count)
     new_values = reals_at(values, count)
     for i in range(count):
-        if new_values[i] != known[i] and rows[INPUTS + INPUT_WIDTH * i + VALUE] < 0:
+        if new_values[i] != last_values[i] and rows[INPUTS + INPUT_WIDTH * i + VALUE] < 0:
             return NOT_DONE
     for i in range(count):
         at = INPUTS + INPUT_WIDTH * i
-        if new_values[i] != known[i]:
-            known[i] = new_values[i]
+        if new_values[i] != last_values[i]:
+            last_values[i] = new_values[i]
             a.d[rows[at + VALUE]] = new_values[i]
             a.d[rows[at + SLOPE]] = math.nan
             a.clock.jumped = 1.0
@@ -100,7 +100,7 @@ def called_slopes(handle, inputs, count, orders, slopes):
         return NOT_DONE
     a = arrays_at(handle)
     rows = integers_at(inputs, INPUTS + INPUT_WIDTH * count)
-    known = reals_at(rows[0], count)
+    last_values = reals_at(rows[0], count)
     slopes_of_inputs = reals_at(slopes, count)
     for i in range(count):
         if slopes_of_inputs[i] - slopes_of_inputs[i] != 0.0:
@@ -114,7 +114,7 @@ def called_slopes(handle, inputs, count, orders, slopes):
             a.d[rows[at + VALUE]] += (a.clock.time - a.d[rows[at + SINCE]]) * before
         a.d[rows[at + SLOPE]] = slopes_of_inputs[i]
         a.d[rows[at + SINCE]] = a.clock.time
-        known[i] = math.nan  # at the next communication point it is another value
+        last_values[i] = math.nan  # at the next communication point it is another value
         a.clock.jumped = 1.0
         lower_stage(a, rows[at + LEAVES])
     return DONE
@@ -139,7 +139,7 @@ def called_restore(handle, state, no, arrays, more):
 
 
 def called_nothing(handle, indices, count, values, size):
-    """Nothing: Python does it."""
+    """Do nothing: Python does it."""
     return DONE
 
 
@@ -149,12 +149,12 @@ def copy_arrays(head, address, away):
     for i in CHANGING:
         size = head[ARRAY_WIDTH * i + LENGTH]
         words = integers_at(head[ARRAY_WIDTH * i + ADDRESS], size)
-        kept = integers_at(at, size)
+        copied = integers_at(at, size)
         for j in range(size):
             if away:
-                kept[j] = words[j]
+                copied[j] = words[j]
             else:
-                words[j] = kept[j]
+                words[j] = copied[j]
         at += 8 * size
 
 

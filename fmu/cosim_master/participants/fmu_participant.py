@@ -353,7 +353,7 @@ class FmuParticipant(InstanceParticipant):
         )
 
     def _leave_native(self) -> None:
-        """No compiled code calls it: there is no step that it has to leave to Python."""
+        """Forget the steps that are left to Python, since no compiled code calls the FMU any more."""
         self._flags[LATEST], self._flags = math.inf, np.zeros(5)
 
     def _names_of_calls(self) -> dict[str, str]:
@@ -361,8 +361,8 @@ class FmuParticipant(InstanceParticipant):
         instance, states = self._instance, self._instance.state_functions
         names = {"set": f"Set{instance.real}", "step": "DoStep", "get": f"Get{instance.real}"}
         names["set_slopes"] = "SetRealInputDerivatives"
-        known = {"save": "get", "restore": "set", "free": "free"}
-        names |= {name: states[kind] for name, kind in known.items() if kind in states}
+        verbs = {"save": "get", "restore": "set", "free": "free"}
+        names |= {name: states[kind] for name, kind in verbs.items() if kind in states}
         return {name: instance.name_of(function) for name, function in names.items()}
 
     def _state_calls(self) -> dict[str, Any]:
@@ -381,7 +381,7 @@ class FmuParticipant(InstanceParticipant):
         return self._time, self._clocks.save(), len(self._passages), self._next_event
 
     def _recall(self, remembered: tuple[Any, ...]) -> None:
-        """Go back to what `_remembered` has returned."""
+        """Restore the memory that `_remembered` returned."""
         self._time, clocks, events, self._next_event = remembered
         self._clocks.restore(clocks)
         del self._passages[events:]
@@ -417,7 +417,7 @@ class FmuParticipant(InstanceParticipant):
         return token
 
     def restore(self, token: Any) -> None:
-        """Go back to a state that this instance saved, or that was made of bytes."""
+        """Restore a state that this instance saved, or that was made of bytes."""
         super().restore(token)
         self._recall(token.more)
 
@@ -485,7 +485,7 @@ class FmuParticipant(InstanceParticipant):
         )
 
     def _read_messages(self) -> None:
-        """In event mode: keep the messages of clocks that tick."""
+        """Store the messages of clocks that tick, in event mode."""
         names = self._clocks.belonging()
         if names:
             self._clocks.shown.update(zip(names, self._read(names), strict=True))
@@ -516,22 +516,22 @@ class FmuParticipant(InstanceParticipant):
         assert self._unpacked is not None
         shown = interface.shown_inside if self._watched_at == "steps" else frozenset[str]()
         self._watched_inside = tuple(name for name in self._watched if name in shown)
-        wanted = {*interface.intermediate, *self._watched_inside}
-        given = self.name, interface.guid, self._unpacked.folder
+        readable = {*interface.intermediate, *self._watched_inside}
+        facts = self.name, interface.guid, self._unpacked.folder
         options: dict[str, Any] = {"logging": logging}
-        if wanted:
-            options["intermediate"] = sorted({interface.elements[name].reference for name in wanted})
+        if readable:
+            options["intermediate"] = sorted({interface.elements[name].reference for name in readable})
             options["intermediate_update"] = self._update_inside
         self._events, self._warnings = interface.event_mode, []
         try:
-            instance.instantiate(*given, event_mode=self._events, **options)
+            instance.instantiate(*facts, event_mode=self._events, **options)
         except FmiError:
             if not self._events or interface.clocks:
                 raise
             # some declare an event mode that they do not have; without it they step all the same
             self._events = False
             logged = self._log.text()
-            instance.instantiate(*given, event_mode=False, **options)
+            instance.instantiate(*facts, event_mode=False, **options)
             self._warnings.append(
                 "it declares an event mode and refuses to be instantiated with it, so it runs without: "
                 "events inside it are handled in its steps alone, and discrete inputs are set between them"

@@ -38,7 +38,7 @@ from cosim_fmi.variables.variable_access import VariableAccess
 from cosim_master.abilities import InnerPoint, check_log_level
 
 NEVER = object()
-"""In place of a value that has not been written."""
+"""Stands for a value that has not been written."""
 
 
 class InstanceParticipant(cosim.Participant):
@@ -89,7 +89,7 @@ class InstanceParticipant(cosim.Participant):
         self._made_with = Path(path).absolute(), tuple(others), more
 
     def __reduce__(self) -> Any:
-        """In another process it is made anew of its file, without a log."""
+        """The recipe of a copy in another process, from the file and without a log."""
         return _rebuild, (type(self), *self._made_with)
 
     def repeated(self) -> InstanceParticipant | None:
@@ -131,7 +131,7 @@ class InstanceParticipant(cosim.Participant):
         return interface.description, remarks + [f"cannot run here: {refusal}"] * bool(refusal)
 
     def write_log(self, file: Path | None, level: str = "warning") -> None:
-        """Before `initialize`: the file for what the FMU logs, and from which level on.
+        """Receive the file for messages of the FMU, and their level, before `initialize`.
 
         Parameters
         ----------
@@ -171,9 +171,9 @@ class InstanceParticipant(cosim.Participant):
             Start values; those of other variables are ignored.
         """
         structural = self.describe().structural
-        known = {name: value for name, value in sizes.items() if name in structural}
-        if known:
-            self._interface = read_interface(FmuArchive(self.path), self._interface_wanted, known)
+        known_sizes = {name: value for name, value in sizes.items() if name in structural}
+        if known_sizes:
+            self._interface = read_interface(FmuArchive(self.path), self._interface_wanted, known_sizes)
 
     def initialize(
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
@@ -292,7 +292,7 @@ class InstanceParticipant(cosim.Participant):
     def directional_derivative(
         self, outputs: Sequence[str], inputs: Sequence[str], seed: Sequence[float]
     ) -> Sequence[float]:
-        """Along a direction of real inputs; only when the FMU provides directional derivatives."""
+        """The derivatives along a direction of real inputs; only if the FMU provides them."""
         self._need_ability("has_derivatives", "give derivatives", "providesDirectionalDerivative")
         elements = self._read_interface().elements
         of, by = ([elements[name].reference for name in names] for names in (outputs, inputs))
@@ -315,7 +315,7 @@ class InstanceParticipant(cosim.Participant):
         return self._token(self._guard(self._instance.save))
 
     def restore(self, token: Any) -> None:
-        """Go back to a state that this instance saved, or that was made of bytes."""
+        """Restore a state that this instance saved, or that was made of bytes."""
         if not isinstance(token, FmuState) or token.owner is not self:
             raise self._error("this state was not saved by this instance")
         self._need_ability("can_restore", "restore a state", "canGetAndSetFMUstate")
@@ -425,15 +425,15 @@ class InstanceParticipant(cosim.Participant):
         clocks = self._read_interface().clocks
         if not clocks:
             return self._read(names)
-        known: dict[str, Any] = {name: ticks(name) for name in names if name in clocks}
+        clock_values: dict[str, Any] = {name: ticks(name) for name in names if name in clocks}
         for name in names:
             if (message := self._clocks.message(name)) is not None:
-                known[name] = message
-        others = [name for name in names if name not in known]
+                clock_values[name] = message
+        others = [name for name in names if name not in clock_values]
         if len(others) == len(names):
             return self._read(names)
-        known.update(zip(others, self._read(others) if others else (), strict=True))
-        return [known[name] for name in names]
+        clock_values.update(zip(others, self._read(others) if others else (), strict=True))
+        return [clock_values[name] for name in names]
 
     def _read(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         access = self._access(tuple(names))
@@ -500,7 +500,7 @@ class InstanceParticipant(cosim.Participant):
             self._tick([name for name, value in given.items() if name in clocks and value])
 
     def _tick(self, names: Sequence[str]) -> None:
-        """In event mode: activate clocks, then write the inputs that belong to them."""
+        """Activate clocks, in event mode, then write the inputs that belong to them."""
         if names:
             values = self._guard(self._clocks.activate, names)
             if values:

@@ -133,7 +133,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         super().initialize(start, stop, values, tolerance)
 
     def _begin(self) -> None:
-        """In event mode: when all members have come here, begin to simulate."""
+        """Begin the simulation when all members have reached event mode."""
         interface, instance = self._read_interface(), self._instance
         # without the functions the model description has to do
         states, indicators = instance.sizes() or (interface.states, interface.indicators)
@@ -148,7 +148,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         self.system.begin()
 
     def first_values(self) -> dict[str, float]:
-        """Continuous inputs as they were set, or else their start values: an FMU may refuse to be asked."""
+        """Continuous inputs as they were set, or else their start values: an FMU may refuse to be read."""
         variables = self.describe().variables
         return {n: float(self._set.get(n, variables[n].start or 0.0)) for n in self.continuous_inputs()}
 
@@ -263,7 +263,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         self.resume_native()
 
     def resume_native(self) -> None:
-        """Compiled code goes on from here, where it steps it."""
+        """Let compiled code, if it steps the FMU, continue from here."""
         if self.system.solver.called is not None:
             self.system.call()
 
@@ -292,7 +292,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         return _Saved(fmu, self.system.to_bytes(self.name), self._clocks.save())
 
     def restore(self, token: Any) -> None:
-        """Go back to a state that this instance saved; the system goes with the last member."""
+        """Restore a state that this instance saved; the last member restores the system."""
         if not isinstance(token, _Saved):
             raise self._error("this state was not saved by this instance")
         if token.system is not None:
@@ -360,7 +360,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         return self.read_ports(outputs)
 
     def read_ports(self, names: Sequence[str]) -> Sequence[Any]:
-        """Values at the point that the instance has been moved to."""
+        """The values of these variables at the present point."""
         assert self.model is not None
         if self.system.outputs_lag(self.name):
             self.model.compute_all()
@@ -368,7 +368,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         return values.tolist() if isinstance(values, np.ndarray) else values
 
     def outputs_lag(self, outputs: Sequence[str]) -> bool:
-        """Whether outputs follow the states only when the derivatives have been asked for."""
+        """Whether outputs follow the states only after the derivatives are computed."""
         assert self.model is not None
         return bool(outputs) and self.model.outputs_lag(self._access(tuple(outputs)).read)
 
@@ -394,7 +394,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         return name in self._clocks.ticked
 
     def refresh_relations(self) -> None:
-        """After a restored state: let the FMU see anew on which side of zero its indicators are."""
+        """Let the FMU update the signs of its indicators after a restored state."""
         assert self.model is not None
         self._guard(self._instance.enter_event_mode)
         self._guard(self.model.leave_event_mode, self.system.solver.time)
@@ -415,7 +415,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         return self._failure(error, what)
 
     def wish_to_stop(self) -> str:
-        """Why it has asked for the end of the run, "" when it has not."""
+        """The reason why the FMU has asked for the end of the run; "" if it has not."""
         return self._why_it_stops() if self.model is not None and self.model.stop_requested else ""
 
     def _create(self, instance: FmuInstance, interface: FmuInterface, logging: bool) -> None:

@@ -39,15 +39,15 @@ from cosim_master.processes.session import LocalSession, Session, Ticket
 from cosim_master.processes.worker_process import SECONDS_TO_END
 
 SECONDS_TO_BEGIN = 30.0
-"""For the process to start and to import what it needs."""
+"""Time for the process to start and to import its modules, s."""
 LEAST_STEPS = 1000
-"""Loading compiled code in both processes takes as long as so many steps save."""
+"""Steps that save as much time as compiled code takes to load in both processes."""
 LEAST_NATIVE_STEPS = 200
 """Elsewhere: loading it here alone."""
 
 
 class _BegunStep(NamedTuple):
-    """A step whose message has been sent: from a time by a size (s), and what is read behind it."""
+    """A step whose message was sent: its time and size (s), and the variables that are read behind it."""
 
     time: float
     size: float
@@ -318,7 +318,7 @@ class ProcessParticipant(cosim.Participant):
         return points
 
     def get(self, names: Sequence[str]) -> list[Any]:
-        """Values at the present time, which may have come with the step."""
+        """The present values, which may have come with the step."""
         self._synchronize()
         key = tuple(names)
         if self._has_stepped and key not in self._read_with_step:
@@ -340,7 +340,7 @@ class ProcessParticipant(cosim.Participant):
         return _SavedElsewhere(self._request("save"), self._session, self._released)
 
     def restore(self, token: Any) -> None:
-        """Go back to a state that was saved here."""
+        """Restore a state that was saved here."""
         self._points = []
         self._request("restore", self._number_of(token))
 
@@ -429,12 +429,12 @@ class ProcessParticipant(cosim.Participant):
         self._native = None
 
     def _left_answer(self, verb: str) -> Any:
-        """The answer to what compiled code has begun and left to Python; None where it has begun nothing."""
+        """The answer to a call that compiled code has left to Python; None if it has left none."""
         ticket = self._live_session(verb).left_call(self._number)
         return None if ticket is None else self._answer(ticket, self._timeout)
 
     def resume_native(self) -> None:
-        """Compiled calls go on, unless inputs wait that Python has written."""
+        """Let compiled calls continue, unless inputs that Python has written wait."""
         if self._native is not None:
             self._native.is_free = not self._pending
 
@@ -573,7 +573,7 @@ class ProcessParticipant(cosim.Participant):
         self._values_read = {}
 
     def _ask_if_there(self, name: str) -> list[Any]:
-        """Something that is not worth an error: a failure is reported at the end."""
+        """Call a method whose failure is reported only at the end."""
         if self._session is None or self._session.lost:
             return []
         try:

@@ -167,8 +167,8 @@ def python_participant(path: Path, name: str, **options: Any) -> cosim.Participa
     """
     module = _loaded(path)
     if not callable(make := getattr(module, name, None)):
-        known = {n: None for n, v in vars(module).items() if _is_own(v, module)}
-        text = str(cosim.LookUpError("class or function", name, known))
+        own_names = {n: None for n, v in vars(module).items() if _is_own(v, module)}
+        text = str(cosim.LookUpError("class or function", name, own_names))
         raise cosim.ModelError.of(str(path), text)
     if isinstance(make, type) and issubclass(make, cosim.Component):
         return ComponentParticipant(make, **options)

@@ -209,7 +209,7 @@ class SystemParticipant(cosim.Participant):
         self.resume_native()
 
     def after_native_step(self, status: int, time: float, size: float) -> float:
-        """The rest of a step that the compiled function has left to the simulator."""
+        """Make the rest of a step that the compiled function has left to the simulator."""
         assert self._run is not None and self._simulator is not None
         run, simulator = self._run, self._simulator
         status = self._guarded(lambda: run.go_on(time + size, SAME_TIME * size))
@@ -219,7 +219,7 @@ class SystemParticipant(cosim.Participant):
         return float(simulator.state.time)
 
     def after_native_access(self, verb: str, status: int) -> None:
-        """Nothing: `set` or `get` is called next."""
+        """Do nothing: `set` or `get` is called next."""
 
     def resume_native(self) -> None:
         """Let the compiled functions continue from the present state, if they are in use."""
@@ -381,7 +381,7 @@ class SystemParticipant(cosim.Participant):
         )
 
     def restore(self, token: bytes) -> None:
-        """Go on from a saved State, bit for bit as if never left."""
+        """Restore a saved State, from which the run continues bit for bit."""
         state = self.system.state_from_bytes(token[9:])
         simulator = self.simulator
         simulator.replace_state(state)

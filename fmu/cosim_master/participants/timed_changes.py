@@ -15,7 +15,7 @@ from cosim.kit import ParticipantDescription, ParticipantVariable
 from cosim_master.participants.timed_inputs import TimedInputs, as_type
 
 SEEN = "seen."
-"""Before the names of inputs: what conditions read."""
+"""Prefix of the names of inputs: variables that conditions read."""
 
 
 class Holds(Protocol):
@@ -146,7 +146,7 @@ class TriggeredChanges(Changes):
     def initialize(
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
     ) -> None:
-        """Go to the start; no condition has been true."""
+        """Start at a time; no condition has been true."""
         super().initialize(start, stop, values, tolerance)
         self._values = {path: v.start for path, v in self._watched.items()}
         self._set_at, self._held, self._events = {}, [False] * len(self._triggers), []
@@ -160,7 +160,7 @@ class TriggeredChanges(Changes):
         self._values.update(zip((name.removeprefix(SEEN) for name in names), values, strict=True))
 
     def step(self, time: float, size: float) -> float:
-        """Go on, then evaluate the conditions."""
+        """Advance the time, then evaluate the conditions."""
         end = super().step(time, size)
         self._evaluate()
         return end
@@ -173,11 +173,11 @@ class TriggeredChanges(Changes):
         ]
 
     def save(self) -> Any:
-        """Time, what has been set, and which conditions hold."""
+        """The time, the values that were set, and the conditions that hold."""
         return self._time, dict(self._values), dict(self._set_at), list(self._held), len(self._events)
 
     def restore(self, token: Any) -> None:
-        """Go back."""
+        """Restore the state."""
         self._time, values, set_at, held, count = token
         self._values, self._set_at, self._held = dict(values), dict(set_at), list(held)
         del self._events[count:]  # what was before a checkpoint is reported by the run that goes on

@@ -21,7 +21,7 @@ TYPES = ("real", "integer", "boolean", "string")
 
 
 class TimedInputs(cosim.Participant):
-    """Gives values over time to the inputs that it is connected to.
+    """Feeds its connected inputs with values over time.
 
     Its outputs are the signals of a file or table. An input has the value of the start of a communication
     step over that step (an algorithm that extrapolates gives it a slope); where values jump, that after
@@ -151,14 +151,14 @@ class TimedInputs(cosim.Participant):
     def initialize(
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
     ) -> None:
-        """Go to the start."""
+        """Start at a time."""
         self._time = start
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
-        """There are no inputs."""
+        """Accept no values: there are no inputs."""
 
     def step(self, time: float, size: float) -> float:
-        """Go on; to a time of a series that is no further from the end than a billionth of the step."""
+        """Advance the time; to a time of a series within a billionth of the step of the end."""
         end, times = time + size, self._all_times
         place = int(np.searchsorted(times, end - SAME_TIME * size))
         is_there = place < times.size and times[place] <= end + SAME_TIME * size
@@ -174,7 +174,7 @@ class TimedInputs(cosim.Participant):
         return self._time
 
     def restore(self, token: float) -> None:
-        """Go back."""
+        """Restore the state."""
         self._time = token
 
     def serialize(self, token: float) -> bytes:
@@ -186,7 +186,7 @@ class TimedInputs(cosim.Participant):
         return float(np.frombuffer(data)[0])
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Close nothing: there is no open resource."""
 
     def _value(self, name: str) -> Any:
         times, values = self._series[name]

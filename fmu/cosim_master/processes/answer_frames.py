@@ -97,7 +97,7 @@ def part_of(member):
 
 
 def serve_calls(address):
-    """Answer messages until one is another one, a call is not as usual, or nothing comes."""
+    """Answer messages until one is of another kind, a call is unusual, or none comes."""
     service = service_of(address)
     wire = wire_of(service.wire_at)
     while True:
@@ -118,7 +118,7 @@ def serve_calls(address):
 
 
 def receive_request(service, wire):
-    """Wait for a message of numbers; how many bytes have come, else `ELSEWHERE` or `NOTHING_CAME`."""
+    """Wait for a message of numbers. Returns its bytes, else `ELSEWHERE` or `NOTHING_CAME`."""
     service.arrived = 0
     size = FIRST
     while service.arrived < size:
@@ -203,11 +203,11 @@ def called_writes(service):
 
 
 def carry_out(service, wire):
-    """Do all calls of a message; whether each was as usual."""
+    """Make all calls of a message. Returns whether each was as expected."""
     at = service.request_at + FIRST
-    given = at + INTEGER * service.integers
-    found = service.answer_at + service.answer_head
-    end = given
+    reals_begin = at + INTEGER * service.integers
+    answer_begin = service.answer_at + service.answer_head
+    end = reals_begin
     service.member = 0
     while at < end:
         handle = known_call(service, wire, at, end)
@@ -215,19 +215,19 @@ def carry_out(service, wire):
         action, writes = called_action(service), called_writes(service)
         at += head_length(action, writes)
         length = request_length(member, writes)
-        copy_bytes(wire, member.request_at, given, length)
-        given += length
+        copy_bytes(wire, member.request_at, reals_begin, length)
+        reals_begin += length
         if not do_call(service, member, action, writes):
             return False
         length = answer_length(member, action)
-        copy_bytes(wire, found, member.answer_at, length)
-        found += length
+        copy_bytes(wire, answer_begin, member.answer_at, length)
+        answer_begin += length
         service.member += 1
     return True
 
 
 def do_call(service, member, action, writes):
-    """Write inputs, and do an action of a participant; whether all was as usual."""
+    """Write inputs, and carry out an action of a participant. Returns whether all was as expected."""
     part = part_of(member)
     request = reals_at(member.request_at, 2 + writes * member.inputs)
     values = member.request_at + 2 * WORD

@@ -13,7 +13,7 @@ ACTIONS = STEP, READ, SAVE, RESTORE = "step", "read", "save in place", "restore 
 """Calls with a time, a size (s) and groups that are read, and the answer of a step; among numbers their place
 here stands for them. One state alone is kept in place: that of `NativeCalls`."""
 WRITES = ("set", "set_slopes")
-"""Calls that write inputs; among numbers their place here stands for them."""
+"""Calls that write inputs; among numbers, their index here stands for them."""
 ANSWER, ERROR = "answer", "error"
 """The first word of the answer to a call."""
 

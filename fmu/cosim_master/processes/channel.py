@@ -154,10 +154,10 @@ class Channel:
         text = bytes(whole[HEAD.size : HEAD.size + length])
         self._arrived = memoryview(whole)[HEAD.size + length : end]
         try:
-            found, end = self._scan(text.decode("ascii"), 0)
+            content, end = self._scan(text.decode("ascii"), 0)
             if end != length:
                 raise ValueError("more than one value")
-            return found
+            return content
         except StopIteration:
             raise MessageError("is not a message of this program: it ends too soon") from None
         except (ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError) as error:
@@ -167,7 +167,7 @@ class Channel:
 
     @property
     def holds_bytes(self) -> bool:
-        """Whether some have been read that belong to the next message."""
+        """Whether bytes of the next message have been read."""
         return bool(self._left)
 
     def put_back(self, data: bytes) -> None:
@@ -179,11 +179,11 @@ class Channel:
         return len(self._left) >= HEAD.size or bool(self._poll.poll(1e3 * seconds))
 
     def read(self, most: int) -> bytes:
-        """The bytes that are there, or the next that arrive."""
-        found = os.read(self.reading, most)
-        if not found:
+        """The available bytes, or the next that arrive."""
+        data = os.read(self.reading, most)
+        if not data:
             raise EOFError
-        return found
+        return data
 
     def write(self, data: bytes) -> None:
         """Write all of them."""
@@ -276,11 +276,11 @@ class SocketChannel(Channel):
         return len(self._left) >= HEAD.size or bool(select.select([self._socket], [], [], seconds)[0])
 
     def read(self, most: int) -> bytes:
-        """The bytes that are there, or the next that arrive."""
-        found = self._socket.recv(most)
-        if not found:
+        """The available bytes, or the next that arrive."""
+        data = self._socket.recv(most)
+        if not data:
             raise EOFError
-        return found
+        return data
 
     def write(self, data: bytes) -> None:
         """Write all of them."""
@@ -305,8 +305,8 @@ class PipeChannel(Channel):
 
     def read(self, most: int) -> bytes:
         """The next piece that was written."""
-        found: bytes = self._pipe.recv_bytes()
-        return found
+        data: bytes = self._pipe.recv_bytes()
+        return data
 
     def write(self, data: bytes) -> None:
         """Write all of them."""

@@ -20,13 +20,13 @@ SEMAPHORE = 8
 """Words for a ``sem_t``: those of the C libraries of Linux take four; a line of a cache for each."""
 FUNCTIONS = ("clock_gettime", "sem_clockwait", "sem_post", "memcpy", "memcmp")
 MILLISECONDS_HERE = 20
-"""That the run waits for an answer in compiled code before it looks for signals, limits, and the process."""
+"""Time that the run waits for an answer before it checks signals, limits and the process, ms."""
 MILLISECONDS_THERE = 1000
-"""That the process of the participant waits for a message before it looks whether the run is there."""
+"""Time that a participant's process waits for a message before it checks whether the run exists, ms."""
 
 
 def keep_from_forks(shared: mmap.mmap) -> None:
-    """Leave memory out of processes that are forked from this one: what comes back from a fork ends there."""
+    """Exclude memory from forked processes: a process that returns from a fork ends."""
     if hasattr(mmap, "MADV_DONTFORK"):
         shared.madvise(mmap.MADV_DONTFORK)
 
@@ -107,7 +107,7 @@ class ExchangeMemory:
         self._library.sem_post(ctypes.c_void_p(self.wire.sent_at))
 
     def answer(self) -> bytes:
-        """The answer to a message that has been sent here; empty where it is late, or comes elsewhere."""
+        """The answer to a message that was sent here; empty if it is late, or comes elsewhere."""
         length = receive_bytes(self.wire, 0, 0)
         if length != NOTHING_CAME:
             self.wire.is_pending = 0
@@ -115,7 +115,7 @@ class ExchangeMemory:
 
 
 class LocalChannel(Channel):
-    """A channel beside such memory: messages come and go in one order, in whichever of both.
+    """A channel besides such memory: messages keep one order across both.
 
     Attributes
     ----------

@@ -37,7 +37,7 @@ SHORTEST_TOKEN = 16
 
 
 class GreetingError(cosim.CosimError):
-    """The other end is not what it should be."""
+    """The other end is not a participant server, or not a client."""
 
 
 def read_token(file: Path | None = None) -> bytes:

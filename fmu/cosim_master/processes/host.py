@@ -23,7 +23,7 @@ SECONDS_TO_CONNECT = 10.0
 SECONDS_TO_LOG_IN = 60.0
 SECONDS_TO_END = 5.0
 SECONDS_TO_SEND = 20
-"""After which a connection is lost that takes no more, or stops inside a message."""
+"""Time after which a connection is lost that accepts no data, or stops inside a message, s."""
 USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 MACHINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")
 PROGRAM = re.compile(r"/[A-Za-z0-9_./+ -]+")
@@ -98,7 +98,7 @@ class Host(NamedTuple):
 
 
 class Connection(NamedTuple):
-    """A connection to a server that has been greeted.
+    """A connection to a server, after the greeting.
 
     Attributes
     ----------

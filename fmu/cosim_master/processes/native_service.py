@@ -1,4 +1,4 @@
-"""In a process of participants: calls that compiled code answers for another process (`answer_frames`)."""
+"""Calls that compiled code answers in a process of participants (`answer_frames`)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from cosim_master.processes.native_steps import MemberArrays
 from cosim_master.processes.open_wire import FOR_EVER, can_go_natively, wire_over
 
 STEPS_BEFORE = 1000
-"""Calls of a participant before compiled code answers them: loading it costs what so many steps save."""
+"""Calls of a participant before compiled code answers them: they cost as much as loading it."""
 MOST_MEMBERS = 1000
 """Numbers of participants below this one are those that compiled code calls."""
 FLAGS = 5
@@ -108,7 +108,7 @@ class NativeService:
         return int(self._record.served) if self._record.busy else None
 
     def learn(self, calls: Sequence[Call], participants: Mapping[int, tuple[Any, Any]]) -> None:
-        """A message of numbers has been answered in Python; after so many, the next ones are not.
+        """Count a message of numbers that Python has answered; after enough of them compiled code answers.
 
         Parameters
         ----------
@@ -151,8 +151,8 @@ class NativeService:
         """
         served = ServedMember(participant, self._folder, number)
         try:
-            known = ("real", *getattr(participant, "native_types", ()))
-            served.find_functions(names, written, read, known)
+            types = ("real", *getattr(participant, "native_types", ()))
+            served.find_functions(names, written, read, types)
             memory = ExchangeMemory(self._folder, len(names[written]), len(names[read]), is_new=True)
             self._admit(served)
         except OSError as error:
@@ -217,7 +217,7 @@ class NativeService:
         return self._members[number]
 
     def serve(self) -> Unusual | None:
-        """Answer messages as long as they are as usual; None where the next one is Python's to read."""
+        """Answer messages as long as they are as expected; None if Python reads the next one."""
         if not self._members or self._channel.holds_bytes:
             return None
         for number, served in self._members.items():
@@ -296,24 +296,24 @@ class ServedMember:
         if any(variables[each].type not in known for each in (*inputs, *reads)):
             raise _NotServedError("some of its variables are read and written in Python")
         try:
-            found = participant.native_calls(inputs, reads, self._flags[:FLAGS])
+            calls = participant.native_calls(inputs, reads, self._flags[:FLAGS])
         except cosim.ModelError as error:
             raise _NotServedError(error.problems[0].text) from error
         except (cosim.ContractError, cosim.FmuError) as error:
             raise _NotServedError(str(error)) from error
-        if found is None:
+        if calls is None:
             raise _NotServedError("has no C functions for this")
         from cosim_master.exchange.exchange_machine import (
             connect_part,
         )  # most processes need it later or never
 
-        self.calls = found
+        self.calls = calls
         self._orders = np.ones(max(1, len(inputs)), dtype=np.int32)
         try:
             self._part = self._shared_part()
         except OSError as error:
             raise _NotServedError(f"has no memory to share: {error}") from error
-        connect_part(self._part, found, len(inputs), len(reads), self._orders.ctypes.data)
+        connect_part(self._part, calls, len(inputs), len(reads), self._orders.ctypes.data)
         self.member = MemberArrays(
             self.number, (0 if written is None else written, read), len(inputs), len(reads)
         )
@@ -321,7 +321,7 @@ class ServedMember:
         self.member.record.flags_at = self._flags.ctypes.data
 
     def _shared_part(self) -> Part:
-        """The record that says to who outlives this process what is called."""
+        """The record by which the present call is known after this process has ended."""
         with self._path.open("wb+") as file:
             file.truncate(ctypes.sizeof(Part))
             shared = mmap.mmap(file.fileno(), ctypes.sizeof(Part))

@@ -109,7 +109,7 @@ class NativeFrame:
         return member
 
     def wait_for_python(self, messages: int) -> None:
-        """Python waits for the answers of so many messages."""
+        """Count the messages whose answers Python awaits."""
         self._record.is_python_waiting = messages
 
     def send(self) -> None:
@@ -125,11 +125,11 @@ class NativeFrame:
             return []
         channel.put_back(ctypes.string_at(record.answer_at, record.arrived))
         addresses: Any = (ctypes.c_int64 * record.members).from_address(record.members_at)
-        found = [self._members[address] for address in addresses]
-        for member in found:
+        members = [self._members[address] for address in addresses]
+        for member in members:
             member.record.phase = frames.IN_PYTHON
         record.state = frames.EMPTY
-        return found
+        return members
 
 
 class NativeMember(MemberArrays):
@@ -148,7 +148,7 @@ class NativeMember(MemberArrays):
     def calls(
         self, keep: object, *, leave: Callable[[], None], facts: Mapping[str, Any], **callbacks: Any
     ) -> NativeCalls:
-        """For the interpreter of exchanges.
+        """The functions for the interpreter of exchanges.
 
         Parameters
         ----------
@@ -198,10 +198,10 @@ class NativeMember(MemberArrays):
         self.record.phase = frames.RESTS if value else frames.IN_PYTHON
 
     def has_gone_on(self) -> bool:
-        """Whether compiled code has done something since this was asked last; outputs are asked for now."""
-        found = self.record.is_ahead != 0
+        """Whether compiled code has worked since the last call, so that outputs are requested now."""
+        was_ahead = self.record.is_ahead != 0
         self.record.is_ahead = self.record.has_outputs = 0
-        return found
+        return was_ahead
 
     @property
     def action(self) -> str:
@@ -210,7 +210,7 @@ class NativeMember(MemberArrays):
 
     @property
     def begun(self) -> tuple[float, float] | None:
-        """Time and size (s) of a step that Python has to end; None where it has begun none."""
+        """Time and size (s) of a step that Python has to end; None if there is none."""
         time, size = self.request[:REALS_OF_CALL].tolist()
         return (time, size) if self.record.phase == frames.IN_PYTHON and self.action == STEP else None
 
@@ -225,7 +225,7 @@ class NativeMember(MemberArrays):
         self.is_free = True
 
     def take_writes(self) -> list[Sequence[float]]:
-        """Inputs, and slopes, that would have gone with the next call of compiled code."""
+        """Inputs, and slopes, that wait for the next call of compiled code."""
         count, inputs = self.record.writes, self.record.inputs
         self.record.writes = 0
         places = range(REALS_OF_CALL, REALS_OF_CALL + count * inputs, max(1, inputs))
@@ -233,5 +233,5 @@ class NativeMember(MemberArrays):
 
 
 def native_frame(channel: Channel) -> NativeFrame | None:
-    """For the steps over a channel; None where they go through Python."""
+    """The frame for the steps over a channel; None if they go through Python."""
     return NativeFrame(channel) if can_go_natively() and channel.reading >= 0 else None

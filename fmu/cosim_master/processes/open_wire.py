@@ -45,7 +45,7 @@ def can_go_natively() -> bool:
 
 
 def wire_over(reading: int, writing: int, patience: int) -> tuple[Wire, Any]:
-    """The record of a connection, and what it refers to.
+    """The record of a connection, and the objects that it needs.
 
     Parameters
     ----------

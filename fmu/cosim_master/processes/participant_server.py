@@ -1,41 +1,32 @@
-"""A server for participants of runs on other machines."""
+"""A server that accepts runs of other machines: over a port, or over the pipes of ssh."""
 
 from __future__ import annotations
 
 import os
-import select
 import socket
-import subprocess
 import sys
 import threading
 from contextlib import suppress
-from time import monotonic
-from typing import Any
 
-import cosim
 from cosim_master.processes.channel import Channel
 from cosim_master.processes.greeting import SECONDS_TO_GREET, greet_client, open_greeting
-from cosim_master.processes.process_worker import ENDED, log_file
+from cosim_master.processes.hosted_run import host_participants, welcome
 from cosim_master.processes.refusals import Refusals
 from cosim_master.processes.sent_fmus import log
-from cosim_master.processes.worker_process import SECONDS_TO_END, WorkerProcess
 
 MOST_GREETINGS = 64
-"""Connections at a time that have not shown that they know the token."""
+"""Connections at a time that have not shown the token yet."""
 MOST_PROCESSES = 64
 """Processes of runs at a time."""
-SECONDS_BETWEEN_LOOKS = 0.1
-"""At the end of a process, and at the other end of its connection."""
 SECONDS_TO_NOTICE = 30
-"""s; between probes of a client from whose machine nothing has come."""
-LOOKS = 4
-MOST_LOG = 1 << 20
-"""Bytes of a log that are sent after the end of a process."""
+"""Time between probes of a silent client, s."""
+PROBES = 4
+"""Probes without an answer after which a connection is lost."""
 BACKLOG = 32
 
 
 class ParticipantServer:
-    """Accepts runs on a port; each has a process of its own here, and nothing is shared between them.
+    """Accepts runs on a port; each has its own process, and shares nothing with others.
 
     Parameters
     ----------
@@ -43,7 +34,7 @@ class ParticipantServer:
     port : int
         0 for any that is free.
     token : bytes
-        Who does not know it gets nothing.
+        Clients that do not know it are refused.
 
     Attributes
     ----------
@@ -52,7 +43,7 @@ class ParticipantServer:
     Raises
     ------
     OSError
-        The address cannot be had.
+        The address is in use, or not one of this machine.
     """
 
     def __init__(self, address: str, port: int, token: bytes) -> None:
@@ -75,19 +66,22 @@ class ParticipantServer:
                 log(2, "-", f"cannot accept a connection: {error.strerror}")
                 threading.Event().wait(1.0)
                 continue
-            who = f"{peer[0]}:{peer[1]}"
+            host, port, *_ = peer
+            client = f"{host}:{port}"
             if not self._greetings.acquire(blocking=False):
                 connection.close()
-                self._refusals.add(who, "too many connections have not shown a token")
+                self._refusals.add(client, "too many connections have not shown a token")
                 continue
-            threading.Thread(target=self._take, args=(connection, who), name=who, daemon=True).start()
+            arguments = (connection, client)
+            threading.Thread(target=self._serve_client, args=arguments, name=client, daemon=True).start()
 
     def close(self) -> None:
-        """Accept nothing more."""
+        """Accept no further connections."""
         self._socket.close()
         self._refusals.close()
 
-    def _take(self, connection: socket.socket, who: str) -> None:
+    def _serve_client(self, connection: socket.socket, client: str) -> None:
+        """Host the run of a client that knows the token, if there is a place for its process."""
         with connection:
             try:
                 try:
@@ -95,26 +89,26 @@ class ParticipantServer:
                 finally:
                     self._greetings.release()
                 if not is_known:
-                    self._refusals.add(who, "it does not know the token")
+                    self._refusals.add(client, "it does not know the token")
                     return
-                _stay_awake(connection)
+                _detect_loss(connection)
                 if not self._places.acquire(blocking=False):
-                    self._refusals.add(who, f"{MOST_PROCESSES} processes are running")
+                    self._refusals.add(client, f"{MOST_PROCESSES} processes are running")
                     handle = connection.fileno()
                     text = f"{MOST_PROCESSES} processes of participants are running there: try later"
                     Channel(handle, handle).send(welcome(text))
                     return
                 try:
-                    host_participants(connection.fileno(), connection.fileno(), who)
+                    host_participants(connection.fileno(), connection.fileno(), client)
                 finally:
                     self._places.release()
             except Exception as error:
-                log(2, who, f"ended: {type(error).__name__}: {error}")
+                log(2, client, f"ended: {type(error).__name__}: {error}")
 
 
 def _is_known(connection: socket.socket, token: bytes) -> bool:
-    """Whether the other end knows the token, which it shows in time, and in few bytes."""
-    timer = threading.Timer(SECONDS_TO_GREET, _cut, [connection])  # also of one that sends byte after byte
+    """Whether the other end shows the token in time, and in few bytes."""
+    timer = threading.Timer(SECONDS_TO_GREET, _shut_down, [connection])  # it may send byte after byte
     timer.daemon = True
     timer.start()
     try:
@@ -126,19 +120,19 @@ def _is_known(connection: socket.socket, token: bytes) -> bool:
         timer.cancel()
 
 
-def _cut(connection: socket.socket) -> None:
+def _shut_down(connection: socket.socket) -> None:
     with suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)
 
 
-def _stay_awake(connection: socket.socket) -> None:
-    """Notice, without a message, that the machine at the other end has gone."""
+def _detect_loss(connection: socket.socket) -> None:
+    """Detect, without a message, that the machine at the other end is lost."""
     connection.settimeout(None)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in (
-        *(("TCP_KEEPIDLE", SECONDS_TO_NOTICE), ("TCP_KEEPINTVL", SECONDS_TO_NOTICE), ("TCP_KEEPCNT", LOOKS)),
-        ("TCP_USER_TIMEOUT", 1000 * SECONDS_TO_NOTICE * LOOKS),
+        *(("TCP_KEEPIDLE", SECONDS_TO_NOTICE), ("TCP_KEEPINTVL", SECONDS_TO_NOTICE), ("TCP_KEEPCNT", PROBES)),
+        ("TCP_USER_TIMEOUT", 1000 * SECONDS_TO_NOTICE * PROBES),
     ):
         if hasattr(socket, name):
             connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
@@ -147,91 +141,15 @@ def _stay_awake(connection: socket.socket) -> None:
 def serve_pipes() -> None:
     """Host one run over standard input and output, for a client that ssh has let in."""
     reading, writing = os.dup(0), os.dup(1)
-    os.dup2(2, 1)  # nothing else may be written there
-    left = open_greeting()
-    while left:
-        left = left[os.write(writing, left) :]
+    os.dup2(2, 1)  # other output would disturb the messages
+    unsent = open_greeting()
+    while unsent:
+        unsent = unsent[os.write(writing, unsent) :]
     host_participants(reading, writing, os.environ.get("SSH_CONNECTION", "ssh").partition(" ")[0])
 
 
-def welcome(refused: str = "") -> dict[str, Any]:
-    """The first message."""
-    return {"cosim": cosim.__version__, "refused": refused}
-
-
-def host_participants(reading: int, writing: int, who: str) -> None:
-    """Start a process for a run, and say at its end how it has ended.
-
-    Parameters
-    ----------
-    reading, writing : int
-        Handles of the connection, over which that process itself answers.
-    who : str
-        The other end, for the log.
-    """
-    channel = Channel(reading, writing)
-    log(2, who, "connected")
-    try:
-        worker = WorkerProcess(reading, writing, dies_with_thread=True, host_of=who)
-    except OSError as error:
-        channel.send(welcome(f"no process can be started there: {error.strerror}"))
-        raise
-    try:
-        channel.send(welcome())
-        is_gone = _wait(worker, reading)
-        code = worker.process.poll()
-        if is_gone or code == 0:
-            log(2, who, "disconnected" if code == 0 else "disconnected in a call: its process was killed")
-            return
-        number, name = worker.call_under_way()
-        ending, printed = worker.ending(), worker.last_printed()
-        log(2, who, f"{ending} in {name or 'no call'}")
-        rest = [[n, *_end_of(log_file(worker.folder, n))] for n in _logging(worker)]
-        with suppress(OSError):
-            channel.send({ENDED: f"{ending}\n{printed}", "number": number, "name": name, "logs": rest})
-    finally:
-        worker.end(0.0)
-
-
-def _wait(worker: WorkerProcess, reading: int) -> bool:
-    """For the end of the process; whether the other end has gone before, and the process with it."""
-    watched = select.poll()
-    watched.register(reading, getattr(select, "POLLRDHUP", 0))
-    until = None
-    while worker.process.poll() is None:
-        if until is None:
-            try:
-                worker.process.wait(SECONDS_BETWEEN_LOOKS)
-            except subprocess.TimeoutExpired:
-                if watched.poll(0):
-                    until = monotonic() + SECONDS_TO_END
-        elif monotonic() > until:
-            worker.kill()
-            worker.process.wait()
-            return True
-        else:
-            threading.Event().wait(SECONDS_BETWEEN_LOOKS)
-    return False
-
-
-def _logging(worker: WorkerProcess) -> list[int]:
-    """Numbers of the participants that have logged."""
-    names = [path.name.removeprefix("log-") for path in worker.folder.glob("log-*")]
-    return sorted(int(number) for number in names if number.isdigit())
-
-
-def _end_of(path: Any) -> tuple[int, bytes]:
-    """The last bytes of a file, and their place."""
-    with suppress(OSError), path.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        place = max(0, size - MOST_LOG)
-        file.seek(place)
-        return place, file.read()
-    return 0, b""
-
-
 def print_serving(server: ParticipantServer, address: str) -> None:
-    """Say where a server is found."""
+    """Print the address of a server."""
     machine = f"[{address}]" if ":" in address else address
     print(f"serving participants at tcp://{machine}:{server.port}", flush=True)
     if address not in ("127.0.0.1", "::1", "localhost"):

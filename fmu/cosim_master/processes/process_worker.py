@@ -79,10 +79,10 @@ LONGEST_NAME = 40
 BEAT = "beat"
 """A message: the process is alive, and busy with a call."""
 ENDED = "ended"
-"""Key of the last message, by which a server says how the process has ended."""
+"""Key of the last message, in which a server reports the end of the process."""
 SECONDS_BETWEEN_BEATS = 2.0
 FEW_VALUES = 16
-"""More of them go as one array."""
+"""A larger number of values is sent as one array."""
 
 
 class Recipes(Protocol):
@@ -106,7 +106,7 @@ class PickledRecipes:
         return participant
 
     def serve(self, name: str, given: list[Any]) -> Any:
-        """There is nothing else."""
+        """Refuse the call: there are no others."""
         raise cosim.CosimError(f"there is no call {name}")
 
 
@@ -216,7 +216,7 @@ class Served:
         getattr(self.participant, name)(self.names[names], listed(values))
 
     def step(self, time: float, size: float, unusual: Unusual | None = None) -> tuple[float, list[Any]]:
-        """The time that was reached, and what lies inside of the step, which compiled code may have begun."""
+        """The time that was reached, and the values inside the step, which compiled code may have begun."""
         participant = self.participant
         if unusual is not None and unusual.calling == STEPPING:
             reached = participant.after_native_step(unusual.status, time, size)
@@ -297,7 +297,7 @@ class Worker:
                     self._native.learn(calls, there)
 
     def _answer_rest(self, unusual: Unusual) -> None:
-        """Carry out what compiled code has left of a message."""
+        """Carry out the rest of a message that compiled code has left."""
         self._since = time.monotonic()
         first, *others = unusual.calls[len(unusual.answers) :]
         answers = [*unusual.answers, self._answer(first, unusual), *map(self._answer, others)]
@@ -447,7 +447,7 @@ def _sendable(channel: Channel, answer: Any, error: TypeError) -> Any:
 
 
 def _shared_name(folder: Path) -> Callable[[int, str], None]:
-    """Says which call of which participant is under way, also to a process that outlives this one."""
+    """Stores which call of which participant is under way, so that it is known after this process."""
     with (folder / CALLING).open("r+b") as file:
         shared = mmap.mmap(file.fileno(), LONGEST_NAME)
     keep_from_forks(shared)

@@ -17,9 +17,9 @@ from cosim_master.processes.sent_fmus import HAS, PIECE, SEND
 from cosim_master.processes.session import Session, Ticket
 
 SECONDS_OF_SILENCE = 20.0
-"""After which a connection is lost on which a call is waited for; a busy process gives signs of life."""
+"""Silence during a call after which a connection is lost, s; a busy process sends signs of life."""
 SECONDS_TO_BEGIN = 60.0
-"""For a process that has not said anything: it imports what it needs."""
+"""Silence of a new process, which imports its modules, s."""
 SECONDS_TO_WELCOME = 30.0
 
 
@@ -51,7 +51,7 @@ class RemoteSession(Session):
 
     @property
     def silence(self) -> float:
-        """In which a sign of life has to come while a call is waited for, s."""
+        """The time within which a sign of life has to come while a call is awaited, s."""
         return SECONDS_OF_SILENCE if self._has_begun else SECONDS_TO_BEGIN
 
     def send_fmu(self, path: Path, limit: float | None) -> str:

@@ -73,17 +73,17 @@ class SentFmus:
     def make(self, number: int, given: list[Any]) -> cosim.Participant:
         """A participant: digest, name of the file, name of the instance, options."""
         digest, file, name, options = given
-        known = self._path(digest)
+        stored = self._path(digest)
         with _locked(self._store):
-            if not known.is_file() or _digest_of(known) != digest:
+            if not stored.is_file() or _digest_of(stored) != digest:
                 raise cosim.CosimError("this FMU has not been sent")
-            os.utime(known)
+            os.utime(stored)
             shown = self._folder / f"fmu-{number}" / (NAME.sub("_", Path(str(file)).name)[-LONGEST_NAME:])
             shown.parent.mkdir()
             try:
-                os.link(known, shown)  # it stays until the end of this process
+                os.link(stored, shown)  # it stays until the end of this process
             except OSError:
-                shown.symlink_to(known)
+                shown.symlink_to(stored)
         log(self._log, self._host_of, f"opens {shown.name} (sha256 {digest[:12]}…)")
         instance = self._open_fmu(shown, name, **options)
         instance.shown_path = str(file)

@@ -28,12 +28,12 @@ SECONDS_TO_ANSWER = 1.0
 SECONDS_BETWEEN_LOOKS = 0.1
 """At Ctrl-C, while a call is waited for."""
 SECONDS_FOR_INTERRUPT = 0.05
-"""In which a signal that has ended the process comes here, too, when it was for both."""
+"""Time for a signal that has ended the process to reach this one, if it was sent to both, s."""
 WriteLog = Callable[[int, bytes], None]
 
 
 class Ticket:
-    """A call that has been posted.
+    """The ticket of a call that has been posted.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Session(ABC):
 
     @property
     def silence(self) -> float:
-        """In which a sign of life has to come while a call is waited for, s."""
+        """The time within which a sign of life has to come while a call is awaited, s."""
         return math.inf
 
     @property
@@ -93,7 +93,7 @@ class Session(ABC):
         return None
 
     def new_number(self, label: str, write_log: WriteLog) -> int:
-        """For another participant.
+        """The number of another participant.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class Session(ABC):
             return number
 
     def closed(self, number: int) -> None:
-        """A participant has been closed in good order."""
+        """Count a participant that has been closed."""
         self._open.discard(number)
 
     def post(self, call: Call) -> Ticket:
@@ -135,7 +135,7 @@ class Session(ABC):
                 self._frame.send()
 
     def left_call(self, number: int) -> Ticket | None:
-        """A call of a participant that compiled code has begun, and left to Python."""
+        """The ticket of a call that compiled code has begun, and left to Python."""
         with self._lock:
             self._leave_frame()
             return self._left_calls.pop(number, None)
@@ -154,7 +154,7 @@ class Session(ABC):
             self._frame.wait_for_python(len(self._sent))
 
     def send(self) -> None:
-        """Send what has been posted; what goes wrong is said where the answers are asked for.
+        """Send the posted calls; errors are raised where the answers are read.
 
         After Ctrl-C in between it is not known what has been sent: answers cannot be assigned to calls.
         """
@@ -220,7 +220,7 @@ class Session(ABC):
         self.kill()
 
     def _wait(self, ticket: Ticket, limit: float | None) -> None:
-        """For an answer; a process that gives none in time, or soon after a first Ctrl-C, is ended."""
+        """Wait for an answer; a process that gives none in time, or soon after a first Ctrl-C, is ended."""
         begun = heard = monotonic()
         end = math.inf if limit is None else begun + limit
         while ticket.answer is None:
@@ -346,7 +346,7 @@ class LocalSession(Session):
         super().__init__(CallingChannel(handle, handle))
 
     def share_memory(self, inputs: int, outputs: int) -> None:
-        """Messages of compiled code are in memory that the process has prepared, for so many numbers.
+        """Let messages of compiled code use memory that the process has prepared.
 
         Raises
         ------

@@ -124,9 +124,9 @@ def set_member(handle, references, count, values, size):
     """Inputs go with the next call."""
     member = member_of(handle)
     request = reals_at(member.request_at, 2 + member.inputs)
-    given = reals_at(values, member.inputs)
+    new_values = reals_at(values, member.inputs)
     for i in range(member.inputs):
-        request[2 + i] = given[i]
+        request[2 + i] = new_values[i]
     member.writes = 1
     member.has_outputs = 0
     member.is_ahead = 1
@@ -137,9 +137,9 @@ def set_member_slopes(handle, references, count, orders, slopes):
     """Slopes of the inputs go with the next call."""
     member = member_of(handle)
     request = reals_at(member.request_at, 2 + 2 * member.inputs)
-    given = reals_at(slopes, member.inputs)
+    new_slopes = reals_at(slopes, member.inputs)
     for i in range(member.inputs):
-        request[2 + member.inputs + i] = given[i]
+        request[2 + member.inputs + i] = new_slopes[i]
     member.writes = 2
     member.has_outputs = 0
     member.is_ahead = 1
@@ -181,7 +181,7 @@ def add_call(handle, action):
 
 
 def step_member(handle, time, size, keeps_no_state, event, end, early, reached):
-    """A step, which may have begun; how far it has come lies at the address `reached`."""
+    """Make a step, which may have begun; the time that it reaches is written to the address `reached`."""
     member = member_of(handle)
     reals_at(event, 1)[0] = 0.0
     reals_at(end, 1)[0] = 0.0
@@ -199,7 +199,7 @@ def step_member(handle, time, size, keeps_no_state, event, end, early, reached):
 
 
 def get_member(handle, references, count, values, size):
-    """Outputs, which may have come with the step."""
+    """Read outputs, which may have come with the step."""
     member = member_of(handle)
     if member.has_outputs == 0 and call_member(handle, READ) != OK:
         return NOT_USUAL
@@ -217,7 +217,7 @@ def save_member(handle, state, third, fourth, fifth):
 
 
 def restore_member(handle, state, third, fourth, fifth):
-    """Go back to it."""
+    """Restore the state."""
     return call_member(handle, RESTORE)
 
 
@@ -233,7 +233,7 @@ def call_member(handle, action):
 
 
 def has_answer(member):
-    """Wait for the answer to what has begun; whether it has come."""
+    """Wait for the answer to the calls that have begun. Returns whether it has come."""
     frame = frame_of(member.frame_at)
     if frame.state == COLLECTED:
         send_frame(member.frame_at)
@@ -248,7 +248,7 @@ def has_answer(member):
 
 
 def send_frame(address):
-    """Write and send the calls that have begun; the frame is SENT, or LEFT where that fails."""
+    """Write and send the calls that have begun; the frame becomes SENT, or LEFT after a failure."""
     frame = frame_of(address)
     wire = wire_of(frame.wire_at)
     members = integers_at(frame.members_at, frame.members)
@@ -292,7 +292,7 @@ def expect_answer(frame, wire, members):
 
 
 def receive_frame(address):
-    """Wait for the answer and hand it out; the frame is ANSWERED, or LEFT where something else has come."""
+    """Wait for the answer and distribute it; the frame becomes ANSWERED, or LEFT after another message."""
     frame = frame_of(address)
     wire = wire_of(frame.wire_at)
     frame.state = LEFT

@@ -37,7 +37,7 @@ class Wire(Record):
 
 WIRE = width_of(Wire)
 ELSEWHERE, NOTHING_CAME = 0, -1
-"""What `receive_bytes` returns beside a number of bytes: a message is elsewhere, or the end is closed."""
+"""Return values of `receive_bytes` besides a count: a message is elsewhere, or the end is closed."""
 MONOTONIC = 1
 """The number of this clock, on Linux."""
 SECOND, MILLISECOND = 1_000_000_000, 1_000_000
@@ -50,7 +50,7 @@ def wire_of(address):
 
 
 def send_bytes(wire, at, length):
-    """Send a message of so many bytes, in memory those that lie there; whether it went well."""
+    """Send a message; in shared memory its bytes are in place. Returns whether it was sent."""
     if wire.sent_length_at != 0:
         integers_at(wire.sent_length_at, 1)[0] = length
         return call_with_array(wire.sem_post_at, wire.sent_at, 0, 0, 0, 0) == 0
@@ -78,7 +78,7 @@ def receive_bytes(wire, at, room):
 
 
 def is_posted(wire, patience):
-    """Wait some milliseconds for the semaphore of what arrives; whether it has been posted."""
+    """Wait some milliseconds for the semaphore of arrivals. Returns whether it was posted."""
     call_with_array(wire.clock_gettime_at, MONOTONIC, wire.deadline_at, 0, 0, 0)
     deadline = integers_at(wire.deadline_at, 2)
     nanoseconds = deadline[1] + MILLISECOND * patience
@@ -93,5 +93,5 @@ def copy_bytes(wire, target, source, length):
 
 
 def are_equal(wire, one, other, length):
-    """Whether so many bytes at two addresses are."""
+    """Whether the bytes at two addresses are equal."""
     return call_with_array(wire.compare_at, one, other, length, 0, 0) == 0

@@ -19,13 +19,13 @@ START_ELSEWHERE = (
     "from cosim_master.processes.process_worker import main; main(open_fmu)"
 )
 SECONDS_TO_END = 5.0
-"""For which a process may go on that has been asked to end."""
+"""Time that a process may take after it was asked to end, s."""
 SECRET = ("COSIM_TOKEN", "COSIM_TOKEN_FILE")
 """Variables of the environment that are none of its code's business."""
 
 
 class WorkerProcess:
-    """A process of participants, with a folder for its temporary files, and what it leaves when it ends.
+    """A process of participants with a folder for temporary files, and with its output after its end.
 
     Parameters
     ----------

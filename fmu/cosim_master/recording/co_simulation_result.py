@@ -56,7 +56,7 @@ UNSTABLE = "unstable"
 REQUIRED = {"fine": ("fine",), "known": ("fine", "smaller step", "tighter tolerance", "other algorithm")}
 """The verdicts that meet each requirement."""
 MOST_NAMES = 4
-"""In a line."""
+"""Names in a line."""
 
 
 class CouplingError(cosim.CosimError):
@@ -255,9 +255,9 @@ def without_returns(
     returned: Iterable[cosim.EventRecord], reported: Iterable[cosim.EventRecord]
 ) -> list[cosim.EventRecord]:
     """The events of the coupling but for early returns of which the participant itself tells more."""
-    known = {(event.handler.partition(".")[0], event.time) for event in reported}
+    reported_instants = {(event.handler.partition(".")[0], event.time) for event in reported}
     triggered = cosim.EventCause.TRIGGERED
-    return [e for e in returned if e.cause is not triggered or (e.handler, e.time) not in known]
+    return [e for e in returned if e.cause is not triggered or (e.handler, e.time) not in reported_instants]
 
 
 def _named(name: str, event: cosim.EventRecord) -> cosim.EventRecord:
@@ -298,7 +298,7 @@ class CoSimulationResult(cosim.Result):
 
     @property
     def coupling(self) -> CouplingReport:
-        """The error that the coupling made; worked out when first asked for, then also in `statistics`."""
+        """The error of the coupling, computed when it is first read, then also in `statistics`."""
         if self._report is None:
             self._report = self._assess()
             self.statistics["coupling"] = self._report.figures()

@@ -12,7 +12,7 @@ SAME = 1e-9
 
 
 class KeptPoints(NamedTuple):
-    """Each so many communication points one is kept.
+    """The choice of one communication point in each group of several.
 
     Rows between communication points, both rows of a jump, and the end are kept in any case.
 
@@ -43,10 +43,10 @@ class KeptPoints(NamedTuple):
         """
         number = np.rint((times - self.start) / self.step)
         is_point = np.abs(times - (self.start + number * self.step)) <= SAME * self.step
-        kept: NDArray[np.bool_] = ~is_point | (np.mod(number, self.every) == 0.0)
+        is_kept: NDArray[np.bool_] = ~is_point | (np.mod(number, self.every) == 0.0)
         jumps = np.diff(times) == 0.0
-        kept[:-1] |= jumps
-        kept[1:] |= jumps
+        is_kept[:-1] |= jumps
+        is_kept[1:] |= jumps
         if ends:
-            kept[-1:] = True
-        return kept
+            is_kept[-1:] = True
+        return is_kept

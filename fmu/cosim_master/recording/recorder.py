@@ -132,7 +132,7 @@ class Recorder:
 
     @property
     def streams(self) -> bool:
-        """Whether rows are passed on while the run goes on."""
+        """Whether rows are passed on during the run."""
         return self._stream is not None
 
     def reads(self, links: Sequence[Link]) -> dict[str, list[str]]:
@@ -172,7 +172,7 @@ class Recorder:
         self._box = box
 
     def replay(self, entries: Iterable[Any]) -> dict[float, str]:
-        """Record what stands in a black box; the texts of numbers in rows that have not been recorded."""
+        """Record the entries of a black box. Returns the texts of numbers in rows that were not recorded."""
         texts: dict[float, str] = {}
         for kind, content, new_texts in entries:
             self._text_numbers.add_texts(new_texts)
@@ -204,7 +204,7 @@ class Recorder:
             self._box.write((kind, content, self._text_numbers.new_texts()))
 
     def _write_state(self) -> None:
-        """Rows have been passed on: what is kept stands for all entries before."""
+        """Write the present state into the black box after rows were passed on; it replaces all entries."""
         if self._box is not None:
             if not self._signals.text_columns:  # of which some stand in entries alone
                 self._box.clear_rows()
@@ -271,7 +271,7 @@ class Recorder:
         self._write("table", (times, values))
 
     def repeats_last_row(self, names: Container[str]) -> bool:
-        """Whether what these participants show in the last row is what they showed last before it."""
+        """Whether the last row has the same values of these participants as the row before it."""
         self._gather()
         before, after = np.concatenate([values[-2:] for _, values in self._tables[-2:]])[-2:]
         before = before.copy()
@@ -341,7 +341,7 @@ class Recorder:
         }
 
     def put_back(self, memory: Mapping[str, Any]) -> None:
-        """Go on behind the rows of another run."""
+        """Continue behind the rows of another run."""
         self._rows = []
         self._tables = [(memory["times"], memory["table"])] if memory["times"].size else []
         self._inner = [InnerRow(*row) for row in memory["inner"]]

@@ -31,7 +31,7 @@ def text_of_bytes(data: bytes) -> str:
 
 
 class TextNumbers:
-    """A number for each text that has come; binary data come as the text of them (`text_of_bytes`).
+    """A number for each text; binary data become text first (`text_of_bytes`).
 
     Most text signals have few values, which come again and again; each is kept once. What UTF-8 cannot
     hold (single surrogates) becomes a question mark.
@@ -73,13 +73,13 @@ class TextNumbers:
 
     def retain(self, numbers: Iterable[float]) -> None:
         """Forget all texts but those with these numbers."""
-        wanted = set(numbers)
-        self._numbers = {text: number for text, number in self._numbers.items() if number in wanted}
-        self._texts = {number: text for number, text in self._texts.items() if number in wanted}
+        retained = set(numbers)
+        self._numbers = {text: number for text, number in self._numbers.items() if number in retained}
+        self._texts = {number: text for number, text in self._texts.items() if number in retained}
         self.characters = sum(map(len, self._texts.values()))
 
     def new_texts(self) -> dict[str, float]:
-        """Texts that have come since this was asked last, with their numbers."""
+        """Texts since the last call, with their numbers."""
         count, self._told = int(self._next - self._told), self._next
         return dict([*self._numbers.items()][-count:]) if count else {}
 
@@ -94,6 +94,6 @@ class TextNumbers:
         return {"numbers": dict(self._numbers), "texts": dict(self._texts), "next": self._next}
 
     def put_back(self, memory: Mapping[str, Any]) -> None:
-        """Go on with the texts of another run."""
+        """Continue with the texts of another run."""
         self._numbers, self._texts = dict(memory["numbers"]), dict(memory["texts"])
         self._next, self.characters = memory["next"], sum(map(len, memory["texts"].values()))

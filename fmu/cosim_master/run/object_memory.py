@@ -10,7 +10,7 @@ import numpy as np
 import cosim
 
 OBJECT = "$object"
-"""Key of the name of a class; the attributes stand beside it."""
+"""Key of the name of a class; the attributes are further keys."""
 DEEPEST = 20
 """Levels of objects: more are an object that contains itself."""
 

@@ -1,4 +1,4 @@
-"""RunHooks: what follows a run of a co-simulation from outside, while it goes on."""
+"""RunHooks: objects that follow a run of a co-simulation from outside."""
 
 from __future__ import annotations
 

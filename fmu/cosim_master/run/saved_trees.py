@@ -20,7 +20,7 @@ LARGEST = 1 << 34
 DEEPEST = 100
 """Levels of a tree: more are a tree that contains itself."""
 KEY = "$"
-"""First letter of keys that say what a JSON object stands for."""
+"""First letter of keys that give the kind of a JSON object."""
 
 
 def to_bytes(tree: Any) -> bytes:

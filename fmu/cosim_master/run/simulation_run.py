@@ -40,7 +40,7 @@ from cosim_master.trust.second_run import RunAgain, second_run
 
 MOST_SECONDS_WITHOUT_PROGRESS = 0.05
 SECONDS_BETWEEN_PRINTS = 0.05
-"""After which what FMUs have printed goes to their logs."""
+"""Time after which printed text of FMUs is added to their logs, s."""
 SHARE = 0.05
 """Part of the time of a run that writing checkpoints may take; larger ones are written less often."""
 
@@ -180,13 +180,13 @@ class SimulationRun:
         statistics = self.statistics
 
         def keep(why: str) -> None:
-            """The process is about to be ended: what has been recorded."""
+            """Store the recorded rows before the process is ended."""
             if finished is None and self.recorder.unfinished is not None:
                 self.recorder.unfinished()
             self._keep_result(finished or self._result_so_far(why))
 
         def end(kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-            """The steps are over, and no participant has been freed."""
+            """End the steps, before participants are freed."""
             nonlocal finished
             finished = self._close(message, begun, error)
             if self._hooks.keep is not None:
@@ -222,7 +222,7 @@ class SimulationRun:
         return finished
 
     def _close(self, message: str, begun: float, error: BaseException | None) -> CoSimulationResult:
-        """The result of what has been, up to an error if there was one."""
+        """The result of all steps, up to an error if there was one."""
         unfinished = "" if error is None else str(error) or "interrupted"
         coupled, statistics = self.coupled, self.statistics
         if coupled.inside:

@@ -23,13 +23,13 @@ SAME_TIME = 1e-9
 
 
 class DroppedRows(ResultStream):
-    """Keeps no rows: who leads the run records what it wants."""
+    """Records no rows: the master of the run records them."""
 
     def append(self, piece: Any) -> None:
         """They are dropped."""
 
     def close(self, result: Any) -> None:
-        """Nothing is open."""
+        """Close nothing: there is no open resource."""
 
 
 class SteppedRun(SimulationRun):
@@ -83,7 +83,7 @@ class SteppedRun(SimulationRun):
 
     @property
     def stop_reason(self) -> str:
-        """Why a participant has asked to stop; "" while none has."""
+        """The reason why a participant has asked to stop; "" if none has."""
         return self.coupled.stop_reason
 
     def begin(self) -> None:
@@ -107,7 +107,7 @@ class SteppedRun(SimulationRun):
             raise
 
     def advance(self, target: float, size: float) -> str:
-        """Go on to a time.
+        """Advance to a time.
 
         Parameters
         ----------
@@ -147,11 +147,11 @@ class SteppedRun(SimulationRun):
     def read(self, name: str, variables: Sequence[str]) -> list[Any]:
         """Values of a participant as they were exchanged last; what is not exchanged is read of it now."""
         reads = self.coupled.reads[name]
-        known = dict(zip(reads, self._loop.values.read(name), strict=True))
-        missing = [variable for variable in variables if variable not in known]
+        values_read = dict(zip(reads, self._loop.values.read(name), strict=True))
+        missing = [variable for variable in variables if variable not in values_read]
         if missing:
-            known |= zip(missing, self.coupled.get(name, missing), strict=True)
-        return [known[variable] for variable in variables]
+            values_read |= zip(missing, self.coupled.get(name, missing), strict=True)
+        return [values_read[variable] for variable in variables]
 
     def read_now(self, name: str, variables: Sequence[str]) -> list[Any]:
         """Values of a participant as it gives them now: those that follow what was written since a step."""
@@ -199,7 +199,7 @@ class SteppedRun(SimulationRun):
         return {"participants": participants, "master": to_bytes(master)}
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        """Go back to what `save` gave.
+        """Restore a state of `save`.
 
         Raises
         ------
@@ -248,7 +248,7 @@ def can_divide(loop: Coupling) -> bool:
 
 
 def _check_nothing() -> None:
-    """Nothing ends such a run but its master."""
+    """Check nothing: only its master ends such a run."""
 
 
 @contextmanager

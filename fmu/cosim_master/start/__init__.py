@@ -1,1 +1,1 @@
-"""Before the first step: feedthrough is probed, participants are initialized, values made consistent."""
+"""Steps before the first one: feedthrough is probed, participants are initialized, values made consistent."""

@@ -81,7 +81,7 @@ def probe_feedthrough(
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Turn a refusal of inputs or of a step into `UndeterminedError`; a fatal error stays what it is."""
+    """Turn a refusal of inputs or of a step into `UndeterminedError`; a fatal error passes."""
     try:
         yield
     except Exception as error:

@@ -83,8 +83,8 @@ def probe_participants(coupling: Coupling) -> Findings:
                     "inputs is what it was for the inputs of the step"
                 )
                 continue
-            wanted = {output: inputs for (n, output), inputs in doubtful.items() if n == name}
-            _probe_outputs(coupling, name, wanted, values, findings)
+            pairs = {output: inputs for (n, output), inputs in doubtful.items() if n == name}
+            _probe_outputs(coupling, name, pairs, values, findings)
     return findings._replace(unreadable_before_step=frozenset(unreadable))
 
 

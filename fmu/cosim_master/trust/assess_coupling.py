@@ -64,8 +64,8 @@ def assess_coupling(
     if why := _unbounded_output(coupled, samples):
         return report_without_bars(coupled, samples, UNSTABLE, why)
     wiring, jumping = wiring_of(coupled), reliable_jumps(coupled)
-    known = possibly_exact(coupled, wiring)
-    if known is not None and inputs_are_exact(samples, wiring, known):
+    exact_candidates = possibly_exact(coupled, wiring)
+    if exact_candidates is not None and inputs_are_exact(samples, wiring, exact_candidates):
         no_errors = np.zeros(len(coupled.sampled_ports))
         return report_of_bars(coupled, samples, no_errors, algorithm, step, EXACT_INPUTS)
     explained = explained_errors(samples, wiring, jumping)

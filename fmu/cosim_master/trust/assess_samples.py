@@ -32,7 +32,7 @@ reals_at = foreign.reals_at
 NOT_KNOWN, ABSENT = -1.0, -2.0
 """An error that is not known; for a moment, that of an output without a value."""
 MAY_BE_EXACT = FACTS
-"""Behind the facts of the algorithm: whether inputs may be exact."""
+"""Place behind the facts of the algorithm: whether inputs may be exact."""
 VERDICT, ERROR, FIRST_BAR = range(3)
 
 
@@ -201,7 +201,7 @@ def report(table, width, samples, wiring, assessment):
 
 
 def has_grown(table, width, n, growth):
-    """Whether the largest output of the second half is so many times what it was in the first one."""
+    """Whether the largest output of the second half is `growth` times its size in the first half."""
     samples = len(table) // width
     middle = samples // 2
     place = 0

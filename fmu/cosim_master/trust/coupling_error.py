@@ -32,7 +32,7 @@ ROWS_FOR_ONE = 6
 GOOD_FIT = 1e-4
 """A misfit below this part of an output's range means that the participants do not change over it."""
 AS_GOOD, SMALL = 3.0, 0.1
-"""Equations count that miss the run by at most so many times the best, or this part of the error."""
+"""Equations count if their misfit is at most this many times the best, or this part of the error."""
 MOST_APART = 4.0
 """Of the least answer: equations may have solutions that grow and that the run does not show."""
 SAFETY = 2.5
@@ -115,12 +115,14 @@ def estimated_errors(
     if bent is not None:
         return bent
     samples = samples._replace(outputs=samples.outputs[:, :count])
-    wanted = range(samples.outputs.shape[1])
+    outputs = range(samples.outputs.shape[1])
     parts = [
-        part_of(wiring.direct, [place for place in part.outputs if place in wanted], part.inputs)
+        part_of(wiring.direct, [place for place in part.outputs if place in outputs], part.inputs)
         for part in wiring.parts
     ]
-    return _identified_errors(samples, wiring.sources, parts, [place for place in jumping if place in wanted])
+    return _identified_errors(
+        samples, wiring.sources, parts, [place for place in jumping if place in outputs]
+    )
 
 
 def _identified_errors(

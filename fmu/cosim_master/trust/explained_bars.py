@@ -31,7 +31,7 @@ SAME = 3.0
 """Errors by several equations that all explain the run: known where they, or their quartiles, do not differ
 by more."""
 NONE, DIFFERENT, KNOWN = range(3)
-"""No equations explain the run; several do that differ; the error is known."""
+"""No equations explain the run; several do, and differ; the error is known."""
 TINY = 1e-300
 
 

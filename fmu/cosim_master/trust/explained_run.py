@@ -60,7 +60,7 @@ def inputs_are_exact(samples: Samples, wiring: Wiring, known: PossiblyExact) -> 
 
 
 def course_of(samples: Samples, wiring: Wiring, most: int) -> Course:
-    """Means and first moments of the inputs over so many intervals at most."""
+    """Means and first moments of the inputs over at most this number of intervals."""
     table, n, m = _table(samples), samples.outputs.shape[1], wiring.sources.size
     count = interval_count(len(table), n, m, most)
     wired, room = wired_arrays(wiring, n), np.zeros(course_room(count, n, m))
@@ -85,7 +85,17 @@ def spans_of(values: Vector) -> Vector:
 
 def _table(samples: Samples) -> Vector:
     """Samples as rows, as they are collected (`Collected.kept`)."""
-    return np.hstack([samples.times[:, None], *samples[1:]])
+    return np.hstack(
+        [
+            samples.times[:, None],
+            samples.outputs,
+            samples.inputs,
+            samples.defects,
+            samples.energy,
+            samples.ends,
+            samples.teeth,
+        ]
+    )
 
 
 def _at(array: Any) -> int:

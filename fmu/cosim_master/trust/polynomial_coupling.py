@@ -25,7 +25,7 @@ SUBSTEPS = 4
 BOOLE = (7.0 / 90.0, 32.0 / 90.0, 12.0 / 90.0, 32.0 / 90.0, 7.0 / 90.0)
 """Weights of the values at the substeps in the mean."""
 POINTS, FEWEST = 2000, 3
-"""Intervals that are used; so many at least for each monomial."""
+"""Intervals that are used, and the least number of them for each monomial."""
 MOST_STATES = 24
 INDEPENDENT = 1e-7
 """Of the range: an output that follows from others up to less is none of the states."""
@@ -45,7 +45,7 @@ class PolynomialAnswer(NamedTuple):
 
 
 class Monomials:
-    """Products of up to so many of the states, inputs, and products of both; and their slopes.
+    """Products of the states, of the inputs, and of both, up to some degree; and their slopes.
 
     Parameters
     ----------
@@ -422,7 +422,7 @@ def _inside(
 def _fitted_value(
     course: Course, w: Vector, place: int, rows: list[int], passed: list[int], degree: int
 ) -> Shown:
-    """Fit an output beside the states: monomials of the states, and a line of the inputs that act at once."""
+    """Fit an output that is not a state: monomials of the states, and direct feedthrough of inputs."""
     own, monomials = w[1:, _places(rows)], Monomials(len(rows), 0, degree, 0)
     centre, size = own.mean(axis=0), sizes_of(own)
     at_once = course.ends[1:, _places(passed)]

@@ -170,7 +170,7 @@ def course_at(table, width, at, most, room, pieces):
 
 
 def course_in(room, count, n, m):
-    """The arrays of a course of so many intervals, outputs and inputs."""
+    """The arrays of a course with these counts of intervals, outputs and inputs."""
     outputs = count + 1
     means = outputs + (count + 1) * n
     slopes = means + count * m

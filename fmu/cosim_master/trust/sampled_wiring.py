@@ -112,8 +112,8 @@ def part_of(direct: Sequence[Sequence[int]], outputs: list[int], inputs: list[in
 
 def _is_doubtful(description: ParticipantDescription, output: str) -> bool:
     """Whether it is not known that an output depends on inputs directly."""
-    known = description.feedthrough is not None and output in description.feedthrough
-    return not known or output in description.possible_feedthrough | description.assumed_feedthrough
+    is_declared = description.feedthrough is not None and output in description.feedthrough
+    return not is_declared or output in description.possible_feedthrough | description.assumed_feedthrough
 
 
 Vector = NDArray[np.float64]
@@ -182,9 +182,9 @@ def resampled(samples: Samples, sources: NDArray[np.intp], most: int) -> Resampl
 
 Places = NDArray[np.intp]
 MOST_TICKS = 2000
-"""More are not worked off, and a coarser grid would miss them."""
+"""Ticks at most, since more cost too much time, and a coarser grid would miss them."""
 MOST_PARTS = 20
-"""A clock need not change an output at each tick: so many may lie between the closest changes."""
+"""Periods at most between the closest changes, since a clock need not change an output at each tick."""
 BENT = 0.1
 """Of the largest change between ticks: who goes so far off a line there forgets until the next one."""
 LEAST_CHANGES, MOST_SILENT = 3, 2
@@ -229,7 +229,7 @@ def _is_clocked(times: Vector, ticks: Places) -> bool:
 def at_ticks(
     samples: Samples, sources: Places, jumping: Places, sampled: Places, fed: Places = NOTHING
 ) -> list[tuple[Samples, Vector]]:
-    """Only the points at which discrete outputs change: in between nothing reads what their inputs are given.
+    """The points at which discrete outputs change: in between nothing reads the values of their inputs.
 
     An output that shows a change at the end of an exchange may have made it there, with the value that its
     input had last, or where the exchange began, unseen until its end: which one, the master is not told. A
@@ -285,9 +285,9 @@ def _grid(times: Vector, ticks: Places) -> Places:
     first, last = -int(before / period + SAME), int(behind / period + SAME)
     if last - first >= MOST_TICKS:
         return NOTHING
-    wanted = times[ticks[0]] + period * np.arange(first, last + 1)
-    points = np.minimum(np.searchsorted(times, wanted - SAME * period), times.size - 1)
-    met = np.abs(times[points] - wanted) < 10.0 * SAME * period
+    expected = times[ticks[0]] + period * np.arange(first, last + 1)
+    points = np.minimum(np.searchsorted(times, expected - SAME * period), times.size - 1)
+    met = np.abs(times[points] - expected) < 10.0 * SAME * period
     return points if met.all() else NOTHING
 
 
@@ -301,8 +301,8 @@ def _earlier(samples: Samples, sources: Places, jumping: Places, sampled: Places
     fed = np.isin(sources, jumping)
     missed = np.diff(samples.outputs[:, sources[fed]], axis=0) * np.diff(samples.times)[:, None]
     defects[1:, fed] -= np.cumsum(missed[:-1], axis=0)
-    kept = samples._replace(outputs=outputs, ends=ends, defects=defects)
-    return Samples(*(column[:-1] if column.shape[0] > outputs.shape[0] else column for column in kept))
+    shifted = samples._replace(outputs=outputs, ends=ends, defects=defects)
+    return Samples(*(column[:-1] if column.shape[0] > outputs.shape[0] else column for column in shifted))
 
 
 def _behind(samples: Samples, course: Samples, fed: Places) -> Vector:

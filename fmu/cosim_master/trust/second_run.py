@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Vector = NDArray[np.float64]
 RunAgain = Callable[[float, cosim.MasterAlgorithm, float, Sequence[str]], CoSimulationResult]
-"""Takes another communication step (s), another algorithm, the end (s), and what is recorded."""
+"""Makes another run: communication step (s), algorithm, end (s), recorded variables."""
 MOST_STEPS = 400_000
 """Steps of all participants in a second run that the user has not asked for."""
 LONGEST, SHORTEST = 10.0, 0.5
@@ -82,7 +82,7 @@ def compare(
 
 
 class TimeLeft:
-    """The progress of a second run that was not asked for: `CosimError` once it will take too long.
+    """The progress of a second run that the user has not asked for; `CosimError` once it takes too long.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class TimeLeft:
         self._first: tuple[float, float] | None = None
 
     def __call__(self, time: float) -> None:
-        """At a simulated time (s); participants have been loaded before the first call."""
+        """Check the time at a simulated time (s), after participants have been loaded."""
         now = process_time()
         first, begun = self._first = self._first or (time, now)
         if now - begun > SHORTEST and (now - begun) * (self._end - first) > LONGEST * (time - first):

@@ -19,7 +19,7 @@ from cosim_master.trust.run_in_intervals import ROUNDING
 VERDICTS = ("fine", "smaller step", "tighter tolerance", "other algorithm", "unknown", "unstable")
 IS_FINE, SMALLER_STEP, TIGHTER, OTHER_ALGORITHM, UNKNOWN, UNSTABLE = range(1, len(VERDICTS) + 1)
 MOST_SHORTER = 20.0
-"""Beyond so many times shorter steps another algorithm is worth it."""
+"""If steps would have to be this many times shorter, another algorithm is better."""
 ORDER, IS_TIGHTENED, HAS_OTHER, FACTS = range(4)
 """Of the algorithm: its order, whether it has a tolerance, whether another one errs less."""
 

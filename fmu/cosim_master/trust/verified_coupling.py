@@ -1,4 +1,4 @@
-"""The error of a coupling by a second run: asked for, or made where the first run shows too little."""
+"""The error of a coupling by a second run: on request, or if the first run shows too little."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ Integers = NDArray[np.int64]
 
 
 def wired_arrays(wiring: Wiring, outputs: int) -> Wired:
-    """The arrays of a wiring with so many sampled outputs; all that `Wired` calls room is zero."""
+    """The arrays of a wiring with this number of sampled outputs; scratch memory is zero."""
     n, m = outputs, len(wiring.sources)
     owners, targets = np.zeros(n, dtype=np.int64), np.zeros(m, dtype=np.int64)
     sampled_parts = [part for part in wiring.parts if part.outputs or part.inputs]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @plugin_kind("study_subject")
 class StudySubject(AbstractClosedAttributes):
-    """Something that is run with other values again and again, in processes; it can be pickled.
+    """A program that a study runs with different values, in processes; it can be pickled.
 
     A plugin registers the class. An instance is one file, or one object, with the settings of its runs.
 
@@ -33,7 +33,7 @@ class StudySubject(AbstractClosedAttributes):
     @classmethod
     @abstractmethod
     def reads(cls, path: Path) -> bool:
-        """Whether this file is for it; asked of every file that a study is made of."""
+        """Whether this subject reads a file; called for every file of a study."""
 
     @classmethod
     def takes(cls, studied: Any) -> bool:

@@ -36,12 +36,12 @@ SQUARED = 1e100
 LOST = 1e3
 """Residual of a run that has failed, in deviations."""
 LARGEST = 1e100
-"""Residual that stands for infinite ones: sums of squares stay finite."""
+"""Residual in place of infinite ones, so that sums of squares stay finite."""
 
 
 @dataclass(frozen=True)
 class Unknown:
-    """A parameter that is looked for: bounds, start and scale, in SI."""
+    """An unknown parameter: bounds, start and scale, in SI."""
 
     path: str
     low: float
@@ -205,7 +205,7 @@ class Calibration(FixedAttributes):
         return self.runs_of.run(columns, len(values))
 
     def residuals(self, values: Vector) -> NDArray[np.float64]:
-        """In deviations of the noise, one signal behind the other: shape (runs, signals × times)."""
+        """The residuals in deviations of the noise, one signal after the other: (runs, signals × times)."""
         signals, _ = self.simulated(values)
         return self._scaled(signals)
 

@@ -30,7 +30,7 @@ class DaskSupport(ExecutorSupport):
         return executor._client.submit(_same, data)
 
     def has_lost_worker(self, error: BaseException) -> bool:
-        """Whether the workers in which a task was have ended."""
+        """Whether the workers of a task have ended."""
         return super().has_lost_worker(error) or type(error).__name__ == LOST_WORKER
 
     def has_lost_all(self, error: BaseException) -> bool:

@@ -14,7 +14,7 @@ from cosim_workbench.studies.doubts import doubts_about_data, doubts_about_param
 from cosim_workbench.wording import counted
 
 ALIKE = 0.99
-"""Correlation of errors above which two parameters can hardly be told apart."""
+"""Correlation of errors above which two parameters are hardly distinguishable."""
 ROUNDING = 1e-10
 """A singular value that is smaller, relative to the largest, says nothing."""
 ENDS = {

@@ -187,7 +187,7 @@ class ModelFitRuns:
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Nothing has to stay."""
+        """Hold nothing: no process has to stay."""
         yield
 
 
@@ -247,11 +247,11 @@ class SubjectFitRuns:
         return outputs, reasons
 
     def differentiate(self, values: Mapping[str, float]) -> None:
-        """There are none."""
+        """Return None: there are no derivatives."""
 
     @contextmanager
     def kept(self) -> Iterator[OwnProcesses]:
-        """Processes, so that each reads and loads what it runs once."""
+        """Hold the processes, so that each of them reads and loads once."""
         if self._pool is not None:
             yield self._pool
             return
@@ -277,7 +277,7 @@ class MeasuredRunner:
         self._subject, self._signals, self._times = subject, signals, times
 
     def run_chunk(self, points: Sequence[Mapping[str, float]]) -> list[tuple[Any, str]]:
-        """For each point the signals, None where the run failed, and why."""
+        """The signals of each point, None for a run that failed, and the reason."""
         return [self._answer(point) for point in points]
 
     def _answer(self, values: Mapping[str, float]) -> tuple[Any, str]:

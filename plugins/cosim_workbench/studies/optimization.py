@@ -23,7 +23,7 @@ Vector = NDArray[np.float64]
 SHARE = 0.7
 """Part of the runs for the global search; the others start from its best point."""
 POINTS = 8
-"""In a generation, for each parameter."""
+"""Points in a generation, for each parameter."""
 SAME = 1e-4
 """Relative: parameters, and objectives, that differ by less are the same to the local search."""
 
@@ -45,7 +45,7 @@ class _NoGradientError(Exception):
 
 
 class Optimization(FixedAttributes):
-    """Looks everywhere in ranges by differential evolution, then goes on from the best point.
+    """Searches the ranges globally by differential evolution, then continues from the best point.
 
     It goes on along gradients (L-BFGS-B) where the runs of a model have some, back along their steps; else by
     a simplex, which needs none: objectives may jump, and runs may fail (they count as worst). The runs of a
@@ -268,7 +268,7 @@ class _Search:
         )
 
     def go_on(self) -> str:
-        """On from the best point, along gradients where there are some; why it ended."""
+        """Continue from the best point, along gradients if there are any. Returns why it ended."""
         if not self.has_value:
             return ""
         if isinstance(self._runs, SubjectRuns):

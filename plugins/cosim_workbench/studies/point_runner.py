@@ -14,7 +14,7 @@ from cosim_workbench.contracts import StudySubject
 from cosim_workbench.studies.objective import Functions, Reductions
 
 Row = dict[str, Any]
-"""Objectives, how the run has ended, and its values over time where they are kept."""
+"""The objectives, the outcome of the run, and its values over time if they are stored."""
 VALUES = "values over time"
 SECONDS = "seconds"
 """Wall-clock time of the run."""

@@ -79,7 +79,7 @@ def scatter_matrix(table: Any, names: Sequence[str], path: str | PathLike[str] |
 
 
 def _scale(panel: Any, *, has_y: bool, left: bool, right: bool) -> None:
-    """A few plain numbers beside and below; the first row has its numbers at the right end."""
+    """Draw a few plain numbers at the left and below; the first row has its numbers at the right."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     panel.tick_params(labelsize="x-small")

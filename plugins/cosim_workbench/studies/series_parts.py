@@ -126,7 +126,7 @@ class SeriesParts(cosim.ResultSink):
         return target.name
 
     def remove_others(self, names: Iterable[str]) -> None:
-        """Remove parts whose runs were done again, since who had written them did not answer; and drafts.
+        """Remove parts whose runs were repeated, since their writer did not answer; and drafts.
 
         Parameters
         ----------

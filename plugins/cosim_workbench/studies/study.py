@@ -128,7 +128,7 @@ class Study(FixedAttributes):
 
     @property
     def message(self) -> str:
-        """After a run: why runs of a subject went through processes in place of threads; else ""."""
+        """The reason why runs of a subject went through processes in place of threads; "" if they did not."""
         return self._runs.message
 
     @property
@@ -200,7 +200,7 @@ class Study(FixedAttributes):
         executor: Executor | None,
         progress: Progress | None,
     ) -> BaseException | None:
-        """Do what is left, and write it down every few seconds; what has ended it early."""
+        """Make the remaining runs, and write rows every few seconds. Returns the error that ended them."""
         remaining = np.array([point for point in range(len(self)) if point not in rows_done], dtype=np.int64)
         done_before = len(rows_done)
         series = None
@@ -238,7 +238,7 @@ class Study(FixedAttributes):
         files: dict[int, str],
         seconds: float,
     ) -> list[list[Any]]:
-        """The rows of points that have ended; `seconds` counts where runs have no time of their own."""
+        """The rows of points that have ended; `seconds` is their time if the runs have none of their own."""
         rows = []
         times = columns.get(SECONDS, [seconds] * len(numbers))
         begins = sorted(files)

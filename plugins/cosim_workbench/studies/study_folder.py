@@ -1,4 +1,4 @@
-"""The folder of a study: what it is, its points, and parts with the points that are done."""
+"""The folder of a study: its description, its points, and parts with the rows of finished points."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PARTS = re.compile(r"^part-(\d+)\.csv$")
 
 
 def _sum_line(data: bytes) -> bytes:
-    """The last line of a part: a comment with the checksum of what stands before it."""
+    """The last line of a part: a comment with the checksum of the lines before it."""
     return f"# sha256 {hashlib.sha256(data).hexdigest()}\n".encode()
 
 
@@ -87,7 +87,7 @@ class StudyFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """For this process alone; `CosimError` where another one works on the study. Windows has no lock."""
+        """Lock the study for this process; `CosimError` if another one works on it. Windows has no lock."""
         place = self.path / LOCK
         try:  # a link is not followed
             handle = os.open(place, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600)

@@ -6,57 +6,74 @@ import sys
 import time as wall
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TextIO
 
 from cosim.kit import raw_stream
 
 Report = Callable[[int, int, int], None]
 LINE_EVERY = 30.0
-"""s, between two lines where there is no terminal."""
+"""Time between two lines if there is no terminal, s."""
 
 
-@contextmanager
-def study_progress() -> Iterator[Report]:
-    """A bar on a terminal, else a line from time to time; gives what `Study.run` calls."""
-    stream = raw_stream(sys.stderr)
-    # a study that goes on has points already: the rate is that of the points since the first report
-    began, first, shown = wall.perf_counter(), -1, wall.perf_counter()
+class _Pace:
+    """The rate of a study; points that were there at its start do not count."""
 
-    def pace(ended: int, total: int, failed: int) -> str:
-        spent = wall.perf_counter() - began
-        rate = (ended - first) / spent if spent > 0.0 else 0.0
+    def __init__(self) -> None:
+        self._began = wall.perf_counter()
+        self._first: int | None = None
+
+    def text(self, ended: int, total: int, failed: int) -> str:
+        """The progress in words."""
+        if self._first is None:
+            self._first = ended
+        spent = wall.perf_counter() - self._began
+        rate = (ended - self._first) / spent if spent > 0.0 else 0.0
         text = f"{ended} of {total} points"
         if rate > 0.0:
             text += f", {rate:.3g}/s, {duration((total - ended) / rate)} left"
         return text + (f", {failed} failed" if failed else "")
 
-    if not stream.isatty():
 
-        def line(ended: int, total: int, failed: int) -> None:
-            nonlocal first, shown
-            first = ended if first < 0 else first
-            if wall.perf_counter() > shown + LINE_EVERY:
-                shown = wall.perf_counter()
-                print(pace(ended, total, failed), file=stream, flush=True)
+@contextmanager
+def study_progress() -> Iterator[Report]:
+    """A bar on a terminal, else a line from time to time; yields the function that `Study.run` calls."""
+    stream = raw_stream(sys.stderr)
+    with _bar(stream) if stream.isatty() else _lines(stream) as report:
+        yield report
 
-        yield line
-        return
+
+@contextmanager
+def _lines(stream: TextIO) -> Iterator[Report]:
+    pace, last_line = _Pace(), wall.perf_counter()
+
+    def report(ended: int, total: int, failed: int) -> None:
+        nonlocal last_line
+        text = pace.text(ended, total, failed)
+        if wall.perf_counter() > last_line + LINE_EVERY:
+            last_line = wall.perf_counter()
+            print(text, file=stream, flush=True)
+
+    yield report
+
+
+@contextmanager
+def _bar(stream: TextIO) -> Iterator[Report]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 
-    columns = [BarColumn(), TextColumn("{task.fields[pace]}")]
+    pace, columns = _Pace(), [BarColumn(), TextColumn("{task.fields[pace]}")]
     with Progress(*columns, console=Console(file=stream), transient=True, auto_refresh=False) as bar:
         task = bar.add_task("", total=1, pace="")
 
-        def draw(ended: int, total: int, failed: int) -> None:
-            nonlocal first
-            first = ended if first < 0 else first
-            bar.update(task, total=total, completed=ended, pace=pace(ended, total, failed), refresh=True)
+        def report(ended: int, total: int, failed: int) -> None:
+            text = pace.text(ended, total, failed)
+            bar.update(task, total=total, completed=ended, pace=text, refresh=True)
 
-        yield draw
+        yield report
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it.
+    """A duration in words.
 
     Examples
     --------

@@ -14,15 +14,15 @@ from cosim_workbench.studies.point_runner import VALUES, Row, failed_row
 from cosim_workbench.studies.series_parts import SeriesParts
 
 NUMBERS = 2**20
-"""In a part: 8 MB."""
+"""Numbers in a part: 8 MB."""
 SECONDS = 10.0
-"""After which a part is written, however small it is: what waits is lost in a kill."""
+"""Time after which a part is written whatever its size, since a kill loses waiting rows, s."""
 
 Keep = Callable[[NDArray[np.int64], dict[str, Any], dict[int, str]], None]
 
 
 class WaitingRows:
-    """Gives rows on to a study; values over time go to parts, those of several points to one.
+    """Passes rows on to a study; values over time are written to parts, those of several points to one.
 
     Parameters
     ----------

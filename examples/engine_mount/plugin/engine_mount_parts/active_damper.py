@@ -8,7 +8,7 @@ from cosim_mechanics.spatial import add_force_at, dot, minus, point_velocity, ro
 
 
 class ActiveDamper(cosim_mechanics.ForceElement):
-    """Actuator that pushes two bodies apart along the z axis of body 1 with a force that it is told.
+    """Actuator that pushes two bodies apart along the z axis of body 1 with a commanded force.
 
     Law: body 2 gets f e at its station, body 1 gets -f e at the same point, with e the z axis of body 1.
 
