@@ -186,8 +186,8 @@ def bristle_pull(stiffness: float, damping: float, stretch: Reals, slip: Reals) 
 def slip_of_foot(load: Reals, limit: float, damping: float) -> tuple[float, float, float]:
     """Velocity at which the foot of a bristle slips whose load is above a limit, m/s.
 
-    >>> slip_of_foot((3.0, 4.0, 0.0), 4.0, 0.5), slip_of_foot((3.0, 4.0, 0.0), 5.0, 0.5)
-    ((1.2, 1.6, 0.0), (0.0, 0.0, 0.0))
+    >>> slip_of_foot((0.0, 4.0, 0.0), 3.0, 0.5), slip_of_foot((3.0, 4.0, 0.0), 5.0, 0.5)
+    ((0.0, 2.0, 0.0), (0.0, 0.0, 0.0))
     """
     size = math.sqrt(dot(load, load))
     if size <= limit or damping <= 0.0:
@@ -222,8 +222,8 @@ def sticks_at_touch(
 def limited(pull: Reals, limit: float) -> tuple[float, float, float]:
     """A force, not longer than a limit.
 
-    >>> limited((3.0, 4.0, 0.0), 10.0), limited((3.0, 4.0, 0.0), 1.0)
-    ((3.0, 4.0, 0.0), (0.6, 0.8, 0.0))
+    >>> limited((3.0, 4.0, 0.0), 5.0), limited((3.0, 4.0, 0.0), 2.5)
+    ((3.0, 4.0, 0.0), (1.5, 2.0, 0.0))
     """
     size = math.sqrt(dot(pull, pull))
     if size <= limit:
