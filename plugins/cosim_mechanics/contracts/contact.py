@@ -8,24 +8,22 @@ from typing import ClassVar
 import cosim
 from cosim_mechanics.contracts.contact_law import (
     APART,
+    LEAST_DAMPING,
     LEAST_RESTITUTION,
+    MARGIN,
     NO_RESTITUTION,
     SLIDES,
     STICKS,
-    STOPS,
-    YIELDING,
-    YIELDS,
-    bristle_speed,
     damped_force,
     damping_ratio_of,
-    direction_of,
     hertz_force,
     hertz_stiffness,
+    limited,
     locates_touches,
     mindlin_stiffness,
     share_followed,
-    sliding_direction,
-    sticking_force,
+    slip_of_foot,
+    sticks_at_touch,
     tangential_part,
 )
 from cosim_mechanics.contracts.law import Law
@@ -50,27 +48,33 @@ class Contact(Surfaces):
     mass m = 1 / (1 / m1 + 1 / m2) of the bodies and zeta the damping ratio of the restitution e,
 
         f_normal = max(0, k x^(3/2) (1 + 3/2 c x_dot) + zeta sqrt(5 m k) x^(1/4) x_dot)
-        sticking: f_friction = -k_t s - 2 zeta_t sqrt(k_t m) v_t, at most mu_s f_normal long, s_dot = v_t
-        sliding:  f_friction = -(mu_d f_normal + mu_v f_normal |v_t|) v_t / |v_t|
+        load = k_t s + c_t v_t / 2,  pull = load + c_t v_t / 2,  s_dot = v_t - v_s
+        v_s = max(0, |load| - mu f_normal) / (c_t / 2 + mu_v f_normal) load / |load|
+        sticking: f_friction = -pull,                                            mu = mu_s
+        sliding:  f_friction = -pull, at most (mu_d + mu_v |v_s|) f_normal long, mu = mu_d
 
-    where k_t = 4 (1 - nu) / (2 - nu) E sqrt(R x) is Mindlin's tangential stiffness and s the stretch of the
-    bristle between the surfaces. Surfaces slide when |k_t s + zeta_t sqrt(k_t m) v_t| > mu_s f_normal. They
-    come to rest when v_t does; they stick then if mu_s f_normal holds them, else they slide back. These are
-    events, as are touching and parting, unless there is damping and no static friction (`locates_touches`).
-    Touching surfaces begin to stick if |v_t| <= 2/3 mu_s x_dot k_n / k_t, else to slide: that is what the
-    bristle would do.
+    where s is the stretch of a bristle between the surfaces, k_t = 4 (1 - nu) / (2 - nu) E sqrt(R x)
+    Mindlin's tangential stiffness, c_t = 2 zeta_t sqrt(k_t m), and v_s the velocity at which the foot of the
+    bristle slips: a spring and a damper, in series with Coulomb's friction. At a constant v_t, v_s becomes
+    v_t.
+
+    Surfaces slide when |load| and |pull| are above mu_s f_normal, and stick when |pull| is below mu_d
+    f_normal. These are events, as are touching and parting, unless there is damping and no static friction
+    (`locates_touches`). Without static friction there is no bristle, and f_friction = -mu_v f_normal v_t.
+    Surfaces that rest on each other at the start stick, with the stretch that would hold their masses.
 
     Frames and signs
     ----------------
     The normal points from body 1 to body 2; x_dot > 0 going in. f_normal pushes body 2 along the normal; both
-    forces act on body 2, the opposite ones on body 1, at the same point. `stretch` and `direction` are
-    expressed in the frame of body 1.
+    forces act on body 2, the opposite ones on body 1, at the same point. `stretch` is expressed in the frame
+    of body 1.
 
     Limits
     ------
     As in Hertz' theory: smooth surfaces, depths small against R. A bristle gives way by up to mu_s f_normal /
-    k_t, and a slowly growing push makes it slide zeta_t / sqrt(k_t / m) late. Surfaces that touch again have
-    an unstretched bristle. There is no friction against rolling and spinning.
+    k_t, and a slowly growing push makes it slide zeta_t / sqrt(k_t / m) late. While a load changes, surfaces
+    that stick may pull more than mu_s f_normal. A foot slips with a zeta_t of 0.1 at least. Surfaces that
+    touch again have an unstretched bristle. There is no friction against rolling and spinning.
 
     Stage
     -----
@@ -117,10 +121,7 @@ class Contact(Surfaces):
     dissipated_energy = cosim.auxiliary_state(
         unit="J", description="energy dissipated since the start", diagnostic=True
     )
-    regime = cosim.discrete(dtype=int, description="0: apart, 1: sticks, 2: slides, 3: yields")
-    direction = cosim.discrete(
-        shape=3, internal=True, description="in which sliding began, in the frame of body 1"
-    )
+    regime = cosim.discrete(dtype=int, description="0: apart, 1: sticks, 2: slides")
 
     effective_mass = cosim.cache_slot(unit="kg", internal=True, description="of both bodies")
     damping_ratio = cosim.cache_slot(internal=True, description="of an impact")
@@ -128,6 +129,8 @@ class Contact(Surfaces):
     elastic_force = cosim.cache_slot(unit="N", description="of Hertz")
     tangential_stiffness = cosim.cache_slot(unit="N/m", description="of Mindlin")
     normal_force = cosim.cache_slot(unit="N", description="pushes the bodies apart")
+    pull = cosim.cache_slot(unit="N", internal=True, description="of the bristle")
+    foot_load = cosim.cache_slot(unit="N", internal=True, description="of the bristle, half its damper")
     friction = cosim.cache_slot(unit="N", shape=3, description="on body 2, in Ground")
     friction_force = cosim.cache_slot(unit="N", description="length of the friction")
     potential_energy = cosim.cache_slot(unit="J", description="energy stored in the contact")
@@ -175,26 +178,27 @@ class Contact(Surfaces):
 
     @cosim.kernel
     def rub(s):
-        if s.normal_force == 0.0:
-            f = (0.0, 0.0, 0.0)
-        elif s.regime == STICKS:
-            f = sticking_force(
-                s.tangential_stiffness,
-                2.0 * s.stick_damping * math.sqrt(s.tangential_stiffness * s.effective_mass),
-                tangential_part(rotate(s.X_GB1, s.stretch), s.normal),
-                s.slip_velocity,
-                s.static_friction * s.normal_force,
-            )
-        else:
-            along = sliding_direction(s.slip_velocity, rotate(s.X_GB1, s.direction))
-            speed = norm(s.slip_velocity)
-            coefficient = (
-                s.static_friction if s.regime == YIELDS else s.dynamic_friction + s.viscous_friction * speed
-            )
-            f = scaled(-s.normal_force * coefficient, along)
+        root = math.sqrt(s.tangential_stiffness * s.effective_mass)
+        half = s.stick_damping * root
+        drawn = tangential_part(rotate(s.X_GB1, s.stretch), s.normal)
+        on_foot = plus(scaled(s.tangential_stiffness, drawn), scaled(half, s.slip_velocity))
+        pull = plus(on_foot, scaled(half, s.slip_velocity))
+        s.foot_load = norm(on_foot)
+        s.pull = norm(pull)
+        viscosity = s.normal_force * s.viscous_friction
+        limit = s.normal_force * (s.static_friction if s.regime == STICKS else s.dynamic_friction)
+        foot = slip_of_foot(on_foot, limit, max(s.stick_damping, LEAST_DAMPING) * root + viscosity)
+        if s.static_friction == 0.0:
+            foot = scaled(1.0, s.slip_velocity)
+            pull = scaled(viscosity, foot)
+        elif s.regime != STICKS or s.normal_force == 0.0:
+            pull = limited(pull, limit + viscosity * norm(foot))
+        s.friction_force = norm(pull)
+        follows = share_followed(s.regime, s.depth)
+        rate = rotate_inverse(s.X_GB1, scaled(follows, minus(s.slip_velocity, foot)))
         for i in range(3):
-            s.friction[i] = f[i]
-        s.friction_force = norm(f)
+            s.friction[i] = -pull[i]
+            s.stretch_dot[i] = rate[i]
 
     @cosim.kernel
     def force(s):
@@ -208,9 +212,6 @@ class Contact(Surfaces):
         s.dissipated_energy_dot = (s.normal_force - s.elastic_force) * s.depth_rate - dot(
             s.friction, s.slip_velocity
         )
-        rate = rotate_inverse(s.X_GB1, scaled(share_followed(s.regime, s.depth), s.slip_velocity))
-        for i in range(3):
-            s.stretch_dot[i] = rate[i]
 
     @cosim.witness(direction="falling")
     def change(s):
@@ -218,51 +219,32 @@ class Contact(Surfaces):
             return 1.0
         if s.regime == APART:
             return -s.depth
-        if s.static_friction == 0.0:
+        if s.static_friction == 0.0 or s.normal_force == 0.0:
             return s.depth
-        strength = s.static_friction * s.normal_force
+        short = s.pull - s.dynamic_friction * s.normal_force
         if s.regime == STICKS:
-            half = s.stick_damping * math.sqrt(s.tangential_stiffness * s.effective_mass)
-            pulled = tangential_part(rotate(s.X_GB1, s.stretch), s.normal)
-            pull = plus(scaled(s.tangential_stiffness, pulled), scaled(half, s.slip_velocity))
-            return min(
-                s.depth, (strength - norm(pull)) / s.tangential_stiffness if s.depth > 0.0 else s.depth
-            )
-        along = dot(s.slip_velocity, rotate(s.X_GB1, s.direction))
-        if s.regime == SLIDES:
-            return min(s.depth, along)
-        shown = YIELDING * bristle_speed(strength, s.tangential_stiffness, s.effective_mass)
-        return min(s.depth, along * (shown - along) / shown if shown > 0.0 else along)
+            short = s.static_friction * s.normal_force * (1.0 + MARGIN) - min(s.pull, s.foot_load)
+        return min(s.depth, short / s.tangential_stiffness)
 
     @cosim.on(change, does="unrestricted")
     def change_regime(s):
-        started = rotate(s.X_GB1, s.direction)
-        speed = norm(s.slip_velocity)
-        along = dot(s.slip_velocity, started)
-        bristle = bristle_speed(s.static_friction * s.normal_force, s.tangential_stiffness, s.effective_mass)
-        slip_direction = direction_of(s.slip_velocity, scaled(-1.0, started))
         if s.regime == APART:
-            ratio = 2.0 * (1.0 - s.poisson_ratio) / (2.0 - s.poisson_ratio)
-            holds = speed * ratio <= 2.0 / 3.0 * s.static_friction * s.depth_rate
-            s.regime_next = STICKS if holds and s.static_friction > 0.0 else SLIDES
+            s.regime_next = SLIDES
+            if sticks_at_touch(
+                s.static_friction,
+                s.damping_ratio,
+                s.depth_rate,
+                s.stick_damping,
+                s.poisson_ratio,
+                norm(s.slip_velocity),
+            ):
+                s.regime_next = STICKS
         elif s.depth <= 0.0:
             s.regime_next = APART
-        elif s.regime == STICKS:
-            pulled = tangential_part(rotate(s.X_GB1, s.stretch), s.normal)
-            if dot(pulled, s.slip_velocity) >= 0.0:
-                slip_direction = direction_of(pulled, slip_direction)
-            s.regime_next = SLIDES
-        elif s.regime == SLIDES:
-            if along < -0.5 * speed or speed <= STOPS * bristle:
-                s.regime_next = YIELDS
+            for i in range(3):
+                s.stretch_next[i] = 0.0
         else:
-            s.regime_next = STICKS if along <= 0.5 * YIELDING * bristle else SLIDES
-        unit = rotate_inverse(s.X_GB1, slip_direction)
-        if s.static_friction == 0.0:
-            unit = (0.0, 0.0, 0.0)  # no event ends sliding, and viscous friction follows the velocity
-        for i in range(3):
-            s.stretch_next[i] = 0.0
-            s.direction_next[i] = unit[i]
+            s.regime_next = SLIDES if s.regime == STICKS else STICKS
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted")
     def begin(s):
@@ -270,20 +252,18 @@ class Contact(Surfaces):
         if touches and s.static_friction == 0.0:
             s.regime_next = SLIDES if locates_touches(0.0, s.restitution, s.dissipation) else APART
         elif touches:
-            # There is no friction yet, so what accelerates the surfaces is what it has to hold.
-            drift = tangential_part(
-                minus(point_velocity(s.A_GB2, s.X_GB2, s.point), point_velocity(s.A_GB1, s.X_GB1, s.point)),
-                s.normal,
-            )
-            bristle = bristle_speed(
-                s.static_friction * s.normal_force, s.tangential_stiffness, s.effective_mass
-            )
-            rests = norm(s.slip_velocity) <= YIELDING * bristle
+            limit = s.static_friction * s.normal_force
             s.regime_next = SLIDES
-            slip_direction = direction_of(s.slip_velocity, drift)
-            if rests:
-                s.regime_next = YIELDS if norm(drift) > 0.0 else STICKS
-                slip_direction = direction_of(drift, drift)
-            unit = rotate_inverse(s.X_GB1, slip_direction)
-            for i in range(3):
-                s.direction_next[i] = unit[i]
+            if s.pull <= limit:
+                # There is no friction yet, so what accelerates the surfaces is what it has to hold.
+                drift = tangential_part(
+                    minus(
+                        point_velocity(s.A_GB2, s.X_GB2, s.point), point_velocity(s.A_GB1, s.X_GB1, s.point)
+                    ),
+                    s.normal,
+                )
+                s.regime_next = STICKS
+                held = limited(scaled(s.effective_mass, drift), limit)
+                stretch = rotate_inverse(s.X_GB1, scaled(1.0 / s.tangential_stiffness, held))
+                for i in range(3):
+                    s.stretch_next[i] = stretch[i]

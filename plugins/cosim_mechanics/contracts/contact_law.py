@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import math
 
-from cosim_mechanics.spatial import Reals, dot, minus, scaled
+from cosim_mechanics.spatial import Reals, dot, minus, plus, scaled
 
-APART, STICKS, SLIDES, YIELDS = 0, 1, 2, 3
-"""What a contact does: the surfaces are apart, stick, slide, or have come to rest against static friction.
+APART, STICKS, SLIDES = 0, 1, 2
+"""What a contact does: its surfaces are apart, stick, or slide."""
 
-Which of sticking and sliding follows a rest is what a moment of yielding shows: static friction stops it, or
-it does not."""
+LEAST_DAMPING = 0.1
+"""Smallest damping ratio of a bristle that slips: an undamped one would slip by jumps."""
 
-STOPS = 0.1
-"""Share of the strength of a bristle that stopping the last bit of sliding may take."""
+MARGIN = 1e-6
+"""Share by which a bristle pulls harder than static friction before surfaces slide.
 
-YIELDING = 0.01
-"""Share of that strength within which yielding shows."""
+Surfaces that come to rest with all their friction approach it for ever: rounding should not end steps.
+"""
 
 LEAST_RESTITUTION = 1e-4
 """Its damping ratio is 50: a ball sinks to its rest for seconds, with 40 times the explicit steps of 0.1."""
@@ -89,12 +89,12 @@ def damped_force(
 
 
 def share_followed(regime: int, depth: float) -> float:
-    """1 where a bristle follows the surfaces, which stick and touch; else 0.
+    """1 where a bristle follows the surfaces, which touch; else 0.
 
-    >>> share_followed(STICKS, 0.1), share_followed(STICKS, -0.1), share_followed(SLIDES, 0.1)
+    >>> share_followed(STICKS, 0.1), share_followed(STICKS, -0.1), share_followed(APART, 0.1)
     (1.0, 0.0, 0.0)
     """
-    if regime == STICKS and depth > 0.0:
+    if regime != APART and depth > 0.0:
         return 1.0
     return 0.0
 
@@ -165,50 +165,67 @@ def tangential_part(v: Reals, normal: Reals) -> tuple[float, float, float]:
     return minus(v, scaled(dot(v, normal), normal))
 
 
-def sliding_direction(slip: Reals, start: Reals) -> tuple[float, float, float]:
-    """Unit vector of sliding: that of `slip`, which counts as forward along the direction in which it began.
+def bristle_damping(damping_ratio: float, stiffness: float, mass: float) -> float:
+    """Damping of a bristle, N.s/m.
 
-    An integrator that steps across the end of sliding meets no jump so; the end itself is an event.
-
-    >>> sliding_direction((-2.0, 0.0, 0.0), (1.0, 0.0, 0.0))
-    (1.0, 0.0, 0.0)
+    >>> bristle_damping(0.5, 9.0, 1.0)
+    3.0
     """
-    forward = minus(slip, scaled(2.0 * min(dot(slip, start), 0.0), start))
-    size = math.sqrt(dot(forward, forward))
-    return scaled(1.0 / size, forward) if size > 0.0 else scaled(1.0, start)
+    return 2.0 * damping_ratio * math.sqrt(stiffness * mass)
 
 
-def sticking_force(
-    stiffness: float, damping: float, stretch: Reals, slip: Reals, limit: float
-) -> tuple[float, float, float]:
-    """Force of a bristle that is stretched, never larger than the limit.
+def bristle_pull(stiffness: float, damping: float, stretch: Reals, slip: Reals) -> tuple[float, float, float]:
+    """What a bristle pulls back with while its foot does not slip, N: along `stretch` and `slip`.
 
-    >>> sticking_force(10.0, 1.0, (0.1, 0.0, 0.0), (1.0, 0.0, 0.0), 1.0)
-    (-1.0, -0.0, -0.0)
+    >>> bristle_pull(10.0, 1.0, (0.1, 0.0, 0.0), (0.0, 2.0, 0.0))
+    (1.0, 2.0, 0.0)
     """
-    f = minus(scaled(-stiffness, stretch), scaled(damping, slip))
-    size = math.sqrt(dot(f, f))
+    return plus(scaled(stiffness, stretch), scaled(damping, slip))
+
+
+def slip_of_foot(load: Reals, limit: float, damping: float) -> tuple[float, float, float]:
+    """Velocity at which the foot of a bristle slips whose load is above a limit, m/s.
+
+    >>> slip_of_foot((0.0, 4.0, 0.0), 3.0, 0.5), slip_of_foot((3.0, 4.0, 0.0), 5.0, 0.5)
+    ((0.0, 2.0, 0.0), (0.0, 0.0, 0.0))
+    """
+    size = math.sqrt(dot(load, load))
+    if size <= limit or damping <= 0.0:
+        return (0.0, 0.0, 0.0)
+    return scaled((size - limit) / (damping * size), load)
+
+
+def sticks_at_touch(
+    static_friction: float,
+    damping_ratio: float,
+    depth_rate: float,
+    stick_damping: float,
+    poisson_ratio: float,
+    slip: float,
+) -> bool:
+    """Whether the bristle of surfaces that begin to touch pulls less than friction holds.
+
+    Both its damper and that of the normal force grow with depth^(1/4); nothing else acts yet.
+
+    >>> sticks_at_touch(0.5, 1.0, 1.0, 1.0, 0.3, 0.3), sticks_at_touch(0.5, 1.0, 1.0, 1.0, 0.3, 0.6)
+    (True, False)
+    >>> sticks_at_touch(0.5, 0.0, 1.0, 1.0, 0.3, 0.0), sticks_at_touch(0.5, 0.0, 1.0, 1.0, 0.3, 1e-9)
+    (True, False)
+    >>> sticks_at_touch(0.0, 1.0, 1.0, 1.0, 0.3, 0.0)
+    False
+    """
+    pull = 2.0 * stick_damping * math.sqrt(4.0 * (1.0 - poisson_ratio) / (2.0 - poisson_ratio)) * slip
+    holds = static_friction * damping_ratio * math.sqrt(20.0 / 3.0) * depth_rate
+    return static_friction > 0.0 and pull <= holds
+
+
+def limited(pull: Reals, limit: float) -> tuple[float, float, float]:
+    """A force, not longer than a limit.
+
+    >>> limited((3.0, 4.0, 0.0), 5.0), limited((3.0, 4.0, 0.0), 2.5)
+    ((3.0, 4.0, 0.0), (1.5, 2.0, 0.0))
+    """
+    size = math.sqrt(dot(pull, pull))
     if size <= limit:
-        return f
-    return scaled(limit / size, f)
-
-
-def bristle_speed(limit: float, stiffness: float, mass: float) -> float:
-    """Speed that a bristle stops when it is stretched up to a force, m/s.
-
-    >>> bristle_speed(3.0, 9.0, 1.0)
-    1.0
-    """
-    if stiffness <= 0.0 or mass <= 0.0:
-        return 0.0
-    return limit / math.sqrt(stiffness * mass)
-
-
-def direction_of(v: Reals, instead: Reals) -> tuple[float, float, float]:
-    """Unit vector along `v`, or `instead` where that is zero.
-
-    >>> direction_of((0.0, 2.0, 0.0), (1.0, 0.0, 0.0))
-    (0.0, 1.0, 0.0)
-    """
-    size = math.sqrt(dot(v, v))
-    return scaled(1.0 / size, v) if size > 0.0 else scaled(1.0, instead)
+        return (pull[0], pull[1], pull[2])
+    return scaled(limit / size, pull)

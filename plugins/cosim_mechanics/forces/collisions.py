@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -14,10 +13,12 @@ from cosim_mechanics.contracts.body_attachment import BODY
 from cosim_mechanics.contracts.contact_law import (
     LEAST_RESTITUTION,
     NO_RESTITUTION,
+    bristle_damping,
+    bristle_pull,
     damping_ratio_of,
     hertz_force,
+    limited,
     mindlin_stiffness,
-    sticking_force,
     tangential_part,
 )
 from cosim_mechanics.forces.collision_forces import (
@@ -349,8 +350,8 @@ class Collisions(contracts.Force):
                     unheld += 1.0
                 else:
                     stretch = tangential_part(stretch_in_ground(s, slot, contact, slip), n)
-                c = 2.0 * s.stick_damping * math.sqrt(stiffness * mass)
-                friction = sticking_force(stiffness, c, stretch, slip, limit)
+                damping = bristle_damping(s.stick_damping, stiffness, mass)
+                friction = scaled(-1.0, limited(bristle_pull(stiffness, damping, stretch, slip), limit))
             f = plus(scaled(push, n), friction)
             dissipated_power += (push - elastic) * rate - dot(friction, slip)
             add_force(s, int(s.owners[int(contact[SECOND_SHAPE])]), point_of(contact), f)
