@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,6 +20,10 @@ from cosim.system.variable import Variable
 
 if TYPE_CHECKING:
     System = Any
+
+
+SIGNAL = "cache"
+"""The kind of what a part calls its signals."""
 
 
 class Quantity(NamedTuple):
@@ -61,14 +65,24 @@ def _quantities_of(part: Component) -> Iterator[Quantity]:
             yield Quantity("", "measure", declaration)  # a value that is a parameter or a state, besides
 
 
-def list_variables(system: System) -> Iterator[Variable]:
-    """In order of parts, then of declaration; then what a part calls its signals.
+def list_variables(system: System, kinds: Container[str] | None = None) -> Iterator[Variable]:
+    """The variables of a system in the order of parts, then of declarations; last the signals of each part.
 
-    Of parts that follow each other and share their declarations each variable is a column.
+    For parts that follow each other and share their declarations each variable is a column.
+
+    Parameters
+    ----------
+    system : System
+    kinds : container of str, optional
+        The kinds of variables to list, by default all.
     """
+
+    def is_wanted(quantity: Quantity) -> bool:
+        return kinds is None or quantity.kind in kinds
+
     starts: dict[bytes, tuple[float, ...]] = {}
     layout, paths = system.assembly.layout, system.assembly.wiring.paths
-    for (_, names, parts), quantities in listed_quantities(system.alike):
+    for (_, names, parts), quantities in listed_quantities(system.alike, is_wanted):
         slots_of = [layout.slots[name] for name in names]
         columns: list[Iterable[Variable]] = []
         for behind, kind, declaration in quantities:
@@ -85,14 +99,15 @@ def list_variables(system: System) -> Iterator[Variable]:
                 repeat(declaration),
             )
             columns.append(map(tuple.__new__, repeat(Variable), zip(*fields, strict=False)))  # as in `Layout`
-        for alias, (slot_name, element, unit, *text_of) in parts[0].signals.items():
+        has_signals = kinds is None or SIGNAL in kinds
+        for alias, (slot_name, element, unit, *text_of) in parts[0].signals.items() if has_signals else ():
             slots = [slots_of_part[slot_name].part(element) for slots_of_part in slots_of]
             text = f"{parts[0].declarations[slot_name].description or slot_name}, element {element}"
             texts = [intern(text_of[0].format(part=name) if text_of else text) for name in names]
             stages = system.stages_of(slots)
             columns.append(
                 [
-                    Variable(f"{name}.{alias}", "cache", slot, (unit,), stage, description=text)
+                    Variable(f"{name}.{alias}", SIGNAL, slot, (unit,), stage, description=text)
                     for name, slot, stage, text in zip(names, slots, stages, texts, strict=True)
                 ]
             )

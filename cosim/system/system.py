@@ -531,7 +531,7 @@ class System(FixedAttributes):
     @property
     def outputs(self) -> list[str]:
         """Paths of declared outputs and measures."""
-        return [v.path for v in self.variables.values() if v.kind in ("output", "measure")]
+        return list(self.variables_of("output", "measure"))
 
     def direct_feedthrough(self, path: str) -> set[str]:
         """The inputs of the system that a signal depends on at the same instant."""
@@ -568,6 +568,27 @@ class System(FixedAttributes):
         """All that can be named, by path."""
         with without_collection():
             return {v.path: v for v in list_variables(self)}
+
+    def variables_of(self, *kinds: str) -> dict[str, Variable]:
+        """Those of `variables` that are of these kinds, by path; sooner known than all of them.
+
+        Parameters
+        ----------
+        *kinds : str
+            See `Variable.kind`.
+
+        Examples
+        --------
+        >>> import cosim
+        >>> model = cosim.Model("one")
+        >>> _ = model.add("measures.sinusoid", "wave", amplitude=2.0)
+        >>> list(model.build().variables_of("measure"))
+        ['wave']
+        """
+        if "variables" in self.__dict__:
+            return {path: v for path, v in self.variables.items() if v.kind in kinds}
+        with without_collection():
+            return {v.path: v for v in list_variables(self, kinds)}
 
     @cached_property
     def nominal_sizes(self) -> NDArray[np.float64]:

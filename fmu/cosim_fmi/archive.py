@@ -36,6 +36,8 @@ _outer: dict[tuple[int, str], _Outer] = {}
 """The folder of this process in a folder for temporary files; a process that was forked makes its own."""
 DEEPEST = 200
 """Elements in elements; the deepest of the standards have about ten."""
+MOST_SHOWN = 100
+"""Letters of what the reader of XML says of an encoding."""
 ROOT = "fmiModelDescription"
 
 
@@ -497,7 +499,8 @@ def parse_description(document: bytes) -> Element:
     except (ParseError, expat.ExpatError) as error:
         raise ValueError(f"it is not well-formed XML: {error}") from None
     except (LookupError, ValueError) as error:
-        raise ValueError(f"its encoding cannot be read ({error}), needs UTF-8") from None
+        reason = str(error).partition(";")[0][:MOST_SHOWN]
+        raise ValueError(f"its encoding cannot be read ({reason}), needs UTF-8") from None
     if root is None:
         raise ValueError("it declares a document type (<!DOCTYPE …>), which no FMU needs: refused")
     if root.tag != ROOT:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -77,10 +77,12 @@ def describe_model(path: Path) -> Description:
     ids = {cls: registry.owner(cls).id for cls in {type(part) for part in model.parts.values()}}
     rows = [[name, ids[type(part)]] for name, part in model.parts.items()]
     lines = [f"{model.name}   {counted(len(rows), 'part')}, {sizes}", *below_each_other(rows)]
-    for title, paths in (("inputs", list(system.inputs)), ("outputs", list(system.outputs))):
-        if paths:
-            variables = [system.variables[path] for path in paths if path in system.variables]
-            cells = [[v.path, _unit(v.unit()), v.description] for v in variables]
+    outputs, inputs = system.variables_of("output", "measure"), dict[str, Any]()
+    if system.inputs:
+        inputs = {path: system.variables[path] for path in system.inputs if path in system.variables}
+    for title, variables in (("inputs", inputs), ("outputs", outputs)):
+        if variables:
+            cells = [[path, _unit(v.unit()), v.description] for path, v in variables.items()]
             lines += ["", title, *below_each_other(cells)]
     if model.connections:
         lines += ["", "connections", *map(_connection, model.connections)]
@@ -92,8 +94,8 @@ def describe_model(path: Path) -> Description:
         "model": model.name,
         "parts": dict(rows),
         "states": {"q": system.nq, "u": system.nu, "z": system.nz},
-        "inputs": _variables(system, system.inputs),
-        "outputs": _variables(system, system.outputs),
+        "inputs": _described_variables(inputs),
+        "outputs": _described_variables(outputs),
         "connections": [
             dict(zip(("from", "to", "factor", "offset"), link, strict=True)) for link in model.connections
         ],
@@ -102,9 +104,8 @@ def describe_model(path: Path) -> Description:
     return "\n".join(lines), values
 
 
-def _variables(system: cosim.System, paths: Iterable[str]) -> dict[str, dict[str, str]]:
-    variables = [system.variables[path] for path in paths if path in system.variables]
-    return {v.path: {"unit": v.unit(), "description": v.description} for v in variables}
+def _described_variables(variables: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    return {path: {"unit": v.unit(), "description": v.description} for path, v in variables.items()}
 
 
 def _connection(connection: tuple[str, str, float | str, float | str]) -> str:

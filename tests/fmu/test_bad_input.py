@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import cosim
+from cosim.cli import main
 
 GOOD = '[participants.m]\nfmu = "gain.fmu"\n[master]\nalgorithm = "jacobi"\nstep = 0.1\nuntil = 1.0\n'
 HUGE = "1" + "0" * 400
@@ -74,6 +75,37 @@ def test_pipes_are_no_files(tmp_path: Path, make_fmu: Any) -> None:
             timeout=60,
         )
         assert done.returncode == 2 and "Traceback" not in done.stderr and "is a pipe" in done.stderr
+
+
+ENCODINGS = (
+    "utf-99",
+    "cp037",
+    "UTF-16",
+    "utf-7",
+    "rot13",
+    "zip",
+    "idna",
+    "undefined",
+    "mbcs",
+    "",
+    "x" * 9999,
+)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS, ids=lambda name: name[:8])
+def test_an_encoding_that_nobody_knows_is_one_short_sentence(
+    encoding: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "odd.fmu"
+    with zipfile.ZipFile(path, "w") as archive:
+        text = f'<?xml version="1.0" encoding="{encoding}"?><fmiModelDescription fmiVersion="2.0"/>'
+        archive.writestr("modelDescription.xml", text)
+    for words, status in ((["info"], 2), (["validate", "--static"], 1)):
+        assert main([*words, str(path)]) == status
+        told = capsys.readouterr()
+        (said,) = [line for line in (told.out + told.err).splitlines() if "modelDescription.xml" in line]
+        assert "modelDescription.xml cannot be read: it" in said and "codecs" not in said
+        assert len(said) < 300 + len(str(path))
 
 
 @pytest.mark.parametrize("inner", ["", '<CoSimulation modelIdentifier="gain"/>'])

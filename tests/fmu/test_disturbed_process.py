@@ -17,18 +17,22 @@ pytestmark = pytest.mark.skipif(
 HARMLESS = (
     *("closes_files", "closes_std", "swaps_std", "forks", "forks_exit", "forks__exit", "forks_crash"),
     *("waits", "system", "sigpipe", "sigchld", "blocks", "ignores", "no_children", "chdir", "locale"),
-    *("traps", "umask", "clears", "prints", "group"),
+    *("traps", "umask", "clears", "prints", "group", "session", "nonblocking", "nice", "one_core"),
+    *("no_stack", "flags", "unlinks", "gone_folder", "undumpable", "no_death_signal"),
 )
 """The run goes on, and ends with all of its rows."""
 ENDING = (
     *("longjmp", "execs", "sigusr1", "sighup", "sigkill", "recurses", "frees_twice", "writes_code"),
     *("divides", "no_files", "no_memory", "no_time", "no_space", "closes_all", "alarm", "timer"),
-    *("ends_thread", "thread", "heap"),
+    *("ends_thread", "thread", "heap", "daemon", "seccomp", "cancels", "stack"),
 )
 """They may end the process of the run, at once or later."""
-LATER = ("no_time", "alarm", "timer", "thread", "heap")
+LATER = ("no_time", "alarm", "timer", "thread", "heap", "seccomp", "stack")
 """They end the process at some time, which may be between two calls of the step."""
-QUICK = ("closes_files", "forks", "forks_exit", "chdir", "longjmp", "execs", "divides", "closes_all")
+QUICK = (
+    *("closes_files", "forks", "forks_exit", "chdir", "longjmp", "execs", "divides", "closes_all"),
+    *("daemon", "seccomp", "cancels", "unlinks"),
+)
 CALLS = (
     *(
         ("2.0 Co-Simulation", "Instantiate"),
@@ -111,6 +115,7 @@ def test_any_call_that_disturbs(
         ("forks", 0),
         ("forks_exit", 0),
         ("ends_thread", 1),
+        ("daemon", 1),
         pytest.param("closes_all", 1, marks=pytest.mark.thorough),
     ],
 )

@@ -103,3 +103,22 @@ def test_many_paths_mean_what_each_means_alone():
     for path, name in (("pin0.nothing", "nothing"), ("nobody.q", "nobody"), ("pin0.q[7]", "pin0.q")):
         with pytest.raises(cosim.LookUpError, match=name):
             system.signal_columns([path])
+
+
+def test_variables_of_some_kinds_are_those_of_all_variables():
+    def made():
+        arm = Multibody("arm", gravity=(0.0, 0.0, -9.81))
+        body = arm.body("body", mass=1.0, inertia=(0.1, 0.1, 0.1))
+        arm.joint("pin", name="pin", child=body, parent="ground")
+        arm.add("measures.maximum", "most", source="pin.q")
+        arm.add("measures.integrate", "area", source="pin.q")
+        return arm.build()
+
+    system, kinds = made(), {v.kind for v in made().variables.values()}
+    assert {"measure", "parameter", "cache", "position"} <= kinds
+    for chosen in [(), ("nothing",), *((kind,) for kind in kinds), ("output", "measure"), tuple(kinds)]:
+        expected = [v for v in made().variables.values() if v.kind in chosen]
+        for found in (made().variables_of(*chosen), system.variables_of(*chosen)):
+            assert list(found.values()) == expected and list(found) == [v.path for v in expected]
+        assert list(system.variables)  # known from here on
+    assert system.outputs == made().outputs == list(system.variables_of("output", "measure"))

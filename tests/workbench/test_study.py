@@ -345,15 +345,16 @@ def test_series_without_rows_are_removed_and_written_again(model, tmp_path, monk
     pandas.testing.assert_frame_equal(series.reset_index(drop=True), whole.reset_index(drop=True))
 
 
+@pytest.mark.parametrize("file", ["part-*.csv", "points.csv"])
 @pytest.mark.parametrize("damage", ["a digit", "the last line", "a row", "all"])
-def test_a_damaged_part_is_named_and_not_believed(model, tmp_path, damage):
+def test_a_damaged_file_of_a_study_is_named_and_not_believed(model, tmp_path, damage, file):
     def study():
         return Study(
             model, {MASS: "100..140:3"}, ["max(engine.z)"], folder=tmp_path / "s", until=0.01, threads=1
         )
 
     first = study().run()
-    part = sorted((tmp_path / "s").glob("part-*.csv"))[0]
+    part = sorted((tmp_path / "s").glob(file))[0]
     lines = part.read_text().splitlines(keepends=True)
     assert lines[-1].startswith("# sha256 ") and len(lines) > 2
     digit = lines[1].replace("100", "101", 1)
@@ -363,7 +364,7 @@ def test_a_damaged_part_is_named_and_not_believed(model, tmp_path, damage):
         "a row": [lines[0], *lines[2:]],
     }
     part.write_text("".join(changed.get(damage, [])))
-    with pytest.raises(cosim.CosimError, match=r"part-\d+\.csv.*damaged: its checksum"):
+    with pytest.raises(cosim.CosimError, match=rf"{part.name}.*damaged: its checksum"):
         study().run()
     part.unlink()
     assert [row[:-1] for row in study().run().rows] == [row[:-1] for row in first.rows]

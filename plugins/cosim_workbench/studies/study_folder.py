@@ -27,7 +27,7 @@ PARTS = re.compile(r"^part-(\d+)\.csv$")
 
 
 def _sum_line(data: bytes) -> bytes:
-    """The last line of a part: a comment with the checksum of the lines before it."""
+    """The last line of points and parts: a comment with the checksum of what stands before it."""
     return f"# sha256 {hashlib.sha256(data).hexdigest()}\n".encode()
 
 
@@ -37,7 +37,7 @@ SUM_LENGTH = len(_sum_line(b""))
 class StudyFolder:
     """Rows of points, each in one part; a part has its name when it is whole, so a kill loses none of them.
 
-    The last line of a part is a comment with the checksum of all before it.
+    The last line of the points and of a part is a comment with the checksum of all before it.
 
     Parameters
     ----------
@@ -109,14 +109,17 @@ class StudyFolder:
         file = self.path / POINTS
         if not file.exists():
             self._write(file, names, rows)
-        return self._read(file)[1]
+        points = self._read(file, "points are drawn")[1]
+        if len(points) != len(rows):
+            raise cosim.CosimError(f"{file}: has {len(points)} points, this study has {len(rows)}: remove it")
+        return points
 
     def done(self, columns: int) -> dict[int, list[str]]:
         """Rows of the points that are done, by number."""
         rows: dict[int, list[str]] = {}
         for part in sorted(self.path.glob("part-*.csv")):
             if PARTS.match(part.name):
-                names, rows_of_part = self._read(part, is_part=True)
+                names, rows_of_part = self._read(part, "its points run")
                 if len(names) != columns:
                     raise cosim.CosimError(f"{part}: has {len(names)} columns, this study has {columns}")
                 for row in rows_of_part:
@@ -126,16 +129,16 @@ class StudyFolder:
     def add(self, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Write rows, which begin with the number of their point."""
         if rows:
-            self._write(self.path / PART.format(int(rows[0][0])), names, rows, is_part=True)
+            self._write(self.path / PART.format(int(rows[0][0])), names, rows)
 
     def write_table(self, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Path:
         """The whole table, in order of the points."""
-        self._write(self.path / TABLE, names, rows)
+        self._write(self.path / TABLE, names, rows, has_sum=False)
         return self.path / TABLE
 
     @staticmethod
     def _write(
-        file: Path, names: Sequence[str], rows: Sequence[Sequence[Any]], *, is_part: bool = False
+        file: Path, names: Sequence[str], rows: Sequence[Sequence[Any]], *, has_sum: bool = True
     ) -> None:
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
@@ -143,20 +146,18 @@ class StudyFolder:
         writer.writerows(rows)
         data = text.getvalue().encode()
         with replaced_file(file) as draft, draft.open("wb") as stream:
-            stream.write(data + _sum_line(data) if is_part else data)
+            stream.write(data + _sum_line(data) if has_sum else data)
             stream.flush()
             os.fsync(stream.fileno())
 
     @staticmethod
-    def _read(file: Path, *, is_part: bool = False) -> tuple[list[str], list[list[str]]]:
+    def _read(file: Path, then: str) -> tuple[list[str], list[list[str]]]:
         try:
             data = file.read_bytes()
-            if is_part:
-                data, line = data[:-SUM_LENGTH], data[-SUM_LENGTH:]
-                if line != _sum_line(data):
-                    raise cosim.CosimError(
-                        f"{file}: is damaged: its checksum does not match; remove it: its points run again"
-                    )
+            data, line = data[:-SUM_LENGTH], data[-SUM_LENGTH:]
+            if line != _sum_line(data):
+                text = f"its checksum does not match; remove it: {then} again"
+                raise cosim.CosimError(f"{file}: is damaged: {text}")
             names, *rows = csv.reader(io.StringIO(data.decode("utf-8"), newline=""))
         except (OSError, ValueError, csv.Error) as error:
             raise cosim.CosimError(f"{file}: cannot be read: {error}") from None

@@ -4,15 +4,19 @@ FMU_FAULT=<function> <n> <kind> in the environment: what goes wrong when that fu
 disturbs the process does so once.
 FMU_CALLS=<file>: the names of all functions that are called are appended to it. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <fenv.h>
+#include <linux/seccomp.h>
 #include <locale.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -46,6 +50,9 @@ static int fault_disturbs(const char *kind) {
     pthread_t thread;
     sigset_t all;
     struct sigaction action = {.sa_handler = fault_ignore};
+    stack_t no_stack = {.ss_flags = SS_DISABLE};
+    cpu_set_t one;
+    Dl_info own;
     struct itimerval often = {{0, 10000}, {0, 10000}};
     if (strcmp(kind, "longjmp") == 0) { fault_set_jump(); longjmp(fault_jump, 1); }
     else if (strcmp(kind, "closes_all") == 0) for (int i = 0; i < 256; i++) close(i);
@@ -90,6 +97,23 @@ static int fault_disturbs(const char *kind) {
     else if (strcmp(kind, "thread") == 0) pthread_create(&thread, NULL, fault_thread, NULL);
     else if (strcmp(kind, "prints") == 0) for (int i = 0; i < 100000; i++) printf("%c]0;title%c[2J", 27, 27);
     else if (strcmp(kind, "group") == 0) setpgid(0, 0);
+    else if (strcmp(kind, "session") == 0) setsid();
+    else if (strcmp(kind, "nonblocking") == 0) for (int i = 1; i < 3; i++) fcntl(i, F_SETFL, O_NONBLOCK);
+    else if (strcmp(kind, "nice") == 0) { if (nice(19) == -1) fault_status = 0; }
+    else if (strcmp(kind, "one_core") == 0) { CPU_ZERO(&one); CPU_SET(0, &one); sched_setaffinity(0, sizeof one, &one); }
+    else if (strcmp(kind, "no_stack") == 0) sigaltstack(&no_stack, NULL);
+    else if (strcmp(kind, "flags") == 0) feraiseexcept(FE_ALL_EXCEPT);
+    else if (strcmp(kind, "unlinks") == 0) { if (dladdr((void *)fault_ignore, &own)) unlink(own.dli_fname); }
+    else if (strcmp(kind, "gone_folder") == 0) {
+        char place[] = "/tmp/fault-XXXXXX";
+        if (mkdtemp(place) == NULL || chdir(place) != 0 || rmdir(place) != 0) fault_status = 0;
+    }
+    else if (strcmp(kind, "undumpable") == 0) prctl(PR_SET_DUMPABLE, 0);
+    else if (strcmp(kind, "no_death_signal") == 0) prctl(PR_SET_PDEATHSIG, 0);
+    else if (strcmp(kind, "daemon") == 0) { if (fork() != 0) _exit(0); }
+    else if (strcmp(kind, "seccomp") == 0) prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+    else if (strcmp(kind, "cancels") == 0) { pthread_cancel(pthread_self()); pthread_testcancel(); }
+    else if (strcmp(kind, "stack") == 0) fault_limit(RLIMIT_STACK, 0);
     else return 0;
     return 1;
 }
