@@ -10,14 +10,14 @@ KERNEL = Path(__file__).parents[1]
 
 
 def fault_place(fault: BaseException, entry_point: str) -> str:
-    """``file:line`` of the plugin's own code that raised, empty when none of its code ran.
+    """``file:line`` of the plugin's own code that raised; empty if none of its code ran.
 
     Parameters
     ----------
     fault : BaseException
     entry_point : str
-        What the entry point names, ``package.module``; the innermost frame in this package is the place,
-        else the innermost one outside the kernel and the import system.
+        ``package.module``. The place is the innermost frame in this package, else the innermost one outside
+        the kernel and the import system.
     """
     if isinstance(fault, SyntaxError) and fault.filename is not None:
         return f"{fault.filename}:{fault.lineno}"
@@ -32,7 +32,7 @@ def fault_place(fault: BaseException, entry_point: str) -> str:
 
 
 def raise_interrupt(fault: BaseException) -> None:
-    """Raise the interrupt that an error follows from: before Python 3.12 ``__set_name__`` wraps it."""
+    """Raise the interrupt that caused an error, if one did: before Python 3.12 ``__set_name__`` wraps it."""
     cause: BaseException | None = fault
     while cause is not None:
         if isinstance(cause, KeyboardInterrupt):

@@ -18,7 +18,7 @@ def call_monitor(state: State, monitor: Monitor) -> EventStatus:
     Raises
     ------
     SimulationError
-        It raised, failed, changed time, or answered something else.
+        The monitor raised, failed, changed the time, or returned something else.
     """
     time = state.time
     try:

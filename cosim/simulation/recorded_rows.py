@@ -32,9 +32,9 @@ class RecordedRows:
     ----------
     system : System
     paths, where, grid
-        As for `Simulator.record`, with the first point of a grid.
+        See `Simulator.record`; with the first point of a grid.
     spare : ndarray, optional
-        A buffer whose rows are not needed any more: it is used again where it is as long.
+        A buffer whose rows are no longer needed; it is reused if its length fits.
     """
 
     def __init__(
@@ -60,15 +60,15 @@ class RecordedRows:
         self._pieces: list[NDArray[np.float64]] = []
 
     def start_run(self) -> None:
-        """A run begins: notice signals that are NaN anew."""
+        """Begin a run: signals that are NaN will be reported again."""
         self._missing.clear()
 
     def attach(self, step: CompiledStep) -> None:
-        """Have this Step record from here on."""
+        """Make this Step record from now on."""
         step.record(self._choice, self._buffer, self._mode)
 
     def stop(self, step: CompiledStep) -> None:
-        """Have the Step record no more."""
+        """Make the Step stop recording."""
         self._mode = step.arrays.output.recording = NO_ROWS
 
     def count_values(self, step: CompiledStep) -> int:
@@ -76,7 +76,7 @@ class RecordedRows:
         return sum(piece.size for piece in self._pieces) + int(step.arrays.output.rows_used)
 
     def empty_buffer(self, step: CompiledStep) -> list[Finding]:
-        """Copy what the Step has written; a finding for each signal that is NaN for the first time."""
+        """Copy the recorded rows out of the buffer; a finding for each signal that is newly NaN."""
         used = int(step.arrays.output.rows_used)
         if used == 0:
             return []

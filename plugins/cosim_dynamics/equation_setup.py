@@ -1,4 +1,4 @@
-"""The equations of constraints over the speeds: Jacobian, right side and errors, in kernel functions."""
+"""Setting up the equations of constraints over the speeds: Jacobian, right side and errors."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from cosim_dynamics.mechanism import terms_of
 from cosim_dynamics.spatial_vectors import Six, dot6, joined
 from cosim_mechanics.spatial import angular, cross, linear, minus, plus
 
-#: Less than this part of what was added up is left by rounding: the equation does not see this speed. Taken
-#: for a number, it would give an equation between bodies that do not move against each other a multiplier.
+#: A coefficient below this part of the sum of its terms is rounding, and zero: otherwise an equation between
+#: bodies that do not move relative to each other would get a multiplier.
 ROUNDING = 1e-13
 
 
 def set_up_equations(y: Any, p: Any, c: Any, mechanism: Any) -> None:
-    """The values G u_dot + b without constraints, and the errors, from coefficients and constants."""
+    """Compute the values G u_dot + b without constraints, and the errors, from coefficients and constants."""
     errors = constraint_errors(c, mechanism.header)
     errors.positions = 0.0
     errors.velocities = 0.0
@@ -40,14 +40,14 @@ def set_up_equations(y: Any, p: Any, c: Any, mechanism: Any) -> None:
 
 
 def add_terms(y: Any, p: Any, c: Any, mechanism: Any, equation: Any) -> tuple[float, float, float]:
-    """Add up what an equation acts on.
+    """Add up the terms of an equation.
 
     Returns
     -------
     value, speed : float
         The equation for the accelerations without constraints, and its linear part for the speeds.
     size : float
-        How much the softest of what it acts on gives way to it.
+        The largest compliance of the bodies and coordinates on which it acts.
     """
     value = c[equation.constant]
     speed = 0.0
@@ -68,7 +68,7 @@ def add_terms(y: Any, p: Any, c: Any, mechanism: Any, equation: Any) -> tuple[fl
 
 
 def store_errors(c: Any, equation: Any, errors: Any) -> None:
-    """Keep the largest errors of the equations that are corrected."""
+    """Update the largest errors of corrected equations with those of one."""
     if equation.level > 0 and not abs(c[equation.velocity_error]) <= errors.velocities:
         errors.velocities = abs(c[equation.velocity_error])
     if equation.level > 1 and not abs(c[equation.position_error]) <= errors.positions:
@@ -76,11 +76,11 @@ def store_errors(c: Any, equation: Any, errors: Any) -> None:
 
 
 def set_up_jacobian(p: Any, c: Any, mechanism: Any, arrays: Any) -> None:
-    """G of a group, and by which angle its positions are off."""
+    """Compute G of a group, and the angle by which its positions are off."""
     arrays.state.angle = 0.0
     for r, equation in enumerate(arrays.equations):
         row = arrays.jacobian[r]
-        added = arrays.eliminated[r]  # the sizes of what is added up: Z comes later
+        added = arrays.eliminated[r]  # the sizes of the added terms; Z replaces them later
         for i in range(len(row)):
             row[i] = 0.0
             added[i] = 0.0

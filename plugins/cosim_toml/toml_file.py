@@ -13,7 +13,7 @@ from cosim_toml.plain_toml import read_plain
 from cosim_toml.toml_lines import KeyPath, toml_lines
 
 LARGEST = 10_000_000
-"""Bytes; such a file is typed by people."""
+"""Bytes of the largest file that is read."""
 INTEGERS = "an integer has at most 64 bits in TOML; write a number as large as that with an exponent: 1e20"
 
 LONG_KEY = re.compile(r"""(?<![\w.-])(?:["']?[\w-]+["']?[ \t]*\.[ \t]*){200}""")
@@ -40,7 +40,7 @@ class TomlFile:
             raise ModelError.of(f"{path}:{line}", "has a key with more than 200 dots")
         try:
             self.data = tomllib.loads(text)
-            _ = self.lines  # which may be nested too deeply
+            _ = self.lines  # raises if values are nested too deeply
         except tomllib.TOMLDecodeError as error:
             line, fault = _place(str(error), text)
             raise ModelError.of(f"{path}:{line}", f"no valid TOML: {fault}{_in_quotes(text, line)}") from None
@@ -54,7 +54,7 @@ class TomlFile:
 
     @cached_property
     def lines(self) -> dict[KeyPath, int]:
-        """The line of each key path: found at the first fault, so never for a file without faults."""
+        """The line of each key path, read at the first fault."""
         return toml_lines(self._text)
 
     @classmethod
@@ -91,7 +91,7 @@ class TomlFile:
         return file
 
     def line(self, path: KeyPath) -> int | None:
-        """Line of the longest part of a key path that is in the file."""
+        """The line of the longest part of a key path that is in the file."""
         while path:
             if path in self.lines:
                 return self.lines[path]
@@ -99,13 +99,13 @@ class TomlFile:
         return None
 
     def where(self, path: KeyPath, label: str) -> str:
-        """``mount.toml:14: elements.mount_left``."""
+        """The place of a key path and a label, such as ``mount.toml:14: elements.mount_left``."""
         line = self.line(path)
         place = f"{self.path}:{line}" if line else str(self.path)
         return f"{place}: {label}" if label else place
 
     def place(self, above: KeyPath, dotted: str) -> KeyPath:
-        r"""Key path of what a dotted name means inside of a table, that of the table when it is not there.
+        r"""The key path of a dotted name inside a table; that of the table if it is not there.
 
         The keys of the file may be dotted, quoted, or both: ``a.b = 1`` and ``"a.b" = 1`` are found alike.
 

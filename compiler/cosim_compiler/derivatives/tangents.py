@@ -24,7 +24,7 @@ def tangent_function(
     fixed: frozenset[int] = NONE,
     unread: frozenset[int] = NONE,
 ) -> tuple[Any, str]:
-    r"""The tangent of a kernel function along so many directions, and its signature.
+    r"""The tangent of a kernel function along some directions, and its signature.
 
     It takes the arguments of the function, and behind them for each real and each view of reals its tangents:
     with one direction a number or a view of the same shape, with several a view of the tangents of one
@@ -45,9 +45,9 @@ def tangent_function(
     Raises
     ------
     ContractError
-        It is not of the language.
+        The function is not of the language.
     NoTangentError
-        It cannot be followed; says where and why.
+        The function has no tangent; the message says where and why.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def tangent_function(
     """
     key = function, signature, directions, fixed, unread
     if key not in _tangents:
-        _tangents[key] = _written(*key)
+        _tangents[key] = _write_tangent(*key)
     return _tangents[key]
 
 
@@ -71,9 +71,9 @@ def derivative_notes(function: types.FunctionType, kinds: Sequence[Type]) -> lis
     Raises
     ------
     ContractError
-        It is not of the language.
+        The function is not of the language.
     NoTangentError
-        It has no tangent.
+        The function has no tangent.
     """
     program = Program()
     writer = TangentWriter(program, 1)
@@ -81,13 +81,14 @@ def derivative_notes(function: types.FunctionType, kinds: Sequence[Type]) -> lis
     return list(writer.notes)
 
 
-def _written(
+def _write_tangent(
     function: types.FunctionType,
     signature: str,
     directions: int,
     fixed: frozenset[int],
     unread: frozenset[int],
 ) -> tuple[types.FunctionType, str]:
+    """Write the text of a tangent, and make the function; see `tangent_function`."""
     letters, answer = signature.split(">")
     kinds, result = types_of(signature)
     program = Program()

@@ -1,4 +1,4 @@
-"""Functions by which others call those of a file of C; as `llvm_entries`."""
+"""Entry points of a file of C: functions that code outside of the file calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cosim_compiler.printers.c_names import words_of
 
 
 def add_entry(module: Module, symbol: str, function: Function, signature: str) -> None:
-    """Let others call a function under a symbol."""
+    """Add the entry points of a function, under a symbol."""
     argument_types, result = types_of(signature)
     module.functions.append(_by_address(module, symbol, function, argument_types, result))
     if all(isinstance(kind, Number) for kind in argument_types):
@@ -30,17 +30,17 @@ def _by_address(
     name = module.names[function.symbol]
     lines = []
     if function.raises:
-        room = [] if function.result is NOTHING else ["&found"]
+        room = [] if function.result is NOTHING else ["&value"]
         if room:
-            lines.append(f"    {types[function.result]} found;")
+            lines.append(f"    {types[function.result]} value;")
         lines.append(f"    int32_t status = {name}({', '.join([*passed, *room])});")
         if room and result is not NOTHING:
-            lines.append(f"    if (status == 0) *({types[result]} *)result = ({types[result]})found;")
+            lines.append(f"    if (status == 0) *({types[result]} *)result = ({types[result]})value;")
         lines.append("    return status;")
     else:
         call = f"{name}({', '.join(passed)})"
-        is_kept = result is not NOTHING
-        lines += [f"    *({types[result]} *)result = ({types[result]}){call};" if is_kept else f"    {call};"]
+        assigned = "" if result is NOTHING else f"*({types[result]} *)result = ({types[result]})"
+        lines.append(f"    {assigned}{call};")
         lines.append("    return 0;")
     if result is NOTHING:
         lines.insert(0, "    (void)result;")
@@ -50,10 +50,10 @@ def _by_address(
 def _for_c(module: Module, symbol: str, argument_types: tuple[Type, ...], result: Type) -> str:
     kinds = [module.types[kind] for kind in argument_types]
     heads = ", ".join(f"{kind} a{i}" for i, kind in enumerate(kinds)) or "void"
-    passed = ", ".join(["&found", *(f"a{i}" for i in range(len(kinds)))])
+    passed = ", ".join(["&value", *(f"a{i}" for i in range(len(kinds)))])
     kind = "int64_t" if result is NOTHING else module.types[result]
-    lines = [f"    {kind} found = 0;", f"    {symbol}({passed});"]
+    lines = [f"    {kind} value = 0;", f"    {symbol}({passed});"]
     if result is not NOTHING:
-        lines.append("    return found;")
+        lines.append("    return value;")
     head = f"{module.types[result]} {symbol}{FOR_C}({heads})"
     return "\n".join([f"{head} {{", *lines, "}", ""])

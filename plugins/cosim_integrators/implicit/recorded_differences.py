@@ -5,6 +5,8 @@ That does not vary. What goes back undoes statement by statement what has been d
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from cosim.kit import (
     WORK_HEADER,
     Record,
@@ -45,20 +47,28 @@ class RecordedDifferences(Record):
     y_at: float
 
 
+class RootPlaces(NamedTuple):
+    """Where memory, work and y begin in their roots."""
+
+    memory: int
+    work: int
+    y: int
+
+
 HEADER = width_of(RecordedDifferences)
 SLOPE = 3  # the vector of work that `MethodArrays.slope` is
 
 
 def record_head(method, order, room, places, tape):
-    """Put a head on the tape, with so much room behind it; `places` are those of memory, work and y."""
+    """Put a head on the tape, with room for so many numbers behind it; `places` are `RootPlaces`."""
     at = reserve(tape, HEADER + room)
     push(tape, float(at))
     head = recorded_at(tape, at)
     head.size = float(method.n)
     head.order = float(order)
-    head.memory_at = float(places[0])
-    head.work_at = float(places[1])
-    head.y_at = float(places[2])
+    head.memory_at = float(places.memory)
+    head.work_at = float(places.work)
+    head.y_at = float(places.y)
     return at
 
 
@@ -143,7 +153,7 @@ def record_load(method, step, memory_dot, work_dot, step_dot, memory_at, work_at
     last = method.memory.last_step
     bring_to_distance(moved_differences(method, memory_dot, work_dot), step, last, order, method.change)
     room = (order + 1) * (order + 1)
-    at = record_head(method, order, room, (memory_at, work_at, 0), tape)
+    at = record_head(method, order, room, RootPlaces(memory_at, work_at, 0), tape)
     head = recorded_at(tape, at)
     head.step = step
     head.last_step = last
@@ -189,7 +199,7 @@ def record_prediction(*arguments):
     memory_dot, work_dot, y_dot, memory_at, work_at, y_at, tape = arguments[3:]
     predict_end(method, y, order)
     predict_end(moved_differences(method, memory_dot, work_dot), y_dot, order)
-    at = record_head(method, order, order + 1, (memory_at, work_at, y_at), tape)
+    at = record_head(method, order, order + 1, RootPlaces(memory_at, work_at, y_at), tape)
     recorded_at(tape, at).alpha = method.alpha(order)
     for i in range(order + 1):
         tape[at + HEADER + i] = method.gamma(i)
@@ -254,5 +264,5 @@ def record_advance(*arguments):
     memory_dot, work_dot, y_dot, memory_at, work_at, y_at, tape = arguments[4:]
     bring_to_end(method, y, order, loaded, method.change)
     bring_to_end(moved_differences(method, memory_dot, work_dot), y_dot, order, loaded, method.change)
-    at = record_head(method, order, order + 1, (memory_at, work_at, y_at), tape)
+    at = record_head(method, order, order + 1, RootPlaces(memory_at, work_at, y_at), tape)
     recorded_at(tape, at).kept = float(loaded * method.n)

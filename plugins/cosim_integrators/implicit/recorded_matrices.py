@@ -63,11 +63,12 @@ def reverse_matrices(memory_root, work_root, tape):
 
 
 @recorded_by(make_matrices, reverse_matrices)
-def record_matrices(*arguments):
+def record_matrices(
+    method, step, shift, re, im,
+    memory_dot, work_dot, step_dot, shift_dot, re_dot, im_dot, memory_at, work_at, tape,
+):  # fmt: skip
     """Make the matrices, and copy them to the tape."""
-    method = arguments[0]
-    tape = arguments[13]
-    status = make_matrices(*arguments[:5])
+    status = make_matrices(method, step, shift, re, im)
     n = method.n
     pattern = method.pattern
     matrices = method.matrices
@@ -173,12 +174,10 @@ def reverse_pair(memory_root, work_root, b_root, c_root, tape):
 
 
 @recorded_by(solve_pair, reverse_pair)
-def record_pair(*arguments):
+def record_pair(method, b, c, memory_dot, work_dot, b_dot, c_dot, memory_at, work_at, b_at, c_at, tape):
     """Solve the complex system for a right side and its tangent, on the tape."""
-    method, b, c = arguments[0:3]
-    tape = arguments[11]
     solve_pair(method, b, c)
-    solve_pair(method, arguments[5], arguments[6])
+    solve_pair(method, b_dot, c_dot)
     push(tape, method.matrices.made_for.recorded_at)
-    push(tape, float(arguments[9]))
-    push(tape, float(arguments[10]))
+    push(tape, float(b_at))
+    push(tape, float(c_at))
