@@ -43,7 +43,7 @@ class FitRuns(Protocol):
     Attributes
     ----------
     begin : float
-        Where they begin, s.
+        The start of the runs, s.
     differences : str
         Why derivatives are differences of runs; empty where they are exact.
     """

@@ -30,9 +30,9 @@ class PointRunner:
     functions : mapping
         Objectives of the whole result.
     signals : sequence of str
-        What they read.
+        The signals that they read.
     series : sequence of str
-        Whose values over time belong to a row, too.
+        The signals whose values over time belong to a row, too.
     """
 
     def __init__(
