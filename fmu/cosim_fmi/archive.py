@@ -366,7 +366,7 @@ class FmuArchive:
         platform : str
             Name of the folder in ``binaries/``: "linux64", for FMI 3.0 "x86_64-linux".
         suffix : str
-            Of the library: ".so".
+            The suffix of the library: ".so".
         """
         identifier = self._interfaces[interface]
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.\-]{0,200}", identifier) or ".." in identifier:

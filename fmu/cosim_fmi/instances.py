@@ -52,7 +52,7 @@ class FmuClocks:
     Parameters
     ----------
     instance : FmuInstance
-        Of FMI 3.0, where there are clocks.
+        An instance of FMI 3.0, which has clocks.
     clocks : mapping of str to FmuClock
     clocked : mapping of str to sequence of str
         For each variable that belongs to clocks their names.
@@ -62,7 +62,7 @@ class FmuClocks:
     Attributes
     ----------
     ticked : set of str
-        What has ticked since the last step began.
+        The clocks that ticked since the last step began.
     fired : set of str
         Inputs that have been activated at this instant.
     active : set of str
@@ -230,7 +230,7 @@ class FmuState:
     owner : object
         The participant.
     more : object
-        What the participant itself has to remember with it.
+        The memory of the participant that belongs to it.
     free : callable
         Gives the memory back; does nothing the second time.
     """
@@ -275,7 +275,7 @@ class KeptInstance:
         unpacked : UnpackedFmu
             Its files, which stay as long.
         made_for : object
-            What it was made for; with anything else a new instance is needed.
+            The options for which it was made; other options need a new instance.
         """
         self.discard()
         self._instance, self._unpacked, self._made_for = instance, unpacked, made_for

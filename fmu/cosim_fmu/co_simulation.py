@@ -125,9 +125,9 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
     Attributes
     ----------
     remarks : list of str
-        What was found out about feedthrough at the start (`settle_order`).
+        Findings about feedthrough at the start (`settle_order`).
     result : Result or None
-        Of the last `simulate`, also when it failed or was interrupted.
+        The result of the last `simulate`, even if it failed or was interrupted.
 
     See Also
     --------
@@ -402,7 +402,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         Parameters
         ----------
         path : str or Path
-            Of the archive; one that was there is replaced.
+            The archive; an existing one is replaced.
         until : float, optional
             End of the default experiment, s.
         **export
@@ -575,7 +575,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         start : float, optional
             s; that of the co-simulation unless given.
         stop : float, optional
-            Where no step goes beyond, s; as far as can be counted unless given.
+            The time that no step exceeds, s; by default the latest countable time.
         tolerance : float, optional
             For participants that none is given for.
         """

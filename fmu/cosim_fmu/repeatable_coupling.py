@@ -100,7 +100,7 @@ class RepeatableCoupling(Coupling):
         Parameters
         ----------
         result : CoSimulationResult
-            Of the run as it is; its `coupling` becomes what is found.
+            The result of the run so far; its `coupling` becomes the estimate.
         until : float or str, optional
             As given to `simulate`.
 

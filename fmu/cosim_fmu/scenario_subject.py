@@ -94,7 +94,7 @@ class RunAgain:
         until : float
             s
         signals : sequence of str
-            What is recorded.
+            The recorded signals.
         """
         loop = self.loop
         before = {name: dict(starts) for name, starts in loop.start_values.items()}

@@ -99,7 +99,7 @@ class Watches(Ability, Protocol):
         Parameters
         ----------
         names : sequence of str
-            Whose values.
+            The variables whose values are wanted.
         where : str
             "events": at both sides of events; "steps": also where steps of the participant's own end.
         """
@@ -145,7 +145,7 @@ class SharesProcess(Ability, Protocol):
         Parameters
         ----------
         places : dict
-            What those before have put there, by host.
+            The places that participants before have stored, by host.
         """
 
 
@@ -306,7 +306,7 @@ class ExportsFmu(Ability, Protocol):
         also : sequence of str
             Variables that are outputs of the FMU beside the declared ones: the connected ones.
         **options
-            Of the export, as the user gives them.
+            Options of the export.
         """
 
 
@@ -340,7 +340,7 @@ class NativeCalls:
     same_size : bool
         Whether every step but the last has to have the very same length.
     keep : object
-        What must not be collected while the addresses are in use.
+        An object that has to live while the addresses are in use.
     access : int
         First argument of `set` and `get`, where it is another one than `instance`.
     set_slopes : int

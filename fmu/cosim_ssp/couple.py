@@ -51,9 +51,9 @@ class SspCoupling:
     connections : list of Connection
     starts : dict of str to object
     derived : dict of str to DerivedSignal
-        What the system's own connectors show.
+        The signals of the system's own connectors.
     given_starts, given_options : dict of str to object
-        What was given beside the SSP.
+        The user's values besides the SSP.
     inputs : str or None
         The participant that gives values over time.
 

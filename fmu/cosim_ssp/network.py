@@ -41,7 +41,7 @@ class Leg:
     unit : Unit or None
         At its end; None leaves the unit that came.
     items : mapping of str to int
-        Of the enumeration at its end; empty when there is none.
+        The items of the enumeration at its end; empty if there is none.
     suppresses_units : bool
     transformation : Transformation or None
     place : str
@@ -63,7 +63,7 @@ class Way:
     factor, offset : float
         In the unit at the end.
     table : mapping of int to int
-        Of whole numbers; those that it does not name stay as they are.
+        Whole numbers with their replacements; others stay as they are.
     """
 
     factor: float = 1.0
@@ -103,7 +103,7 @@ def way_along(legs: Sequence[Leg], kinds: tuple[str, str], unit: Unit | None, it
     unit : Unit or None
         At the beginning; None takes that at the end of the first leg.
     items : mapping of str to int
-        Of the enumeration at the beginning.
+        The items of the enumeration at the beginning.
 
     Raises
     ------

@@ -31,9 +31,9 @@ def derived_signals(
     ----------
     network : Network
     descriptions : mapping of tuple to ParticipantDescription
-        Of the components.
+        The descriptions of the components.
     names : mapping of tuple to str
-        Of their participants.
+        The names of their participants.
     say : callable
         Takes the place and the reason where a connector cannot be shown.
     """
@@ -97,7 +97,7 @@ class SystemInputs:
     Attributes
     ----------
     name : str
-        Of the participant.
+        The name of the participant.
     participant : TimedInputs
     connections : list of Connection
 

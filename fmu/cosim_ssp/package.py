@@ -44,7 +44,7 @@ class Package:
     ----------
     path : Path
     folder : Path
-        Where its files are. Removed with this object when it was made for an archive.
+        The folder of its files, which is removed with this object if it was made for an archive.
     findings : list of Problem
         Offences against the standard that did not stop the reader, each with its place.
     nested : list of Package

@@ -153,7 +153,7 @@ def binding_values(document: Document, holder: Element, component: str) -> list[
     Parameters
     ----------
     document : Document
-        That `holder` stands in.
+        The document of `holder`.
     holder : Element
         Component or system.
     component : str

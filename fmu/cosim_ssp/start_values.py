@@ -22,7 +22,7 @@ class StartValues:
     ----------
     network : Network
     descriptions : mapping of tuple to ParticipantDescription
-        Of the components.
+        The descriptions of the components.
 
     Attributes
     ----------

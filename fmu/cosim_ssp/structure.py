@@ -42,7 +42,7 @@ class Connector:
         One of `TYPES`, "" when it is not told.
     unit : Unit or None
     items : mapping of str to int or None
-        Of the enumeration that it names.
+        The items of the enumeration that it names.
     """
 
     name: str
@@ -59,9 +59,9 @@ class Transformation:
     Attributes
     ----------
     factor, offset : float
-        Of a linear one; applied to the number in the unit of the end.
+        Factor and offset of a linear one, applied to the number in the unit of the end.
     entries : tuple of (str, str)
-        Of a mapping of booleans, integers or items of enumerations.
+        The pairs of a mapping of booleans, integers or items of enumerations.
     names_items : bool
         Whether its entries are names of items.
     """
@@ -108,7 +108,7 @@ class Value:
         A number, a boolean, text, bytes, or a list of them.
     unit : Unit or None
     items : mapping of str to int or None
-        Of the enumeration whose item the text names.
+        The items of the enumeration whose item the text names.
     transformation : Transformation or None
     suppresses_units : bool
     place : str
@@ -132,7 +132,7 @@ class Node:
     ----------
     connectors : dict of str to Connector
     values : list of Value
-        Of all its parameter bindings, in order.
+        The values of all its parameter bindings, in order.
     place : str
     """
 
@@ -155,7 +155,7 @@ class Component(Node):
     step : float
         Communication step that is recommended for it, s; 0 when none is.
     package : Package
-        That `file` lies in.
+        The package of `file`.
     """
 
     file: str = ""
@@ -183,7 +183,7 @@ class Settings:
         Ours.
     options : dict
     source : str
-        Whose annotation the step is from.
+        The tool whose annotation has the step.
     """
 
     start: float | None = None

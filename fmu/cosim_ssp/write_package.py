@@ -47,7 +47,7 @@ def with_exported_systems(loop: Coupled, folder: Path, options: Mapping[str, Any
     loop : Coupling
         Its class makes another one.
     folder : Path
-        Where the FMUs are written; they have to stay while they are in use.
+        The folder of the FMUs, which have to stay while they are in use.
     options : mapping of str to object
         For `Model.export_fmu`: ``native``, ``platforms``, ``fmi`` …
 

@@ -36,7 +36,7 @@ def add_values(
     version : str
         Version of SSP.
     description : ParticipantDescription, optional
-        Of the component: with it, elements of an array become one parameter that is an array.
+        The description of the component: with it, elements of an array become one parameter that is an array.
     """
     binding = add(child_or_new(holder, "ssd:ParameterBindings"), "ssd:ParameterBinding")
     parameter_set = new_root("ssv:ParameterSet", {}, version=version, name=name)

@@ -43,7 +43,7 @@ def parse_document(data: bytes, name: str, say: Say) -> Element:
     ----------
     data : bytes
     name : str
-        Of the file, for messages.
+        The name of the file, for messages.
     say : callable
         Takes what was mended.
 

@@ -33,7 +33,7 @@ class BatchResult(EnsembleResult):
     block : Block
     message : str
     parts : SeriesParts, optional
-        What reads values over time that were written to files.
+        The reader of values over time that were written to files.
     """
 
     def __init__(

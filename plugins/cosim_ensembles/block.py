@@ -32,7 +32,7 @@ class Block:
         At the end of each run; NaN where it failed.
     reduced : ndarray, shape (runs, reductions)
     codes : ndarray of int64, shape (runs,)
-        Of `cosim.step.failures`, or `NOT_RUN`.
+        One of `cosim.step.failures`, or `NOT_RUN`.
     ends : ndarray, shape (runs,), s
     counts : ndarray of int64, shape (runs, 2)
         Steps and events.

@@ -89,14 +89,14 @@ def run_in_chunks(
     chunk : int, optional
         Runs in a chunk; by their measured time unless given.
     most : int, optional
-        That a chunk may have in any case.
+        The largest chunk.
 
     Raises
     ------
     CosimError
         The executor takes no more work.
     Exception
-        What the runner has raised.
+        The exception of the runner.
     """
     spans = SpansUnderWay(job, runs, arguments_of, ChunkSize(chunk, most))
     try:

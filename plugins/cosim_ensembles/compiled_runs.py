@@ -43,7 +43,7 @@ class CompiledRuns:
     ----------
     plan : Plan
     integrator : Integrator
-        Of its own.
+        An integrator of its own.
     """
 
     def __init__(self, plan: Plan, integrator: Integrator) -> None:

@@ -23,9 +23,9 @@ class EnsembleCall:
     ----------
     plan : Plan
     changes : Changes
-        What is different in each run.
+        The differences between the runs.
     block : Block
-        Where their results are kept.
+        The results of the runs.
     progress, parts, each
         As for `Ensemble.run`.
     """

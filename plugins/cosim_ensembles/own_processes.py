@@ -48,7 +48,7 @@ class OwnProcesses(Executor):
     Parameters
     ----------
     count : int
-        How many.
+        The number of runs.
 
     Attributes
     ----------

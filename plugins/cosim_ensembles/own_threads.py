@@ -23,7 +23,7 @@ class OwnThreads(Executor):
     Parameters
     ----------
     count : int
-        Of threads.
+        The number of threads.
     """
 
     def __init__(self, count: int) -> None:

@@ -35,9 +35,9 @@ class Runner:
     Attributes
     ----------
     paths : list of str
-        Of each number that a call takes.
+        The path of each number that a call takes.
     names : list of str
-        Of each number that it returns.
+        The name of each number that a call returns.
     """
 
     def __init__(self, plan: Plan, runs: CompiledRuns | SimulatorRuns, paths: Sequence[str]) -> None:

@@ -62,7 +62,7 @@ class CProgram:
     entries : sequence of str
         Names of entry points without their prefix, as for `machine_code`.
     raised : int
-        What an entry point returns where a kernel function raised.
+        The return value of an entry point in which a kernel function raised.
     prefix : str
         With it begin the names of the entry points.
 

@@ -28,9 +28,9 @@ class KnownCall:
     Attributes
     ----------
     name : str
-        What the function is called.
+        The name of the function.
     function : str
-        Whose form for these rows it is.
+        The function whose form for these rows it is.
     first, count : int
         First integer of its rows, how many.
     """
@@ -56,7 +56,7 @@ class CSchedule:
     names : mapping of int to str
         Functions by number.
     widths : mapping of str to int
-        Of functions that treat components one after the other: integers for each.
+        For functions that treat components one after the other, the number of integers for each.
     labels : sequence of str
         For readers: what each row is.
     evaluation, inner : pair of int
@@ -67,7 +67,7 @@ class CSchedule:
     Attributes
     ----------
     calls : dict of BlockRow to list of KnownCall
-        Of each row.
+        The calls of each row.
     """
 
     def __init__(

@@ -69,7 +69,7 @@ def group_of_arrays(
     arrays : mapping of str to ndarray
         As a run begins, in the order of the group; the lengths stay, but for those of arrays that grow.
     constants : mapping of str to str
-        Of arrays that the module has itself: the symbols.
+        The symbols of arrays that the module has itself.
     grows : collection of str
     """
     parts = []

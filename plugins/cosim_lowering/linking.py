@@ -50,7 +50,7 @@ def machine_code(program: Program, entries: Sequence[str], raised: int, prefix: 
         Names of entry points without their prefix; the module offers each as ``PREFIX_NAME``, see
         `entry_points`. Constant arrays are its own: what it receives in their place is ignored.
     raised : int
-        What an entry point returns where a kernel function raised.
+        The return value of an entry point in which a kernel function raised.
     prefix : str
     """
     functions = program.functions

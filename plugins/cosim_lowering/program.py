@@ -70,11 +70,11 @@ class Program:
     integrator : str, class or Integrator
         As `Simulator` takes it.
     accuracy : float, optional
-        Of the integration; the isolation window of events follows it.
+        The accuracy of the integration; the isolation window of events follows it.
     state : State, optional
-        Where the arrays begin; the default State unless given.
+        The start of the arrays; by default the default State.
     endless_events : str
-        What to do about a witness whose events do not end, as `Simulator` takes it.
+        The reaction to a witness whose events do not end, as for `Simulator`.
     derivatives : pair of sequence of str and sequence of Slot, optional
         Paths of what derivatives along the run are taken by, and the numbers that they are of.
     **options
@@ -83,7 +83,7 @@ class Program:
     Attributes
     ----------
     refusals : list of Problem
-        What cannot be lowered, with reason and remedy; where there is something, the rest is empty.
+        The parts that cannot be lowered, with reason and remedy; if there are any, the rest is empty.
     functions : dict of str to (function, str)
         By name: plain function and signature, in the letters of `cosim_compiler.native`.
     addresses : list of (str, int, str)
@@ -102,7 +102,7 @@ class Program:
     indicators : dict of str to (int, int)
         By path of a witness: where in `c` its value lies, and where in `clock` the level that counts as zero.
     reset_states : frozenset of int
-        Where in `y` the states lie that handlers may set.
+        Places in `y` of the states that handlers may set.
     periodic : dict of str to (int, Fraction or None)
         By path of a handler that updates something periodically: its place among the handlers, and its
         period, s; None where that is a parameter.

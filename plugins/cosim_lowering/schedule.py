@@ -50,9 +50,9 @@ class Schedule:
     names : mapping of int to str
         Functions by number.
     widths : mapping of str to int
-        Of functions that treat components one after the other: integers for each.
+        For functions that treat components one after the other, the number of integers for each.
     lengths : mapping of str to int
-        How many instructions a function has.
+        The number of instructions of each function.
     sizes : mapping of str to int
         How long y, p, d, k and c are, at least.
     evaluation, inner : pair of int

@@ -40,7 +40,7 @@ class Difference(NamedTuple):
     largest : float
         In the unit of the signal; infinite where text or counts differ, or one alone is not a number.
     time : float
-        Where that is, s; where counts or texts differ, the first such time. NaN where nothing differs.
+        The time of the difference, s; of counts or texts the first such time; NaN if there is none.
     at_end : float
         The largest one in the last twentieth of the run.
     """
@@ -156,7 +156,7 @@ class Agreement:
     size : float
         The largest value of the signal, in its unit.
     time : float
-        Where the runs differ most, s; NaN where they do not.
+        The time of the largest difference, s; NaN if there is none.
     digits_at_end : float
         The same in the last twentieth of the run, over the largest value that the signal has there.
     size_at_end : float
@@ -166,7 +166,7 @@ class Agreement:
     growth : float
         How many times what a start is moved by shows in the signal; 1 unless it was tried.
     standing : Standing
-        What this comes to.
+        The verdict on the signal.
     """
 
     signal: str

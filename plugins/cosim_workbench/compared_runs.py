@@ -22,7 +22,7 @@ class VerifiedRun:
     method : str
         Integrator, accuracy and solver.
     result : Result
-        What it recorded; up to where it failed, when it did.
+        The result of the run, up to a failure.
     failure : str
         Why it failed; empty when it did not.
     start_moved_by : float

@@ -18,7 +18,7 @@ class ExtendedFile(ResultStream):
     Parameters
     ----------
     sink : ResultSink
-        Whose `extend` appends rows to a file.
+        The sink whose `extend` appends rows to a file.
     path : Path
         A file that was there is replaced when the first rows are written.
     """

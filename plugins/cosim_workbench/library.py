@@ -19,11 +19,11 @@ def library(module: str, use: str, extra: str, name: str = "") -> Any:
     module : str
         The module.
     use : str
-        What needs it, as the message begins.
+        The purpose, as the beginning of the message.
     extra : str
-        Of this distribution, that brings it.
+        The extra of this distribution that installs it.
     name : str, optional
-        Of the library, where the module has another one.
+        The name of the library, if its module has another one.
     """
     try:
         return importlib.import_module(module)

@@ -19,7 +19,7 @@ class LocatedModel(cosim.Model):
     building : callable
         Is given the function that builds the system, calls it, and puts the place into every error.
     place_of_setting : callable
-        Where a setting of a run stands in the file.
+        Returns the place of a setting of a run in the file.
     **settings
         As for `Model`.
     """

@@ -34,7 +34,7 @@ def sizes_of_states(system: System, result: Result) -> dict[str, float]:
     ----------
     system : System
     result : Result
-        Of the run.
+        The result of the run.
     """
     columns = {name: size_of(values) for name, values in result.columns().items()}
     largest: dict[str, float] = {}

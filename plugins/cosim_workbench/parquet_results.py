@@ -109,7 +109,7 @@ class ParquetParts(ResultStream):
     folder : Path
         Results that were in it are removed; a folder with anything else is refused.
     source : mapping of str to object, optional
-        What the results are from; stands in every part.
+        The sources of the results, which are stored in every part.
 
     Raises
     ------

@@ -68,7 +68,7 @@ class PlotPlan:
     marks : dict of str to ndarray
         Times of events, by what the row is called.
     notes : tuple of str
-        What is not drawn, and why.
+        The signals that are not drawn, and the reasons.
     """
 
     title: str

@@ -26,7 +26,7 @@ class Deviation:
     allowed : float
         Half of the width of the band.
     time : float
-        Where it leaves the band first, s; NaN when it does not.
+        The first time outside of the band, s; NaN if there is none.
     expected, found : float
         The reference and the other there.
     text : str

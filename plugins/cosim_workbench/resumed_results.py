@@ -18,7 +18,7 @@ class ResumedResults:
     sink : ResultSink
         Which reads that file.
     path : Path
-        Where the run before, and this one, write their results.
+        The file of the results of the run before, and of this one.
     """
 
     def __init__(self, sink: cosim.ResultSink, path: Path) -> None:
@@ -33,7 +33,7 @@ class ResumedResults:
         state : State
             The checkpoint.
         names : sequence of str
-            What is going to be recorded, derivatives behind signals.
+            The recorded signals, derivatives behind their signals.
 
         Raises
         ------

@@ -52,7 +52,7 @@ class RunComparison(Verification):
     runs : sequence of VerifiedRun
         The one that was asked for first. Those whose start was moved are compared with that one alone.
     accuracy : float
-        Of that run.
+        The accuracy of that run.
     grid : array_like, s
         Times at which they are compared, after the events of that instant.
     set_aside : sequence of VerifiedRun

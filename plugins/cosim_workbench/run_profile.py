@@ -26,11 +26,11 @@ class RunProfile:
         s: making the system; making the Simulator and its first step, which loads or compiles functions;
         the run itself after that.
     evaluations : int
-        Of the derivatives, in the run.
+        The evaluations of the derivatives in the run.
     stages, parts : dict of str to float
         s for one evaluation, by stage and by part.
     in_python : dict of str to str
-        What is not compiled, and why.
+        The functions that are not compiled, and the reasons.
     """
 
     build: float = 0.0

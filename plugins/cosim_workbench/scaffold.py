@@ -25,7 +25,7 @@ class NewFiles(NamedTuple):
     Attributes
     ----------
     folder : Path
-        Of the project.
+        The folder of the project.
     files : dict of Path to str
         By path inside of it; what is there already is replaced only where it is grown.
     id : str

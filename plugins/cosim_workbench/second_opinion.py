@@ -78,13 +78,13 @@ class Trials:
     Parameters
     ----------
     kind : type of RunComparison
-        What compares them.
+        The class that compares the runs.
     model : Model
     system : System
     result : Result, optional
-        Of the run as given, where there is one already.
+        The result of the run as given, if there is one already.
     settings : mapping of str to object
-        Of that run.
+        The settings of that run.
     """
 
     def __init__(

@@ -22,10 +22,10 @@ def summary(name: str, result: cosim.Result, target: Path | None = None) -> str:
     Parameters
     ----------
     name : str
-        Of the model.
+        The name of the model.
     result : Result
     target : Path, optional
-        Where it was written.
+        The file that was written.
     """
     figures = result.statistics
     rows = [

@@ -29,7 +29,7 @@ def check_place(path: Path, suffix: str) -> None:
     ----------
     path : Path
     suffix : str
-        That names of such files have: ".fmu".
+        The suffix of names of such files: ".fmu".
 
     Raises
     ------

@@ -20,7 +20,7 @@ def license_entry(about: Mapping[str, str], licences: Iterable[str]) -> dict[str
     Parameters
     ----------
     about : mapping of str to str
-        Of the model: "license", "copyright", "author".
+        Facts of the model: "license", "copyright", "author".
     licences : iterable of str
         Names in the archive of the licences of the software in it.
 
@@ -75,7 +75,7 @@ def documentation(
     Parameters
     ----------
     model : Model or None
-        Of which the diagram is; None for no diagram.
+        The model in the diagram; None for no diagram.
     interface : FmuInterface
     kind : str
         Version and kinds of FMI.

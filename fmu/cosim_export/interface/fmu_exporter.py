@@ -181,7 +181,7 @@ class FmuExporter(cosim.Exporter):
     Attributes
     ----------
     options : type of FmuOptions
-        What `export` takes by name.
+        The names that `export` accepts.
     """
 
     options: ClassVar[type[FmuOptions]] = FmuOptions

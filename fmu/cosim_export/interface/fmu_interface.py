@@ -35,13 +35,13 @@ class FmuInterface:
     accuracy : float or None
         Used unless the environment gives a tolerance; None where participants have their own.
     step_size, stop_time : float or None
-        Of the default experiment, s.
+        Values of the default experiment, s.
     start_time : float
-        Of the default experiment, s.
+        The start of the default experiment, s.
     naming : str
         "structured" or "flat".
     unit_meanings : dict of str to (exponents, factor, offset)
-        Of units that are no unit expressions, as `cosim.kit.UnitDefinition` has them.
+        Definitions of units that are no unit expressions, as in `cosim.kit.UnitDefinition`.
     has_arrays : bool
         Whether elements of an array are one variable in FMI 3.0.
     """

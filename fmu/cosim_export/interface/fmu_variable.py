@@ -22,9 +22,9 @@ def smallest_taken(
     ----------
     system, start : System, State
     path : str
-        Of the scalar.
+        The path of the scalar.
     offset : int
-        Where it lies in `p`.
+        Its place in `p`.
     minimum : float
     """
     looked_at = any(offset in slot.elements for check in system.checks for slot in check.reads)
@@ -59,7 +59,7 @@ class FmuVariable:
     name : str
         Structured name; elements count from 1: ``strut_left.stiffness[4]``.
     path : str
-        What the system calls it; elements count from 0: ``strut_left.stiffness[3]``.
+        Its path in the system; elements count from 0: ``strut_left.stiffness[3]``.
     array : str
         "y", "p", "d", "k" or "c": the State's array that a value is read from.
     offset : int
@@ -83,7 +83,7 @@ class FmuVariable:
         The smallest value that is taken, where a check of its class refuses `minimum` itself.
     description : str
     display_unit : str
-        What people read it in; empty where that is the unit itself.
+        The unit for display; empty if it is the unit itself.
     dependencies : tuple of str
         Names of the variables that it depends on at the same instant (of outputs and derivatives).
     initial_dependencies : tuple of str
@@ -99,7 +99,7 @@ class FmuVariable:
     reinit : bool
         Whether it is a continuous state that an event may set.
     items : tuple of str
-        What the numbers of an enumeration, or of text, from 1, stand for.
+        The meanings of the numbers, from 1, of an enumeration or of text.
     """
 
     name: str

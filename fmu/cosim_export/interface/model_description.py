@@ -32,7 +32,7 @@ def unit_definitions(
     units : iterable of str
         Modelica unit expressions; "1" needs no definition.
     meanings : mapping of str to (exponents, factor, offset), optional
-        Of units that are no such expressions.
+        Definitions of units that are no unit expressions.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def model_description(
     interface : FmuInterface
     generation_tool, guid : str
     event_indicators : int
-        How many the FMU has.
+        The number of event indicators.
     """
     attributes = {"fmiVersion": "2.0", "modelName": plain_text(interface.model_name), "guid": guid}
     attributes |= common_attributes(interface, generation_tool, guid)

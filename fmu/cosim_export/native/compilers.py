@@ -31,7 +31,7 @@ class Target:
     Attributes
     ----------
     zig : str
-        What zig's C compiler calls it; on Linux with the oldest C library that it runs with.
+        The target of zig's C compiler; on Linux with the oldest C library with which it runs.
     folder3 : str
         Folder of its binaries in an FMU for FMI 3.0.
     """
@@ -54,7 +54,7 @@ class Platform:
     name : str
         Its folder in an FMU for FMI 2.0.
     suffix : str
-        Of a shared library.
+        The suffix of a shared library.
     targets : tuple of Target
         More than one where a library holds code for several processors.
     """

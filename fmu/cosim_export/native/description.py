@@ -37,7 +37,7 @@ def with_all_states(
     variables : sequence of FmuVariable
         As `select_variables` gave them.
     reset : collection of int
-        Where in y the states lie that events may set.
+        Places in y of the states that events may set.
     """
     states = [p for p, v in system.variables.items() if v.kind in ("position", "speed", "auxiliary")]
     if not states:
@@ -317,7 +317,7 @@ def describe(
         "cs", "me" or both.
     interface : FmuInterface
     tool : str
-        What made it.
+        The tool that generated it.
     token : str
         guid or instantiation token.
     indicators : sequence of str

@@ -16,7 +16,7 @@ def history_room(program: Program, entries: int) -> int:
     Raises
     ------
     ModelError
-        What a step may add at once does not fit.
+        The values that a step may add at once do not fit.
     """
     if isinstance(entries, bool) or not isinstance(entries, int) or entries < 1:
         raise cosim.ModelError.of(

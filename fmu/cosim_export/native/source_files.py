@@ -40,11 +40,11 @@ def source_files(
     identifier : str
         The model's; names that are visible outside of a file begin with it.
     version : int
-        Of FMI.
+        The version of FMI.
     generated : mapping of str to str
         Files that are written for the model: its tables, and its functions.
     names : iterable of str
-        What they define besides the model and its entry points.
+        The names that they define besides the model and its entry points.
     """
     others = {"fmi2", "fmi3", "container", "foreign"} - {unit.stem for unit in units}
     others |= {name for name, of in PARTS.items() if of in others}

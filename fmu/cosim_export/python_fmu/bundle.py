@@ -40,7 +40,7 @@ class Package:
     source : Path
         Folder, or file of a single module.
     distribution, version : str
-        Who ships it; empty for a module that no distribution has.
+        The distribution of the module; empty for a module of none.
     """
 
     name: str

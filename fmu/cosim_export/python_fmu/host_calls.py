@@ -44,11 +44,11 @@ def check_step(mode: str, present: float, stop: float | None, time: float, size:
     ----------
     mode : str
     present : float
-        Where the instance is, s.
+        The time of the instance, s.
     stop : float or None
         The stop time, s.
     time, size : float
-        Of the step, s.
+        The step, s.
     """
     if mode == STOPPED:
         raise cosim.StateError(

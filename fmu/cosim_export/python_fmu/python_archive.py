@@ -53,7 +53,7 @@ def whole_manifest(
     ----------
     bundle : Bundle
     name : str
-        Of the model.
+        The name of the model.
     instance : str
         Module and class of what answers its calls.
     """

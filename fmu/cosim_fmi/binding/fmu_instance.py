@@ -99,9 +99,9 @@ class FmuInstance(ABC):
     Attributes
     ----------
     mode : str
-        Of `modes`.
+        One of `modes`.
     name : str
-        That it was given.
+        The name that the user gave.
     component : int
         Address of the instance; 0 where there is none.
     failure : FmiError or None
@@ -215,7 +215,7 @@ class FmuInstance(ABC):
         name, token : str
             The instantiation token: in FMI 1.0 and 2.0 the GUID.
         folder : Path
-            Where the FMU is unpacked.
+            The folder of the unpacked FMU.
         logging : bool
             Whether it logs everything, whatever the category.
         event_mode : bool
@@ -322,7 +322,7 @@ class FmuInstance(ABC):
         kind : str
             As the version calls the type: "Real", "Float64".
         references, buffer : ctypes arrays
-            Of value references, and of as many values as these variables have.
+            Value references, and room for as many values as these variables have.
         """
         self.call("Get" + self.same_functions.get(kind, kind), *self._given(references, buffer), group="Get")
 
@@ -392,11 +392,11 @@ class FmuInstance(ABC):
         Parameters
         ----------
         status : int
-            That it returned.
+            The returned status.
         time, size : float
             s.
         reported : StepAnswer
-            What the function returned as well, in FMI 3.0.
+            The further return values, in FMI 3.0.
         """
         if status == DISCARD:
             return self._discarded(time, size, reported)

@@ -30,7 +30,7 @@ class FmiError(Exception):
     function : str
         Name of the C function, "" where none is meant.
     status : int or None
-        What it returned.
+        The returned status.
     """
 
     def __init__(self, text: str, function: str = "", status: int | None = None) -> None:
@@ -108,7 +108,7 @@ class FunctionTable:
     version : str
         "1.0", "2.0" or "3.0".
     prefix : str
-        Of the names of functions: "fmi2".
+        The prefix of the names of functions: "fmi2".
     signatures : mapping of str to tuple
         For each name, without its prefix: the ctypes result, and those of the arguments.
     needed : mapping of str to tuple of str

@@ -105,7 +105,7 @@ class FmuInterface:
         s, of a clock inside that adds it up (`InnerClock`), where that is known: tools that make such FMUs
         do not declare it.
     tool : str
-        That generated it, as it says.
+        The tool that generated it.
     """
 
     description: ParticipantDescription

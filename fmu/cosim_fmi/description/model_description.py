@@ -60,7 +60,7 @@ class DeclaredVariable:
     clock : mapping of str to str
         Attributes of a clock, those of its type included.
     derivative_of : str or None
-        What the model structure calls the variable whose derivative it is.
+        The variable in the model structure whose derivative it is.
     """
 
     name: str
@@ -169,7 +169,7 @@ class ModelDescription:
     token : str
         GUID, or instantiation token.
     name, tool : str
-        Of the model, and what has made the FMU.
+        The name of the model, and the tool that generated the FMU.
     interfaces : dict of str to Abilities
         The declared ones of "CoSimulation" and "ModelExchange".
     variables : list of DeclaredVariable

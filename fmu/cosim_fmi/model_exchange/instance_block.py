@@ -30,7 +30,7 @@ class InstanceBlock:
     instance : FmuInstance
         Instantiated.
     states, indicators : int
-        How many continuous states and event indicators it has.
+        The numbers of continuous states and event indicators.
     wants_steps : bool
         Whether it is notified when an integrator step has ended.
 

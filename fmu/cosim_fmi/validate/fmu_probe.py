@@ -44,7 +44,7 @@ class FmuProbe:
     Parameters
     ----------
     folder : Path
-        Where it is unpacked; files of the checks are put beside its own.
+        The folder of the unpacked FMU; files of the checks are put beside its own.
     description : ModelDescription
     library : Path
     timeout : float

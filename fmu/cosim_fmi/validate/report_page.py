@@ -36,7 +36,7 @@ class CheckedFmu:
         As the model description has them; "" where it cannot be read.
     kinds, platforms : tuple of str
     experiments : str
-        How many experiments with reference results it brings, and whether they agree.
+        The number of experiments with reference results, and whether they agree.
     findings : tuple of Finding
     """
 
@@ -61,7 +61,7 @@ class CheckedFmu:
         read : ModelDescription or None
             As fmpy reads it.
         experiments : int
-            That it brings.
+            The number of experiments in the file.
         is_run : bool
             Whether its code has been run.
         findings : sequence of Finding

@@ -21,7 +21,7 @@ class ResultWriter:
     ----------
     loop : CoSimulation
     sink : ResultSink
-        Of the file's format.
+        The sink of the file's format.
     target : Path
     stream : ResultStream or None
         Writes the rows during the run; without it the result has them, and is written from there.

@@ -133,9 +133,9 @@ class RunRecovery(Recovery):
     ----------
     sink : ResultSink
     target : Path
-        Where the results are, or go.
+        The file of the results.
     start : float
-        Of the run, s.
+        The start of the run, s.
     """
 
     def __init__(self, sink: cosim.ResultSink, target: Path, start: float) -> None:

@@ -28,7 +28,7 @@ class SspRun:
     ----------
     path : Path
     variant : str or None
-        Of the package.
+        The variant of the package.
     options : dict of str to object
         For `CoSimulation.from_ssp`: ``step``, ``algorithm``, ``inputs``.
     isolation : Isolation

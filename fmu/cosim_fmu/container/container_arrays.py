@@ -119,7 +119,7 @@ def own_arrays(
     settings : sequence of float
         Start values of what the host sets, parameters first.
     parameters : int
-        How many of them are.
+        The number of parameters.
     outputs, members : int
     room : int
         Words that a member needs for the length of a call.

@@ -90,14 +90,14 @@ class ContainerExporter(FileExporter):
         native : bool, optional
             True: an error where it has to run Python; False: it runs Python.
         variant : str, optional
-            Of the scenario.
+            The variant of the scenario.
         **options
-            Of a native FMU: those in `OF_NATIVE`, as `NativeFmuOptions` has them.
+            Options of a native FMU (`OF_NATIVE`), as in `NativeFmuOptions`.
 
         Raises
         ------
         ModelError
-            What is wrong with the scenario, or cannot travel; what runs in Python alone.
+            Faults of the scenario; files that cannot travel; parts that only Python runs.
         CosimError
             An option that is for other FMUs.
         """
@@ -182,7 +182,7 @@ def write_native_container(
     Raises
     ------
     ModelError
-        What of it runs in Python alone; options that are wrong.
+        Parts that only Python runs; wrong options.
     """
     if is_plain():
         raise cosim.ModelError.of("native", "llvmlite, which makes machine code, is missing or off")

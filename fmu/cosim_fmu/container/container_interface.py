@@ -35,7 +35,7 @@ def container_interface(loop: CoSimulation, path: Path) -> tuple[FmuInterface, d
     ----------
     loop : CoSimulation
     path : Path
-        Of the scenario: it gives the name.
+        The file of the scenario, whose name it gets.
 
     Raises
     ------

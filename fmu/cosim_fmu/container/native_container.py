@@ -89,7 +89,7 @@ class NativeContainer:
     interface : FmuInterface
         From `container_interface`; the error of the coupling is left out.
     version : int
-        Of FMI: 2 or 3.
+        The version of FMI: 2 or 3.
     has_library : bool
         Whether its functions are compiled for shared libraries.
     history_entries : int, optional
@@ -109,7 +109,7 @@ class NativeContainer:
     Raises
     ------
     ModelError
-        What of it runs in Python alone, each with the reason.
+        Parts that only Python runs, each with the reason.
     """
 
     terminals: bytes | None = None
@@ -209,7 +209,7 @@ class NativeContainer:
         printed : dict of str to str
             Their functions as files of C by name; none without `history_entries`.
         names : list of str
-            What these files define.
+            The names that these files define.
         """
         printed, names, history_rooms = dict[str, str](), list[str](), [0]
         for i, member in enumerate(self._systems):

@@ -48,25 +48,25 @@ class NativeMember:
     starts : dict of str to object
         Start values of the scenario.
     accuracy : float
-        Of a system.
+        The accuracy of a system.
     takes_tolerance : bool
         Whether that is the tolerance of the host, where it has one.
     system : SystemParticipant or None
     program : Program or None
-        Of a system.
+        The program of a system.
     fmu : FmuParticipant or None
     series : TimedInputs or None
     tolerance : float or None
-        Of an FMU.
+        The tolerance of an FMU.
     variables : list of FmuVariable
         Those of a system that are set or read; their places are value references.
     inputs, outputs : list of str
-        What is connected, and what is read.
+        The connected inputs, and the outputs that are read.
     set_by_host : set of str
     follows : bool
         Whether its inputs run along lines.
     first_number : int
-        Of values over time: where their numbers begin in TIMES.
+        For values over time, the place of their first number in TIMES.
     """
 
     name: str
@@ -95,7 +95,7 @@ class NativeMember:
         Raises
         ------
         ModelError
-            What of a system cannot run without Python.
+            Parts of a system that cannot run without Python.
         """
         participant, tolerance = loop.participants[name], loop.tolerances[name]
         if sized := sorted(set(loop.start_values[name]) & loop.descriptions[name].structural):

@@ -67,7 +67,7 @@ class Scenario(ClosedAttributes):
     steps : dict of str to object
         Participants with a communication step of their own.
     tolerances, feedthrough : dict of str to object
-        What is said of single participants, as `CoSimulation` takes it.
+        Settings of single participants, as for `CoSimulation`.
     algorithm : str
     options : dict of str to object
         For the algorithm.
@@ -78,10 +78,10 @@ class Scenario(ClosedAttributes):
     bonds : list of list of str
         Pairs of variables whose product is a power.
     time_limit : float or None
-        Of wall time, s.
+        The limit of wall time, s.
     signals : list of str or None
     inside : str
-        What is recorded inside the steps (`CoSimulation.simulate`).
+        The values that are recorded inside the steps (`CoSimulation.simulate`).
     interval : float or None
         Between recorded communication points, s.
     decimation : int
@@ -89,7 +89,7 @@ class Scenario(ClosedAttributes):
     file : Path or None
         For the results.
     isolation : Isolation
-        What the command line says about processes of their own.
+        The options of the command line for separate processes.
     """
 
     source: TomlFile
@@ -183,7 +183,8 @@ class Scenario(ClosedAttributes):
         Parameters
         ----------
         **options
-            Of `CoSimulation`, in place of what the file says; ``starts`` beside those of the file.
+            Options of `CoSimulation`, in place of those of the file; ``starts`` are added to those of the
+            file.
 
         Raises
         ------

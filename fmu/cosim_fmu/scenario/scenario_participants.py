@@ -110,7 +110,7 @@ def make_participant(
     Parameters
     ----------
     folder : Path
-        That paths in the file start from.
+        The folder in which paths of the file start.
     name : str
     entry : mapping
         One of ``fmu = "file.fmu"``, ``model = "file.toml"`` (a model file of ours), ``type = "plugin.id"``
@@ -122,7 +122,7 @@ def make_participant(
     report_at : callable
         Takes the key and the text of a problem.
     isolation : Isolation
-        What the command line says about processes of their own.
+        The options of the command line for separate processes.
 
     Returns
     -------

@@ -30,9 +30,9 @@ class MasterAlgorithmContract:
     steps : (float, float)
         Two communication steps, s: the error has to be smaller at the second.
     order : float
-        That the error falls with at least; 0 for an algorithm whose error does not depend on the step.
+        The least order of the error; 0 for an algorithm whose error does not depend on the step.
     largest_error : float
-        Of the displacement (starting with 1 m) at the second step, m.
+        The largest error of the displacement (starting with 1 m) at the second step, m.
 
     Examples
     --------

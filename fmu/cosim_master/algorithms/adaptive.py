@@ -31,7 +31,7 @@ class Adaptive(ProgrammedAlgorithm):
     Parameters
     ----------
     tolerance : float
-        Of one exchange, relative to each value of the interface, > 0.
+        The tolerance of an exchange, relative to each value of the interface, > 0.
     absolute_tolerance : float or mapping of str to float, optional
         The error that is allowed however small a value is, > 0, in its unit; or one for each
         ``participant.output`` that is not to have a hundredth of `tolerance`.

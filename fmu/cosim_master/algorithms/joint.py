@@ -68,7 +68,7 @@ class Joint(cosim.MasterAlgorithm):
         Id of an integrator; what the FMUs' own options say if they agree, else
         "integrators.runge_kutta_merson".
     accuracy : float, optional
-        Of the integration; else the smallest that is given for one of the FMUs, the tolerance, or 1e-6.
+        The accuracy of the integration; by default the least one of the FMUs, the tolerance, or 1e-6.
     members : sequence of str, optional
         Which participants are solved jointly; all FMUs that offer Model Exchange unless given.
     others : str

@@ -72,7 +72,7 @@ def operations_of(algorithm: cosim.MasterAlgorithm, order: Sequence[str]) -> lis
         With a `fixed_sequence`, or one of ours that says its calls; else it is run once with an exchange that
         only takes notes.
     order : sequence of str
-        Of the participants.
+        The participants in order.
     """
     if isinstance(algorithm, ProgrammedAlgorithm):
         return one_by_one(algorithm.calls(order), order)
@@ -115,7 +115,7 @@ class ExchangeMemory:
     bonds : sequence of (int, int)
         Places of both outputs of each power bond.
     rows : int
-        Of the table.
+        The number of rows of the table.
     """
 
     def __init__(self, size: int = 0, bonds: Sequence[tuple[int, int]] = (), rows: int = layout.ROWS) -> None:
@@ -183,9 +183,9 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
         Parameters
         ----------
         order : sequence of str
-            Of the participants.
+            The participants in order.
         loops : sequence of FeedthroughLoop
-            Whose participants are iterated.
+            The loops whose participants are iterated.
         """
 
     def rows(self, size: int) -> int:

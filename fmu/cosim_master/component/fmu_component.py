@@ -41,7 +41,7 @@ class ModelExchangeFmu(cosim.Component):
         For each output the inputs that it follows at once, in place of what the description says; "all":
         every output follows every input.
     tolerance : float
-        That the FMU receives for what it solves inside; 0: that of its default experiment.
+        The tolerance of solvers inside the FMU; 0: that of its default experiment.
     kept_events : int
         Behind so many of its last events the state of the FMU is kept, where it can save it; 0: none.
 

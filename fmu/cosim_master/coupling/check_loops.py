@@ -40,7 +40,7 @@ def check_loops(
     step_multiple : mapping of str to int
         Participants that step once in so many communication steps.
     algorithm : MasterAlgorithm
-        That exchanges within a step.
+        The algorithm that exchanges within a step.
     is_probed : bool
         Whether it is known that these loops are real; else those that can be looked into are let pass.
     joint : sequence of str

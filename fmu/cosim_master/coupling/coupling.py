@@ -174,13 +174,13 @@ class RunOptions:
     record : sequence of str or None
         Paths and patterns; None for outputs and what is connected.
     inside : str
-        What is recorded between the communication points.
+        The values that are recorded between the communication points.
     interval : float, str or None
         Between two recorded communication points, s.
     decimation : int
         Each so many communication points one is recorded; what counts where there is no interval.
     time_limit : float or None
-        Of wall time, s.
+        The limit of wall time, s.
     """
 
     record: Sequence[str] | None = None
@@ -238,7 +238,7 @@ class DerivedSignal:
     unit : str
     factor, offset : float
     table : mapping of int to int
-        Of values that are no real numbers, before factor and offset; others stay as they are.
+        Values that are no real numbers with their replacements, before factor and offset.
     """
 
     port: tuple[str, str]
@@ -268,9 +268,9 @@ class Coupling:
     participants : dict of str to Participant
     descriptions : dict of str to ParticipantDescription
     links : list of Link
-        What is exchanged at communication points.
+        The connections that pass values at communication points.
     parameter_links : list of Link
-        What is passed once, in initialization.
+        The connections that pass a value once, in initialization.
     joint : JointSystem or None
         The participants that are solved as one system.
     bonds : list of (Link, Link)
@@ -281,31 +281,31 @@ class Coupling:
     unreadable_before_step : frozenset of str
         Participants whose outputs cannot be read after inputs are set and before the next step.
     start_values : dict of str to dict
-        Of each participant by name, in the units of its variables.
+        The start values of each participant, in the units of its variables.
     tolerances : dict of str to float or None
     feedthrough : dict of str to object
-        What the user says of it.
+        The user's declarations of feedthrough.
     step_multiple : dict of str to int
         Participants with a longer step, in communication steps.
     algorithm : MasterAlgorithm or None
     options : dict of str to object
-        Of the algorithm, as given.
+        The options of the algorithm.
     start, step : float
         s
     until : float or None
-        Where a run ends unless told, s.
+        The default end of a run, s.
     tolerance : float or None
     threads : int
     derived : dict of str to DerivedSignal
-        What results show beside the variables: what the connectors of an SSP's own system give.
+        Further signals of results: those of the connectors of an SSP's own system.
     findings : list of Problem
         Offences of an SSP against the standard, which were read nevertheless.
     ssp : SspCoupling or None
-        What it was read from.
+        The SSP from which it was read.
     python_files : dict of str to Path
         By participant: the Python file beside a scenario that was loaded for it.
     run_options : RunOptions
-        What a run records unless told otherwise; of a scenario what its file says.
+        The default recording of a run; in a scenario that of the file.
     """
 
     participants: dict[str, Any]

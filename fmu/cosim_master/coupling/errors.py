@@ -51,7 +51,7 @@ class CoSimulationError(cosim.SimulationError):
     participant : str
         The one that failed, "" where the fault belongs to several or to none.
     result : Result or None
-        What was recorded up to `time`.
+        The values up to `time`.
     """
 
     def __init__(self, time: float, reason: str, participant: str = "") -> None:
@@ -78,7 +78,7 @@ class StopRequested(cosim.CosimError):
     Attributes
     ----------
     time : float
-        What the participant has reached, s.
+        The time that the participant has reached, s.
     reason : str
     participant : str
         Which of several that are stepped as one; "" where it is the one that is stepped.

@@ -29,7 +29,7 @@ class CalledInPython:
     ----------
     coupled : CoupledParticipants
     name : str
-        Of the participant.
+        The name of the participant.
     machine : ExchangeMachine
     numbers : ValueNumbers
     noticed : callable
@@ -42,7 +42,7 @@ class CalledInPython:
     Attributes
     ----------
     raised : BaseException or None
-        What a method raised; the function has answered `NOT_OK`.
+        The exception of a method; the function has returned `NOT_OK`.
     waits : bool
         Whether the result of a step waits for `record_waiting_step`, since others step at the same time.
     """

@@ -62,7 +62,7 @@ class CompiledLoop:
     algorithm : MasterAlgorithm
         Initialized.
     face : ExchangeFace
-        What an algorithm that decides in Python receives, the same as when it was initialized.
+        The exchange for an algorithm that decides in Python, the same as in its initialization.
     recorder : Recorder
     one_by_one : bool
         Whether there is an observer of every communication point.

@@ -38,9 +38,9 @@ class Feed(NamedTuple):
     source : str
         Participant.
     place : int
-        Of the output among what is read of the source.
+        The place of the output among the values that are read of the source.
     interface_place : int
-        Of the output in the interface; -1 where it is not in it.
+        The place of the output in the interface; -1 if it is not in it.
     link : Link
     """
 
@@ -90,7 +90,8 @@ class CoupledParticipants:
     coupling : Coupling
         Its order settled, its participants initialized.
     reads : mapping of str to sequence of str
-        What is read of each participant at each communication point; all connected outputs are in it.
+        The variables that are read of each participant at each communication point, with all connected
+        outputs.
     statistics : CoSimulationStatistics
     points : CommunicationPoints
     threads : StepThreads, optional
@@ -110,7 +111,7 @@ class CoupledParticipants:
     inside : list of InnerValues
         Values between the communication points, of participants that tell them.
     courses : dict of str to InputCourse
-        What the connected inputs did in the last step.
+        The courses of the connected inputs in the last step.
     rereads_inputs : dict of str to bool
         Participants whose inputs are set once more at the end of a step before their outputs are read, since
         these depend directly on them.
@@ -119,7 +120,7 @@ class CoupledParticipants:
     stop_reason : str
         Set when a participant asked to stop.
     stops : dict of str to float
-        Who has asked to stop, and which time (s) it had reached.
+        The participants that have asked to stop, and the time (s) that each had reached.
     solved_at_start : list of str
         Closed loops whose first values Newton's method had to find.
     loops : sequence of FeedthroughLoop
@@ -127,20 +128,20 @@ class CoupledParticipants:
     interface_names : list of str
         ``participant.output`` of each connected real output.
     samples : CouplingSamples
-        What the exchanges show of the coupling.
+        The samples of the exchanges.
     places : list of (str, int)
-        Where the values of the interface are on the board: participant, and place among what is read.
+        The places of the values of the interface on the board: participant, and place among the values read.
     ticking : list of Ticks
-        Whose clocks cut the steps of all.
+        The participants whose clocks cut the steps of all.
     interface_owners : list of str
         For each of them the name in `order` that gives it.
     sampled_ports : list of (str, str)
         Participants and outputs of which samples are taken: those of the interface, then what else is
         recorded, then states that help to judge them.
     sampled_places : list of (str, int)
-        Where their values are on the board.
+        The places of their values on the board.
     not_judged : list of str
-        What is recorded and has no error bar.
+        The recorded variables without an error bar.
     bonds : list of (int, int)
         Places in the interface of both outputs of each power bond.
     units : dict of str to list of str

@@ -39,26 +39,26 @@ class AlgorithmArrays:
     ----------
     memory : ExchangeMemory
     operations : sequence of (int, str)
-        Of one exchange; ITERATE with the first participant of the loop.
+        The operations of one exchange; ITERATE with the first participant of the loop.
     numbers : mapping of str to int
-        Of the participants; of loops by their first ones, where the operation is ITERATE.
+        The numbers of the participants; of loops by their first ones, if the operation is ITERATE.
     ports : sequence of int
         Outputs that are the values of its interface.
     members : sequence of str
         Participants whose states it saves.
     outputs : int
-        How many there are in all.
+        The number of all outputs.
     programmed : ProgrammedAlgorithm or None
-        Who decides; None for one that always does the same.
+        The algorithm; None for one that always makes the same operations.
     exchange : Exchange
-        What it receives where it decides in Python.
+        The exchange for an algorithm that decides in Python.
 
     Attributes
     ----------
     arrays : Algorithm
     progress : Progress
     remembered : tuple or None
-        What Python knew when a state was saved: of the participants, and of the co-simulation.
+        The memory of Python when a state was saved: of the participants, and of the co-simulation.
     """
 
     def __init__(

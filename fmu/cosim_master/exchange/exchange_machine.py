@@ -211,7 +211,7 @@ class ExchangeMachine:
     coupled : CoupledParticipants
     points : CommunicationPoints
     recorded : sequence of (str, int, bool)
-        What is recorded: `Recorder.sources`.
+        The recorded variables: `Recorder.sources`.
     along : bool
         Whether inputs may run along lines.
 
@@ -407,7 +407,7 @@ def connect_part(part: Any, calls: NativeCalls, inputs: int, outputs: int, order
     part : Part
     calls : NativeCalls
     inputs, outputs : int
-        How many there are.
+        The numbers of inputs and outputs.
     orders : int
         Address of an array of ones, one for each input.
     """

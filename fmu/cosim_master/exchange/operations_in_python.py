@@ -27,7 +27,7 @@ class OperationsInPython:
     machine : ExchangeMachine
     values : RunValues
     calls : mapping of str to NativeCalls
-        What the interpreter calls.
+        The functions that the interpreter calls.
     called : mapping of str to CalledInPython
         Participants of which some calls lead to methods of Python.
     in_python : mapping of str to str
@@ -52,9 +52,9 @@ class OperationsInPython:
         Parameters
         ----------
         memory : ExchangeMemory
-            Of the algorithm whose operation it is.
+            The memory of the algorithm whose operation it is.
         operation : (int, str)
-            What to do (`exchange_layout`), and the participant.
+            The operation (`exchange_layout`), and the participant.
         code, status : int
             Why the interpreter stopped (`run_exchanges`), and what the participant answered.
         """

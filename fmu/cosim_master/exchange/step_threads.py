@@ -40,7 +40,7 @@ class StepThreads:
     Parameters
     ----------
     count : int
-        Of threads, the one that calls among them.
+        The number of threads, the calling one included.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def levels(operations: Sequence[tuple[int, str]], links: Sequence[Link]) -> list
     Parameters
     ----------
     operations : sequence of (int, str)
-        What is done with which participant, as `operations_of` gives it.
+        The operations, each with a participant, as `operations_of` returns them.
     links : sequence of Link
 
     Returns
@@ -328,7 +328,7 @@ class StepsTogether:
         ----------
         names : sequence of str
         memory : ExchangeMemory
-            Of the algorithm whose step it is.
+            The memory of the algorithm whose step it is.
         """
         machine, algorithm = self._machine, int(self._machine.report.algorithm)
         shared, own = self._chains.setdefault(tuple(names), self._split(names))

@@ -62,7 +62,7 @@ class JointWiring:
     Attributes
     ----------
     program : ExchangeProgram
-        What compiled code does at each evaluation.
+        The operations of compiled code at each evaluation.
     samples : bool
         Whether there are inputs that change at events alone.
     """
@@ -222,7 +222,7 @@ class JointPart:
     Parameters
     ----------
     name : str
-        Of the participant.
+        The name of the participant.
     model : FmuModel
     """
 
@@ -247,7 +247,7 @@ class JointModel:
     Attributes
     ----------
     evaluation : Evaluation
-        Of all; compiled code calls them by it.
+        The evaluation of all members, by which compiled code calls them.
     count, indicators : int
         Continuous states and event indicators of all.
     at : str
@@ -354,7 +354,7 @@ class JointModel:
         time : float
             s; all are at this point.
         going : mapping of str to mapping
-            Who, and what discrete inputs are given there.
+            The members, and the discrete inputs that are set there.
 
         Returns
         -------

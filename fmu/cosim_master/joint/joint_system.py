@@ -31,11 +31,11 @@ class EventMemory(NamedTuple):
     Attributes
     ----------
     events : int
-        How many there had been.
+        The number of events.
     next_events : list of float
-        Of each part, s.
+        The next event of each part, s.
     modes : list of str
-        Of each instance.
+        The mode of each instance.
     written : dict of str to dict
         By member, the discrete inputs that it was given last.
     """

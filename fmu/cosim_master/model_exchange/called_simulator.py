@@ -39,7 +39,7 @@ class CalledSimulator:
         Addresses of ``save(handle, state, …)``, which copies the run to the address that lies at `state`, and
         ``restore(handle, saved, …)`` from that address.
     nothing : int
-        Of a function with the same arguments that does nothing.
+        The address of a function with the same arguments that does nothing.
     """
 
     def __init__(self, simulator: Simulator) -> None:
@@ -267,9 +267,9 @@ class MemberCalls:
         For each input its key among those that hold values, and its path in the system; None for one that is
         written in event mode.
     written : callable
-        What inputs that are written in event mode were given last, by their names.
+        Returns the last values of inputs that are written in event mode, by their names.
     reads : Access
-        Of the variables that are read of the FMU.
+        The access to the variables that are read of the FMU.
     places : sequence of int
         For each value that is wanted its place among these; or -1 - the address where it lies.
     """

@@ -70,7 +70,7 @@ class SolvedLoop:
         first : ndarray
             Values to begin with.
         passed : callable
-            What the loop makes of values; the last ones that it gets are the solution.
+            Returns the values behind the loop; its last arguments are the solution.
         """
         at = int(self.row.ctypes.data)
         next_point = loop_calls.next_point
@@ -210,12 +210,12 @@ class Evaluation:
     models : sequence of Evaluated
         Their buffers are parts of those of the system from now on; their `inputs` are given from outside.
     program : ExchangeProgram, optional
-        What passes between them.
+        The operations between them.
 
     Attributes
     ----------
     address : int
-        Of the head, for `system_calls`.
+        The address of the head, for `system_calls`.
     """
 
     def __init__(self, models: Sequence[Evaluated], program: ExchangeProgram | None = None) -> None:

@@ -88,7 +88,7 @@ class FmuModel:
     instance : FmuInstance
         Instantiated.
     states, indicators : int
-        How many continuous states and event indicators it has.
+        The numbers of continuous states and event indicators.
     inputs : Access or None
         Writes the continuous inputs that are given from outside.
     clocks : FmuClocks

@@ -44,9 +44,9 @@ class ModelExchangeSolver:
     Attributes
     ----------
     known : dict of hashable to float
-        What inputs hold; NaN where that is not known, since they ran along slopes.
+        The values that inputs hold; NaN for inputs that ran along slopes.
     called : object or None
-        Where compiled code steps it: what has `unbind`, after which Python may use the simulator.
+        The functions of compiled code, if there are any; after `unbind` Python may use the simulator.
     """
 
     def __init__(

@@ -58,7 +58,7 @@ def open_fmu(
     name : str, optional
         Name of the instance; the file's name when not given.
     inner_step : float or str, optional
-        Of `FmuParticipant`.
+        The option of `FmuParticipant`.
     wine : bool
         Whether its library for Windows runs on Linux, in a process under wine; FMI 2.0 and 3.0.
     **options

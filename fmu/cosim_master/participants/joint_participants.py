@@ -28,7 +28,7 @@ def join_participants(
     participants : mapping of str to Participant
     algorithm : Joint
     problems : list of WiringProblem
-        What is wrong is added.
+        Problems are added.
     """
     chosen = algorithm.members
     problems += [

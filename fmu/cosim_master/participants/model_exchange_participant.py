@@ -58,7 +58,7 @@ class ModelExchangeParticipant(InstanceParticipant):
     integrator : str
         Id of an integrator plugin.
     accuracy : float, optional
-        Of the integration; the tolerance of the co-simulation, or else 1e-6, when not given.
+        The accuracy of the integration; by default the tolerance of the co-simulation, or 1e-6.
     **options
         For the integrator: ``maximum_step`` …
 
@@ -207,7 +207,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         Raises
         ------
         ModelError
-            What has to be done in Python at the end of each integrator step.
+            The reason why Python is needed at the end of each integrator step.
         """
         self.exit_initialization()
         members = self.system.members.values()

@@ -42,7 +42,7 @@ class SystemParticipant(cosim.Participant):
     integrator : str, optional
         Id of an integrator; "integrators.runge_kutta_merson" when neither this nor the model says.
     accuracy : float, optional
-        Of the integration; the tolerance of the co-simulation, or else 1e-6, when none is given.
+        The accuracy of the integration; by default the tolerance of the co-simulation, or 1e-6.
     **options
         For the integrator: ``maximum_step`` …
 
@@ -125,7 +125,7 @@ class SystemParticipant(cosim.Participant):
         Raises
         ------
         ModelError
-            What cannot run without Python, and why.
+            The parts that cannot run without Python, and the reasons.
         """
         if self._wanted_tangents[0]:
             raise cosim.ModelError.of("derivatives", "tangents go along in Python")
@@ -251,7 +251,7 @@ class SystemParticipant(cosim.Participant):
         LookUpError
             The system was not built from a Model.
         ModelError
-            What the exporter refuses.
+            The refusals of the exporter.
         """
         outputs = list(dict.fromkeys([*self.system.outputs, *also]))
         settings = {"integrator": self._integrator, "accuracy": self._accuracy, **self._options}
@@ -274,7 +274,7 @@ class SystemParticipant(cosim.Participant):
         Raises
         ------
         ModelError
-            What cannot run without Python, and why.
+            The parts that cannot run without Python, and the reasons.
         """
         state, accuracy = self._state_at(start, values), self._accuracy_of(tolerance)
         program = Program(self.system, self._integrator, accuracy, state, **self._options)

@@ -47,7 +47,7 @@ class TimedInputs(cosim.Participant):
     Raises
     ------
     ModelError
-        What is wrong with the series or the options.
+        Faults of the series or the options.
     CosimError
         A file that cannot be read.
 

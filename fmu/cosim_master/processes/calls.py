@@ -24,7 +24,7 @@ class Call(NamedTuple):
     Attributes
     ----------
     number : int
-        Of the participant in this process.
+        The number of the participant in this process.
     name : str
         The method, or `OPEN`.
     given : list

@@ -47,7 +47,7 @@ class ExchangeMemory:
     Parameters
     ----------
     folder : Path
-        Of the process that answers.
+        The folder of the answering process.
     inputs, outputs : int
     is_new : bool
         Whether this process makes it, and answers; the other one finds it there, and its name is gone then.

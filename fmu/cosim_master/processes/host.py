@@ -105,7 +105,7 @@ class Connection(NamedTuple):
     socket : socket
     ssh : subprocess.Popen or None
     complaints : file or None
-        What ssh prints.
+        The file with the output of ssh.
     """
 
     socket: socket.socket

@@ -80,7 +80,7 @@ class NativeService:
     ----------
     channel : Channel
     folder : Path
-        Of the process: there others see what is called (`call_of_parts`).
+        The folder of the process, in which others see its calls (`call_of_parts`).
     """
 
     def __init__(self, channel: Channel, folder: Path) -> None:
@@ -145,7 +145,7 @@ class NativeService:
         number : int
         participant : Participant
         names : sequence of sequence of str
-            Of variables, in groups.
+            Names of variables, in groups.
         written, read : int
             Which of these are its inputs and outputs.
         """

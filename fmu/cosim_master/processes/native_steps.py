@@ -35,7 +35,7 @@ class MemberArrays:
     ----------
     record : Member
     address : int
-        Of the record.
+        The address of the record.
     request, answer : ndarray
         Reals: time, size, inputs, slopes; time reached, outputs.
     """
@@ -72,7 +72,7 @@ class NativeFrame:
     channel : Channel
         Over handles.
     memory : ExchangeMemory, optional
-        Where the messages of one participant are; else they go over the channel.
+        The memory for the messages of one participant; without one they use the channel.
     """
 
     def __init__(self, channel: Channel, memory: ExchangeMemory | None = None) -> None:
@@ -155,9 +155,9 @@ class NativeMember(MemberArrays):
         keep : object
         leave : callable
         facts : mapping
-            What `NativeService.prepare` has found.
+            The facts of `NativeService.prepare`.
         **callbacks : callable
-            Of `NativeCalls`, those that are wanted.
+            The callbacks of `NativeCalls` that are needed.
         """
         at = {function: c_address(function, letters) for function, letters in frames.ENTRIES.items()}
         self._state = ctypes.c_void_p()

@@ -251,7 +251,7 @@ class Worker:
     channel : Channel
     recipes : Recipes
     folder : Path
-        Of this process.
+        The folder of this process.
     sends_logs : bool
         Whether the files of logs are on another machine: what is logged goes there with the answers.
     """

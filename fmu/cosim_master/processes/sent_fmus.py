@@ -57,7 +57,7 @@ class SentFmus:
     Parameters
     ----------
     folder : Path
-        Of this process.
+        The folder of this process.
     host_of : str
         For whom, in the log.
     open_fmu : callable

@@ -38,7 +38,7 @@ class Ticket:
     Attributes
     ----------
     number : int
-        Of the participant.
+        The number of the participant.
     name : str
     answer : list or None
         None until it has come.
@@ -98,7 +98,7 @@ class Session(ABC):
         Parameters
         ----------
         label : str
-            What it is called in messages about others of the same process.
+            The name of the participant in messages about others of the same process.
         write_log : callable
             Called with bytes of the participant's log and their place in the file, if it runs elsewhere.
         """
@@ -191,7 +191,7 @@ class Session(ABC):
         Raises
         ------
         CosimError
-            What the call has raised, or how the process has ended.
+            The exception of the call, or the end of the process.
         """
         with self._lock:
             if ticket.answer is None and not self.lost:

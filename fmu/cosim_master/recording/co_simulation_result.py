@@ -24,7 +24,7 @@ class EstimatedError:
     scale : float
         Range of the output over the run, in its unit.
     unit : str
-        Of the output.
+        The unit of the output.
     defect : float
         Of a connection: mean size of what the input was given beyond the output, in its unit.
     """
@@ -70,13 +70,13 @@ class CouplingReport:
     Attributes
     ----------
     connections : list of EstimatedError
-        Of what is exchanged; the largest relative one first.
+        The errors of exchanged values; the largest relative one first.
     energy : dict of str to float
-        That the coupling created in each power bond, in the product of the units of its outputs times s.
+        The energy that the coupling created in each power bond, in the product of its outputs' units times s.
     verdict : str
         "fine", "smaller step", "tighter tolerance", "other algorithm", "unknown" or "unstable".
     advice : str
-        What to change, in a sentence; empty when it is fine.
+        The proposed change, in a sentence; empty for the verdict "fine".
     how : str
         How the errors were found out.
     signals : list of EstimatedError
@@ -204,7 +204,7 @@ class CoSimulationStatistics:
     largest_lag : float
         By how much at most, s.
     algorithm : dict of str to float
-        What the master algorithm counted: iterations, rejected steps.
+        The counts of the master algorithm: iterations, rejected steps.
     loop : str
         "compiled", and the algorithm, if it decides in Python.
     in_python : dict of str to str
@@ -212,7 +212,7 @@ class CoSimulationStatistics:
     python_files : dict of str to str
         By participant: the Python file beside the scenario whose code it is.
     warnings : list of str
-        What the user should know about the run, in sentences.
+        Warnings about the run, in sentences.
     """
 
     steps: int = 0

@@ -79,7 +79,7 @@ def collect_samples(address, rows, ends):
     Parameters
     ----------
     address : int
-        Of the head of what is known so far (`Collected`).
+        The address of the head of a `Collected`.
     rows : ndarray
         One exchange after the other.
     ends : int

@@ -120,7 +120,7 @@ def with_inner_rows(
     Parameters
     ----------
     times : ndarray, shape (n,), s
-        Of the communication points.
+        The communication points.
     table : ndarray, shape (n, m)
         Inputs as they were, at last, in the step before.
     points : sequence of InnerRow

@@ -19,7 +19,7 @@ class KeptPoints(NamedTuple):
     Attributes
     ----------
     start, step : float
-        Of the communication points, s.
+        The start and the step of the communication points, s.
     every : int
 
     Examples
@@ -38,7 +38,7 @@ class KeptPoints(NamedTuple):
         Parameters
         ----------
         times : ndarray, s
-            Of rows, in their order.
+            The times of rows, in order.
         ends : bool
         """
         number = np.rint((times - self.start) / self.step)

@@ -38,7 +38,7 @@ class RecordedVariables:
     held : set of (str, str)
         Connected inputs.
     text_columns, boolean_columns : set of int
-        Whose values are numbers of texts; are 0 or 1.
+        The columns of numbers of texts, and of 0 or 1.
     real_outputs : list of int
         Columns of outputs that are real.
     is_input, is_continuous : ndarray of bool, shape (columns,)

@@ -61,7 +61,7 @@ class Recorder:
     stream : ResultStream, optional
         Takes the rows while the run goes on; the result has the first and the last one alone.
     derived : mapping of str to DerivedSignal
-        What is shown beside the variables, by name; patterns choose among them, too.
+        Further signals, by name; patterns select among them, too.
     points : KeptPoints, optional
         Which communication points the result shows; all of them unless given.
     derivatives : RowDerivatives, optional

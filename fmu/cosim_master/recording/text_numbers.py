@@ -39,7 +39,7 @@ class TextNumbers:
     Attributes
     ----------
     characters : int
-        Of all texts that are kept.
+        The length of all stored texts.
 
     Examples
     --------

@@ -59,11 +59,11 @@ class SimulationRun:
     accepted : collection of str
         Participants whose file may be another one than before.
     options : RunOptions
-        What is recorded.
+        The recording options.
     hooks : RunHooks
-        What follows the run.
+        The observers of the run.
     warnings : sequence of str
-        What is known before the run.
+        Warnings from before the run.
     derivatives : CouplingTangents, optional
         Which go along with the run.
     keep_result : callable

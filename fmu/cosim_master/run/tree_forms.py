@@ -26,7 +26,7 @@ def check_form(tree: Any, expected: Any, place: str, growing: Collection[str] = 
     expected : object
         The tree that is right.
     place : str
-        Of `tree` among all, for messages: "algorithm", "recorder.times".
+        The place of `tree` in the whole tree, for messages: "algorithm", "recorder.times".
     growing : collection of str
         Places whose lists and arrays may have any length.
 

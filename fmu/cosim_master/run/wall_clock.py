@@ -70,7 +70,7 @@ class TimeLimit:
     Parameters
     ----------
     seconds : float
-        Of wall time.
+        The limit of wall time.
     participants : iterable of Participant
 
     Raises

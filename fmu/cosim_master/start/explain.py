@@ -20,7 +20,7 @@ def explain(coupling: Coupling, algorithm: cosim.MasterAlgorithm) -> list[str]:
     coupling : Coupling
         Its order settled.
     algorithm : MasterAlgorithm
-        What exchanges values at communication points.
+        The algorithm that exchanges values at communication points.
     """
     links, order, step = coupling.links, coupling.order, coupling.step
     step_multiple, loops, joint = coupling.step_multiple, coupling.loops, coupling.joint

@@ -33,7 +33,7 @@ class Findings(NamedTuple):
         Participants whose outputs cannot be read after inputs are set and before the next step: FMI 2.0.4
         permits it (section 4.2.1).
     remarks : list of str
-        What was probed, how, and with which result, in sentences.
+        The probes, their methods and their results, in sentences.
     warnings : list of str
         Participants that failed while they were probed; the run has new instances of them.
     """

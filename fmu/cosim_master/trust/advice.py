@@ -36,7 +36,7 @@ def advise(
         Communication step, s.
     algorithm : MasterAlgorithm
     descriptions : mapping of str to ParticipantDescription
-        Of all participants.
+        The descriptions of all participants.
     """
     facts = facts_of(algorithm, descriptions)
     verdict = verdict_of(relative, facts)

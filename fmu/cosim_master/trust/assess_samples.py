@@ -48,7 +48,7 @@ class Assessment(NamedTuple):
     facts : ndarray, shape (4,)
     changes : ndarray
     at_once : ndarray of int, shape (inputs,)
-        Of `PossiblyExact`, if inputs may be exact.
+        The fields of `PossiblyExact`, if inputs may be exact.
     largest : ndarray, shape (outputs,)
         Room.
     outcome : ndarray, shape (2 + outputs,)

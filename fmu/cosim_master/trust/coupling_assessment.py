@@ -22,7 +22,7 @@ def assessment_of(coupled: CoupledParticipants, algorithm: cosim.MasterAlgorithm
     ----------
     coupled : CoupledParticipants
     algorithm : MasterAlgorithm
-        Of the master.
+        The algorithm of the master.
     """
     ports = list(coupled.sampled_ports)
     groups, is_residual = groups_of(coupled)

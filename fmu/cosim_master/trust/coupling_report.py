@@ -41,9 +41,9 @@ def report_of_bars(
     coupled : CoupledParticipants
         After the run.
     samples : Samples
-        Of it.
+        The samples of the run.
     bars : ndarray, shape (outputs,)
-        Of the largest errors, each in the unit of its output.
+        The largest errors, each in the unit of its output.
     algorithm : MasterAlgorithm
     step : float
         Communication step, s.

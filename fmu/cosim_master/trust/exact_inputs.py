@@ -42,7 +42,7 @@ def possibly_exact(coupled: CoupledParticipants, wiring: Wiring) -> PossiblyExac
     ----------
     coupled : CoupledParticipants
     wiring : Wiring
-        Of its samples.
+        The wiring of the samples.
     """
     if coupled.joint is not None or len(coupled.samples.inputs) < len(coupled.links):
         return None
@@ -68,11 +68,11 @@ def are_exact(table, width, outputs, sources, changes, at_once):
     table : view
         Rows of samples (`run_in_intervals.resample_course`).
     width, outputs : int
-        Of a row; how many outputs it has.
+        The width of a row; the number of outputs.
     sources : view
         The output that each input stands for.
     changes, at_once : view
-        Of `PossiblyExact`.
+        The fields of `PossiblyExact`.
     """
     last = len(table) - width
     m = len(sources)

@@ -54,10 +54,10 @@ def linear_bars(table, width, wiring, room):
     table : view
         Rows of samples (`resample_course`).
     width : int
-        Of a row.
+        The width of a row.
     wiring : Wired
     room : view
-        Of `bars_room` numbers.
+        `bars_room` numbers.
     """
     n = len(wiring.owners)
     m = len(wiring.targets)
@@ -114,11 +114,11 @@ def bars_of_answers(answers, spans, part, bars):
     Parameters
     ----------
     answers : view
-        Of each one errors and misfits of all outputs.
+        Errors and misfits of all outputs by each weight.
     spans : view
         Ranges of the outputs.
     part : float
-        Of the error.
+        The part of the error.
     bars : view, 3 * outputs
         The first third are the bars, the others are room.
     """

@@ -40,7 +40,7 @@ class Answer(NamedTuple):
     Attributes
     ----------
     errors : ndarray, shape (n + 1, outputs)
-        What the defects made of the outputs.
+        The effect of the defects on the outputs.
     misfit : ndarray, shape (outputs,)
         By how much the identified coupling, given the defects, misses the run.
     """
@@ -211,7 +211,7 @@ class IdentifiedCoupling:
             Solves for outputs that depend on the same instant.
         state : ndarray, shape (width, columns)
         force, missed : ndarray or float
-            What the means of inputs, and their ends, have beyond the outputs.
+            The means of inputs, and their ends, minus the outputs.
         constant : ndarray or float
         """
         lags, size, inputs = factors.of_means.shape

@@ -51,9 +51,9 @@ class Monomials:
     ----------
     states, inputs : int
     degree : int
-        Of the products of states.
+        The degree of the products of states.
     mixed : int
-        Of those with one input; 1: inputs alone.
+        The degree of products with one input; 1: inputs alone.
     """
 
     def __init__(self, states: int, inputs: int, degree: int, mixed: int) -> None:

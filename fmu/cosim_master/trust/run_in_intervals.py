@@ -106,7 +106,7 @@ def resample_course(room, table, width, wiring, most):
     table : view
         Rows of samples: time, outputs, integrals of inputs, of defects, of energy, ends, moments.
     width : int
-        Of a row.
+        The width of a row.
     wiring : Wired
     most : int
         Intervals.

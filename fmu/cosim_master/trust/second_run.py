@@ -37,7 +37,7 @@ class SecondRun(NamedTuple):
     factor : float
         Error over difference.
     how : str
-        What the first run was compared with.
+        The comparison of the second run, in words.
     """
 
     differences: Vector
@@ -87,7 +87,7 @@ class TimeLeft:
     Parameters
     ----------
     end : float
-        Of the run, s.
+        The end of the run, s.
     """
 
     def __init__(self, end: float) -> None:

@@ -21,7 +21,7 @@ class Describer(AbstractClosedAttributes):
     suffixes : tuple of str
         Endings of the files that it knows, in lower case, with the dot.
     what : str
-        What such a file is: "a system (.ssp)".
+        The kind of file in words: "a system (.ssp)".
 
     Examples
     --------

@@ -21,9 +21,9 @@ class FileExporter(AbstractClosedAttributes):
     suffix : str
         Ending of what it writes, in lower case, with the dot.
     what : str
-        What it reads and writes: "a scenario as an SSP".
+        The conversion in words: "a scenario as an SSP".
     summary : str
-        Of what was written last, in lines; empty where there is nothing to say.
+        A summary of the last file, in lines; empty if there is none.
 
     Examples
     --------

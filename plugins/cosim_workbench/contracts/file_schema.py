@@ -18,9 +18,9 @@ class FileSchema(AbstractClosedAttributes):
     Attributes
     ----------
     name : str
-        What is typed: "model".
+        The name that users type: "model".
     what : str
-        What such a file is: "a model file".
+        The kind of file in words: "a model file".
 
     Examples
     --------

@@ -274,7 +274,7 @@ class Calibration(FixedAttributes):
             The number of points to compare: the model's values, and points drawn from the ranges. The search
             starts at the best one.
         seed : int
-            Of the drawn points.
+            The seed of the drawn points.
 
         Returns
         -------

@@ -50,11 +50,11 @@ class Fit(FixedAttributes):
         Findings: data that are constant or that no parameter explains, residuals that are infinite or
         missing, parameters at an end of their range, or that can hardly be told apart.
     units : dict of str to str
-        Of parameters and signals.
+        The units of parameters and signals.
     comparison : Result
         Measured and simulated signals at the measured times.
     runs : int
-        How many simulations it took.
+        The number of simulations.
     differences : str
         Why derivatives, and so standard errors, are from differences of runs; empty where they are exact.
     message : str

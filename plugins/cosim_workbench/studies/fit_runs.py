@@ -46,7 +46,7 @@ class FitRuns(Protocol):
     Attributes
     ----------
     begin : float
-        Where they begin, s.
+        The start of the runs, s.
     differences : str
         Why derivatives are differences of runs; empty where they are exact.
     """

@@ -28,7 +28,7 @@ class GradientRuns:
         A reduction, as ``"rms(engine.z)"`` or a kernel function with its signals; or a function of a `Result`
         that returns a number and its cotangents, as `cosim.objectives.integral_of_square` makes one.
     settings : mapping
-        Of each run.
+        The settings of each run.
 
     Attributes
     ----------

@@ -110,7 +110,7 @@ class ModelRuns:
             Called with the numbers of points that have ended, their objectives and outcomes by name, and the
             files with values over time by the first point in them.
         parts : SeriesParts, optional
-            What writes values over time.
+            The writer of values over time.
         """
         written = None if self._of_results else parts
 

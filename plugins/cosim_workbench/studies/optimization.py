@@ -61,7 +61,7 @@ class Optimization(FixedAttributes):
         One of them: an objective as for `Study`: ``"max(engine.z)"``, ``"module:function"``, a function. One
         that returns a number and its cotangents has gradients: ``cosim.objectives.integral_of_square("x")``.
     seed : int
-        Of what is drawn.
+        The seed of the random numbers.
     **settings
         As for `Study`: ``until``, ``threads``, ``integrator`` …
 

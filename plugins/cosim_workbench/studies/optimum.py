@@ -24,18 +24,18 @@ class Optimum(FixedAttributes):
     Attributes
     ----------
     values : dict of str to float
-        Of the best point, in SI.
+        The values of the best point, in SI units.
     objective : str
     best : float
         The objective there.
     units : dict of str to str
-        Of the objective and of what was varied.
+        The units of the objective and of the variables.
     points : ndarray, shape (runs, variables)
         In the order in which they were tried.
     objectives : ndarray, shape (runs,)
         NaN where a run failed.
     failed : int
-        How many runs did.
+        The number of runs that failed.
     at_bounds : list of str
         Variables that lie at an end of their range.
     message : str

@@ -32,7 +32,7 @@ class PointRunner:
     signals : sequence of str
         The signals that these objectives read.
     series : sequence of str
-        Signals whose values over time belong to a row, too.
+        The signals whose values over time belong to a row, too.
     """
 
     def __init__(

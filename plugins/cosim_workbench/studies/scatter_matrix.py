@@ -31,7 +31,7 @@ def scatter_matrix(table: Any, names: Sequence[str], path: str | PathLike[str] |
     names : sequence of str
         At most twelve; the first twelve that vary unless given.
     path : path_like, optional
-        Where to write the picture; without it the figure is returned.
+        The file of the picture; without it the figure is returned.
     """
     if path is not None:
         check_plot(Path(path))

@@ -31,7 +31,7 @@ class SeriesParts(cosim.ResultSink):
     key : str
         Name of the column with the numbers.
     numbers : sequence of int, optional
-        Of the runs; counted from 0 unless given.
+        The numbers of the runs; by default counted from 0.
     earlier : collection of str
         Names of parts with other runs, which are there and stay.
 
@@ -131,7 +131,7 @@ class SeriesParts(cosim.ResultSink):
         Parameters
         ----------
         names : iterable of str
-            Of the parts that count beside the earlier ones.
+            The names of parts that are added to the earlier ones.
         """
         kept_names = self._earlier | set(names)
         for file in [*self.folder.glob("part-*.parquet"), *self.folder.glob(".part-*")]:
@@ -151,7 +151,7 @@ class SeriesParts(cosim.ResultSink):
         Parameters
         ----------
         names : iterable of str
-            Of the parts.
+            The names of the parts.
         runs : int
         grid : ndarray, s
             The times of runs.

@@ -20,7 +20,7 @@ def studied(subject: Any, settings: Mapping[str, Any]) -> cosim.Model | StudySub
         A path is that of a model or of what a plugin reads, such as a scenario; an object what a plugin
         takes, such as a co-simulation.
     settings : mapping of str to object
-        Of its runs, for a subject that is made here.
+        The settings of its runs, for a subject that is made here.
 
     Raises
     ------

@@ -48,9 +48,9 @@ class Study(FixedAttributes):
         ``"latin:1000"``, ``"sobol:1024"``, ``"halton:500"``, ``"random:100"``; every combination unless
         given.
     seed : int
-        Of the sample; each point has a seed of its own that follows from it.
+        The seed of the sample, from which the seed of each point follows.
     folder : path_like, optional
-        Where the study is kept. What is done there already is not done again.
+        The folder of the study. Points that are finished there are not repeated.
     keep_series : bool
         Whether values over time are kept as well, as parts of Parquet in ``series``.
     **settings
@@ -145,7 +145,7 @@ class Study(FixedAttributes):
         Parameters
         ----------
         executor : concurrent.futures.Executor, optional
-            Where they are done instead of in threads here.
+            The executor of the runs; by default threads of this process.
         progress : callable, optional
             Called with how many points are done, how many there are, how many have failed.
 

@@ -44,7 +44,7 @@ class StudyFolder:
     path : Path
         A folder, or where one is made.
     description : mapping
-        What makes two studies the same; JSON.
+        The facts that identify a study; JSON.
 
     Raises
     ------

@@ -96,7 +96,7 @@ class StudyTable(FixedAttributes):
         *names : str
             Columns; what was varied and objectives unless given, the first twelve that vary.
         path : path_like, optional
-            Where to write the picture (``.png``, ``.svg``, ``.pdf``); without it the figure is returned.
+            The file of the picture (``.png``, ``.svg``, ``.pdf``); without it the figure is returned.
         """
         from cosim_workbench.studies.scatter_matrix import scatter_matrix
 

@@ -28,7 +28,7 @@ class Variation:
     ----------
     path : str
     levels : tuple of float
-        Of a grid or a list; empty for a distribution.
+        The levels of a grid or a list; empty for a distribution.
     distribution : object, optional
         Its ``ppf(share)`` gives a value: a frozen distribution of `scipy.stats`.
     is_seed : bool
@@ -60,7 +60,7 @@ def read_variation(path: str, typed: Any, unit: str) -> Variation:
         uniform, loguniform, lognormal, triangular, and what `scipy.stats` has, with its own arguments),
         ``"seed"``. Numbers may have units. Or a list of values, or a frozen distribution of `scipy.stats`.
     unit : str
-        Of the variable.
+        The unit of the variable.
 
     Raises
     ------

@@ -30,7 +30,7 @@ class WaitingRows:
     keep : callable
         As for `ModelRuns.run`.
     parts : SeriesParts, optional
-        What writes values over time; without it rows are given on at once.
+        The writer of values over time; without one rows are passed on at once.
     """
 
     def __init__(self, objectives: Sequence[str], keep: Keep, parts: SeriesParts | None) -> None:

@@ -20,7 +20,7 @@ class WrittenRows:
     ----------
     folder : StudyFolder
     names : sequence of str
-        Of the columns, "status" among them.
+        The names of the columns, "status" among them.
     rows_done : dict of int to list of str
         Rows by the number of their point; what is written is added.
     """
