@@ -63,11 +63,9 @@ def reverse_matrices(memory_root, work_root, tape):
 
 
 @recorded_by(make_matrices, reverse_matrices)
-def record_matrices(
-    method, step, shift, re, im,
-    memory_dot, work_dot, step_dot, shift_dot, re_dot, im_dot, memory_at, work_at, tape,
-):  # fmt: skip
+def record_matrices(method, step, shift, re, im, *tangents_places_and_tape):
     """Make the matrices, and copy them to the tape."""
+    tape = tangents_places_and_tape[8]
     status = make_matrices(method, step, shift, re, im)
     n = method.n
     pattern = method.pattern
