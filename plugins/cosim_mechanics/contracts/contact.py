@@ -21,7 +21,6 @@ from cosim_mechanics.contracts.contact_law import (
     limited,
     locates_touches,
     mindlin_stiffness,
-    share_followed,
     slip_of_foot,
     sticks_at_touch,
     tangential_part,
@@ -178,26 +177,29 @@ class Contact(Surfaces):
 
     @cosim.kernel
     def rub(s):
-        root = math.sqrt(s.tangential_stiffness * s.effective_mass)
-        half = s.stick_damping * root
-        drawn = tangential_part(rotate(s.X_GB1, s.stretch), s.normal)
-        on_foot = plus(scaled(s.tangential_stiffness, drawn), scaled(half, s.slip_velocity))
-        pull = plus(on_foot, scaled(half, s.slip_velocity))
-        s.foot_load = norm(on_foot)
-        s.pull = norm(pull)
         viscosity = s.normal_force * s.viscous_friction
-        limit = s.normal_force * (s.static_friction if s.regime == STICKS else s.dynamic_friction)
-        foot = slip_of_foot(on_foot, limit, max(s.stick_damping, LEAST_DAMPING) * root + viscosity)
-        if s.static_friction == 0.0:
-            foot = scaled(1.0, s.slip_velocity)
-            pull = scaled(viscosity, foot)
-        elif s.regime != STICKS or s.normal_force == 0.0:
-            pull = limited(pull, limit + viscosity * norm(foot))
-        s.friction_force = norm(pull)
-        follows = share_followed(s.regime, s.depth)
-        rate = rotate_inverse(s.X_GB1, scaled(follows, minus(s.slip_velocity, foot)))
+        f = scaled(-viscosity, s.slip_velocity)
+        rate = (0.0, 0.0, 0.0)
+        s.foot_load = 0.0
+        s.pull = 0.0
+        if s.static_friction != 0.0 and s.tangential_stiffness != 0.0:
+            root = math.sqrt(s.tangential_stiffness * s.effective_mass)
+            half = scaled(s.stick_damping * root, s.slip_velocity)
+            drawn = tangential_part(rotate(s.X_GB1, s.stretch), s.normal)
+            load = plus(scaled(s.tangential_stiffness, drawn), half)
+            pull = plus(load, half)
+            s.foot_load = norm(load)
+            s.pull = norm(pull)
+            limit = s.normal_force * (s.static_friction if s.regime == STICKS else s.dynamic_friction)
+            foot = slip_of_foot(load, limit, max(s.stick_damping, LEAST_DAMPING) * root + viscosity)
+            if s.regime != STICKS or s.normal_force == 0.0:
+                pull = limited(pull, limit + viscosity * norm(foot))
+            f = scaled(-1.0, pull)
+            if s.regime != APART:
+                rate = rotate_inverse(s.X_GB1, minus(s.slip_velocity, foot))
+        s.friction_force = norm(f)
         for i in range(3):
-            s.friction[i] = -pull[i]
+            s.friction[i] = f[i]
             s.stretch_dot[i] = rate[i]
 
     @cosim.kernel

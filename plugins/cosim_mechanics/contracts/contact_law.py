@@ -88,17 +88,6 @@ def damped_force(
     return max(0.0, force)
 
 
-def share_followed(regime: int, depth: float) -> float:
-    """1 where a bristle follows the surfaces, which touch; else 0.
-
-    >>> share_followed(STICKS, 0.1), share_followed(STICKS, -0.1), share_followed(APART, 0.1)
-    (1.0, 0.0, 0.0)
-    """
-    if regime != APART and depth > 0.0:
-        return 1.0
-    return 0.0
-
-
 def mindlin_stiffness(modulus: float, radius: float, depth: float, poisson_ratio: float) -> float:
     """Tangential stiffness of a Hertz contact that sticks, N/m: 2 (1 - nu) / (2 - nu) of the normal one.
 
