@@ -35,7 +35,7 @@ class Shuttle(cosim.Component):
 @pytest.mark.parametrize("step", [0.1, 0.037, 0.0777])
 @pytest.mark.parametrize("method", IMPLICIT)
 def test_a_large_state_leaves_zero(method: str, step: float, speed: float) -> None:
-    """Its first tick, at 0, turns it: it is at -0.1 s times its speed, and at 0 after each second one."""
+    """The tick at 0 turns it: it is at -0.1 s times its speed, and at 0 after each second tick."""
     simulator = cosim.Simulator(
         system_of(s=Shuttle(speed=speed)), integrator=f"integrators.{method}", fixed_step=step
     )

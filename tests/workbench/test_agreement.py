@@ -94,7 +94,7 @@ def test_what_is_rounding_of_a_larger_signal_is_not_in_doubt():
 
 
 def test_a_small_signal_that_agrees_has_its_digits():
-    """Rounding of the start moves it by 0.2 %, since the method takes other steps: it is no rounding."""
+    """Rounding of the start moves it by 0.2 %, since the method takes other steps."""
     small = 1e-5 * TIMES
     runs = [run_of("a", small), run_of("b", 1.004 * small), run_of("up", 1.002 * small, moved=ROUNDING)]
     found = compared(*runs, accuracy=1e-2, rounding_grows_to=1e-3, largest_reach=1.0)
