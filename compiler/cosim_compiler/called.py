@@ -88,9 +88,10 @@ class Called:
         if len(arguments) != len(self._letters):
             raise TypeError(f"{self._name}() takes {len(self._letters)} arguments, not {len(arguments)}")
         known, words = self._last  # weak references to the arrays of the last call, and its words
-        arrays = [arguments[i] for i in self._arrays]
-        if len(known) != len(arrays) or not all(map(is_, map(call, known), arrays)):
-            words = self._words_of(arrays)
+        if self._arrays:
+            arrays = [arguments[i] for i in self._arrays]
+            if not known or not all(map(is_, map(call, known), arrays)):
+                words = self._words_of(arrays)
         words = words.copy()
         for place, i in self._reals:
             words[place] = REAL(arguments[i])

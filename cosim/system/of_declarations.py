@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import groupby
 from typing import Generic, NamedTuple, TypeVar
 
@@ -44,7 +44,7 @@ def alike_parts(parts: Mapping[str, Component]) -> list[Alike]:
 
 
 def parts_with(
-    all_alike: Iterable[Alike], find: Callable[[Declarations], Collection[T]]
+    all_alike: Sequence[Alike], find: Callable[[Declarations], Collection[T]]
 ) -> list[tuple[str, Component, Collection[T]]]:
     """The parts for which `find` lists something, in order, each with its name and what is listed.
 
@@ -60,13 +60,15 @@ def parts_with(
     >>> [(name, found) for name, _, found in parts_with(alike_parts(parts), list)]
     [('left', ['stiffness']), ('right', ['stiffness'])]
     """
-    found = OfDeclarations(find)
-    return [
-        (name, part, listed)
-        for alike in all_alike
-        if (listed := found.of(alike.declarations))
-        for name, part in zip(alike.names, alike.parts, strict=True)
-    ]
+    found: dict[int, Collection[T]] = {}  # by the identity of declarations, which `all_alike` keeps
+    result = []
+    for declarations, names, parts in all_alike:
+        key = id(declarations)
+        if key not in found:
+            found[key] = find(declarations)
+        if listed := found[key]:
+            result += [(name, part, listed) for name, part in zip(names, parts, strict=True)]
+    return result
 
 
 def parts_of_classes(
