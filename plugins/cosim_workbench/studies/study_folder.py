@@ -27,7 +27,7 @@ PARTS = re.compile(r"^part-(\d+)\.csv$")
 
 
 def _sum_line(data: bytes) -> bytes:
-    """The last line of a part: a comment with the checksum of the lines before it."""
+    """The last line of a part: a comment with the checksum of what stands before it."""
     return f"# sha256 {hashlib.sha256(data).hexdigest()}\n".encode()
 
 
