@@ -58,7 +58,7 @@ from cosim_master.participants.create_participants import (
     create_participants,
     describe_participants,
 )
-from cosim_master.participants.joint_participants import join_participants
+from cosim_master.participants.joint_participants import NO_MEMBERS, join_participants
 from cosim_master.recording.co_simulation_result import CoSimulationResult
 from cosim_master.run.run_hooks import RunHooks
 from cosim_master.run.simulation_run import SimulationRun
@@ -221,10 +221,15 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
     ) -> list[WiringProblem]:
         """Create participants and algorithm, and read the descriptions of the participants."""
         self.participants, problems = create_participants(participants)
-        self.algorithm = create_algorithm(algorithm, options, problems)
+        self.algorithm, faults = create_algorithm(algorithm, options)
+        problems += faults
         self.joint = None
         if isinstance(self.algorithm, Joint):
-            self.participants, self.joint = join_participants(self.participants, self.algorithm, problems)
+            joined = join_participants(self.participants, self.algorithm)
+            self.participants, self.joint, faults = joined
+            problems += faults
+            if self.joint is None and not problems:
+                problems.append(problem(("master", "algorithm"), NO_MEMBERS))
         configure_sizes(self.participants, starts)
         self.descriptions, faults = describe_participants(self.participants)
         return [*problems, *faults]

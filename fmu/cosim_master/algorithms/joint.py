@@ -9,7 +9,6 @@ from typing import Any, cast
 import cosim
 from cosim.kit import Exchange, accuracy_fault
 from cosim_master.algorithms.programmed_algorithm import create_algorithm
-from cosim_master.coupling.errors import WiringProblem
 
 SIMULATOR = ("endless_events", "final_time")  # options that are not the integrator's
 
@@ -93,8 +92,7 @@ class Joint(cosim.MasterAlgorithm):
         faults = _faults(integrator, accuracy, members, others, others_options, integrator_options)
         inner = None
         if not faults:
-            problems: list[WiringProblem] = []
-            inner = create_algorithm(others, others_options or {}, problems)
+            inner, problems = create_algorithm(others, others_options or {})
             faults = [
                 cosim.Problem("others_options" if fault.key[2:] else "others", fault.text)
                 for fault in problems

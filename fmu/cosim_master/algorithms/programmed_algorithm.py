@@ -318,38 +318,38 @@ def _compiled() -> Callable[..., int]:
 
 
 def create_algorithm(
-    given: Any, options: Mapping[str, Any], problems: list[WiringProblem]
-) -> cosim.MasterAlgorithm | None:
-    """The algorithm with its options; None, and problems, where there is none."""
-    if isinstance(given, str):
+    choice: Any, options: Mapping[str, Any]
+) -> tuple[cosim.MasterAlgorithm | None, list[WiringProblem]]:
+    """The algorithm of an id, a class or an instance, with its options; None with the problems."""
+    key = ("master", "algorithm")
+    if isinstance(choice, str):
         try:
-            given = cosim.registry().get("master_algorithm", given if "." in given else f"fmu.{given}")
+            choice = cosim.registry().get("master_algorithm", choice if "." in choice else f"fmu.{choice}")
         except cosim.LookUpError as error:
-            problems.append(problem(("master", "algorithm"), str(error)))
-            return None
-    if isinstance(given, type) and issubclass(given, cosim.MasterAlgorithm):
-        given = _create(given, options, problems)
-        if given is None:
-            return None
-    if not isinstance(given, cosim.MasterAlgorithm):
-        text = f'is {given!r}, needs the id of a master algorithm ("jacobi"), a class or an instance'
-        problems.append(problem(("master", "algorithm"), text))
-        return None
-    return given
+            return None, [problem(key, str(error))]
+    if isinstance(choice, type) and issubclass(choice, cosim.MasterAlgorithm):
+        return _instantiate(choice, options)
+    if not isinstance(choice, cosim.MasterAlgorithm):
+        text = f'is {choice!r}, needs the id of a master algorithm ("jacobi"), a class or an instance'
+        return None, [problem(key, text)]
+    return choice, []
 
 
-def _create(
-    kind: type[cosim.MasterAlgorithm], options: Mapping[str, Any], problems: list[WiringProblem]
-) -> cosim.MasterAlgorithm | None:
-    parameter_names = [name for name in signature(kind).parameters if name != "self"]
-    unknown = [name for name in options if name not in parameter_names]
-    for name in unknown:
-        text = str(cosim.LookUpError(f"option of {kind.__name__}", name, parameter_names))
-        problems.append(problem(("master", "options", name), text))
-    if unknown:
-        return None
+def _instantiate(
+    kind: type[cosim.MasterAlgorithm], options: Mapping[str, Any]
+) -> tuple[cosim.MasterAlgorithm | None, list[WiringProblem]]:
+    """The algorithm of a class; None with the problems of its options."""
+    names = [name for name in signature(kind).parameters if name != "self"]
+    problems = [
+        problem(
+            ("master", "options", name), str(cosim.LookUpError(f"option of {kind.__name__}", name, names))
+        )
+        for name in options
+        if name not in names
+    ]
+    if problems:
+        return None, problems
     try:
-        return kind(**options)
+        return kind(**options), []
     except cosim.ModelError as error:
-        problems += [problem(("master", "options", fault.where), fault.text) for fault in error.problems]
-        return None
+        return None, [problem(("master", "options", fault.where), fault.text) for fault in error.problems]

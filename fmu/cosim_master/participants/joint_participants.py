@@ -19,19 +19,11 @@ MEMBERS = ("master", "options", "members")
 
 
 def join_participants(
-    participants: Participants, algorithm: Joint, problems: list[WiringProblem]
-) -> tuple[dict[str, cosim.Participant], JointSystem | None]:
-    """The participants, with members in the places of those that are solved jointly, and their system.
-
-    Parameters
-    ----------
-    participants : mapping of str to Participant
-    algorithm : Joint
-    problems : list of WiringProblem
-        Problems are added.
-    """
+    participants: Participants, algorithm: Joint
+) -> tuple[dict[str, cosim.Participant], JointSystem | None, list[WiringProblem]]:
+    """The participants, members in place of those that are solved jointly; their system, if any; problems."""
     chosen = algorithm.members
-    problems += [
+    problems = [
         problem(MEMBERS, str(cosim.LookUpError("participant", name, participants)))
         for name in chosen or ()
         if name not in participants
@@ -46,17 +38,18 @@ def join_participants(
         elif chosen is not None or (isinstance(participant, ProcessParticipant) and reason != NO_FMU):
             problems.append(problem(("participants", name), reason))
     if not members:
-        if not problems:
-            text = "solves Model Exchange FMUs as one system, and there are none: take gauss_seidel"
-            problems.append(problem(("master", "algorithm"), text))
-        return dict(participants), None
-    options = _options(members, algorithm, problems)
-    system = JointSystem(*options)
+        return dict(participants), None, problems
+    integrator, integrator_problems = _integrator(members, algorithm)
+    options, options_problems = _integrator_options(members, algorithm)
+    problems += [*integrator_problems, *options_problems]
+    system = JointSystem(integrator, _accuracy(members, algorithm), options)
     joined = {name: ModelExchangeParticipant.joined(each, name, system) for name, each in members.items()}
     system.members.update(joined)
-    return {name: joined.get(name, participant) for name, participant in participants.items()}, system
+    with_members = {name: joined.get(name, participant) for name, participant in participants.items()}
+    return with_members, system, problems
 
 
+NO_MEMBERS = "solves Model Exchange FMUs as one system, and there are none: take gauss_seidel"
 NO_FMU = "is not an FMU that offers Model Exchange, so it cannot be solved jointly with others"
 
 
@@ -84,26 +77,38 @@ def _refusal(participant: cosim.Participant) -> str:
     return NO_FMU
 
 
-def _options(
-    members: Participants, algorithm: Joint, problems: list[WiringProblem]
-) -> tuple[str, float | None, dict[str, Any]]:
-    """Integrator, accuracy and options: those of the algorithm, or else those of the FMUs themselves."""
-    own = {name: p for name, p in members.items() if isinstance(p, ModelExchangeParticipant)}
-    integrator = algorithm.integrator
-    if integrator is None:
-        named = {name: p.integrator for name, p in own.items() if p.integrator != INTEGRATOR}
-        kinds = list(dict.fromkeys(named.values()))
-        if len(kinds) > 1:
-            text = f"{' and '.join(named)} name different integrators: name one in options.integrator"
-            problems.append(problem(("master", "algorithm"), text))
-        integrator = kinds[0] if kinds else INTEGRATOR
-    accuracies = [p.accuracy for p in own.values() if p.accuracy]
-    accuracy = algorithm.accuracy or min(accuracies, default=None)
-    options = algorithm.integrator_options
-    if not options:
-        listed = [p.integrator_options for p in own.values() if p.integrator_options]
-        options = listed[0] if listed else {}
-        if any(each != options for each in listed):
-            text = "the FMUs' own options for their integrator differ: give options.integrator_options"
-            problems.append(problem(("master", "algorithm"), text))
-    return integrator, accuracy, dict(options)
+def _own_settings(members: Participants) -> dict[str, ModelExchangeParticipant]:
+    """The members that have settings of their own."""
+    return {name: p for name, p in members.items() if isinstance(p, ModelExchangeParticipant)}
+
+
+def _integrator(members: Participants, algorithm: Joint) -> tuple[str, list[WiringProblem]]:
+    """The integrator of the algorithm, or else that of the FMUs."""
+    if algorithm.integrator is not None:
+        return algorithm.integrator, []
+    named = {n: p.integrator for n, p in _own_settings(members).items() if p.integrator != INTEGRATOR}
+    kinds = list(dict.fromkeys(named.values()))
+    if len(kinds) <= 1:
+        return (kinds[0] if kinds else INTEGRATOR), []
+    text = f"{' and '.join(named)} name different integrators: name one in options.integrator"
+    return kinds[0], [problem(("master", "algorithm"), text)]
+
+
+def _accuracy(members: Participants, algorithm: Joint) -> float | None:
+    """The accuracy of the algorithm, or else the least one of the FMUs."""
+    accuracies = [p.accuracy for p in _own_settings(members).values() if p.accuracy]
+    return algorithm.accuracy or min(accuracies, default=None)
+
+
+def _integrator_options(
+    members: Participants, algorithm: Joint
+) -> tuple[dict[str, Any], list[WiringProblem]]:
+    """The integrator's options of the algorithm, or else those of the FMUs."""
+    if algorithm.integrator_options:
+        return dict(algorithm.integrator_options), []
+    listed = [p.integrator_options for p in _own_settings(members).values() if p.integrator_options]
+    options = dict(listed[0]) if listed else {}
+    if all(each == options for each in listed):
+        return options, []
+    text = "the FMUs' own options for their integrator differ: give options.integrator_options"
+    return options, [problem(("master", "algorithm"), text)]
