@@ -28,12 +28,10 @@ from cosim_export.native.run_derivatives import (
 )
 from cosim_export.native.source_files import compiled_files, source_files
 from cosim_export.native.terminals import terminals
-from cosim_lowering.c_program import CProgram
 from cosim_lowering.frame_functions import frame_functions
 from cosim_lowering.linking import machine_code
 from cosim_lowering.machine_code import MachineCode
 from cosim_lowering.program import Program
-from cosim_lowering.tangent_function import adjoint_functions, tangent_functions
 
 SHELL = Path(__file__).parent / "shell"
 COMMON = ("instance", "arrays", "values", "held", "exchange", "saved")
@@ -135,8 +133,7 @@ class NativeSources:
             model, renamed, settings, naming=naming.kind, has_arrays=has_arrays
         )
         if has_tangents:
-            self.program.functions |= tangent_functions(system)
-            self.program.functions |= adjoint_functions(system) if version == 3 else {}
+            self.program.functions |= _exact_derivatives(system, version)
         if any(v.angle is not None for v in renamed):
             self.program.functions |= frame_functions()
         self.terminals = terminals(system, self.interface) if version == 3 else None
@@ -145,7 +142,7 @@ class NativeSources:
         self.files = [SHELL / f"{name}.c" for name in (*COMMON, f"fmi{version}")]
         is_printed = history_entries is not None
         room = 0 if history_entries is None else history_room(self.program, history_entries)
-        code_in_c = CProgram(self.program, entry_points, RAISED).text if is_printed else ""
+        code_in_c = _printed_in_c(self.program, entry_points) if is_printed else ""
         self._write_texts(
             partial(model_tables, self.program, self.interface, self.kinds, version, room),
             partial(self._describe, shown_indicators, clocks, is_printed),
@@ -210,6 +207,20 @@ class NativeSources:
     def generated(self) -> dict[str, str]:
         """C files that are written for it, by name."""
         return {"model.c": self.tables}
+
+
+def _exact_derivatives(system: cosim.System, version: int) -> dict[str, tuple[Callable[..., Any], str]]:
+    """Tangents, and for FMI 3.0 adjoints; what writes them is imported where they are wanted."""
+    from cosim_lowering.tangent_function import adjoint_functions, tangent_functions
+
+    return tangent_functions(system) | (adjoint_functions(system) if version == 3 else {})
+
+
+def _printed_in_c(program: Program, entry_points: Sequence[str]) -> str:
+    """The functions of a program as C; what prints them is imported for sources alone."""
+    from cosim_lowering.c_program import CProgram
+
+    return CProgram(program, entry_points, RAISED).text
 
 
 def _program(

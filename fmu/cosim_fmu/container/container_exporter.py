@@ -1,0 +1,72 @@
+"""``cosim export loop.toml -o loop.fmu``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from cosim_export.interface.smoke_experiment import add_smoke_experiment
+from cosim_fmu.scenario.scenario_file import is_scenario
+from cosim_workbench.contracts import FileExporter
+
+
+class ContainerExporter(FileExporter):
+    """Writes a scenario or an SSP as one FMU: its participants, their connections and their algorithm.
+
+    The FMU holds the files of the scenario, those of foreign FMUs among them, and runs it in a Python
+    interpreter (pythonfmu): the bits are those of ``cosim cosimulate``. Parameters and inputs that no
+    connection feeds are variables of it, as are what the scenario records and the error of the coupling.
+    """
+
+    suffix: ClassVar[str] = ".fmu"
+    what: ClassVar[str] = "a scenario as an FMU"
+
+    @classmethod
+    def reads(cls, path: Path) -> bool:
+        """Whether it is a scenario, or an SSP."""
+        return is_scenario(path)
+
+    def export(
+        self,
+        path: Path,
+        target: Path,
+        *,
+        libpython: str | None = None,
+        native: bool | None = None,
+        variant: str | None = None,
+        **options: Any,
+    ) -> Path:
+        """Write the FMU: a native one where no participant needs Python, else one that runs Python.
+
+        Parameters
+        ----------
+        path, target : Path
+        libpython : str, optional
+            As for `PythonFmuExporter`; asks for an FMU that runs Python.
+        native : bool, optional
+            True: an error where it has to run Python; False: it runs Python.
+        variant : str, optional
+            Of the scenario.
+        **options
+            Of a native FMU: those in `OF_NATIVE`, as `NativeFmuOptions` has them.
+
+        Raises
+        ------
+        ModelError
+            What is wrong with the scenario, or cannot travel; what runs in Python alone.
+        CosimError
+            An option that is for other FMUs.
+        """
+        # here, since who exports a model needs no co-simulation
+        from cosim_fmu.container.write_container import write_container
+
+        self.summary = write_container(
+            path, target, libpython=libpython, native=native, variant=variant, **options
+        )
+        return target
+
+    def add_experiment(self, path: Path) -> str:
+        """A smoke experiment: some steps, and what the FMU shows."""
+        from cosim_fmu.container.container_interface import COUPLING
+
+        return add_smoke_experiment(path, without=f"{COUPLING}.")  # which are worked out when they are read
