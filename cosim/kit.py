@@ -361,6 +361,7 @@ if TYPE_CHECKING:
     from cosim_compiler.kernel_cache import write_cached as write_cached
     from cosim_compiler.language.known_arrays import KnownArray as KnownArray
     from cosim_compiler.language.types import COLUMNS_IN_GROUP as COLUMNS_IN_GROUP
+    from cosim_compiler.machine import llvm_versions as llvm_versions
     from cosim_compiler.machine import plainest_processor as plainest_processor
     from cosim_compiler.names_at_rest import names_at_rest as names_at_rest
     from cosim_compiler.names_in_reach import environment as environment

@@ -552,6 +552,25 @@ def test_a_process_for_an_fmu_loads_no_registry() -> None:
     assert not {"cosim.registration.registry", "cosim_fmu.co_simulation"} & loaded
 
 
+def test_who_exports_a_model_loads_no_co_simulation(tmp_path: Path) -> None:
+    """Exporters of scenarios are asked whether a file is theirs, and what writes C or Python comes later."""
+    (tmp_path / "m.toml").write_text('[model]\nname = "m"\n', "utf-8")
+    code = (
+        "import sys, pathlib, cosim\n"
+        "exporters = [entry.cls for entry in cosim.registry().entries('file_exporter')]\n"
+        "assert exporters and not any(each.reads(pathlib.Path('m.toml')) for each in exporters)\n"
+        "import cosim_export.native.native_exporter\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    loaded = set(done.stdout.split())
+    assert "cosim_lowering.machine_code" in loaded
+    late = {"cosim_master", "cosim_compiler.printers", "cosim_export.python_fmu", "llvmlite"}
+    assert not late & loaded
+
+
 def spec_of(package: str) -> str | None:
     """The file of a package."""
     spec = importlib.util.find_spec(package)

@@ -76,7 +76,7 @@ def _processor() -> Any:
 
 
 @functools.cache
-def versions() -> str:
+def llvm_versions() -> str:
     """All that machine code depends on besides the text: LLVM and the processor.
 
     LLVM names both. Its library takes longer to load than a short run, so its answer is kept.
@@ -90,6 +90,10 @@ def versions() -> str:
     if key:
         kernel_cache.write_cached(key, answer.encode())
     return answer
+
+
+versions = llvm_versions
+"""What any road calls it; see `code.Coder`."""
 
 
 def _asked_versions() -> str:

@@ -129,13 +129,15 @@ def compile_and_keep(function: types.FunctionType, signature: str) -> None:
 
 def lowered_text(wanted: Sequence[Wanted]) -> str:
     """LLVM's text of functions, for no machine; see `printers.llvm_lowered`."""
-    from cosim_compiler.printers import llvm_lowered  # where all is kept, the compiler is not imported
+
+    def written() -> bytes:
+        from cosim_compiler.printers import llvm_lowered  # where all is kept, the compiler is not imported
+
+        return machine.optimized(llvm_lowered.text_of(wanted)).encode()
 
     digest = _digest(TEXTS, wanted)
     with _lock, interrupts_held():
-        return _content(
-            TEXTS, digest, lambda: machine.optimized(llvm_lowered.text_of(wanted)).encode()
-        ).decode()
+        return _content(TEXTS, digest, written).decode()
 
 
 def _member(function: types.FunctionType, signature: str) -> Member:

@@ -63,6 +63,7 @@ class Graph:
         self._writer[self.writes.numbers] = self.writes.owners
         self._adders = ShortLists.of_pairs(self.adds.numbers, self.adds.owners, len(layout.regions))
         self.predecessors = self._list_predecessors()
+        self._flows: dict[int, Flows] = {}  # of the blocks that were asked
 
     def _list_predecessors(self) -> ShortLists:
         readers, read = self.reads.owners, self.reads.numbers
@@ -169,7 +170,7 @@ class Graph:
         slots: set[Slot] = set()
         pending: list[Slot] = [stop]
         visited: set[tuple[int, Slot]] = set()
-        flows: dict[int, Flows] = {}
+        flows = self._flows
         while pending:
             slot = pending.pop()
             if slot.array != "c":

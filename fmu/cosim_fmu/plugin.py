@@ -6,11 +6,11 @@ from cosim_export.python_fmu.pythonfmu_exporter import PythonFmuExporter
 from cosim_fmi.validate.validate_command import ValidateCommand
 from cosim_fmu.command.cosimulate_command import CosimulateCommand
 from cosim_fmu.command.serve_command import ServeCommand
-from cosim_fmu.command.ssp_run import SspExporter
 from cosim_fmu.container.container_exporter import ContainerExporter
 from cosim_fmu.contract_kits import MasterAlgorithmKit, ParticipantKit
 from cosim_fmu.scenario.scenario_schema import ScenarioSchema
 from cosim_fmu.scenario_subject import ScenarioSubject
+from cosim_fmu.ssp_exporter import SspExporter
 from cosim_master.algorithms.adaptive import Adaptive
 from cosim_master.algorithms.gauss_seidel import GaussSeidel
 from cosim_master.algorithms.jacobi import Jacobi

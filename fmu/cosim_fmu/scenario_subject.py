@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 import cosim
 from cosim.kit import file_digest, matches, seconds
 from cosim_fmu.co_simulation import CoSimulation
+from cosim_fmu.scenario.scenario_file import is_scenario
 from cosim_master.coupling.coupling import CommunicationPoints, file_paths
 from cosim_master.participants.system_participant import SystemParticipant
 from cosim_master.recording.kept_points import KeptPoints
@@ -207,15 +207,7 @@ class ScenarioSubject(StudySubject):
     @classmethod
     def reads(cls, path: Path) -> bool:
         """Whether it is a TOML file with participants, or an SSP."""
-        if is_ssp(path):
-            return True
-        if not path.is_file():  # who reads a pipe waits for whoever writes to it
-            return False
-        try:
-            data = tomllib.loads(path.read_text("utf-8"))
-        except (OSError, ValueError, RecursionError):
-            return False
-        return "participants" in data
+        return is_scenario(path)
 
     @classmethod
     def takes(cls, thing: Any) -> bool:

@@ -33,7 +33,7 @@ from cosim_lowering.reported import reported_alone
 from cosim_lowering.schedule import Schedule
 
 log = logging.getLogger("cosim.native")
-RETURNS = re.compile(r"^  ret i32 (.*)$", re.MULTILINE)
+RETURNS = re.compile(r"\n  ret i32 (.*)")
 """In the text of a lowered function: 0, or that it has raised."""
 OF_THE_STEP = ENTRY_SIGNATURE, CARRIED_ENTRY_SIGNATURE
 GROWS = ("h",)

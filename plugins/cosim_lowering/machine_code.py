@@ -14,6 +14,7 @@ import cosim
 from cosim.kit import (
     digest_of_module,
     interrupts_held,
+    llvm_versions,
     plainest_processor,
     read_cached,
     with_sine_pairs,
@@ -126,11 +127,8 @@ def oldest_glibc() -> str:
 
 def _toolchain() -> list[Any]:
     """Compiler, its level, and machine: on these the code depends besides the functions."""
-    import llvmlite.binding as llvm
-
     modules = [digest_of_module(module) for module in (sys.modules[__name__], optimizing)]
-    level = optimizing.LEVEL
-    return [llvm.llvm_version_info, llvm.get_default_triple(), plainest_processor(), level, *modules]
+    return [llvm_versions(), optimizing.LEVEL, *modules]
 
 
 @interrupts_held()

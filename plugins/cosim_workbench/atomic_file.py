@@ -95,6 +95,15 @@ def _remove_if_left(entry: os.DirEntry[str]) -> None:
         os.close(handle)
 
 
+def is_draft(name: str) -> bool:
+    """Whether a file has a name that `replaced_file` gives to drafts.
+
+    >>> is_draft(".part-00000003-draft-a1b2c3d4.csv"), is_draft(".gitignore")
+    (True, False)
+    """
+    return re.fullmatch(r"\..+-draft-[a-z0-9_]{8}(\..*)?", name) is not None
+
+
 def _prefix(path: Path) -> str:
     """The beginning of the names of drafts."""
     return f".{path.stem}-draft-"

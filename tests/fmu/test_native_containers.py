@@ -32,8 +32,8 @@ from cosim_fmu import CoSimulation, SystemParticipant
 from cosim_fmu.container.container_arrays import (
     records_header,
 )
-from cosim_fmu.container.container_exporter import write_native_container
 from cosim_fmu.container.container_interface import container_interface
+from cosim_fmu.container.write_container import write_native_container
 from cosim_fmu.scenario.scenario_changes import make_changes
 from cosim_master.coupling.connection import Connection
 from cosim_master.coupling.coupling import RunOptions

@@ -17,6 +17,7 @@ from workbench_tools import write_model
 import cosim
 from cosim_workbench.studies import Study
 from cosim_workbench.studies.points import points_of
+from cosim_workbench.studies.study_folder import StudyFolder
 from cosim_workbench.studies.variation import read_variation
 
 MASS = "engine.mass"
@@ -304,6 +305,17 @@ def test_two_processes_do_not_work_on_one_study(model, tmp_path):
             twin.run()
 
     study.run(progress=begin)
+
+
+def test_hidden_files_of_the_user_stay_and_drafts_of_killed_processes_go(tmp_path):
+    folder = tmp_path / "s"
+    folder.mkdir()
+    (folder / ".gitignore").write_text("*")
+    draft = folder / ".part-00000003-draft-a1b2c3d4.csv"
+    draft.write_text("half a")
+    with StudyFolder(folder, {"what": "a test"}).locked():
+        assert not draft.exists()
+    assert (folder / ".gitignore").read_text() == "*"
 
 
 def test_series_and_tables_are_parquet(model, tmp_path):

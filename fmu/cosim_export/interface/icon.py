@@ -15,13 +15,15 @@ MARGIN = 14
 """Pixels between the edge and the ends of the curve."""
 HEIGHT, PERIODS, DECAY = 28.0, 2.5, 2.5
 """Of the curve: its first amplitude in pixels, how often it swings, and its decay over the whole width."""
+Color = tuple[int, int, int]
 PAPER, INK, CURVE = (255, 255, 255), (43, 74, 120), (200, 80, 40)
 
 
 @functools.cache
 def icon() -> bytes:
     """A PNG of 96 x 96 pixels, the same each time."""
-    rows = b"".join(b"\0" + bytes(c for x in range(SIZE) for c in _color(x, y)) for y in range(SIZE))
+    columns = [_column(x) for x in range(SIZE)]
+    rows = b"".join(b"\0" + bytes(c for column in columns for c in column[y]) for y in range(SIZE))
     head = struct.pack(">IIBBBBB", SIZE, SIZE, 8, 2, 0, 0, 0)
     parts = ((b"IHDR", head), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, data) for kind, data in parts)
@@ -32,20 +34,22 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
-def _color(x: int, y: int) -> tuple[int, int, int]:
+def _column(x: int) -> list[Color]:
     """A frame, an axis, and a damped oscillation, drawn equally thick where it is steep."""
-    border = min(x, y, SIZE - 1 - x, SIZE - 1 - y)
-    if border in FRAME:
-        return INK
+    aside = min(x, SIZE - 1 - x)
+    borders = [min(aside, y, SIZE - 1 - y) for y in range(SIZE)]
     width = SIZE - 2 * MARGIN
     share = (x - MARGIN) / width
     if not 0.0 <= share <= 1.0:
-        return PAPER
+        return [INK if border in FRAME else PAPER for border in borders]
     rate = 2.0 * math.pi * PERIODS
     phase, amplitude = rate * share, HEIGHT * math.exp(-DECAY * share)
     curve = SIZE / 2 - amplitude * math.cos(phase)
     slope = amplitude * (rate * math.sin(phase) + DECAY * math.cos(phase)) / width
-    distance = abs(y - curve) / math.hypot(1.0, slope)
-    if distance <= 2.0:
-        return CURVE
-    return INK if abs(y - SIZE / 2) < 1.0 else PAPER
+    steepness = math.hypot(1.0, slope)
+    colors = []
+    for y, border in enumerate(borders):
+        is_axis = abs(y - SIZE / 2) < 1.0
+        is_curve = border not in FRAME and abs(y - curve) / steepness <= 2.0
+        colors.append(CURVE if is_curve else INK if is_axis or border in FRAME else PAPER)
+    return colors

@@ -33,7 +33,6 @@ from cosim_export.native.compilers import (
 from cosim_export.native.history_room import DEFAULT_ENTRIES
 from cosim_export.native.native_sources import SHELL, NativeChoices, NativeSources
 from cosim_export.native.terminals import ICON, PLACE
-from cosim_export.python_fmu.pythonfmu_exporter import PythonFmuExporter
 from cosim_lowering.machine_code import MachineCode
 from cosim_lowering.refusals import component_refusals, method_refusals
 
@@ -328,6 +327,13 @@ AS_USUAL = {"scalars": False, "clocks": True, "sources": False, "exact_derivativ
 """The values of options that do not ask for a native FMU."""
 
 
+def _exporter_with_python() -> cosim.Exporter:
+    """The exporter of FMUs that run Python, which is imported where one is wanted."""
+    from cosim_export.python_fmu.pythonfmu_exporter import PythonFmuExporter
+
+    return PythonFmuExporter()
+
+
 class FittingFmuExporter(cosim.Exporter):
     """Writes a native FMU where all of a model can be lowered and a compiler is here, else a Python one.
 
@@ -343,7 +349,7 @@ class FittingFmuExporter(cosim.Exporter):
         libpython = options.pop("libpython", None)
         of_both = {name: value for name, value in options.items() if name not in OF_NATIVE}
         if libpython is not None:
-            return self._written(PythonFmuExporter(), model, path, {**of_both, "libpython": libpython})
+            return self._written(_exporter_with_python(), model, path, {**of_both, "libpython": libpython})
         wanted = {name: value for name, value in options.items() if name in OF_NATIVE and value is not None}
         native = {name: value for name, value in wanted.items() if AS_USUAL.get(name) is not value}
         try:
@@ -354,7 +360,7 @@ class FittingFmuExporter(cosim.Exporter):
             if native:
                 raise
             first, *others = (f"{problem.where}: {problem.text}" for problem in error.problems)
-        written = self._written(PythonFmuExporter(), model, path, of_both)
+        written = self._written(_exporter_with_python(), model, path, of_both)
         self.fallback = f"not a native one: {first}" + (f" (and {len(others)} more)" if others else "")
         what, _, more = self.summary.partition("\n")
         self.summary = f"{what}; {self.fallback}\n{more}".rstrip()

@@ -29,12 +29,10 @@ from cosim_export.native.run_derivatives import (
 )
 from cosim_export.native.source_files import compiled_files, source_files
 from cosim_export.native.terminals import terminals
-from cosim_lowering.c_program import CProgram
 from cosim_lowering.frame_functions import frame_functions
 from cosim_lowering.linking import machine_code
 from cosim_lowering.machine_code import MachineCode
 from cosim_lowering.program import Program
-from cosim_lowering.tangent_function import adjoint_functions, tangent_functions
 
 SHELL = Path(__file__).parent / "shell"
 COMMON = ("instance", "arrays", "values", "held", "exchange", "saved")
@@ -157,7 +155,7 @@ class NativeSources:
         self.files = [SHELL / f"{name}.c" for name in (*COMMON, f"fmi{version}")]
         is_printed = choices.history_entries is not None
         room = 0 if choices.history_entries is None else history_room(self.program, choices.history_entries)
-        code_in_c = CProgram(self.program, entry_points, RAISED).text if is_printed else ""
+        code_in_c = _printed_in_c(self.program, entry_points) if is_printed else ""
         self._write_texts(
             partial(model_tables, self.program, self.interface, self.kinds, version, room),
             partial(self._describe, indicator_names, clocks, is_printed),
@@ -172,8 +170,7 @@ class NativeSources:
         """Add the functions of derivatives and of frames to the program, if they are needed."""
         functions = self.program.functions
         if choices.has_tangents:
-            functions |= tangent_functions(system)
-            functions |= adjoint_functions(system) if self.version == 3 else {}
+            functions |= _exact_derivatives(system, self.version)
         if has_frames:
             functions |= frame_functions()
 
@@ -231,6 +228,20 @@ class NativeSources:
     def generated(self) -> dict[str, str]:
         """The C files that are generated for this model, by name."""
         return {"model.c": self.tables}
+
+
+def _exact_derivatives(system: cosim.System, version: int) -> dict[str, tuple[Callable[..., Any], str]]:
+    """Tangents, and for FMI 3.0 adjoints; their modules are imported only if they are needed."""
+    from cosim_lowering.tangent_function import adjoint_functions, tangent_functions
+
+    return tangent_functions(system) | (adjoint_functions(system) if version == 3 else {})
+
+
+def _printed_in_c(program: Program, entry_points: Sequence[str]) -> str:
+    """The functions of a program as C; the printer is imported only for sources."""
+    from cosim_lowering.c_program import CProgram
+
+    return CProgram(program, entry_points, RAISED).text
 
 
 def _program(

@@ -1,20 +1,17 @@
-"""SSPs on the command line: run, and written of a scenario."""
+"""SSPs that the command line runs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import cosim
-from cosim_fmu.co_simulation import CoSimulation
-from cosim_fmu.scenario_subject import ScenarioSubject
 from cosim_master.coupling.coupling import Coupling
 from cosim_master.participants.isolation import DECLARED, Isolation
 from cosim_ssp.couple import couple_ssp
 from cosim_ssp.package import is_ssp
-from cosim_workbench.contracts import FileExporter
 
 Coupled = TypeVar("Coupled", bound=Coupling)
 MOST_FINDINGS = 20
@@ -71,20 +68,3 @@ class SspRun:
         shown = [f"note: {finding}" for finding in self.findings[:MOST_FINDINGS]]
         more = len(self.findings) - len(shown)
         return [*shown, f"note: and {more} more like these"] if more > 0 else shown
-
-
-class SspExporter(FileExporter):
-    """Writes a scenario as an SSP; systems of ours are exported as FMUs, which the SSP holds."""
-
-    suffix: ClassVar[str] = ".ssp"
-    what: ClassVar[str] = "a scenario as an SSP"
-
-    @classmethod
-    def reads(cls, path: Path) -> bool:
-        """Whether it is a scenario, or an SSP (written again, valid)."""
-        return ScenarioSubject.reads(path)
-
-    def export(self, path: Path, target: Path, **options: Any) -> Path:
-        """Write the SSP; a `ModelError` names the participants that none can hold."""
-        make = CoSimulation.from_ssp if is_ssp(path) else CoSimulation.from_file
-        return make(path).to_ssp(target, **options)

@@ -19,7 +19,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 import cosim
-from cosim_workbench.atomic_file import replaced_file
+from cosim_workbench.atomic_file import is_draft, replaced_file
 
 DESCRIPTION, POINTS, LOCK, TABLE = "study.json", "points.csv", "study.lock", "table.csv"
 PART = "part-{:08d}.csv"
@@ -99,9 +99,9 @@ class StudyFolder:
                     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise cosim.CosimError(f"{self.path}: another process works on this study") from None
-            for draft in self.path.glob(".*"):  # what a killed process has left
-                if draft.is_file():
-                    draft.unlink(missing_ok=True)
+            for file in self.path.glob(".*"):
+                if is_draft(file.name):  # left by a process that was killed
+                    file.unlink(missing_ok=True)
             yield
 
     def points(self, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[list[str]]:
