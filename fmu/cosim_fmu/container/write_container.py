@@ -60,7 +60,7 @@ def write_container(
     variant: str | None = None,
     **options: Any,
 ) -> str:
-    """Write a scenario or an SSP as an FMU (`ContainerExporter.export`). Returns its description, in lines."""
+    """Write a scenario or an SSP as an FMU (`ContainerExporter.export`). Returns its description."""
     if odd := [name for name in options if name not in OF_NATIVE]:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in odd)
         raise cosim.CosimError(f"{path}: {names}: does not apply to the FMU of a scenario")
@@ -79,7 +79,7 @@ def write_container(
 
 
 def _write_native(path: Path, target: Path, variant: str | None, given: NativeFmuOptions) -> str:
-    """Write an FMU without Python. Returns its description, in lines."""
+    """Write an FMU without Python. Returns its description."""
     loop = CoSimulation.from_ssp(path, variant) if is_ssp(path) else CoSimulation.from_file(path, variant)
     interface, left_out = container_interface(loop, path)
     what = write_native_container(loop, interface, target, given)
