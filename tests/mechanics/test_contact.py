@@ -166,6 +166,23 @@ def test_a_block_exactly_at_its_cone_stops_and_stays(speed: float) -> None:
     assert result["ball.x"][-1] == pytest.approx(0.5 * speed * stop, abs=3e-5)
 
 
+@pytest.mark.parametrize("static", [0.3, 0.8])
+def test_a_spinning_ball_that_bounces_gains_no_energy(static: float) -> None:
+    """With that of the bristle, which gives back what an impact has stretched it by."""
+    model = ball_on_floor(
+        1e6, 0.15, [30.0, -20.0, 5.0, 1.0, -0.5, -1.0], static_friction=static, dynamic_friction=0.9 * static,
+        restitution=0.8,
+    )  # fmt: skip
+    signals = ["energy.*", "floor.*"]
+    result = model.simulate(until=1.0, accuracy=1e-8, output_interval=2e-4, signals=signals)
+    elastic = result["energy.kinetic"] + result["energy.potential"]
+    for i in range(3):
+        elastic = elastic + 0.5 * result["floor.tangential_stiffness"] * result[f"floor.stretch[{i}]"] ** 2
+    assert (elastic - np.minimum.accumulate(elastic)).max() < 1e-9
+    assert elastic[0] - elastic[-1] > 0.1
+    assert len(regimes(result)) > 10
+
+
 def test_two_equal_contacts_in_one_point_hold_like_one() -> None:
     slope, friction = math.radians(20.0), {"static_friction": 0.4, "dynamic_friction": 0.3}
     height = RADIUS - rest_depth(1e8, 0.5 * GRAVITY * math.cos(slope))
