@@ -154,13 +154,16 @@ def rounding(run: Run, i: int) -> float:
 def is_out(run: Run, i: int, number: float) -> bool:
     """Whether a value of a witness that was turned round is out on the side from which it came.
 
-    One that was stopped behind its zero is out on either side.
+    One that was stopped behind its zero, or was held beside it, is out on either side.
     """
     witness = run.witnesses[i]
     zero = witness.level
     guard = witness.guard
     if zero == 0.0 or not abs(number - zero) > witness.band:
         return False
+    if guard == UNGUARDED:
+        is_between = 0.0 <= number <= zero or zero <= number <= 0.0
+        return not is_between  # else it has not passed its zero
     return number * guard > 0.0 or (was_stopped_behind(guard) and (number - zero) * zero > 0.0)
 
 
