@@ -51,7 +51,7 @@ LIBRARIES = {"fmu": "fmpy", "ssp": "fmpy"}
 INSTANCE = "cosim_fmu.container.container_instance:ContainerInstance"
 OF_NATIVE = ("platforms", "fmi", "kind", "sources", "history", "compiler")
 FIRST_STEPS = 2
-"""Steps at the export: the registry entries that they look up travel in the FMU."""
+"""That are taken at the export: what they look up in the registry travels."""
 
 
 class ContainerExporter(FileExporter):
@@ -90,14 +90,14 @@ class ContainerExporter(FileExporter):
         native : bool, optional
             True: an error where it has to run Python; False: it runs Python.
         variant : str, optional
-            The variant of the scenario.
+            Of the scenario.
         **options
-            Options of a native FMU (`OF_NATIVE`), as in `NativeFmuOptions`.
+            Of a native FMU: those in `OF_NATIVE`, as `NativeFmuOptions` has them.
 
         Raises
         ------
         ModelError
-            Faults of the scenario; files that cannot travel; parts that only Python runs.
+            What is wrong with the scenario, or cannot travel; what runs in Python alone.
         CosimError
             An option that is for other FMUs.
         """
@@ -144,8 +144,8 @@ class ContainerExporter(FileExporter):
                 _run_first_steps(loop)
                 beside = {file.resolve() for file in loop.python_files.values()}
                 used = [entry for entry in registry.used.values() if not _is_of(entry, beside)]
-            entries = [entry for record in registry.plugins for entry in record.entries]
-        bundle = Bundle(used, entries, OURS)
+            known = [entry for record in registry.plugins for entry in record.entries]
+        bundle = Bundle(used, known, OURS)
         for library in {LIBRARIES[kind] for kind in members(carried) if kind in LIBRARIES}:
             bundle.require(library)
         manifest = whole_manifest(bundle, interface.model_name, INSTANCE)
@@ -168,7 +168,7 @@ class ContainerExporter(FileExporter):
 def write_native_container(
     loop: CoSimulation, interface: FmuInterface, target: Path, given: NativeFmuOptions
 ) -> str:
-    """Write a co-simulation of systems as an FMU without Python. Returns its description, in words.
+    """Write a co-simulation of systems as an FMU without Python; what it is, in words.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def write_native_container(
     Raises
     ------
     ModelError
-        Parts that only Python runs; wrong options.
+        What of it runs in Python alone; options that are wrong.
     """
     if is_plain():
         raise cosim.ModelError.of("native", "llvmlite, which makes machine code, is missing or off")
@@ -205,7 +205,7 @@ def write_native_container(
 
 
 def _run_first_steps(loop: CoSimulation) -> None:
-    """Run some steps, so that everything is looked up; a scenario that cannot run does not become an FMU."""
+    """So that all is looked up that a run looks up; a scenario that cannot run is not an FMU."""
     run = loop.led_run()
     run.begin()
     try:
@@ -217,7 +217,7 @@ def _run_first_steps(loop: CoSimulation) -> None:
 
 
 def _abilities(loop: CoSimulation) -> Mapping[str, str]:
-    """The abilities of the FMU: those that all of its participants have."""
+    """What the FMU can do follows from what all of its participants can."""
     descriptions = loop.descriptions.values()
     abilities = {
         "canHandleVariableCommunicationStepSize": can_divide(loop),
@@ -229,7 +229,7 @@ def _abilities(loop: CoSimulation) -> Mapping[str, str]:
 
 
 def _is_of(entry: Entry, files: set[Path]) -> bool:
-    """Whether a class belongs to a Python file of the scenario, which travels with it."""
+    """Whether a class is of a Python file beside the scenario, which travels with that."""
     module = importlib.import_module(entry.cls.__module__)
     file = getattr(module, "__file__", None)
     return file is not None and Path(file).resolve() in files
