@@ -36,6 +36,8 @@ class RecordedMatrices(Record):
 
 
 HEADER = width_of(RecordedMatrices)
+OWN_ARGUMENTS = 5  # of `make_matrices`
+TAPE_AT = OWN_ARGUMENTS + 6 + 2  # in the arguments of `record_matrices`
 
 
 def recorded_matrices(tape, at):
@@ -63,11 +65,13 @@ def reverse_matrices(memory_root, work_root, tape):
 
 
 @recorded_by(make_matrices, reverse_matrices)
-def record_matrices(
-    method, step, shift, re, im,
-    memory_dot, work_dot, step_dot, shift_dot, re_dot, im_dot, memory_at, work_at, tape,
-):  # fmt: skip
-    """Make the matrices, and copy them to the tape."""
+def record_matrices(*arguments):
+    """Make the matrices, and copy them to the tape.
+
+    `arguments` are those of `make_matrices`, six tangents, the places of memory and work, and the tape.
+    """
+    method, step, shift, re, im = arguments[:OWN_ARGUMENTS]
+    tape = arguments[TAPE_AT]
     status = make_matrices(method, step, shift, re, im)
     n = method.n
     pattern = method.pattern
