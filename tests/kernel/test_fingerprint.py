@@ -502,12 +502,12 @@ def test_each_function_in_reach_of_the_step_is_read_once_and_not_again(monkeypat
 
     monkeypatch.setattr(_ReachDigest, "_content", counted)
     monkeypatch.setattr(units, "_reaches", {})
-    roots, _ = units._roots(kit.advance_run, kit.ENTRY_SIGNATURE)
-    digest = units._digest_of_unit(roots)
+    functions = units._member(kit.advance_run, kit.ENTRY_SIGNATURE).functions
+    digest = units._digest_of_unit(functions)
     assert len(read) > 300
     assert set(read.values()) == {1}
     read.clear()
-    assert units._digest_of_unit(roots) == digest
+    assert units._digest_of_unit(functions) == digest
     assert not read
 
 

@@ -36,6 +36,8 @@ class RecordedMatrices(Record):
 
 
 HEADER = width_of(RecordedMatrices)
+OWN_ARGUMENTS = 5  # of `make_matrices`
+TAPE_AT = OWN_ARGUMENTS + 6 + 2  # in the arguments of `record_matrices`
 
 
 def recorded_matrices(tape, at):
