@@ -218,14 +218,18 @@ class OneWay(SystemParticipant):
 
 
 @pytest.mark.parametrize("error", [cosim.CosimError("unknown pointer"), IndexError("unknown pointer")])
-def test_who_does_not_take_its_state_back_is_named_before_the_run(tmp_path: Path, error: Exception) -> None:
+def test_a_participant_that_rejects_its_saved_state_is_named_before_the_run(
+    tmp_path: Path, error: Exception
+) -> None:
     """FMUs were seen that declare it, and fail: said before a long run, not when it is resumed."""
     model = cosim.Model("third")
     model.add(Mass, "m")
     third = OneWay(model)
     third.error = error
     loop = CoSimulation({"third": third, "other": SystemParticipant(model)}, [], "jacobi", 0.01)
-    with pytest.raises(cosim.ModelError, match=r"participants\.third.*take back.*unknown pointer") as raised:
+    with pytest.raises(
+        cosim.ModelError, match=r"participants\.third.*rejects its own saved state.*unknown pointer"
+    ) as raised:
         loop.simulate(0.1, checkpoint=tmp_path / "loop.saved")
     assert "other" not in str(raised.value)
     assert not (tmp_path / "loop.saved").exists()

@@ -12,6 +12,7 @@ from coupled_oscillators import STARTS, STEP, Ball, Oscillator, oscillators, sys
 import cosim
 from cosim.kit import Exchange
 from cosim_fmu import CoSimulation, TimedInputs
+from cosim_master.derivatives.linear_fixed_point import linear_fixed_point
 
 PERIOD = 0.05
 
@@ -328,3 +329,18 @@ def test_a_ball_by_all_of_its_parameters_to_the_end() -> None:
     assert len(result.events) == 3
     assert result.derivative("ball.m.height", "ball.m.e")[-1] == pytest.approx(by_e, rel=1e-10)
     assert result.derivative("ball.m.height", "ball.m.height")[-1] == pytest.approx(by_h, rel=1e-10)
+
+
+@pytest.mark.parametrize(("directions", "m"), [(1, 0), (1, 1), (1, 3), (2, 3), (3, 3), (5, 2)])
+def test_a_linear_fixed_point_is_its_own_response(directions: int, m: int) -> None:
+    """Unit vectors are passed in groups of as many as there are directions, the last group with fewer."""
+    draw = np.random.default_rng(m + 10 * directions)
+    a, b = 0.3 * draw.standard_normal((m, m)), draw.standard_normal((directions, m))
+    found = linear_fixed_point(lambda x: x @ a.T + b, directions, m)
+    assert found.shape == (directions, m)
+    np.testing.assert_allclose(found, found @ a.T + b, rtol=1e-12, atol=1e-13)
+
+
+def test_a_fixed_point_that_is_not_unique_is_not_a_number() -> None:
+    found = linear_fixed_point(lambda x: x + 1.0, 2, 2)
+    assert np.isnan(found).all()

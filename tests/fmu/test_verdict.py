@@ -33,6 +33,7 @@ from cosim_master.run import simulation_run
 from cosim_master.trust import second_run
 from cosim_master.trust.advice import advise
 from cosim_master.trust.assess_coupling import EXACT_INPUTS
+from cosim_master.trust.verdict import facts_of
 from cosim_mechanics import Multibody
 
 Vector = NDArray[np.float64]
@@ -545,3 +546,10 @@ def test_the_residual_of_the_energies_is_judged_on_their_scale() -> None:
     residual, total = judged["plant.energy.residual"], judged["plant.energy.total"]
     assert residual.scale == total.scale > 1.0 and residual.error < 1e-12
     assert report.verdict == "fine" and report.worst.name != residual.name
+
+
+@pytest.mark.parametrize("may_be_exact", [False, True])
+def test_the_facts_of_a_coupling_stand_in_four_places(may_be_exact: bool) -> None:
+    """Kernel functions read them by place: the order, a tolerance, another algorithm, exact inputs."""
+    facts = facts_of(Jacobi(), {}, may_be_exact=may_be_exact)
+    assert facts.tolist() == [1.0, 0.0, 1.0, float(may_be_exact)]

@@ -1,8 +1,8 @@
-"""The tangents of what lies on the board of a co-simulation."""
+"""The tangents of the values on the board of a co-simulation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ Reals = NDArray[np.float64]
 
 
 class BoardTangents:
-    """Tangents of the last values read of each participant, and of the inputs that it was given.
+    """Tangents of the last outputs read of each participant, and of the last inputs set in it.
 
     Parameters
     ----------
@@ -23,9 +23,9 @@ class BoardTangents:
     Attributes
     ----------
     outputs : dict of str to ndarray, shape (directions, outputs)
-        Of what is read of each participant.
+        By participant: of its outputs in `CoupledParticipants.reads`.
     inputs : dict of str to ndarray, shape (directions, inputs)
-        Of what each participant holds.
+        By participant: of its connected inputs.
     """
 
     def __init__(self, coupled: CoupledParticipants, directions: int) -> None:
@@ -45,12 +45,12 @@ class BoardTangents:
         ]
 
     def row(self) -> Reals:
-        """All tangents as they are, shape (directions, columns): a copy."""
+        """A copy of all tangents, shape (directions, columns), by the `paths`."""
         columns = [np.zeros((self.directions, 0)), *self.outputs.values(), *self.inputs.values()]
         return np.concatenate(columns, axis=1)
 
     def put_row(self, row: Reals) -> None:
-        """Make them what `row` returned."""
+        """Restore all tangents from an array that `row` returned."""
         at = 0
         for columns in (*self.outputs.values(), *self.inputs.values()):
             columns[:] = row[:, at : at + columns.shape[1]]
@@ -70,41 +70,15 @@ class BoardTangents:
         """The tangents of the connected inputs of a participant, from the board or from an interface."""
         feeds = self._coupled.feeds(name)
         dots = np.zeros((self.directions, len(feeds)))
-        for j, (source, place, at, link) in enumerate(feeds):
-            if link.table is None and link.kind is float:
-                read = self.outputs[source][:, place] if lines is None or at < 0 else lines[:, at]
-                dots[:, j] = link.factor * read
+        for j, feed in enumerate(feeds):
+            if feed.link.table is not None or feed.link.kind is not float:
+                continue
+            if lines is None or feed.interface_place < 0:
+                read = self.outputs[feed.source][:, feed.place]
+            else:
+                read = lines[:, feed.interface_place]
+            dots[:, j] = feed.link.factor * read
         return dots
-
-    def is_read(self, name: str, step_index: int) -> bool:
-        """Whether a participant has reached the end of a communication step: longer steps end with some."""
-        reached = step_index + 1
-        return reached % self._coupled.step_multiple[name] == 0 or reached == self._coupled.point_count
-
-
-def solve(answer: Callable[[Reals], Reals], directions: int, m: int) -> None:
-    """Find the guess that is its own answer, which is linear in it; the last call is with this guess.
-
-    Parameters
-    ----------
-    answer : callable
-        Of an array, shape (directions, m).
-    directions : int
-    m : int
-    """
-    start = answer(np.zeros((directions, m)))
-    matrix = np.zeros((m, m))
-    for first in range(0, m, directions):
-        columns = range(first, min(first + directions, m))
-        units = np.zeros((directions, m))
-        units[range(len(columns)), columns] = 1.0
-        matrix[:, columns] = (answer(units) - start)[: len(columns)].T
-    with np.errstate(all="ignore"):
-        try:
-            ends: Reals = np.asarray(np.linalg.solve(np.eye(m) - matrix, start.T).T, dtype=np.float64)
-        except np.linalg.LinAlgError:
-            ends = np.full((directions, m), np.nan)
-    answer(ends)
 
 
 def _zeros(directions: int, names: Mapping[str, Sequence[str]]) -> dict[str, Reals]:

@@ -15,10 +15,11 @@ from cosim.kit import Finding
 from cosim_master.algorithms.joint import Joint
 from cosim_master.algorithms.programmed_algorithm import ProgrammedAlgorithm
 from cosim_master.coupling.coupling import Coupling
-from cosim_master.derivatives.board_tangents import BoardTangents, solve
+from cosim_master.derivatives.board_tangents import BoardTangents
 from cosim_master.derivatives.exchange_records import RecordedAlgorithm, RecordedExchange
 from cosim_master.derivatives.exchange_tangents import ExchangeTangents
 from cosim_master.derivatives.followed_exchange import FollowedExchange
+from cosim_master.derivatives.linear_fixed_point import linear_fixed_point
 from cosim_master.derivatives.neighbor_tangents import (
     NeighborTangents,
     create_neighbors,
@@ -221,7 +222,8 @@ class CouplingTangents(RowDerivatives):
             pass_on(None)
             if all(_is_settled(before[name], dots) for name, dots in board.outputs.items()):
                 return
-        solve(pass_on, board.directions, board.size)  # closed loops of direct feedthrough
+        # closed loops of direct feedthrough
+        pass_on(linear_fixed_point(pass_on, board.directions, board.size))
 
     def _follow(self, exchange: RecordedExchange, time: float) -> None:
         assert self._exchange is not None

@@ -16,8 +16,9 @@ from cosim_master.algorithms.extrapolate import extrapolate, follow_value, remem
 from cosim_master.algorithms.iteration import copy_row, follow_guess
 from cosim_master.algorithms.next_request import exchange_once
 from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory
-from cosim_master.derivatives.board_tangents import BoardTangents, Reals, solve
+from cosim_master.derivatives.board_tangents import BoardTangents, Reals
 from cosim_master.derivatives.exchange_records import ExchangeRecord
+from cosim_master.derivatives.linear_fixed_point import linear_fixed_point
 from cosim_master.derivatives.participant_tangents import ParticipantTangents, ReadRecord
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 
@@ -88,7 +89,8 @@ class ExchangeTangents:
             self._pass(record)
             return self._board.interface()
 
-        solve(self._again(self._coupled.order, end), self._directions, self._size)
+        respond = self._again(self._coupled.order, end)
+        respond(linear_fixed_point(respond, self._directions, self._size))
 
     def _iterate(self, first: str, record: ExchangeRecord) -> None:
         """The same for the loop that begins with a participant, whose inputs are held."""
@@ -109,7 +111,8 @@ class ExchangeTangents:
                 self._read(name, record.reads[name][-1], record, at_end=False)
             return self._board.interface()[:, places]
 
-        solve(self._again(members, end), self._directions, len(places))
+        respond = self._again(members, end)
+        respond(linear_fixed_point(respond, self._directions, len(places)))
 
     def _again(self, names: Sequence[str], end: Callable[[Reals], Reals]) -> Callable[[Reals], Reals]:
         """The same function of a guess, from where these participants are now."""
@@ -165,8 +168,8 @@ class ExchangeTangents:
             rising = self._row(layout.SLOPE)
             lines = lines - 0.5 * self.memory.length * rising
             slopes = self._board.input_dots(name, rising)
-            for j, (_, _, at, _) in enumerate(self._coupled.feeds(name)):
-                if at < 0:
+            for j, feed in enumerate(self._coupled.feeds(name)):
+                if feed.interface_place < 0:
                     slopes[:, j] = 0.0
         dots = self._board.inputs[name][:] = self._board.input_dots(name, lines)
         self._tangents[name].set_inputs(names, step.inputs, dots, slopes)
@@ -178,7 +181,7 @@ class ExchangeTangents:
 
     def _read(self, name: str, read: ReadRecord, record: ExchangeRecord, *, at_end: bool) -> None:
         coupled = self._coupled
-        if not self._board.is_read(name, record.index):
+        if not coupled.step_ends(name, record.index):
             return
         tangents = self._tangents[name]
         if at_end:

@@ -100,7 +100,7 @@ class FollowedExchange:
         if end is not None:
             raise _refusal("moves inputs along lines of its own")
         self._exchange.read_outputs(name)
-        if not self._board.is_read(name, self._index):
+        if not self._coupled.step_ends(name, self._index):
             return
         for member in self._coupled.members([name]):
             tangents = self._tangents[member]

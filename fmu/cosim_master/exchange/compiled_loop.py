@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 import cosim
 from cosim_fmi.instances import same_folder
@@ -46,6 +47,22 @@ MOST_VALUES_AT_ONCE = 1 << 17
 """1 MB: what waits to be written is copied several times."""
 FEW = 200
 """Operations that are done in plain Python before compiled code is loaded."""
+
+
+class DiscardedExchange(NamedTuple):
+    """An exchange in which a participant discarded its step.
+
+    Attributes
+    ----------
+    error : CosimError
+        The error of the participant.
+    time, length : float
+        Begin and length of the exchange, s.
+    """
+
+    error: cosim.CosimError
+    time: float
+    length: float
 
 
 class CompiledLoop:
@@ -91,15 +108,15 @@ class CompiledLoop:
         self.coupled, self.points, self.recorder = coupled, points, recorder
         self._check, self._one_by_one = check, one_by_one
         programs = ExchangePrograms(algorithm, coupled)
-        self._asked = programs.asked
+        self._python_algorithm = programs.asked
         self._exchanges_at_points = not algorithm.exchanges_within_step
         self.decides_in_python = "" if programs.asked is None else type(programs.asked).__name__
-        self._along = programs.along
-        self.machine = machine = ExchangeMachine(coupled, points, recorder.sources, self._along)
+        self._carries_slopes = programs.along
+        self.machine = machine = ExchangeMachine(coupled, points, recorder.sources, self._carries_slopes)
         self._names, self._numbers = machine.names, ValueNumbers()
         goes_back = programs.saves_states
         flags = words_of(machine.answers, np.float64).reshape(len(self._names), ANSWER)
-        native = native_participants(coupled, points, flags[:, :ANSWERED], self._along, goes_back)
+        native = native_participants(coupled, points, flags[:, :ANSWERED], self._carries_slopes, goes_back)
         self.in_python = {name: calls for name, calls in native.items() if isinstance(calls, str)}
         self._called: dict[str, CalledInPython] = {}
         self._calls = {name: self._functions(name, calls) for name, calls in native.items()}
@@ -113,23 +130,32 @@ class CompiledLoop:
         self._main = self._algorithms[0]
         self.memory: ExchangeMemory = self._main.memory
         self.values = RunValues(coupled, machine, self._numbers, self.in_python)
-        self._rows = RunRows(coupled, points, machine, self.values, self._numbers, recorder, self._along)
+        self._rows = RunRows(
+            coupled, points, machine, self.values, self._numbers, recorder, self._carries_slopes
+        )
         machine.report.ticks = bool(coupled.ticking)
         self._at_once, self._is_limited = 1, False
         self._pause, self._is_paused = math.inf, False
-        self._discarded: tuple[cosim.CosimError, float, float] | None = None
-        self._threaded = self._threads_program()
-        self._together: StepsTogether | None = None
+        self._discarded: DiscardedExchange | None = None
+        self._threaded: ThreadedProgram | None = None
+        self._programs: list[NDArray[np.int64]] = []  # without and with threads, if there is a choice
         self._uses_threads = False
+        self._prepare_parallel_steps()
+        self._together: StepsTogether | None = None
         operations = sum(len(each.operations) for each in self._algorithms)
         face.bind(self)
-        self._choose_code(points.count * (3 * len(self._names) if self._asked else operations))
+        self._choose_code(points.count * (3 * len(self._names) if self._python_algorithm else operations))
 
     @cached_property
     def _python(self) -> OperationsInPython:
         """The object that carries out unusual operations in Python."""
         return OperationsInPython(
-            *(self.coupled, self.machine, self.values, self._calls, self._called, self.in_python)
+            self.coupled,
+            self.machine,
+            self.values,
+            calls=self._calls,
+            called=self._called,
+            in_python=self.in_python,
         )
 
     def _choose_program(self) -> None:
@@ -146,7 +172,7 @@ class CompiledLoop:
     def _choose_code(self, operations: int) -> None:
         """Compiled functions, or where there is little to do the same in plain Python."""
         is_long, threads = operations >= FEW, self.coupled.threads
-        asks_python = self._asked is not None
+        asks_python = self._python_algorithm is not None
         wanted: dict[Any, bool] = {
             run_exchanges.run_steps: not asks_python,
             run_exchanges.run_operation: asks_python or threads is not None,
@@ -163,37 +189,49 @@ class CompiledLoop:
             )
             self._together = StepsTogether(self.coupled, threads, self.machine, self._called, begin, take)
 
-    def _threads_program(self) -> ThreadedProgram | None:
-        """The master's exchange with steps at the same time: in several threads, or elsewhere.
+    def _prepare_parallel_steps(self) -> None:
+        """Prepare the master's exchange with steps at the same time: in several threads, or elsewhere.
 
-        Where all that may step so do it elsewhere by functions of C, these steps are in halves in the one
-        program that there is, and none is for threads.
+        If functions of C begin all these steps elsewhere, one program suffices, in which they are in halves.
+        Otherwise there is a second program, for threads.
         """
         coupled = self.coupled
-        if coupled.threads is None or self._asked is not None:
-            return None
+        if coupled.threads is None or self._python_algorithm is not None:
+            return
         free = {name for name, description in coupled.descriptions.items() if description.steps_in_threads}
         if coupled.threads.count == 1:
             free = {name for name in free if isinstance(coupled.participants[name], BeginsSteps)}
-        in_a_row = self._along or coupled.joint is not None or bool(coupled.loops)
+        in_a_row = self._carries_slopes or coupled.joint is not None or bool(coupled.loops)
         program = threaded_program(self._main.operations, coupled.links, free, in_a_row)
-        if program is not None and all(self._calls[name].begin for name in free):
-            parts = coupled.participants
-            keys = {n: p.process_key for n in free if isinstance(p := parts[n], BeginsSteps)}
-            self._main.operations = steps_in_halves(self._main.operations, program, keys)
-            self.machine.run_program(0, self._main.program_of(self._main.operations))
-            return None
-        if program is not None:
+        if program is None:
+            return
+        if all(self._calls[name].begin for name in free):
+            self._split_steps_into_halves(program, free)
+        else:
             both = self._main.operations, program.operations
+            self._threaded = program
             self._programs = [self._main.program_of(operations) for operations in both]
-        return program
+
+    def _split_steps_into_halves(self, program: ThreadedProgram, free: Collection[str]) -> None:
+        """Run a program that first begins the steps of these participants, and then collects them."""
+        parts = self.coupled.participants
+        keys = {name: p.process_key for name in free if isinstance(p := parts[name], BeginsSteps)}
+        self._main.operations = steps_in_halves(self._main.operations, program, keys)
+        self.machine.run_program(0, self._main.program_of(self._main.operations))
 
     def _functions(self, name: str, calls: NativeCalls | str) -> NativeCalls:
         """The functions that call a participant."""
         if isinstance(calls, NativeCalls) and not shows_tables(self.coupled, name):
             return calls
-        given = self.coupled, name, self.machine, self._numbers, self._notice, self._enter, self._limit_table
-        called = self._called[name] = CalledInPython(*given)
+        called = self._called[name] = CalledInPython(
+            self.coupled,
+            name,
+            self.machine,
+            self._numbers,
+            noticed=self._report_python_change,
+            enter=self._start_python_call,
+            limit_table=self._limit_table,
+        )
         return called.calls() if isinstance(calls, str) else called.read_in_python(calls)
 
     def show(self) -> None:
@@ -205,8 +243,8 @@ class CompiledLoop:
         self.values.copy_from_python()
         self.values.resume(self._names)
 
-    def _enter(self) -> None:
-        """A participant is called in Python in the step under way."""
+    def _start_python_call(self) -> None:
+        """Set the number and the time of the step under way, before a participant is called in Python."""
         index = int(self.machine.report.step)
         self.coupled.start_step(index)
         self.coupled.time = self.machine.clock.begin
@@ -216,8 +254,8 @@ class CompiledLoop:
         if self._rows.are_crowded:
             self.machine.report.left, self._is_limited = 0, True
 
-    def _notice(self) -> None:
-        """A participant that was called in Python has brought something about: the loop stops at the end."""
+    def _report_python_change(self) -> None:
+        """Stop the loop at the end of the step: a call in Python has recorded something unusual."""
         self.machine.report.noticed = 1
         self._rows.watched_step = int(self.machine.report.step)
 
@@ -262,7 +300,7 @@ class CompiledLoop:
         last = min(self.points.count, first + (1 if self._one_by_one or self._rows.needs_course else at_once))
         last = last if most is None else min(last, most)
         is_inside = self._main.progress.under_way == run_exchanges.CUT
-        if is_inside and self._asked is None:
+        if is_inside and self._python_algorithm is None:
             self._cut(first)
         while True:
             self._rows.make(at_once + 2)
@@ -271,7 +309,10 @@ class CompiledLoop:
             self.recorder.unfinished = self._rows.empty_buffer
             try:
                 with same_folder():
-                    code = self._ask(first, last) if self._asked else self._run(machine.address, first, last)
+                    if self._python_algorithm is not None:
+                        code = self._run_python_steps(first, last)
+                    else:
+                        code = self._run(machine.address, first, last)
             except BaseException:
                 self._rows.empty_buffer()
                 raise
@@ -294,13 +335,15 @@ class CompiledLoop:
                 self._check()
             else:
                 with same_folder():
-                    self._do_what_is_asked(first, code)
+                    self._handle_stop(first, code)
                 if self._is_paused:
                     return first
 
-    def _ask(self, first: int, last: int) -> int:
-        """Steps of an algorithm that decides in Python."""
+    def _run_python_steps(self, first: int, last: int) -> int:
+        """Take steps with an algorithm that decides in Python. Returns `DONE`."""
         report, clock, coupled = self.machine.report, self.machine.clock, self.coupled
+        algorithm = self._python_algorithm
+        assert algorithm is not None
         for index in range(first, last):
             report.step = index
             coupled.start_step(index)
@@ -313,13 +356,13 @@ class CompiledLoop:
                 self._settle_ticks()
                 clock.end = self._end_of_part(following)
                 size = clock.end - clock.begin
-                assert self._asked is not None
-                coupled.guarded_algorithm(self._asked, self._asked.step, self._face, clock.begin, size)
+                coupled.guarded_algorithm(algorithm, algorithm.step, self._face, clock.begin, size)
                 if not clock.end < following:
                     break
                 self._end_part(index)
                 clock.begin = clock.end
-                if self._has_come_to_pause(following):
+                if self._is_at_pause:
+                    self._stay_cut(following)
                     return run_exchanges.DONE
             self._rows.make_room()
             self._end(self.machine.address)
@@ -357,7 +400,7 @@ class CompiledLoop:
                 self._record_waiting_step(name)
         return True
 
-    def _do_what_is_asked(self, index: int, code: int) -> None:
+    def _handle_stop(self, index: int, code: int) -> None:
         """Carry out the operation that the interpreter leaves to Python in the communication step `index`."""
         report, coupled = self.machine.report, self.coupled
         algorithm = self._algorithms[report.algorithm]
@@ -411,7 +454,7 @@ class CompiledLoop:
             takes_it = programmed is not None and programmed.retries_discarded
             if not takes_it or not StepDiscardedError.is_cause_of(error):
                 raise
-            self._discarded = error, algorithm.memory.time, algorithm.memory.length
+            self._discarded = DiscardedExchange(error, algorithm.memory.time, algorithm.memory.length)
             algorithm.memory.counts[layout.DISCARDED] = 1
             progress.under_way = run_exchanges.DECIDING
             self.resume_from_python()
@@ -419,10 +462,11 @@ class CompiledLoop:
         progress.place = place + 1
 
     def _complaint(self, memory: ExchangeMemory) -> cosim.CosimError | None:
-        """Why the last exchange was discarded, if it was."""
-        if self._discarded is None or self._discarded[1:] != (memory.time, memory.length):
+        """The error for which the last exchange was discarded, if it was."""
+        discarded = self._discarded
+        if discarded is None or (discarded.time, discarded.length) != (memory.time, memory.length):
             return None
-        return self._discarded[0]
+        return discarded.error
 
     def _operations(self, algorithm: AlgorithmArrays) -> list[Call]:
         """The operations of an algorithm in the present exchange."""
@@ -471,7 +515,8 @@ class CompiledLoop:
         if clock.end < following:  # a part has ended
             self._end_part(index)
             clock.begin = clock.end
-            if self._has_come_to_pause(following):
+            if self._is_at_pause:
+                self._stay_cut(following)
                 return
         coupled.time = clock.begin
         self._settle_ticks()
@@ -485,14 +530,16 @@ class CompiledLoop:
         end = self.coupled.next_tick(begin, following)
         return self._pause if begin < self._pause < end else end
 
-    def _has_come_to_pause(self, following: float) -> bool:
-        """Whether the last part before the pause has ended; then the step stays cut."""
-        clock = self.machine.clock
-        self._is_paused = clock.begin >= self._pause
-        if self._is_paused:
-            clock.end = following  # no part is under way
-            self._main.progress.under_way = run_exchanges.CUT
-        return self._is_paused
+    @property
+    def _is_at_pause(self) -> bool:
+        """Whether the next part would begin at the pause, or behind it."""
+        return self.machine.clock.begin >= self._pause
+
+    def _stay_cut(self, following: float) -> None:
+        """Stop inside a communication step, which `run` continues later; its end is at `following`, s."""
+        self._is_paused = True
+        self.machine.clock.end = following  # no part is under way
+        self._main.progress.under_way = run_exchanges.CUT
 
     def _settle_ticks(self) -> None:
         """Set the inputs at the begin of a part, which may let a participant tell when its clock ticks."""

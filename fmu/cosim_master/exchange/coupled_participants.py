@@ -296,10 +296,10 @@ class CoupledParticipants:
         """The number of the present communication step; 0 before the first one."""
         return 0 if self._index is None else self._index
 
-    @property
-    def point_count(self) -> int:
-        """The number of communication steps."""
-        return self._points.count
+    def step_ends(self, name: str, index: int) -> bool:
+        """Whether a step of a participant ends with the communication step `index`; the last one ends all."""
+        reached = index + 1
+        return reached % self.step_multiple[name] == 0 or reached == self._points.count
 
     def feeds(self, name: str) -> list[Feed]:
         """The sources of the connected inputs of a participant."""
@@ -496,8 +496,7 @@ class CoupledParticipants:
     def read_member_outputs(self, name: str, end: Vector | None) -> None:
         """Read the outputs of one participant, which may be a member of the joint system."""
         names = self.reads[name]
-        reached = 0 if self._index is None else self._index + 1
-        if reached % self.step_multiple[name] != 0 and reached != self._points.count:
+        if self._index is not None and not self.step_ends(name, self._index):
             return
         if end is not None and self._feeds[name]:
             values = self._converted(name, end)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, NoReturn
+from typing import Any
 
 import cosim
 from cosim.kit import ParticipantDescription
@@ -15,35 +13,15 @@ from cosim_fmi.model_exchange.instance_calls import LAZY
 from cosim_master.coupling.errors import CoSimulationError, StopRequested
 from cosim_master.coupling.feedthrough import direct_inputs, with_feedthrough
 from cosim_master.coupling.link import Link, links_into
-from cosim_master.joint.joint_model import JointModel, JointPart, JointWiring, UnsolvedError
+from cosim_master.joint.joint_errors import joint_error, member_error
+from cosim_master.joint.joint_events import events_of_member
+from cosim_master.joint.joint_memory import JointMemory, SavedMemory
+from cosim_master.joint.joint_model import JointModel, JointPart, JointWiring
 from cosim_master.model_exchange.called_simulator import CalledModelExchange, KeptState
 from cosim_master.model_exchange.fmu_model import find_feedthrough, indicator_findings, moved_a_little
 from cosim_master.model_exchange.model_exchange_solver import ACCURACY, ModelExchangeSolver
 
 Descriptions = Mapping[str, ParticipantDescription]
-LENGTH = 8
-"""Bytes of the length of what is saved as JSON."""
-
-
-class EventMemory(NamedTuple):
-    """The memory of Python at a state that compiled code saves.
-
-    Attributes
-    ----------
-    events : int
-        The number of events.
-    next_events : list of float
-        The next event of each part, s.
-    modes : list of str
-        The mode of each instance.
-    written : dict of str to dict
-        By member, the discrete inputs that it was given last.
-    """
-
-    events: int
-    next_events: list[float]
-    modes: list[str]
-    written: dict[str, Any]
 
 
 class JointSystem:
@@ -79,8 +57,9 @@ class JointSystem:
         self._model: JointModel | None = None
         self._wiring: JointWiring | None = None
         self._lagging: frozenset[str] | None = None
-        self._settled, self._since = False, math.nan
-        self._remembered: EventMemory | None = None
+        self._outputs_are_present = False  # whether the members are where the solver is, so they can be read
+        self._since = math.nan
+        self._remembered: SavedMemory | None = None
 
     @property
     def names(self) -> list[str]:
@@ -165,9 +144,12 @@ class JointSystem:
             try:
                 part.now, part.next_event, _ = part.model.leave_event_mode(start)
             except Exception as error:
-                self._raise(error, part.name)
+                failure = member_error(error, members, part.name, start)
+                raise failure from failure.__cause__
         self._raise_stop_wish(start)
         wiring, self._lagging = self._wire(first)
+        for part in parts:
+            part.model.block.words[LAZY] = int(part.name in self._lagging)
         model = self._model = JointModel(parts, wiring)
         self._wiring = wiring
         self.guard(lambda: self._agree(start))
@@ -183,7 +165,7 @@ class JointSystem:
             wants_steps=any(part.model.wants_steps for part in parts),
         )
         self._solver = self.guard(make)
-        self._settled = False
+        self._invalidate_outputs()
         if any(member.notes_steps for member in members.values()):
             self.solver.simulator.set_monitor(self._record_step)
         self.guard(self.solver.simulator.initialize)
@@ -197,7 +179,7 @@ class JointSystem:
             part.model.end_instant()
 
     def _wire(self, first: Mapping[str, Mapping[str, float]]) -> tuple[JointWiring, frozenset[str]]:
-        """The connections, with what FMUs do not say about their outputs; and whose outputs are late."""
+        """The connections, with feedthrough that FMUs do not declare; and the members whose outputs lag."""
         continuous = {name: member.continuous_inputs() for name, member in self.members.items()}
         descriptions = {n: m.describe() for n, m in self.members.items()} | self._descriptions
         lagging = set()
@@ -211,11 +193,9 @@ class JointSystem:
                 if member.outputs_lag(real):
                     lagging.add(name)
             except Exception as error:
-                self._raise(error, name)
+                failure = member_error(error, self.members, name, self._since)
+                raise failure from failure.__cause__
         wiring = JointWiring(self.links, self.members, descriptions, continuous)
-        for name, member in self.members.items():
-            assert member.model is not None
-            member.model.block.words[LAZY] = int(name in lagging)
         wiring.start_from({x.end: first[x.target][x.input] for x in wiring.continuous})
         return wiring, frozenset(lagging)
 
@@ -241,7 +221,7 @@ class JointSystem:
         solver, name = self.solver, member.name
         outer = {n: v for n, v in values.items() if n not in self._fed(name)}
         solver.hold({(name, n): v for n, v in outer.items() if (name, n) in solver.known})
-        self._settled = False
+        self._invalidate_outputs()
         changed = member.changed_ports({n: v for n, v in outer.items() if (name, n) not in solver.known})
         if changed:
             self._pass_events({name: changed})
@@ -251,10 +231,14 @@ class JointSystem:
         self.solver.follow({(name, input): slope for input, slope in slopes.items()})
 
     def settle(self) -> None:
-        """Move all to the present point, for reading."""
-        if not self._settled:
+        """Move all members to the present point, for reading."""
+        if not self._outputs_are_present:
             self.guard(self.solver.settle, "setting the time")
-            self._settled = True
+            self._outputs_are_present = True
+
+    def _invalidate_outputs(self) -> None:
+        """Let `settle` move the members again: the time, a state or an input has changed."""
+        self._outputs_are_present = False
 
     def step(self, time: float, size: float) -> float:
         """Integrate to ``time + size``, through all events on the way.
@@ -276,7 +260,8 @@ class JointSystem:
 
     def advance(self, advance: Callable[[], None], time: float) -> float:
         """Take a step that began at `time` (s); see `step`."""
-        self._since, self._settled = time, False
+        self._since = time
+        self._invalidate_outputs()
         self.guard(advance)
         self.solver.hold_inputs()
         self._raise_stop_wish(self.solver.time)
@@ -286,7 +271,7 @@ class JointSystem:
         """Let compiled code step the system."""
         assert self._wiring is not None
         is_new, called = self.solver.called is None, CalledModelExchange.of(self.solver)
-        self._settled = False
+        self._invalidate_outputs()
         if is_new:
             called.compare(self._wiring.sampled())
         return called
@@ -314,40 +299,39 @@ class JointSystem:
             return
         called.record.is_noted = 1
         if not called.record.is_remembered:
-            self._remembered = self._memory(self.solver.events_when_saved)
+            self._remembered = self._saved_memory(self.solver.events_when_saved)
             called.record.is_remembered = 1
 
-    def remember(self) -> EventMemory:
+    def remember(self) -> SavedMemory:
         """The memory of Python besides a state that compiled code saves."""
-        return self._memory(self.solver.event_total)
+        return self._saved_memory(self.solver.event_total)
 
-    def remember_saved(self) -> EventMemory:
+    def remember_saved(self) -> SavedMemory:
         """The memory of Python when the state was saved."""
         is_known = self.call().record.is_remembered
         if is_known and self._remembered is not None:
             return self._remembered
-        return self._memory(self.solver.events_when_saved)
+        return self._saved_memory(self.solver.events_when_saved)
 
-    def _memory(self, events: int) -> EventMemory:
+    def _memory(self, events: int) -> JointMemory:
         """The present memory, with this number of events."""
         assert self._model is not None
-        return EventMemory(
-            events,
-            next_events=[part.next_event for part in self._model.parts],
-            modes=[part.model.instance.mode for part in self._model.parts],
-            written={name: member.written for name, member in self.members.items()},
-        )
+        return JointMemory.of(events, self._model.parts, self.members)
 
-    def forget(self, memory: EventMemory) -> None:
-        """Events since then have not happened; compiled code restores the state."""
+    def _saved_memory(self, events: int) -> SavedMemory:
+        """The present memory for a state of compiled code, with this number of events."""
         assert self._model is not None
-        self.solver.simulator.events.truncate(memory.events)
+        return SavedMemory(self._memory(events), [part.model.instance.mode for part in self._model.parts])
+
+    def forget(self, saved: SavedMemory) -> None:
+        """Remove the events since then; compiled code restores the state."""
+        assert self._model is not None
+        self.solver.simulator.events.truncate(saved.memory.events)
         self._model.stop_requested = False
         self._model.forget()
-        for part, time, mode in zip(self._model.parts, memory.next_events, memory.modes, strict=True):
-            part.next_event, part.model.instance.mode = time, mode
-        for name, written in memory.written.items():
-            self.members[name].written = written
+        saved.memory.apply(self._model.parts, self.members)
+        for part, mode in zip(self._model.parts, saved.modes, strict=True):
+            part.model.instance.mode = mode
         self.call()
 
     def leave(self) -> None:
@@ -380,7 +364,7 @@ class JointSystem:
         self.guard(model.compute_all)
         self._store_values(time)
         self.solver.jump(states, following)
-        self._settled = False
+        self._invalidate_outputs()
 
     def _store_values(self, time: float) -> None:
         """Store the values of all members at a time inside a step, for rows."""
@@ -391,9 +375,8 @@ class JointSystem:
 
     def _record_step(self, state: cosim.State) -> None:
         """Record the values of the members at the end of an integrator step."""
-        self._settled = False
-        self.settle()
-        self._settled = False
+        self.guard(self.solver.settle, "setting the time")
+        self._invalidate_outputs()  # the step goes on
         self._store_values(float(state.time))
 
     def _raise_stop_wish(self, time: float) -> None:
@@ -409,72 +392,46 @@ class JointSystem:
         return len(self.members) == 1
 
     def guard(self, action: Any, what: str = "") -> Any:
-        """Call a function; its exceptions become an error that names the member."""
-        model = self._model
-        assert model is not None
+        """Call a function; its exceptions become a `joint_error`, which names the member.
+
+        Parameters
+        ----------
+        action : callable
+        what : str
+            The call, for the message.
+        """
+        assert self._model is not None
         try:
             return action()
         except (CoSimulationError, StopRequested):
             raise
         except Exception as error:
-            causes: list[BaseException] = [error]
-            while causes[-1].__cause__ is not None:
-                causes.append(causes[-1].__cause__)
-            of_ours = next((c for c in causes if isinstance(c, (CoSimulationError, UnsolvedError))), None)
-            if isinstance(of_ours, CoSimulationError):
-                raise of_ours from error
-            deepest = causes[-1]
-            name = model.at or next(iter(self.members))
-            is_of_member = isinstance(deepest, Exception) and not isinstance(deepest, cosim.SimulationError)
-            if of_ours is None and is_of_member:
-                self._raise(deepest, name, what)
-            if self._is_alone:
-                raise self.members[name].failed(RuntimeError(str(error))) from error
-            text = f"{self}, solved jointly: {of_ours or model.lost or deepest}"
-            raise CoSimulationError(self._since, text) from error
-
-    def _raise(self, error: BaseException, name: str, what: str = "") -> NoReturn:
-        """Raise the error for a failed call of a member."""
-        failure = self.members[name].failed(error, what)
-        if failure is not error:
-            failure.__cause__ = error
-        if self._is_alone:
+            failure = joint_error(error, self._model, self.members, self._since, what)
             raise failure from failure.__cause__
-        raise CoSimulationError(self._since, str(failure), name) from failure
 
     def to_bytes(self, name: str) -> bytes:
         """The part of the state outside the members (State, start values), stored with the last one."""
         if name != next(reversed(self.members)):
             return b""
-        assert self._model is not None and self._wiring is not None
-        memory = {
-            "events": self.solver.simulator.events.total,
-            "next": [part.next_event for part in self._model.parts],
-            "loops": self._wiring.memory(),
-            "written": {name: member.written for name, member in self.members.items()},
-        }
-        head = json.dumps(memory).encode()
-        return len(head).to_bytes(LENGTH, "little") + head + self.solver.simulator.state.to_bytes()
+        assert self._wiring is not None
+        memory = self._memory(self.solver.simulator.events.total)
+        return memory.to_bytes(self._wiring.memory()) + self.solver.simulator.state.to_bytes()
 
     def restore(self, saved: bytes) -> None:
         """Restore a state of `to_bytes`, after the members have restored theirs."""
         assert self._model is not None and self._wiring is not None
-        end = LENGTH + int.from_bytes(saved[:LENGTH], "little")
-        memory = json.loads(saved[LENGTH:end])
-        self.guard(lambda: self.solver.restore(saved[end:], memory["events"]))
-        for part, following in zip(self._model.parts, memory["next"], strict=True):
-            part.next_event = following
-        for name, written in memory["written"].items():
-            self.members[name].written = written
-        self._wiring.put_back(memory["loops"])
-        self._settled = False
+        memory, loops, state = JointMemory.from_bytes(saved)
+        self.guard(lambda: self.solver.restore(state, memory.events))
+        memory.apply(self._model.parts, self.members)
+        self._wiring.put_back(loops)
+        self._invalidate_outputs()
         forgetful = [member for member in self.members.values() if member.remembers_relations]
         if forgetful:
             self.settle()
             for member in forgetful:
                 self.guard(member.refresh_relations)
-            self._wiring.put_back(memory["loops"])
-            self._settled = False
+            self._wiring.put_back(loops)
+            self._invalidate_outputs()
 
     def end(self) -> None:
         """End the simulation."""
@@ -495,46 +452,11 @@ class JointSystem:
         if self._solver is None or self._model is None:
             return []
         idle = cosim.EventCause.TIME_ADVANCED
-        all_events = [e for e in self._solver.simulator.events if e.changed or e.cause is not idle]
+        events = [e for e in self._solver.simulator.events if e.changed or e.cause is not idle]
         if self._is_alone:
-            return all_events
+            return events
         part = next(part for part in self._model.parts if part.name == name)
-        events = []
-        for event in all_events:
-            kind, _, number = event.handler.removeprefix("fmu.").rpartition("_")
-            if kind == "state_event":
-                place = int(number) - part.indicators.start
-                if not 0 <= place < part.model.indicators:
-                    continue
-                event = replace(
-                    event,
-                    handler=f"fmu.state_event_{place}",
-                    witness=f"fmu.indicator_{place}",
-                    name=f"indicator_{place}",
-                )
-            elif event.handler == "fmu.time_event":
-                if name not in self._model.due.get(event.time, [name]):
-                    continue
-            elif not event.changed or not part.model.wants_steps:
-                continue
-            events.append(_of_member(event, part))
-        return events
-
-
-def _of_member(event: cosim.EventRecord, part: JointPart) -> cosim.EventRecord:
-    """The record with the states of one member alone."""
-    if "fmu.z" not in event.changed:
-        return event
-    before, after = ({**side, "fmu.z": side["fmu.z"][part.states]} for side in (event.before, event.after))
-    changed = tuple(
-        path for path in event.changed if path != "fmu.z" or list(before[path]) != list(after[path])
-    )
-    return replace(
-        event,
-        changed=changed,
-        before={n: v for n, v in before.items() if n in changed},
-        after={n: v for n, v in after.items() if n in changed},
-    )
+        return events_of_member(events, part, self._model.due)
 
 
 def _feeds(link: Link, continuous: Mapping[str, Sequence[str]]) -> bool:

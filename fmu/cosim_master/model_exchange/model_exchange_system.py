@@ -30,6 +30,12 @@ from cosim_master.model_exchange.system_calls import (
 )
 
 integers_at, reals_at = foreign.integers_at, foreign.reals_at
+PART = "fmu."
+"""Prefix of all names in the system."""
+STATE_EVENT = f"{PART}state_event_"
+"""Name of the handler of an event indicator, before its number."""
+TIME_EVENT = f"{PART}time_event"
+"""Name of the handler of time events."""
 
 
 class ModelExchangeInstance(Protocol):
@@ -156,17 +162,24 @@ def _component(states: int, inputs: int, indicators: int, wants_steps: bool) -> 
         "explain_failure": _explain_failure,
         "derivatives": derivatives,
         "next_event": next_time,
-        "time_event": cosim.on(next_time, does="unrestricted")(_handle_time_event),
+        TIME_EVENT.removeprefix(PART): cosim.on(next_time, does="unrestricted")(_handle_time_event),
     }
     for i in range(indicators):
         crossing = cosim.witness(_indicator(i))
         body[f"indicator_{i}"] = crossing
-        body[f"state_event_{i}"] = cosim.on(crossing, does="unrestricted")(_copy(_handle_event))
+        name = f"{STATE_EVENT.removeprefix(PART)}{i}"
+        body[name] = cosim.on(crossing, does="unrestricted")(_copy(_handle_event))
     if wants_steps:
         body["wanted"] = cosim.signal()
         body["step_ended"] = after_step
         body["step_event"] = cosim.on(body["wanted"], does="unrestricted")(_handle_step_event)
     return type("ModelExchangeFmu", (cosim.Component,), body)
+
+
+def indicator_of(event: cosim.EventRecord) -> int | None:
+    """The number of the event indicator that caused an event; None for any other event."""
+    _, _, number = event.handler.partition(STATE_EVENT)
+    return int(number) if number else None
 
 
 def _handle_event(self: Any, state: Any, next_state: Any) -> cosim.EventStatus | None:

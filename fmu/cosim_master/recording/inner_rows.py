@@ -38,6 +38,15 @@ class InputCourse(NamedTuple):
         past = time - self.time
         return [v + s * past if s else v for v, s in zip(self.values, self.slopes, strict=True)]
 
+    def to_list(self) -> list[Any]:
+        """The course for a checkpoint."""
+        return [self.time, list(self.values), None if self.slopes is None else list(self.slopes)]
+
+    @classmethod
+    def from_list(cls, saved: Sequence[Any]) -> InputCourse:
+        """The course of which `to_list` returned the list."""
+        return cls(*saved)
+
 
 class InnerValues(NamedTuple):
     """The values of a participant at an instant between two communication points.
@@ -74,6 +83,10 @@ class InnerRow(NamedTuple):
     owner: int
     time: float
     values: dict[int, float]
+
+
+INNER_ROW_FORM = tuple(InnerRow(after=0, owner=0, time=0.0, values={}))
+"""The form of a row in a checkpoint."""
 
 
 class RowCourse(NamedTuple):

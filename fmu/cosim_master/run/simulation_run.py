@@ -31,8 +31,10 @@ from cosim_master.recording.co_simulation_result import (
 from cosim_master.recording.kept_points import KeptPoints
 from cosim_master.recording.recorded_variables import reads_with_states
 from cosim_master.recording.recorder import Recorder
+from cosim_master.run.check_serializes import check_serializes
 from cosim_master.run.run_hooks import RunHooks
-from cosim_master.run.snapshot import Snapshot, check_serializes, identity
+from cosim_master.run.run_identity import identity
+from cosim_master.run.snapshot import Snapshot
 from cosim_master.run.wall_clock import Pace, TimeLimit
 from cosim_master.start.initialize_participants import initialize_participants
 from cosim_master.trust.assess_coupling import assess_coupling

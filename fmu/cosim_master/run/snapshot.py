@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cosim
-from cosim.kit import ParticipantDescription, ResultStream, checkpoint_bytes, file_digest
-from cosim_master.algorithms import exchange_layout
-from cosim_master.coupling.coupling import CommunicationPoints, file_paths
+from cosim.kit import checkpoint_bytes
+from cosim_master.coupling.coupling import CommunicationPoints
 from cosim_master.processes.plain_events import event_of_plain, plain_event
 from cosim_master.recording.co_simulation_result import events_inside
 from cosim_master.recording.collect_samples import Collected
-from cosim_master.recording.inner_rows import InputCourse
+from cosim_master.recording.inner_rows import INNER_ROW_FORM, InputCourse
 from cosim_master.run.object_memory import memory_of, put_back
+from cosim_master.run.run_identity import differences
 from cosim_master.run.saved_trees import LARGEST, from_bytes, to_bytes
 from cosim_master.run.tree_forms import check_form
 
@@ -29,12 +29,16 @@ GROWING = (
     *("events", "happened", "rows.inner", "rows.texts", "rows.times", "rows.table", KEPT_SAMPLES),
     *("derivatives.times", "derivatives.rows"),
 )
-"""Lists and arrays of a snapshot that grow while a run goes on; what takes them back checks their lengths."""
+"""Lists and arrays of a snapshot that grow during a run; whatever restores them checks their lengths."""
+
+
+FORM_OF_EVENTS = cosim.EventRecord(0.0, cosim.EventCause.TRIGGERED, "", "", (0.0, 0.0))
+"""An event whose form is that of all saved events."""
 
 
 @dataclass(frozen=True)
-class Held:
-    """A state as a participant saves it."""
+class StateInMemory:
+    """A state as a participant saves it, for this run alone; in a checkpoint there are bytes in its place."""
 
     token: Any
 
@@ -71,7 +75,9 @@ class Snapshot:
         states: dict[str, Any] = {}
         for name, participant in coupled.participants.items():
             token = coupled.guarded(name, participant.save)
-            states[name] = Held(token) if in_memory else coupled.guarded(name, participant.serialize, token)
+            states[name] = (
+                StateInMemory(token) if in_memory else coupled.guarded(name, participant.serialize, token)
+            )
         return cls(cls._tree(run, index, states))
 
     @classmethod
@@ -84,7 +90,8 @@ class Snapshot:
             "participants": states,
             "board": {name: list(values) for name, values in coupled.board.items()},
             "held": {name: list(values) for name, values in coupled.held.items()},
-            "drives": {name: _course(course) for name, course in coupled.courses.items()},
+            # the key is part of the format of saved files
+            "drives": {name: course.to_list() for name, course in coupled.courses.items()},
             "coupling": coupled.samples.memory(),
             "stop_reason": coupled.stop_reason,
             "events": [plain_event(event) for event in coupled.events],
@@ -167,13 +174,7 @@ class Snapshot:
             for name in accepted
             if name not in here["participants"]
         ]
-        for key, value in here.items():
-            if there.get(key) != value:
-                if key == "participants" and list(value) == list(there.get(key, ())):
-                    problems += _changed_participants(there[key], value, accepted)
-                else:
-                    text = f"{key} differ: {_short(there.get(key))}, here {_short(value)}"
-                    problems.append(cosim.Problem("checkpoint", text))
+        problems += differences(there, here, accepted)
         index = self.tree["index"]
         if not problems and (index > points.count or points.time(index) != self.time):
             text = f"was made at t = {self.time:.9g} s, no communication point up to {points.until:.9g} s"
@@ -182,12 +183,12 @@ class Snapshot:
             raise cosim.ModelError(problems)
 
     def check_states(self, run: SimulationRun) -> None:
-        """Refuse, before the run, participants that do not take what they gave.
+        """Refuse, before the run, participants that reject their own saved states.
 
         Raises
         ------
         ModelError
-            Naming each of them.
+            A problem for each of them.
         """
         problems = []
         for name, data in self.tree["participants"].items():
@@ -195,34 +196,31 @@ class Snapshot:
                 run.coupled.participants[name].deserialize(data)
             except Exception as error:  # whatever code a participant runs
                 kind = "" if isinstance(error, cosim.CosimError) else f"{type(error).__name__}: "
-                text = f"it does not take back the state that it gave: {kind}{error}"
-                text = f"cannot be saved in a checkpoint: {text}"
+                text = f"cannot be saved in a checkpoint: it rejects its own saved state: {kind}{error}"
                 problems.append(cosim.Problem(f"participants.{name}", text))
         if problems:
             raise cosim.ModelError(problems)
 
     def _check_form(self, run: SimulationRun) -> None:
-        """Refuse a tree that has another form than that of this run has: a damaged file, or a forged one."""
+        """Refuse a tree of another form than the tree of this run has: a damaged file, or a forged one."""
         tree, names = self.tree, run.coupled.participants
         for key, value in self._tree(run, 0, dict.fromkeys(names, b"")).items():
             if key == "coupling":
                 value = {**value, "steps": {}}  # which participants have stepped at another time: see below
             if key != "identity":
                 check_form(tree.get(key), value, key, GROWING)
-        drives = {name: _course(InputCourse(0.0, list(held), None)) for name, held in tree["held"].items()}
-        check_form(tree["drives"], {name: drives.get(name, {}) for name in tree["drives"]}, "drives")
+        courses = {name: InputCourse(0.0, list(inputs)).to_list() for name, inputs in tree["held"].items()}
+        check_form(tree["drives"], {name: courses.get(name, {}) for name in tree["drives"]}, "drives")
         steps = tree["coupling"]["steps"]
         check_form(steps, dict.fromkeys(steps, (0.0, 0.0)), "coupling.steps")
-        event = plain_event(cosim.EventRecord(0.0, cosim.EventCause.TRIGGERED, "", "", (0.0, 0.0)))
-        each: dict[str, Any] = {"events": event, "happened": event, "inner": (0, 0, 0.0, {})}
-        for key, rows in (
-            ("events", tree["events"]),
-            ("happened", tree["happened"]),
-            ("inner", tree["rows"]["inner"]),
+        rows, event = tree["rows"], plain_event(FORM_OF_EVENTS)
+        for key, entries, form in (
+            ("events", tree["events"], event),
+            ("happened", tree["happened"], event),
+            ("inner", rows["inner"], INNER_ROW_FORM),
         ):
-            for i, row in enumerate(rows):
-                check_form(row, each[key], f"{key}[{i}]", [f"{key}[{i}].changed"])
-        rows = tree["rows"]
+            for i, entry in enumerate(entries):
+                check_form(entry, form, f"{key}[{i}]", [f"{key}[{i}].changed"])
         if len(rows["times"]) != len(rows["table"]):
             raise cosim.CosimError("is damaged: the number of its times is not the number of its rows")
 
@@ -230,18 +228,19 @@ class Snapshot:
         """Put everything back into a run that has been initialized; the communication point reached."""
         coupled, tree = run.coupled, self.tree
         states = tree["participants"]
-        if not any(isinstance(state, Held) for state in states.values()):  # else it was made in this process
-            self._check_form(run)
+        if not any(isinstance(state, StateInMemory) for state in states.values()):
+            self._check_form(run)  # it comes from a file
         try:
             for name, data in states.items():
                 participant = coupled.participants[name]
-                held = isinstance(data, Held)
-                token = data.token if held else coupled.guarded(name, participant.deserialize, data)
+                is_in_memory = isinstance(data, StateInMemory)
+                token = data.token if is_in_memory else coupled.guarded(name, participant.deserialize, data)
                 coupled.guarded(name, participant.restore, token)
             coupled.clear_inner_values()
             coupled.board.update(tree["board"])
             coupled.held.update(tree["held"])
-            coupled.courses.update({name: InputCourse(*course) for name, course in tree["drives"].items()})
+            for name, course in tree["drives"].items():
+                coupled.courses[name] = InputCourse.from_list(course)
             coupled.samples.put_back(tree["coupling"])
             coupled.stop_reason, coupled.time = tree["stop_reason"], tree["time"]
             coupled.events[:] = [event_of_plain(event) for event in tree["events"]]
@@ -259,78 +258,6 @@ class Snapshot:
         return index
 
 
-def identity(run: SimulationRun) -> dict[str, Any]:
-    """What has to be the same in the run that goes on."""
-    loop = run.loop
-    paths = file_paths(loop.participants) | loop.python_files
-    return {
-        "participants": {
-            name: [description.kind, "" if (path := paths[name]) is None else file_digest(path)]
-            for name, description in loop.descriptions.items()
-        },
-        "connections": [f"{link} {link.factor!r} {link.offset!r}" for link in loop.all_links],
-        "start values": repr({name: dict(values) for name, values in loop.start_values.items()}),
-        "tolerances": repr(dict(loop.tolerances)),
-        "algorithms": [type(run.algorithm).__name__, repr(loop.options)],
-        "layouts of what algorithms remember": exchange_layout.digest(),
-        "communication steps": [loop.start, loop.step, repr(dict(loop.step_multiple))],
-        "orders": list(loop.order),
-        "recorded signals": run.recorder.paths,
-        "derivatives": [] if run.derivatives is None else run.derivatives.by,
-    }
-
-
-def _changed_participants(
-    before: Mapping[str, Any], now: Mapping[str, Any], accepted: Collection[str]
-) -> list[cosim.Problem]:
-    """What has changed in participants of the same names, but for files that are accepted."""
-    problems = []
-    for name, (kind, file) in now.items():
-        kind_before, file_before = before[name]
-        if kind != kind_before:
-            text = f"was a {kind_before} in the checkpoint, and is a {kind}: its state cannot be the same"
-        elif file != file_before and name not in accepted:
-            text = (
-                f"{_file(file_before)} was used before the checkpoint, {_file(file)} is here: if its states "
-                f"are the same, go on with --accept-changed {name} (restore(…, accept_changed=['{name}']))"
-            )
-        else:
-            continue
-        problems.append(cosim.Problem(f"participants.{name}", text))
-    return problems
-
-
-def _file(digest: Any) -> str:
-    """``plant.fmu (sha256 1a2b3c4d…)``."""
-    if not isinstance(digest, Mapping):
-        return "no file"
-    return f"{digest.get('file')} (sha256 {digest.get('sha256', '')[:8]}…)"
-
-
-def check_serializes(descriptions: Mapping[str, ParticipantDescription], stream: ResultStream | None) -> None:
-    """Refuse, before the run, what cannot be saved.
-
-    Raises
-    ------
-    ModelError
-        Naming every participant that cannot serialize its state.
-    """
-    problems = [
-        cosim.Problem(
-            f"participants.{name}",
-            f"cannot be saved in a checkpoint: a {description.kind} that does not serialize its state"
-            + (" (canSerializeFMUstate)" if "FMI" in description.kind else ""),
-        )
-        for name, description in descriptions.items()
-        if not description.can_serialize
-    ]
-    if stream is not None:
-        text = "rows that have gone to a stream are not saved: hold the results in memory"
-        problems.append(cosim.Problem("checkpoint", text))
-    if problems:
-        raise cosim.ModelError(problems)
-
-
 def _algorithm_memory(algorithm: cosim.MasterAlgorithm) -> Any:
     try:
         return memory_of(algorithm)
@@ -340,12 +267,3 @@ def _algorithm_memory(algorithm: cosim.MasterAlgorithm) -> Any:
             f"cannot be saved in a checkpoint: {kind} remembers what is not a number, text or array ({error})"
         )
         raise cosim.ModelError.of("master.algorithm", text) from None
-
-
-def _course(course: InputCourse) -> list[Any]:
-    return [course.time, list(course.values), None if course.slopes is None else list(course.slopes)]
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 200 else f"{text[:200]}…"

@@ -26,14 +26,13 @@ from cosim_master.trust.exact_inputs import are_exact
 from cosim_master.trust.explained_bars import KNOWN, bars_room, linear_bars
 from cosim_master.trust.least_squares import clear
 from cosim_master.trust.run_in_intervals import WIRED_HEAD, wired_at
-from cosim_master.trust.verdict import FACTS, IS_FINE, UNKNOWN, UNSTABLE, put_scales, verdict_of
+from cosim_master.trust.verdict import IS_FINE, MAY_BE_EXACT, UNKNOWN, UNSTABLE, put_scales, verdict_of
 
 reals_at = foreign.reals_at
 NOT_KNOWN, ABSENT = -1.0, -2.0
 """An error that is not known; for a moment, that of an output without a value."""
-MAY_BE_EXACT = FACTS
-"""Place behind the facts of the algorithm: whether inputs may be exact."""
 VERDICT, ERROR, FIRST_BAR = range(3)
+"""Places in `Assessment.outcome`: the verdict, the largest error, and the error of the first output."""
 
 
 class Assessment(NamedTuple):
@@ -46,6 +45,7 @@ class Assessment(NamedTuple):
     groups : ndarray of int, shape (outputs,)
         Outputs of one participant and one unit have one number.
     facts : ndarray, shape (4,)
+        See `facts_of`.
     changes : ndarray
     at_once : ndarray of int, shape (inputs,)
         The fields of `PossiblyExact`, if inputs may be exact.

@@ -6,7 +6,7 @@ import numpy as np
 
 import cosim
 from cosim_master.exchange.coupled_participants import CoupledParticipants
-from cosim_master.trust.assess_samples import Assessment
+from cosim_master.trust.assess_samples import FIRST_BAR, Assessment
 from cosim_master.trust.coupling_report import groups_of
 from cosim_master.trust.exact_inputs import possibly_exact
 from cosim_master.trust.run_in_intervals import Wired
@@ -16,7 +16,7 @@ from cosim_master.trust.wired_arrays import wired_arrays
 
 
 def assessment_of(coupled: CoupledParticipants, algorithm: cosim.MasterAlgorithm) -> tuple[Wired, Assessment]:
-    """The arrays of both groups.
+    """The wiring and the assessment arrays that `assess_samples` reads.
 
     Parameters
     ----------
@@ -32,10 +32,10 @@ def assessment_of(coupled: CoupledParticipants, algorithm: cosim.MasterAlgorithm
         wanted=np.array([port in wanted for port in ports], dtype=np.int64),
         is_residual=is_residual,
         groups=groups,
-        facts=np.append(facts_of(algorithm, coupled.descriptions), exact is not None),
+        facts=facts_of(algorithm, coupled.descriptions, may_be_exact=exact is not None),
         changes=np.zeros(0) if exact is None else exact.changes,
         at_once=np.zeros(wiring.sources.size, dtype=np.int64) if exact is None else exact.at_once,
         largest=np.zeros(len(ports)),
-        outcome=np.zeros(2 + len(ports)),
+        outcome=np.zeros(FIRST_BAR + len(ports)),
     )
     return wired_arrays(wiring, len(ports)), assessed

@@ -20,15 +20,31 @@ VERDICTS = ("fine", "smaller step", "tighter tolerance", "other algorithm", "unk
 IS_FINE, SMALLER_STEP, TIGHTER, OTHER_ALGORITHM, UNKNOWN, UNSTABLE = range(1, len(VERDICTS) + 1)
 MOST_SHORTER = 20.0
 """If steps would have to be this many times shorter, another algorithm is better."""
-ORDER, IS_TIGHTENED, HAS_OTHER, FACTS = range(4)
-"""Of the algorithm: its order, whether it has a tolerance, whether another one errs less."""
+ORDER, IS_TIGHTENED, HAS_OTHER, MAY_BE_EXACT, FACTS = range(5)
+"""Places of the facts: the order of the algorithm, whether it has a tolerance, whether another algorithm errs
+less, and whether inputs may be exact; behind them, how many facts there are."""
 
 
-def facts_of(algorithm: cosim.MasterAlgorithm, descriptions: Mapping[str, ParticipantDescription]) -> Reals:
-    """The facts that `verdict_of` needs of an algorithm, and of the participants."""
+def facts_of(
+    algorithm: cosim.MasterAlgorithm,
+    descriptions: Mapping[str, ParticipantDescription],
+    *,
+    may_be_exact: bool = False,
+) -> Reals:
+    """The facts of a coupling, shape (4,), by `ORDER`, `IS_TIGHTENED`, `HAS_OTHER` and `MAY_BE_EXACT`.
+
+    Parameters
+    ----------
+    algorithm : MasterAlgorithm
+    descriptions : mapping of str to ParticipantDescription
+        The descriptions of all participants.
+    may_be_exact : bool
+        Whether inputs may be exact (`possibly_exact`); `verdict_of` does not read it.
+    """
     facts = np.zeros(FACTS)
     facts[ORDER], facts[IS_TIGHTENED] = algorithm.order, algorithm.tightened() is not None
     facts[HAS_OTHER] = bool(better_algorithm(algorithm, descriptions))
+    facts[MAY_BE_EXACT] = may_be_exact
     return facts
 
 

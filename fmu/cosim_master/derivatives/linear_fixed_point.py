@@ -1,0 +1,44 @@
+"""The solution of closed loops of tangents, which are linear in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Reals = NDArray[np.float64]
+
+
+def linear_fixed_point(respond: Callable[[Reals], Reals], directions: int, m: int) -> Reals:
+    """Solve ``x = A x + b`` for each direction, where `respond` returns ``A x + b``.
+
+    `respond` is called with 0 and with unit vectors. A caller that needs its side effects for the solution
+    calls it once more, with the array that this function returns.
+
+    Parameters
+    ----------
+    respond : callable
+        From an array, shape (directions, m), to another one of this shape; row by row the same function.
+    directions : int
+        The number of rows.
+    m : int
+        The number of unknowns in each row.
+
+    Returns
+    -------
+    ndarray, shape (directions, m)
+        NaN if ``I - A`` is singular.
+    """
+    start = respond(np.zeros((directions, m)))
+    matrix = np.zeros((m, m))
+    for first in range(0, m, directions):
+        columns = range(first, min(first + directions, m))
+        units = np.zeros((directions, m))
+        units[range(len(columns)), columns] = 1.0
+        matrix[:, columns] = (respond(units) - start)[: len(columns)].T
+    with np.errstate(all="ignore"):
+        try:
+            return np.asarray(np.linalg.solve(np.eye(m) - matrix, start.T).T, dtype=np.float64)
+        except np.linalg.LinAlgError:
+            return np.full((directions, m), np.nan)
