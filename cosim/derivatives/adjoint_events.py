@@ -74,7 +74,7 @@ def reverse_phase(run, carrier, back, at, head):
 
 
 def event_that_shifts(run, back, first, last):
-    """The handler whose event moves the time, as `tangent_events.wants_shift` says; -1: there is none."""
+    """The handler whose event moves the time (`tangent_events.compute_event_dots`); -1: there is none."""
     at = first
     while at < last:
         event = rows_of(log.LoggedEvent, back.trail, at, 1)[0]

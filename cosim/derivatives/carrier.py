@@ -102,7 +102,7 @@ class Carrier(NamedTuple):
     spare_y_dot: Reals
     spare_c: Reals
     spare_c_dot: Reals
-    wanted: Reals  # tangents of the time of an event
+    event_dots: Reals  # tangents of the time of an event, a kink or an exchange
     kept: Reals  # times of kinks, then their tangents
     inner_caches: Reals  # of points inside a step
     inner_dots: Reals  # along one direction
@@ -232,11 +232,14 @@ def walk_present(run, carrier, i, first, last):
     )  # fmt: skip
 
 
-def realize_tangents(run, carrier, wanted):
-    """Evaluate the present cache and its tangents; the flow becomes that of the present states."""
+def realize_tangents(run, carrier, stage):
+    """Evaluate the present cache and its tangents up to a stage: IS_MOTION or IS_REPORT.
+
+    The flow becomes that of the present states.
+    """
     notes = carrier.notes
     known = notes.freshness
-    if known >= wanted:
+    if known >= stage:
         return
     if known == NOT_FRESH:
         first = run.plan.derivatives.first
@@ -247,17 +250,17 @@ def realize_tangents(run, carrier, wanted):
         for m in range(flow.shape[0]):
             flow[m] = carrier.c[m]
         walk_present_motion(run, carrier, 0)
-    if wanted == IS_REPORT:
+    if stage == IS_REPORT:
         for i in range(carrier.directions):
             walk_present(run, carrier, i, run.plan.derivatives.last, run.plan.report_end)
-    notes.freshness = wanted
+    notes.freshness = stage
 
 
-def shift_time(run, carrier, wanted):
-    """Describe the tangents at a time that moves so."""
+def shift_time(run, carrier, new_time_dots):
+    """Describe the tangents at a time that moves so: `new_time_dots` become those of the time."""
     n = carrier.y.shape[0]
     for i in range(1, carrier.directions):
-        shift = wanted[i] - carrier.time_dots[i]
+        shift = new_time_dots[i] - carrier.time_dots[i]
         y_dot = part_of(carrier.y_dots, i, carrier.y)
         if shift != 0.0:
             for m in range(n):
@@ -266,7 +269,7 @@ def shift_time(run, carrier, wanted):
             flow = part_of(carrier.memory_dots, 0, carrier.memory)
             for m in range(memory_dot.shape[0]):
                 memory_dot[m] += flow[m] * shift
-            carrier.time_dots[i] = wanted[i]
+            carrier.time_dots[i] = new_time_dots[i]
             carrier.notes.freshness = NOT_FRESH
 
 

@@ -38,22 +38,28 @@ GRAZING = 1e-9
 def follow_phase(run, carrier, cause, first, last):
     """Differentiate the handlers of one kind and cause, whose events lie in a part of the tape."""
     begin_phase(run, carrier, cause)
-    at = first
+    at = next_event(run, first, last)
     while at < last:
         event = log.logged_event(run, at)
-        if event.handler >= 0.0:
-            move_time(run, carrier, run.handlers[int(event.handler)])
-            realize_tangents(run, carrier, IS_REPORT)
-        at += int(event.length)
+        move_time(run, carrier, run.handlers[int(event.handler)])
+        realize_tangents(run, carrier, IS_REPORT)
+        at = next_event(run, at + int(event.length), last)
     copy_to_working(run, carrier)
-    at = first
+    at = next_event(run, first, last)
     while at < last:
         event = log.logged_event(run, at)
-        if event.handler >= 0.0 and event.answer > 0.0:
+        if event.answer > 0.0:
             follow_handler(run, carrier, run.handlers[int(event.handler)])
-        at += int(event.length)
+        at = next_event(run, at + int(event.length), last)
     copy_from_working(run, carrier)
     carrier.notes.freshness = NOT_FRESH
+
+
+def next_event(run, at, last):
+    """The place of the first event in a part of the tape, past findings; its end if there is none."""
+    while at < last and log.logged_event(run, at).handler < 0.0:
+        at += int(log.logged_event(run, at).length)
+    return at
 
 
 def begin_phase(run, carrier, cause):
@@ -70,47 +76,56 @@ def begin_phase(run, carrier, cause):
 
 def move_time(run, carrier, handler):
     """Make the time move with the event that a handler belongs to."""
-    if not wants_shift(run, carrier, handler) or carrier.notes.lost != 0.0:
+    if not compute_event_dots(run, carrier, handler) or carrier.notes.lost != 0.0:
         return
     if carrier.notes.is_shifted == 0.0:
         carrier.notes.is_shifted = 1.0
-        shift_time(run, carrier, carrier.wanted)
+        shift_time(run, carrier, carrier.event_dots)
         return
     for i in range(1, carrier.directions):
-        if not is_same_shift(carrier.wanted[i], carrier.time_dots[i]):
+        if not is_same_shift(carrier.event_dots[i], carrier.time_dots[i]):
             lose(carrier, carrier.notes.time, CHANGES_ORDER, handler.number)
 
 
-def wants_shift(run, carrier, handler):
-    """Whether an event says how the time moves, which is then in ``wanted``."""
-    time = carrier.notes.time
+def compute_event_dots(run, carrier, handler):
+    """Compute into ``event_dots`` how the time of an event moves; False if it does not, or is not known."""
     if handler.cause == SCHEDULED:
-        if handler.schedule != TIMED and handler.follows != 0:
-            lose(carrier, time, HAS_PERIOD, handler.number)
-        for i in range(1, carrier.directions):
-            is_timer = handler.schedule == TIMED
-            carrier.wanted[i] = part_of(carrier.d_dots, i, carrier.d)[handler.flag] if is_timer else 0.0
+        compute_scheduled_dots(run, carrier, handler)
         return True
-    if handler.cause != TRIGGERED:
-        return False
+    if handler.cause == TRIGGERED:
+        return compute_crossing_dots(run, carrier, handler)
+    return False
+
+
+def compute_scheduled_dots(run, carrier, handler):
+    """A timer moves with its variable; other scheduled events stay, and a period that varies is lost."""
+    if handler.schedule != TIMED and handler.follows != 0:
+        lose(carrier, carrier.notes.time, HAS_PERIOD, handler.number)
+    for i in range(1, carrier.directions):
+        is_timer = handler.schedule == TIMED
+        carrier.event_dots[i] = part_of(carrier.d_dots, i, carrier.d)[handler.flag] if is_timer else 0.0
+
+
+def compute_crossing_dots(run, carrier, handler):
+    """A crossing moves so that its witness stays zero; False where the witness does not say how."""
+    time = carrier.notes.time
     if carrier.notes.is_held == PARTLY_RELEASED:
         lose(carrier, time, IS_HELD, 0)
         return False
+    if run.witness_kinds[handler.flag].is_condition != 0:
+        lose(carrier, time, IS_CONDITION, handler.number)
+        return False
     place = run.probes[handler.flag].value
     speed = part_of(carrier.c_dots, 0, carrier.c)[place]
-    is_condition = run.witness_kinds[handler.flag].is_condition != 0
-    if carrier.notes.is_shifted != 0.0 and not is_condition and has_jumped(carrier.c[place], speed):
+    if carrier.notes.is_shifted != 0.0 and has_jumped(carrier.c[place], speed):
         for i in range(1, carrier.directions):
-            carrier.wanted[i] = carrier.time_dots[i]  # it moves with what has made it jump
+            carrier.event_dots[i] = carrier.time_dots[i]  # it moves with what has made it jump
         return True
     largest = 0.0
     for i in range(1, carrier.directions):
         change = part_of(carrier.c_dots, i, carrier.c)[place]
         largest = max(largest, abs(change))
-        carrier.wanted[i] = carrier.time_dots[i] - change / speed if speed != 0.0 else math.nan
-    if is_condition:
-        lose(carrier, time, IS_CONDITION, handler.number)
-        return False
+        carrier.event_dots[i] = carrier.time_dots[i] - change / speed if speed != 0.0 else math.nan
     if not abs(speed) > GRAZING * largest or abs(speed) == math.inf:
         if largest != 0.0:
             lose(carrier, time, GRAZES, handler.number)
@@ -150,7 +165,7 @@ def copy_from_working(run, carrier):
 
 
 def variable_dots(carrier, i):
-    """The tangents of the variables along a direction."""
+    """The tangents of the variables along a direction; integers have none: `k` only completes the record."""
     return Variables(
         part_of(carrier.y_dots, i, carrier.y),
         part_of(carrier.p_dots, i, carrier.p),
@@ -160,7 +175,7 @@ def variable_dots(carrier, i):
 
 
 def copy_variables(source, target):
-    """Copy those that are real."""
+    """Copy the real variables, or their tangents."""
     copy_reals(source.y, target.y)
     copy_reals(source.p, target.p)
     copy_reals(source.d, target.d)

@@ -31,8 +31,8 @@ def meet_exchange(run, carrier):
     for i in range(1, carrier.directions):
         if notes.is_shifted != 0.0 and abs(carrier.time_dots[i]) > NEARLY_ZERO:
             lose(carrier, notes.time, MEETS_EXCHANGE, 0)
-        carrier.wanted[i] = 0.0
-    shift_time(run, carrier, carrier.wanted)
+        carrier.event_dots[i] = 0.0
+    shift_time(run, carrier, carrier.event_dots)
     notes.is_shifted = 1.0
 
 

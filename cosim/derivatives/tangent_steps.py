@@ -307,13 +307,13 @@ def pass_kinks(run, carrier, step):
             for m in range(carrier.y.shape[0]):
                 carrier.slopes_before[m] = carrier.c[m]
             for i in range(1, carrier.directions):
-                carrier.wanted[i] = carrier.kept[(i + 1) * count + j]
+                carrier.event_dots[i] = carrier.kept[(i + 1) * count + j]
             continue
         for i in range(1, carrier.directions):
-            if not is_same_shift(carrier.kept[(i + 1) * count + j], carrier.wanted[i]):
+            if not is_same_shift(carrier.kept[(i + 1) * count + j], carrier.event_dots[i]):
                 notes.passed_kinks = KINKS_APART
     if notes.passed_kinks != NO_KINK:
-        shift_time(run, carrier, carrier.wanted)
+        shift_time(run, carrier, carrier.event_dots)
         notes.freshness = NOT_FRESH  # its side before the kink
 
 

@@ -47,7 +47,7 @@ CONSTANT = "table", "held_table", "held_ints", "numbers", "integers", "break_ord
 OF_A_STEP = frozenset(
     {
         *("spare_y", "spare_y_dot", "spare_c", "spare_c_dot", "spare_work", "inner_caches", "inner_dots"),
-        *("working", "working_dots", "wanted", "kept", "pace_before", "start_memory", "rows"),
+        *("working", "working_dots", "event_dots", "kept", "pace_before", "start_memory", "rows"),
         *("work", "work_dots", "heads"),
     }
 )
@@ -114,7 +114,7 @@ def start_arrays(
         **_values_of_a_step(system, run, directions),
         "break_orders": break_orders(system, run.kinks),
         "swaps": np.zeros(directions * len(run.swaps)),
-        "wanted": np.zeros(directions),
+        "event_dots": np.zeros(directions),
         "kept": np.zeros((directions + 1) * len(run.kinks)),
         "rows": np.zeros(0),
     }

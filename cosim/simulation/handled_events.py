@@ -19,14 +19,26 @@ if TYPE_CHECKING:
 
 
 class Piece(NamedTuple):
-    """Records that were taken at once, and where in them each begins."""
+    """Records that were taken at once, and where in them each begins.
+
+    `answers` has, by its number in the piece, what a handler answered besides a severity.
+    """
 
     records: NDArray[np.float64]
     starts: NDArray[np.int64]
     answers: dict[int, EventStatus]
 
 
-def log_starts(records: NDArray[np.float64]) -> NDArray[np.int64]:
+def take_records(step: CompiledStep) -> NDArray[np.float64]:
+    """The records in the buffer of a Step, which is empty then."""
+    output = step.arrays.output
+    records: NDArray[np.float64] = step.arrays.log[: output.log_used].copy()
+    if records.size:
+        output.log_used = 0
+    return records
+
+
+def record_starts(records: NDArray[np.float64]) -> NDArray[np.int64]:
     """The places at which records begin that lie one behind the other."""
     length = int(records[LENGTH])
     if records.size == length:
@@ -40,6 +52,18 @@ def log_starts(records: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.array(starts, dtype=np.int64)
 
 
+def make_piece(
+    records: NDArray[np.float64], starts: NDArray[np.int64], answers: Mapping[int, EventStatus]
+) -> Piece:
+    """Records of events, with the last answer of each handler where its severity is that of the record."""
+    handlers, severities = records[starts + HANDLER], records[starts + ANSWER]
+    answered: dict[int, EventStatus] = {}
+    for handler, answer in answers.items():
+        same = (handlers == handler) & (severities == answer.severity)
+        answered.update(dict.fromkeys(np.flatnonzero(same).tolist(), answer))
+    return Piece(records, starts, answered)
+
+
 class EventLog(Sequence[EventRecord]):
     """A sequence of `EventRecord`.
 
@@ -47,7 +71,8 @@ class EventLog(Sequence[EventRecord]):
     ----------
     reader : RecordReader
     limit : int
-        How many are kept at least; beyond that the oldest are forgotten, some thousand at a time.
+        How many are kept at least; beyond that the oldest are forgotten, some thousand at a time. 0: none
+        is kept, and `forgotten` counts all.
 
     Attributes
     ----------
@@ -67,7 +92,7 @@ class EventLog(Sequence[EventRecord]):
         self,
         step: CompiledStep,
         answers: Mapping[int, EventStatus],
-        given_records: NDArray[np.float64] | None,
+        tape_records: NDArray[np.float64] | None,
     ) -> list[Finding]:
         """Add the events that the Step has written into its buffer; the findings that it has written.
 
@@ -76,35 +101,39 @@ class EventLog(Sequence[EventRecord]):
         step : CompiledStep
         answers : mapping of int to EventStatus
             By number of the handler, what it answered last besides a severity.
-        given_records : ndarray or None
-            What was in the buffer, where tangents have read it.
+        tape_records : ndarray or None
+            The events and findings of a tape that tangents have read; None: those in the buffer of the Step.
         """
-        run = step.arrays
-        if not self.limit:  # none is recorded
-            self.forgotten = int(run.counts.events)
-        records = given_records
-        if records is None:
-            if not (used := run.output.log_used):
-                return []
-            records, run.output.log_used = step.arrays.log[:used].copy(), 0
+        if not self.limit:
+            self.forgotten = int(step.arrays.counts.events)
+        records = take_records(step) if tape_records is None else tape_records
         if records.size == 0:
             return []
-        starts = log_starts(records)
-        handlers = records[starts + HANDLER]
+        starts = record_starts(records)
+        is_finding = records[starts + HANDLER] < 0.0
         findings = []
-        if handlers[handlers.argmin()] < 0.0:
-            findings = [self._reader.finding(records[at:]) for at in starts[handlers < 0].tolist()]
-            starts, handlers = starts[handlers >= 0], handlers[handlers >= 0]
-        if self.idle_cause is not None and starts.size:
-            records, starts = self._without_idle(records, starts)
-            handlers = records[starts + HANDLER]
-        if starts.size:
-            answered: dict[int, EventStatus] = {}
-            for handler, answer in answers.items():
-                same = (handlers == handler) & (records[starts + ANSWER] == answer.severity)
-                answered.update(dict.fromkeys(np.flatnonzero(same).tolist(), answer))
-            self._add(Piece(records, starts, answered))
+        if is_finding.any():
+            findings = [self._reader.finding(records[at:]) for at in starts[is_finding].tolist()]
+            starts = starts[~is_finding]
+        if self.limit and starts.size:  # a tape has events even if none is kept
+            self._append(records, starts, answers)
         return findings
+
+    def _append(
+        self, records: NDArray[np.float64], starts: NDArray[np.int64], answers: Mapping[int, EventStatus]
+    ) -> None:
+        """Add events, without those of the idle cause; where they exceed the limit, forget the oldest."""
+        if self.idle_cause is not None:
+            records, starts = self._without_idle(records, starts)
+        if starts.size == 0:
+            return
+        self._pieces.append(make_piece(records, starts, answers))
+        self._size += starts.size
+        # the newest piece stays: the limit is 1 at least
+        while self._size - (count := len(self._pieces[0].starts)) >= self.limit:
+            del self._pieces[0]
+            self._size -= count
+            self.forgotten += count
 
     def _without_idle(
         self, records: NDArray[np.float64], starts: NDArray[np.int64]
@@ -119,15 +148,6 @@ class EventLog(Sequence[EventRecord]):
         rows = [records[at : at + size] for at, size in zip(wanted.tolist(), lengths.tolist(), strict=True)]
         return np.concatenate([records[:0], *rows]), np.cumsum(lengths) - lengths
 
-    def _add(self, piece: Piece) -> None:
-        """Add records; where there are more than the limit, forget the oldest."""
-        self._pieces.append(piece)
-        self._size += len(piece.starts)
-        while self._size - (count := len(self._pieces[0].starts)) >= self.limit:
-            del self._pieces[0]
-            self._size -= count
-            self.forgotten += count
-
     def clear(self) -> None:
         """Forget all."""
         self.forgotten += self._size
@@ -137,12 +157,12 @@ class EventLog(Sequence[EventRecord]):
         """Discard the newest events until `total` have been recorded."""
         surplus = min(self.total - total, self._size)
         while surplus > 0:
-            records, starts, answers = self._pieces.pop()
-            remaining = max(0, len(starts) - surplus)
-            self._size -= len(starts) - remaining
-            surplus -= len(starts) - remaining
-            if remaining:
-                self._pieces.append(Piece(records, starts[:remaining], answers))
+            piece = self._pieces.pop()
+            discarded = min(len(piece.starts), surplus)
+            self._size -= discarded
+            surplus -= discarded
+            if remaining := len(piece.starts) - discarded:
+                self._pieces.append(piece._replace(starts=piece.starts[:remaining]))
 
     def copy(self) -> EventLog:
         """A copy of the events, independent of this one."""

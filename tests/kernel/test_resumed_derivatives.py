@@ -157,3 +157,26 @@ def test_streams_have_them(system: cosim.System, monkeypatch: pytest.MonkeyPatch
         assert stream.pieces[0].unit(name) == whole.unit(name)
         assert stream.end[name].tolist() == [whole[name][0], whole[name][-1]]
     assert ends.derivative("b.height", "b.e").tolist() == stream.end["d(b.height)/d(b.e)"].tolist()
+
+
+@pytest.mark.parametrize("limit, kept", [(0, 0), (1, 2), (2, 2)])
+def test_limits_of_events_hold_where_derivatives_read_the_tape(
+    system: cosim.System, limit: int, kept: int
+) -> None:
+    """The tape of a run with derivatives has all events: with a limit of 0 none of them is kept."""
+    expected = begun(system, system.default_state())
+    expected.advance_to(UNTIL)
+    simulator = begun(system, system.default_state(), event_limit=limit)
+    simulator.advance_to(UNTIL)
+    assert saved(simulator) == saved(expected)
+    assert len(expected.events) == 2
+    assert len(simulator.events) == kept and list(simulator.events) == list(expected.events)[:kept]
+    assert (simulator.events.total, simulator.events.forgotten) == (2, 2 - kept)
+
+
+def test_a_result_with_derivatives_may_keep_no_event(system: cosim.System) -> None:
+    expected = cosim.simulate(system, UNTIL, derivatives=BY)
+    result = cosim.simulate(system, UNTIL, derivatives=BY, event_limit=0)
+    assert len(expected.events) == 2 and len(result.events) == 0
+    for name in expected.names:
+        assert result[name].tobytes() == expected[name].tobytes(), name
