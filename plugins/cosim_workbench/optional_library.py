@@ -1,18 +1,15 @@
-"""Libraries that are not always installed."""
+"""Import of libraries that are not always installed."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
 from typing import Any
-
-import numpy as np
 
 import cosim
 
 
-def library(module: str, use: str, extra: str, name: str = "") -> Any:
-    """A module of another library; a `CosimError` that says how to get it where it is not there.
+def import_optional(module: str, use: str, extra: str, name: str = "") -> Any:
+    """Import a module of another library; a `CosimError` says how to install a missing one.
 
     Parameters
     ----------
@@ -34,25 +31,4 @@ def library(module: str, use: str, extra: str, name: str = "") -> Any:
 
 def pandas() -> Any:
     """The library for tables."""
-    return library("pandas", "a table", "table")
-
-
-def arrow() -> Any:
-    """The library for Parquet, with its module ``parquet``."""
-    library("pyarrow.parquet", "Parquet", "parquet", "pyarrow")
-    return library("pyarrow", "Parquet", "parquet")
-
-
-def arrow_table(
-    columns: Mapping[str, Any], units: Mapping[str, str], metadata: Mapping[bytes, str] | None = None
-) -> Any:
-    """Arrays of numbers, booleans or texts as a table of Arrow; units are metadata of its columns."""
-    fields, arrays = [], []
-    for name, values in columns.items():
-        is_text = values.dtype.kind in "OU"
-        cells = values.tolist() if is_text else np.ascontiguousarray(values)
-        array = arrow().array(cells, type=arrow().string() if is_text else None)
-        unit = units.get(name)
-        fields.append(arrow().field(name, array.type, metadata={"unit": unit} if unit else None))
-        arrays.append(array)
-    return arrow().Table.from_arrays(arrays, schema=arrow().schema(fields, metadata=metadata))
+    return import_optional("pandas", "a table", "table")
