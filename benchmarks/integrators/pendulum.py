@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "dynamics"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from compare import build, machine
 from peers import PeerError, run_peer
-from trees import chain
+from trees import GRAVITY, chain
 
 LINKS, ANGLE, END = 10, 0.3, 5.0
 WANTED = 1e-5  # J
@@ -98,7 +98,14 @@ def best_of(runs: list[Run]) -> dict[str, Run]:
 
 def peers(rounds: int, folder: Path) -> dict[str, list[Run]]:
     """The runs of the peers that can run here, by name and version."""
-    task = {"links": LINKS, "q": ANGLE, "rounds": rounds, "accuracies": ACCURACIES, "marks": MARKS}
+    task = {
+        "tree": {**chain(LINKS), "q": ANGLE, "gravity": GRAVITY},
+        "links": LINKS,
+        "q": ANGLE,
+        "rounds": rounds,
+        "accuracies": ACCURACIES,
+        "marks": MARKS,
+    }
     (folder / "task.json").write_text(json.dumps(task))
     numbers = [LINKS, ANGLE, rounds, len(ACCURACIES), *ACCURACIES, len(MARKS), *MARKS]
     (folder / "task.txt").write_text(" ".join(map(repr, numbers)))

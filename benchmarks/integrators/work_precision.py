@@ -13,8 +13,9 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,8 +40,29 @@ PEERS = {
     "drake": "precision_drake.py",
 }
 
-Run = tuple[str, str, float, int, float]
-"""Problem, method, seconds, evaluations, error."""
+
+class Run(NamedTuple):
+    """What a run with a method costs (wall time in s, evaluations), and its error at the end."""
+
+    problem: str
+    method: str
+    seconds: float
+    evaluations: int
+    error: float
+
+
+class Cost(NamedTuple):
+    """A cost of runs: its title and, for tables, the unit in which it is shown and the format."""
+
+    title: str
+    axis_label: str
+    of: Callable[[Run], float]
+    unit: float
+    form: str
+
+
+EVALUATIONS = Cost("evaluations", "evaluations", lambda run: run.evaluations, 1.0, ".0f")
+WALL_TIME = Cost("wall time, ms", "wall time, s", lambda run: run.seconds, 1e3, ".2g")
 
 
 def problem(name: str) -> Problem:
@@ -66,18 +88,18 @@ def ours(rounds: int) -> list[Run]:
                     simulator.advance_to(wanted.until)
                     seconds = min(seconds, time.perf_counter() - begin)
                 error = wanted.error(simulator.state)
-                runs.append((name, method, seconds, simulator.statistics.evaluations, error))
+                runs.append(Run(name, method, seconds, simulator.statistics.evaluations, error))
     return runs
 
 
 def theirs(answer: dict[str, Any]) -> list[Run]:
     """The runs of a peer with their errors."""
     runs = []
-    for name, method, _accuracy, seconds, evaluations, end in answer["runs"]:
-        solution = np.array(problem(name).solution)
-        error = np.abs(np.array(end)[: solution.size] - solution).max() / np.abs(solution).max()
+    for run in answer["runs"]:
+        solution = np.array(problem(run["problem"]).solution)
+        error = float(np.abs(np.array(run["end"])[: solution.size] - solution).max() / np.abs(solution).max())
         if np.isfinite(error):
-            runs.append((name, method, float(seconds), int(evaluations), float(error)))
+            runs.append(Run(run["problem"], run["method"], run["seconds"], run["evaluations"], error))
     return runs
 
 
@@ -102,7 +124,7 @@ def all_programs(rounds: int) -> dict[str, list[Run]]:
     return programs
 
 
-def table(programs: dict[str, list[Run]], cost: int, unit: float, form: str) -> list[str]:
+def table(programs: dict[str, list[Run]], cost: Cost) -> list[str]:
     """Least cost of each program to each error on each problem, the smallest one in bold."""
     names = list(programs)
     lines = ["| problem | error | " + " | ".join(names) + " |", "|---|---|" + "---|" * len(names)]
@@ -110,14 +132,13 @@ def table(programs: dict[str, list[Run]], cost: int, unit: float, form: str) -> 
         for level in LEVELS:
             best_runs = []
             for program in names:
-                good = [run for run in programs[program] if run[0] == name and run[4] <= level]
-                best = min(good, key=lambda run: float(run[cost]), default=None)  # type: ignore[arg-type]
-                best_runs.append(best)
-            least = min((float(run[cost]) for run in best_runs if run), default=np.inf)  # type: ignore[arg-type]
+                good = [run for run in programs[program] if run.problem == name and run.error <= level]
+                best_runs.append(min(good, key=cost.of, default=None))
+            least = min((cost.of(run) for run in best_runs if run), default=np.inf)
             cells = []
             for run in best_runs:
-                text = "" if run is None else f"{float(run[cost]) * unit:{form}} {run[1]}"  # type: ignore[arg-type]
-                cells.append(f"**{text}**" if run and run[cost] == least else text)
+                text = "" if run is None else f"{cost.of(run) * cost.unit:{cost.form}} {run.method}"
+                cells.append(f"**{text}**" if run and cost.of(run) == least else text)
             lines.append(f"| {name} | {level:.0e} | " + " | ".join(cells) + " |")
     return lines
 
@@ -139,15 +160,15 @@ def plot(programs: dict[str, list[Run]], path: Path) -> None:
     figure, axes = pyplot.subplots(2 * blocks, 3, figsize=(9.6, 6.0 * blocks), squeeze=False)
     for number, name in enumerate(PROBLEMS):
         block, column = divmod(number, 3)
-        for row, (cost, label) in enumerate(((3, "evaluations"), (2, "wall time, s"))):
+        for row, cost in enumerate((EVALUATIONS, WALL_TIME)):
             axis = axes[2 * block + row, column]
             for program, runs in programs.items():
-                here = sorted((run for run in runs if run[0] == name), key=lambda run: run[4])
+                by_error = sorted((run for run in runs if run.problem == name), key=lambda run: run.error)
                 front, least = [], np.inf
-                for run in here:
-                    if float(run[cost]) < least:  # type: ignore[arg-type]
-                        least = float(run[cost])  # type: ignore[arg-type]
-                        front.append((run[4], least))
+                for run in by_error:
+                    if cost.of(run) < least:
+                        least = cost.of(run)
+                        front.append((run.error, least))
                 if front:
                     axis.loglog(*zip(*front, strict=True), marker="o", ms=3, lw=1, label=program)
             axis.set_xlim(1e-12, 1e-1)
@@ -157,7 +178,7 @@ def plot(programs: dict[str, list[Run]], path: Path) -> None:
             else:
                 axis.set_xlabel("error at the end")
             if column == 0:
-                axis.set_ylabel(label)
+                axis.set_ylabel(cost.axis_label)
     axes[0, 0].legend(fontsize=7)
     figure.tight_layout()
     figure.savefig(path, dpi=90)
@@ -171,9 +192,9 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     programs = all_programs(chosen.rounds)
     print(machine())
-    for title, cost, unit, form in (("evaluations", 3, 1.0, ".0f"), ("wall time, ms", 2, 1e3, ".2g")):
-        lines = table(programs, cost, unit, form)
-        print(f"\nLeast {title} ({wins(lines)}):\n")
+    for cost in (EVALUATIONS, WALL_TIME):
+        lines = table(programs, cost)
+        print(f"\nLeast {cost.title} ({wins(lines)}):\n")
         print("\n".join(lines))
     if chosen.plot is not None:
         plot(programs, chosen.plot)

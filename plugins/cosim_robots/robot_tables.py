@@ -3,23 +3,39 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from cosim_mechanics.spatial import IDENTITY
 from cosim_robots.frames import is_possible
 from cosim_robots.robot import ROOT, Link, Mimic, Robot, RobotJoint, Shape, line_of
 
-OVERSHOOT = {"pin": 0.01, "slider": 0.001}
-"""How far a joint is pushed beyond its range by its greatest effort: rad, m."""
-DEFAULT_STIFFNESS = 1e4
-"""Stiffness of a stop where the file says no greatest effort, N.m/rad or N/m."""
-DISSIPATION = {"pin": 1.0, "slider": 10.0}
-"""Of stops, s/rad and s/m."""
+STOP_PENETRATION = {"pin": 0.01, "slider": 0.001}
+"""How far the greatest effort of a joint pushes it beyond its range: rad, m."""
+DEFAULT_STOP_STIFFNESS = 1e4
+"""Stiffness of a stop if the file states no greatest effort, N.m/rad or N/m."""
+STOP_DISSIPATION = {"pin": 1.0, "slider": 10.0}
+"""Dissipation of a stop: s/rad, s/m."""
 SPEED_COUNTS = {"pin": 1, "slider": 1, "ball": 3, "planar": 3, "free": 6}
 RESERVED = ("ground", "gravity", "energy")
 """Names that every model has."""
+
+
+class JointPart(StrEnum):
+    """The parts that a joint brings into the model, named after it: all that may be written, and reserved."""
+
+    MOTOR = "motor"
+    STOP = "stop"
+    DAMPER = "damper"
+    FRICTION = "friction"
+    SPRING = "spring"
+    ROTOR = "rotor"
+    MIMIC = "mimic"
+
+    def of(self, joint: str, number: str = "") -> str:
+        """The name of this part of a joint; `number` is that of the coordinate, of joints with several."""
+        return f"{joint}_{self}{number}"
 
 
 @dataclass
@@ -32,9 +48,9 @@ class ModelTables:
     data : dict
         By table.
     remarks : list of str
-        What was not taken over, and what was changed.
+        What the import left out, and what it changed.
     places : dict of str to str
-        By name of a part where in the robot's file it stands.
+        Where in the robot's file each part stands, by the name of the part.
     names : dict of str to str
         The name of each link and joint in the model by its own.
     """
@@ -63,20 +79,21 @@ def tables_of(robot: Robot, actuators: bool, motors: bool) -> ModelTables:
     links, joints = _names(robot)
     tables.names |= {**links, **joints}
     parts: dict[str, dict[str, Any]] = {
-        "bodies": _bodies(robot, links, tables),
-        "looks": _looks(robot, links),
-        "joints": {joints[joint.name]: _joint(joint, links) for joint in robot.joints},
+        "bodies": {links[link.name]: _body_table(link) for link in robot.links.values()},
+        "looks": _look_tables(robot, links),
+        "joints": {joints[joint.name]: _joint_table(joint, links) for joint in robot.joints},
         "constraints": {
-            f"{joints[joint.name]}_mimic": _coupler(joint.mimic, joints[joint.name], joints)
+            JointPart.MIMIC.of(joints[joint.name]): _coupler_table(joint.mimic, joints[joint.name], joints)
             for joint in robot.joints
             if joint.mimic is not None
         },
         "elements": {
             name: element
             for joint in robot.joints
-            for name, element in _elements(joint, joints[joint.name], actuators, motors).items()
+            for name, element in _element_tables(joint, joints[joint.name], actuators, motors).items()
         },
     }
+    tables.places |= {links[link.name]: link.place for link in robot.links.values()}
     tables.places |= {joints[joint.name]: joint.place for joint in robot.joints}
     tables.data |= {table: entries for table, entries in parts.items() if entries}
     tables.data["simulation"] = {"until": 1.0, "output": {"interval": 0.01}}
@@ -89,31 +106,17 @@ def tables_of(robot: Robot, actuators: bool, motors: bool) -> ModelTables:
     return tables
 
 
-def _bodies(robot: Robot, links: dict[str, str], tables: ModelTables) -> dict[str, Any]:
-    """The bodies by name; their places, and remarks on impossible ones, are noted in the tables."""
-    bodies: dict[str, Any] = {}
-    for link in robot.links.values():
-        bodies[links[link.name]] = _body(link)
-        tables.places[links[link.name]] = link.place
-        if not is_possible(link.inertia):
-            tables.remarks.append(
-                f"link '{link.name}' has moments of inertia that no body has: they are taken as written "
-                f"({line_of(link.place)})"
-            )
-    return bodies
-
-
-def _looks(robot: Robot, links: dict[str, str]) -> dict[str, Any]:
+def _look_tables(robot: Robot, links: dict[str, str]) -> dict[str, Any]:
     """The shapes of Ground and of all links, numbered for each."""
     carried = {"ground": robot.fixed_shapes, **{links[l.name]: l.shapes for l in robot.links.values()}}
     return {
-        f"{name}_look{number}": _appearance(shape, name)
+        f"{name}_look{number}": _look_table(shape, name)
         for name, shapes in carried.items()
         for number, shape in enumerate(shapes, 1)
     }
 
 
-def _coupler(mimic: Mimic, name: str, joints: dict[str, str]) -> dict[str, Any]:
+def _coupler_table(mimic: Mimic, name: str, joints: dict[str, str]) -> dict[str, Any]:
     """The constraint by which a joint follows another one."""
     return {
         "type": "coordinate_coupler",
@@ -125,53 +128,71 @@ def _coupler(mimic: Mimic, name: str, joints: dict[str, str]) -> dict[str, Any]:
 
 
 def _remarks(robot: Robot, links: dict[str, str], motors: bool) -> list[str]:
-    """Remarks on links without joints, and on bounds that no motor keeps."""
-    remarks = []
+    """Remarks on impossible inertias, on links without joints, and on bounds that no motor keeps."""
+    remarks = [
+        f"link '{link.name}' has moments of inertia that no body has: they are taken as written "
+        f"({line_of(link.place)})"
+        for link in robot.links.values()
+        if not is_possible(link.inertia)
+    ]
     for name, (carrier, pose) in robot.frames.items():
-        on = "the world" if carrier == ROOT else f"'{links[carrier]}'"
-        at = [round(x, 9) + 0.0 for x in pose[9:]]
-        remarks.append(f"link '{name}' is fixed on {on} and part of it, its origin at {at}")
+        carrier_text = "the world" if carrier == ROOT else f"'{links[carrier]}'"
+        origin = [round(x, 9) + 0.0 for x in pose[9:]]
+        remarks.append(f"link '{name}' is fixed on {carrier_text} and part of it, its origin at {origin}")
     if not motors and any(j.is_driven and not j.is_servo and (j.speed or j.effort) for j in robot.joints):
         remarks.append("greatest efforts and speeds of joints do not bound the inputs: import with motors")
     return remarks
 
 
 def _names(robot: Robot) -> tuple[dict[str, str], dict[str, str]]:
-    """Names of parts for links and joints: letters, digits, underscores, each once."""
-    used_names = {*RESERVED}
-    links = {name: _new_name(name, used_names) for name in robot.links}
-    joints = {joint.name: _new_name(joint.name, used_names, "_joint") for joint in robot.joints}
+    """The names in the model of all links and of all joints, by their own names."""
+    unique_names = UniqueNames()
+    links = {name: unique_names.take(name) for name in robot.links}
+    joints = {joint.name: unique_names.take(joint.name, "_joint") for joint in robot.joints}
     return links, joints
 
 
-def _new_name(name: str, used_names: set[str], ending: str = "_") -> str:
-    """A name for a part and for those that come with it, which it takes."""
-    new = re.sub(r"\W", "_", name.strip())
-    if not re.match(r"[A-Za-z_]", new):
-        new = f"_{new}"
-    while any(derived in used_names for derived in (new, *_derived(new))):
-        new += ending
-        ending = "_"
-    used_names |= {new, *_derived(new)}
-    return new
+class UniqueNames:
+    """Hands out names of letters, digits and underscores, each once."""
+
+    def __init__(self) -> None:
+        self._used_names = {*RESERVED}
+
+    def take(self, name: str, suffix: str = "_") -> str:
+        """A name that is free, and so are those of the parts of a joint of this name: all are then used.
+
+        Parameters
+        ----------
+        name : str
+        suffix : str, optional
+            Appended to a name that is used; where that does not suffice, underscores follow.
+        """
+        valid = re.sub(r"\W", "_", name.strip())
+        if not re.match(r"[A-Za-z_]", valid):
+            valid = f"_{valid}"
+        candidate = valid
+        while not self._used_names.isdisjoint(_names_with_parts(candidate)):
+            candidate += suffix if candidate == valid else "_"
+        self._used_names |= _names_with_parts(candidate)
+        return candidate
 
 
-def _derived(name: str) -> Iterable[str]:
-    """Names of the parts that come with a joint."""
-    parts = ("motor", "stop", "damper", "friction", "spring", "rotor", "mimic")
-    return (f"{name}_{part}" for part in parts)
+def _names_with_parts(name: str) -> set[str]:
+    """A name and those of all parts that a joint of this name may bring."""
+    return {name, *(part.of(name) for part in JointPart)}
 
 
-def _body(link: Link) -> dict[str, Any]:
+def _body_table(link: Link) -> dict[str, Any]:
+    """The table of a body: three moments of inertia, and three products only if one is not zero."""
     body: dict[str, Any] = {} if is_possible(link.inertia) else {"type": "unchecked_body"}
     body["mass"] = link.mass
     if any(link.center_of_mass):
         body["center_of_mass"] = [*link.center_of_mass]
-    short = link.inertia if any(link.inertia[3:]) else link.inertia[:3]
-    return body | {"inertia": [*short]}
+    inertia = link.inertia if any(link.inertia[3:]) else link.inertia[:3]
+    return body | {"inertia": [*inertia]}
 
 
-def _appearance(shape: Shape, body: str) -> dict[str, Any]:
+def _look_table(shape: Shape, body: str) -> dict[str, Any]:
     """The table of a shape that is drawn on a body."""
     look: dict[str, Any] = {"type": shape.kind, "body": body}
     if shape.pose != IDENTITY:
@@ -180,7 +201,8 @@ def _appearance(shape: Shape, body: str) -> dict[str, Any]:
     return look if shape.color is None else look | {"color": [*shape.color]}
 
 
-def _joint(joint: RobotJoint, links: dict[str, str]) -> dict[str, Any]:
+def _joint_table(joint: RobotJoint, links: dict[str, str]) -> dict[str, Any]:
+    """The table of a joint; frames and a start value only if they are not the default."""
     entry: dict[str, Any] = {
         "type": joint.kind,
         "parent": links.get(joint.parent, "ground"),
@@ -195,43 +217,45 @@ def _joint(joint: RobotJoint, links: dict[str, str]) -> dict[str, Any]:
     return entry | ({"q": joint.start} if joint.start else {})
 
 
-def _elements(joint: RobotJoint, name: str, actuators: bool, motors: bool) -> dict[str, Any]:
+def _element_tables(joint: RobotJoint, name: str, actuators: bool, motors: bool) -> dict[str, Any]:
     """The elements that act on the coordinates of a joint."""
     count = SPEED_COUNTS.get(joint.kind, 0)
     elements: dict[str, Any] = {}
     for number in range(count):
         coordinate = name if count == 1 else f"{name}[{number}]"
-        ending = "" if count == 1 else str(number)
+        suffix = "" if count == 1 else str(number)
         if joint.damping:
             damper = {"type": "coordinate_damper", "coordinate": coordinate, "damping": joint.damping}
-            elements[f"{name}_damper{ending}"] = damper
+            elements[JointPart.DAMPER.of(name, suffix)] = damper
         if joint.friction:
             friction = {"type": "coordinate_friction", "coordinate": coordinate, "friction": joint.friction}
-            elements[f"{name}_friction{ending}"] = friction
+            elements[JointPart.FRICTION.of(name, suffix)] = friction
         if joint.armature:
             rotor = {"type": "coordinate_inertia", "coordinate": coordinate}
-            elements[f"{name}_rotor{ending}"] = {**rotor, "reflected_inertia": joint.armature}
+            elements[JointPart.ROTOR.of(name, suffix)] = {**rotor, "reflected_inertia": joint.armature}
     if count == 1:
-        elements |= _elements_of_one_coordinate(joint, name, actuators, motors)
+        elements |= _element_tables_of_one_coordinate(joint, name, actuators, motors)
     return elements
 
 
-def _elements_of_one_coordinate(
+def _element_tables_of_one_coordinate(
     joint: RobotJoint, name: str, actuators: bool, motors: bool
 ) -> dict[str, Any]:
     """Spring, stop and motor of a pin or a slider."""
     elements: dict[str, Any] = {}
     if joint.stiffness:
         spring = {"type": "coordinate_spring", "coordinate": name, "stiffness": joint.stiffness}
-        elements[f"{name}_spring"] = spring | ({"neutral": joint.rest} if joint.rest else {})
+        elements[JointPart.SPRING.of(name)] = spring | ({"neutral": joint.rest} if joint.rest else {})
     if joint.lower is not None and joint.upper is not None and joint.mimic is None:
-        elements[f"{name}_stop"] = {
+        elements[JointPart.STOP.of(name)] = {
             "type": "coordinate_stop",
             "coordinate": name,
             "lower": joint.lower,
             "upper": joint.upper,
-            "stiffness": joint.effort / OVERSHOOT[joint.kind] if joint.effort else DEFAULT_STIFFNESS,
-            "dissipation": DISSIPATION[joint.kind],
+            "stiffness": joint.effort / STOP_PENETRATION[joint.kind]
+            if joint.effort
+            else DEFAULT_STOP_STIFFNESS,
+            "dissipation": STOP_DISSIPATION[joint.kind],
         }
     if (actuators or motors) and joint.is_driven and joint.mimic is None:
         is_motor = motors or joint.is_servo
@@ -244,5 +268,5 @@ def _elements_of_one_coordinate(
         }
         if is_motor:
             motor |= {key: value for key, value in values.items() if value}
-        elements[f"{name}_motor"] = motor
+        elements[JointPart.MOTOR.of(name)] = motor
     return elements

@@ -14,7 +14,7 @@ from cosim.kit import check_folder
 from cosim_workbench.arguments import completes
 from cosim_workbench.atomic_file import replaced_file
 from cosim_workbench.check_report import report_page, report_row
-from cosim_workbench.library import library
+from cosim_workbench.optional_library import import_optional
 from cosim_workbench.scaffold import registered_kits
 
 
@@ -60,7 +60,7 @@ class CheckCommand(cosim.Command):
     def run(self, arguments: argparse.Namespace) -> int:
         """Status 1 when a check fails."""
         for name in ("pytest", "hypothesis"):
-            library(name, "cosim check", "testing")
+            import_optional(name, "cosim check", "testing")
         kit: Any = importlib.import_module("cosim.testing.kit_run")  # nothing else in the product needs it
         if arguments.report is not None:
             check_folder(arguments.report)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim_workbench.library import library
+from cosim_workbench.optional_library import import_optional
 
 
 class Dataset(cosim.ResultSink):
@@ -21,7 +21,7 @@ class Dataset(cosim.ResultSink):
 
     def show(self, result: cosim.Result) -> Any:
         """The dataset (`xarray.Dataset`)."""
-        xarray = library("xarray", "a dataset", "table")
+        xarray = import_optional("xarray", "a dataset", "table")
         signals = {
             name: (
                 ("time",) if values.ndim == 1 else ("time", f"{name} element"),

@@ -12,7 +12,7 @@ import numpy as np
 
 import cosim
 from cosim.kit import NotWrittenError, ResultStream, check_folder
-from cosim_workbench.library import arrow, arrow_table
+from cosim_workbench.arrow_tables import arrow, arrow_table
 
 VALUES, ROWS = 2**17, 2**10
 """In a part file, at most so many values, or rows where these have more: 1 MB, or 8 kB a column."""

@@ -12,7 +12,7 @@ from cosim.kit import check_folder, shown
 from cosim_workbench.atomic_file import replaced_file
 from cosim_workbench.figure import new_figure, save_figure
 from cosim_workbench.interactive_plot import interactive_page
-from cosim_workbench.library import library
+from cosim_workbench.optional_library import import_optional
 from cosim_workbench.plot_names import literal, pretty_unit
 from cosim_workbench.plot_plan import PlotPlan, plot_plan
 
@@ -172,6 +172,6 @@ def check_plot(path: Path, suffixes: Sequence[str] = PICTURES) -> None:
 def require_matplotlib() -> None:
     """Raise a `CosimError` that says how to get it when it is not there."""
     try:
-        library("matplotlib.figure", "a plot", "plot", "matplotlib")
+        import_optional("matplotlib.figure", "a plot", "plot", "matplotlib")
     except cosim.CosimError as error:
         raise cosim.CosimError(f"{error}; one that ends in .html does not") from None

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import cosim
 from cosim.kit import declared_kinds
 from cosim_workbench.contracts import ContractKit
-from cosim_workbench.library import library
+from cosim_workbench.optional_library import import_optional
 
 HERE = Path(__file__).parent / "templates"
 FILES = ("model", "scenario")
@@ -59,7 +59,7 @@ def registered_kits() -> dict[str, str]:
 def kinds_with_template() -> dict[str, str]:
     """The kits of those kinds that ``cosim new`` can make; `CosimError` where their libraries are missing."""
     for name in ("pytest", "hypothesis"):
-        library(name, "a new package", "testing")
+        import_optional(name, "a new package", "testing")
     return {name: kit for name, kit in kits_of_kinds().items() if template_of(name, kit).exists()}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import cosim
 from cosim_workbench.atomic_file import replaced_file
-from cosim_workbench.library import pandas
+from cosim_workbench.optional_library import pandas
 
 
 class Table(cosim.ResultSink):

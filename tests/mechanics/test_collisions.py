@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,20 @@ import pytest
 
 import cosim
 from cosim_mechanics import Multibody, RigidBody, Shape, shapes
+from cosim_mechanics.forces.collisions import (
+    FAULTS,
+    LOW_RESTITUTION,
+    MESH_OUTSIDE,
+    NOT_A_POSE,
+    PAIRS,
+    ROOM,
+    TOO_FEW_SHAPES,
+    WRONG_REACH,
+    Collisions,
+)
 from cosim_mechanics.forces.neighbour_cells import LEVELS, list_pairs, sort_by_size
+from cosim_mechanics.forces.solids import HALF_SPACE, MESH
+from cosim_mechanics.spatial import IDENTITY
 
 LAW: dict[str, Any] = {"stiffness": 1e7, "restitution": 0.5}
 GRAVITY = 9.81
@@ -348,7 +362,7 @@ def test_centres_that_meet_are_an_error() -> None:
 
 
 def test_too_many_contacts_are_an_error() -> None:
-    for count, message in ((18, "more than 8 contacts"), (40, "more than 16 pairs")):
+    for count, message in ((18, f"more than {ROOM} contacts"), (40, f"more than {PAIRS} pairs")):
         model = balls([(0.001 * i, 0, 1) for i in range(count)], [0.1] * count)
         with pytest.raises(cosim.SimulationError, match=message):
             model.build().default_state().realize(cosim.Stage.POSITION)
@@ -393,6 +407,35 @@ def test_restitutions_that_would_take_for_ever_are_refused(restitution: float, r
             model.simulate(until=0.1)
     else:
         assert model.simulate(until=0.1)["ball.z"][-1] < 0.1
+
+
+@pytest.mark.parametrize(
+    ("values", "fault"),
+    [
+        ({"frames": [(0.0,) * 12, IDENTITY]}, NOT_A_POSE),
+        ({"shape_counts": [3]}, TOO_FEW_SHAPES),
+        ({"kinds": [HALF_SPACE, MESH], "sizes": [(0.0,) * 4, (1.0, 0.0, 0.0, 1.0)]}, MESH_OUTSIDE),
+        ({"kinds": [HALF_SPACE, MESH], "sizes": [(0.0,) * 4, (0.0, 1.0, 0.0, 2.0)]}, MESH_OUTSIDE),
+        ({"reaches": [0.0, 0.19]}, WRONG_REACH),
+        ({"reaches": [0.2, 0.2]}, WRONG_REACH),
+        ({"restitution": 1e-5}, LOW_RESTITUTION),
+        ({"frames": [IDENTITY, (0.0,) * 12], "reaches": [0.2, 0.2]}, WRONG_REACH),  # the first shape's
+        ({}, None),
+        ({"kinds": [HALF_SPACE, MESH], "sizes": [(0.0,) * 4, (0.0, 1.0, 0.0, 1.0)]}, None),
+    ],
+)
+def test_each_fault_has_its_message(values: dict[str, Any], fault: int | None) -> None:
+    model = Multibody("tables")
+    ball = model.body("ball", mass=1.0, inertia=(0.004,) * 3)
+    model.joint("free", child=ball, q=[1, 0, 0, 0, 0, 0, 1])
+    tables = {**Collisions.tried_with, **LAW, **values}
+    model.add("mechanics.collisions", "scene", body1="ground", bodies=ball, **tables)
+    state = model.build().default_state()
+    if fault is None:
+        assert state.realize(cosim.Stage.DYNAMICS)["scene.contacts"] == 0
+    else:
+        with pytest.raises(cosim.SimulationError, match=re.escape(FAULTS[fault])):
+            state.realize(cosim.Stage.DYNAMICS)
 
 
 class Painted(RigidBody):

@@ -4,53 +4,36 @@ import json
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import exudyn as exu
 import numpy as np
-from exudyn.utilities import NodeGenericODE2, ObjectKinematicTree
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from exudyn_tree import build
 
 TOO_LONG = 1.5  # s: tighter tolerances take longer still
 METHODS = {
     "DOPRI5": exu.DynamicSolverType.DOPRI5,
     "ODE23": exu.DynamicSolverType.ODE23,
-    # with fixed steps, which a tolerance stands for: h = 0.1 s * tolerance^(1/6)
+    # with fixed steps, whose length follows from the tolerance: h = 0.1 s * tolerance^(1/6)
     "RK44": exu.DynamicSolverType.RK44,
     "RK67": exu.DynamicSolverType.RK67,
 }
 FIXED = ("RK44", "RK67")
 
 
-def build(links, q):
-    system = exu.SystemContainer().AddSystem()
-    node = system.AddNode(
-        NodeGenericODE2(
-            referenceCoordinates=[0.0] * links,
-            initialCoordinates=[q] * links,
-            initialCoordinates_t=[0.0] * links,
-            numberOfODE2Coordinates=links,
-        )
-    )
-    inertia = np.diag([1.0025 / 12, 1.0025 / 12, 0.005 / 12])
-    system.AddObject(
-        ObjectKinematicTree(
-            nodeNumber=node,
-            jointTypes=[exu.JointType.RevoluteY] * links,
-            linkParents=[i - 1 for i in range(links)],
-            jointTransformations=exu.Matrix3DList([np.eye(3)] * links),
-            jointOffsets=exu.Vector3DList([[0.0, 0.0, 0.0 if i == 0 else -1.0] for i in range(links)]),
-            linkInertiasCOM=exu.Matrix3DList([inertia] * links),
-            linkCOMs=exu.Vector3DList([[0.0, 0.0, -0.5]] * links),
-            linkMasses=[1.0] * links,
-            gravity=[0.0, 0.0, -9.81],
-        )
-    )
+class Run(NamedTuple):
+    """Wall time of a run, s, and the angle and rate of each joint at its end."""
+
+    seconds: float
+    states: list
+
+
+def run(tree, method, accuracy, end):
+    """A run of the tree until `end`, s, as a `Run`."""
+    system = build(tree).system
     system.Assemble()
-    return system
-
-
-def run(task, method, accuracy, end):
-    """Time of a run, s, and the states at its end."""
-    system = build(task["links"], task["q"])
     settings = exu.SimulationSettings()
     settings.timeIntegration.endTime = end
     fixed = method in FIXED
@@ -66,7 +49,7 @@ def run(task, method, accuracy, end):
     system.SolveDynamic(settings, solverType=METHODS[method])
     seconds = time.perf_counter() - start
     q, u = system.systemData.GetODE2Coordinates(), system.systemData.GetODE2Coordinates_t()
-    return seconds, [[float(a), float(b)] for a, b in zip(q, u, strict=True)]
+    return Run(seconds, [[float(angle), float(rate)] for angle, rate in zip(q, u, strict=True)])
 
 
 def main():
@@ -76,11 +59,12 @@ def main():
         for accuracy in task["accuracies"]:
             try:
                 seconds = min(
-                    run(task, method, accuracy, task["marks"][-1])[0] for _ in range(task["rounds"])
+                    run(task["tree"], method, accuracy, task["marks"][-1]).seconds
+                    for _ in range(task["rounds"])
                 )
                 if seconds > TOO_LONG:
                     break
-                states = [run(task, method, accuracy, mark)[1] for mark in task["marks"]]
+                states = [run(task["tree"], method, accuracy, mark).states for mark in task["marks"]]
             except Exception as error:
                 print(f"{method} at {accuracy}: {error}")
                 continue

@@ -39,12 +39,21 @@ for name, law in laws(jnp).items():
         for accuracy in json.loads(sys.argv[1]):
             if method == "Bosh3" and accuracy < 1e-8:
                 continue
-            found = jax.block_until_ready(solve(y, accuracy))
+            solution = jax.block_until_ready(solve(y, accuracy))  # compiles
             seconds = np.inf
             for _ in range(int(sys.argv[2])):
                 begin = time.perf_counter()
-                found = jax.block_until_ready(solve(y, accuracy))
+                solution = jax.block_until_ready(solve(y, accuracy))
                 seconds = min(seconds, time.perf_counter() - begin)
-            evaluations = int(found.stats["num_steps"]) * stages + 2
-            runs.append([name, method, accuracy, seconds, evaluations, np.asarray(found.ys)[-1].tolist()])
+            evaluations = int(solution.stats["num_steps"]) * stages + 2
+            runs.append(
+                {
+                    "problem": name,
+                    "method": method,
+                    "accuracy": accuracy,
+                    "seconds": seconds,
+                    "evaluations": evaluations,
+                    "end": np.asarray(solution.ys)[-1].tolist(),
+                }
+            )
 print(json.dumps({"name": f"diffrax {diffrax.__version__}", "runs": runs}))

@@ -47,5 +47,14 @@ for name, law in laws(np).items():
             seconds = time.perf_counter() - begin
             evaluations = simulator.get_integrator().get_num_derivative_evaluations()
             end = simulator.get_context().get_continuous_state_vector().CopyToVector()
-            runs.append([name, method, accuracy, seconds, int(evaluations), end.tolist()])
+            runs.append(
+                {
+                    "problem": name,
+                    "method": method,
+                    "accuracy": accuracy,
+                    "seconds": seconds,
+                    "evaluations": int(evaluations),
+                    "end": end.tolist(),
+                }
+            )
 print(json.dumps({"name": f"Drake {importlib.metadata.version('drake')}", "runs": runs}))

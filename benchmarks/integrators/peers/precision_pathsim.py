@@ -37,5 +37,14 @@ for name, law in laws(np).items():
             begin = time.perf_counter()
             simulation.run(until, adaptive=True)
             seconds = time.perf_counter() - begin
-            runs.append([name, solver.__name__, accuracy, seconds, count[0], block.engine.get().tolist()])
+            runs.append(
+                {
+                    "problem": name,
+                    "method": solver.__name__,
+                    "accuracy": accuracy,
+                    "seconds": seconds,
+                    "evaluations": count[0],
+                    "end": block.engine.get().tolist(),
+                }
+            )
 print(json.dumps({"name": f"PathSim {importlib.metadata.version('pathsim')}", "runs": runs}))

@@ -19,7 +19,16 @@ for name, law in laws(np).items():
             seconds = np.inf
             for _ in range(int(sys.argv[2])):
                 begin = time.perf_counter()
-                found = solve_ivp(law, (0.0, until), start, method, rtol=accuracy, atol=1e-3 * accuracy)
+                solution = solve_ivp(law, (0.0, until), start, method, rtol=accuracy, atol=1e-3 * accuracy)
                 seconds = min(seconds, time.perf_counter() - begin)
-            runs.append([name, method, accuracy, seconds, int(found.nfev), found.y[:, -1].tolist()])
+            runs.append(
+                {
+                    "problem": name,
+                    "method": method,
+                    "accuracy": accuracy,
+                    "seconds": seconds,
+                    "evaluations": int(solution.nfev),
+                    "end": solution.y[:, -1].tolist(),
+                }
+            )
 print(json.dumps({"name": f"SciPy {scipy.__version__}", "runs": runs}))

@@ -6,12 +6,15 @@ those at the ends of steps.
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 import exudyn as exu
-import numpy as np
-from exudyn.utilities import NodeGenericODE2, ObjectKinematicTree, SensorNode
+from exudyn.utilities import SensorNode
 from least import least
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from exudyn_tree import build
 
 METHODS = {
     "DOPRI5": exu.DynamicSolverType.DOPRI5,
@@ -21,38 +24,12 @@ METHODS = {
 Values = exu.OutputVariableType
 
 
-def build(tree):
-    """The system, and its sensors of angles and rates."""
-    system = exu.SystemContainer().AddSystem()
-    bodies = tree["bodies"]
-    n = len(bodies)
-    node = system.AddNode(
-        NodeGenericODE2(
-            referenceCoordinates=[0.0] * n,
-            initialCoordinates=[tree["q"]] * n,
-            initialCoordinates_t=[tree["u"]] * n,
-            numberOfODE2Coordinates=n,
-        )
-    )
-    system.AddObject(
-        ObjectKinematicTree(
-            nodeNumber=node,
-            jointTypes=[exu.JointType.RevoluteY] * n,
-            linkParents=[body["parent"] for body in bodies],
-            jointTransformations=exu.Matrix3DList([np.eye(3)] * n),
-            jointOffsets=exu.Vector3DList([body["position"] for body in bodies]),
-            linkInertiasCOM=exu.Matrix3DList([np.diag(body["inertia"]) for body in bodies]),
-            linkCOMs=exu.Vector3DList([body["center"] for body in bodies]),
-            linkMasses=[body["mass"] for body in bodies],
-            gravity=list(tree["gravity"]),
-        )
-    )
+def add_sensors(system, node):
+    """Sensors of the angles and of the rates of a tree."""
     kinds = (Values.Coordinates, Values.Coordinates_t)
-    sensors = [
+    return [
         system.AddSensor(SensorNode(nodeNumber=node, storeInternal=True, outputVariableType=k)) for k in kinds
     ]
-    system.Assemble()
-    return system, sensors
 
 
 def solve(system, task, method, steps, tolerance):
@@ -73,16 +50,18 @@ def solve(system, task, method, steps, tolerance):
 
 def main():
     task = json.loads(Path(sys.argv[1]).read_text())
-    system, sensors = build(task["tree"])
+    system, node, _ = build(task["tree"])
+    sensors = add_sensors(system, node)
+    system.Assemble()
     runs = []
-    ways = [("DOPRI5", task["intervals"], tolerance) for tolerance in task["tolerances"]]
-    ways += [
+    choices = [("DOPRI5", task["intervals"], tolerance) for tolerance in task["tolerances"]]
+    choices += [
         (method, task["intervals"] * k, None)
         for method in ("RK44", "RK67")
         for k in task["steps_in_interval"]
     ]
-    for method, steps, tolerance in ways:
-        seconds, _ = least(lambda way=(method, steps, tolerance): solve(system, task, *way), task["runs"])
+    for method, steps, tolerance in choices:
+        seconds, _ = least(partial(solve, system, task, method, steps, tolerance), task["runs"])
         rows = [system.GetSensorStoredData(sensor) for sensor in sensors]
         runs.append(
             {

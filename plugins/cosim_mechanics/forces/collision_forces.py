@@ -113,7 +113,7 @@ def slot_of_contact(s: Any, contact: Reals) -> tuple[int, float]:
     first = int(contact[FIRST_SHAPE])
     second = int(contact[SECOND_SHAPE])
     key = (float(first) * len(s.reaches) + second) * FEATURES + contact[FEATURE] + 1.0
-    return slot_of(s.held, s.slots, key, first, second), key
+    return slot_of(s.bristle_contacts, s.slots, key, first, second), key
 
 
 def stretch_in_ground(s: Any, slot: int, contact: Reals, slip: Reals) -> tuple[float, float, float]:
@@ -169,9 +169,11 @@ def hold_bristle(s: Any, contact: Reals) -> None:
         kept = held_stretch(drawn, n, longest_stretch(s, contact, push))
         stretch = rotate_inverse(pose_of(s, int(s.owners[first])), kept)
     else:
-        slot = free_slot(s.held, s.held_next, s.slots, first, int(contact[SECOND_SHAPE]))
+        slot = free_slot(
+            s.bristle_contacts, s.bristle_contacts_next, s.slots, first, int(contact[SECOND_SHAPE])
+        )
     if slot >= 0:
-        s.held_next[slot] = key
+        s.bristle_contacts_next[slot] = key
         for i in range(3):
             s.stretches_next[3 * slot + i] = stretch[i]
         s.held_until_next = s.t

@@ -6,10 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import Argument, Assembly, Slot
 from cosim_mechanics import contracts
-from cosim_mechanics.contracts.bodies_attachment import BodiesAttachment
-from cosim_mechanics.contracts.body_attachment import BODY
 from cosim_mechanics.contracts.contact_law import (
     LEAST_RESTITUTION,
     NO_RESTITUTION,
@@ -32,6 +29,7 @@ from cosim_mechanics.forces.collision_forces import (
     velocity_at,
 )
 from cosim_mechanics.forces.neighbour_cells import LEVELS, list_pairs, sort_by_size
+from cosim_mechanics.forces.shape_bodies import ShapeBodies
 from cosim_mechanics.forces.solids import (
     CONTACT,
     DEPTH,
@@ -54,27 +52,18 @@ from cosim_mechanics.spatial import (
 
 ROOM = 8
 """Contacts for each shape: equal balls touch 12 others at most, so there are 6 for each."""
+PAIRS = 2 * ROOM
+"""Pairs of shapes that are near each other, for each shape."""
 
-
-class ShapeBodies(BodiesAttachment):
-    """Bodies with shapes: those that a joint connects are among the pairs that do not touch."""
-
-    def slot(self, assembly: Assembly, part: Any, argument: Argument, number: int | None) -> Slot:
-        """See `Attachment.slot`."""
-        slot = super().slot(assembly, part, argument, number)
-        moving = BODY.everything(assembly)
-        first = moving.index(assembly.attached_name(part, argument.of))
-        counts = part.values.numbers["shape_counts"].reshape(-1)
-        body_of = {moving[first + i]: i + 1 for i, count in enumerate(counts) if count > 0}
-        ignored = {tuple(pair) for pair in part.values.numbers["ignored"].reshape(-1, 2).tolist()}
-        for joint in assembly.parts(contracts.Joint):
-            ends = [body_of.get(assembly.attached_name(joint, end), 0) for end in ("parent", "child")]
-            if joint.nu < 6 and 0 not in ends and tuple(sorted(ends)) not in ignored:
-                names = " and ".join(f"'{assembly.attached_name(joint, end)}'" for end in ("parent", "child"))
-                raise cosim.ModelError.of(
-                    "", f"{names} are joined by '{joint.name}': add the collisions after the joints"
-                )
-        return slot
+NOT_A_POSE, TOO_FEW_SHAPES, MESH_OUTSIDE, WRONG_REACH, LOW_RESTITUTION = range(1, 6)
+FAULTS = {
+    NOT_A_POSE: "a frame of a shape is not a pose",
+    TOO_FEW_SHAPES: "the shapes of the bodies are more than there are",
+    MESH_OUTSIDE: "a mesh begins or ends outside of the triangles or vertices",
+    WRONG_REACH: "a shape reaches farther than its sphere, or a half-space has one",
+    LOW_RESTITUTION: NO_RESTITUTION,
+}
+"""What `Collisions.check_shapes` refuses, by the number that it returns: 1, 2, … in this order."""
 
 
 class Collisions(contracts.Force):
@@ -215,7 +204,9 @@ class Collisions(contracts.Force):
     crown = cosim.parameter(default=1e-3, above=0.0, maximum=1.0, description="of capsules, per radius")
     dissipated_energy = contracts.dissipated_energy()
 
-    held = cosim.discrete(shape="bristles", internal=True, description="contact of each bristle, 0: none")
+    bristle_contacts = cosim.discrete(
+        shape="bristles", internal=True, description="contact of each bristle, 0: none"
+    )
     stretches = cosim.discrete(
         unit="m", shape=("bristles", 3), internal=True, description="of the bristles, in the frame of body 1"
     )
@@ -233,83 +224,80 @@ class Collisions(contracts.Force):
     cells = cosim.cache_slot(shape=("shapes", 3), internal=True, description="the cell of each shape")
     lists = cosim.cache_slot(shape=("shapes", 4), internal=True, description="the last shape of each list")
     behind = cosim.cache_slot(shape="shapes", internal=True, description="the next shape of the same list")
-    pairs = cosim.cache_slot(shape=("shapes", 4 * ROOM), internal=True, description="shapes that may touch")
-    places = cosim.cache_slot(shape=("shapes", CONTACT * ROOM), internal=True, description="contacts")
+    pairs = cosim.cache_slot(shape=("shapes", 2 * PAIRS), internal=True, description="shapes that may touch")
+    contact_rows = cosim.cache_slot(shape=("shapes", CONTACT * ROOM), internal=True, description="contacts")
     contacts = cosim.cache_slot(description="number of contacts")
-    unheld = cosim.cache_slot(
+    contacts_without_bristle = cosim.cache_slot(
         internal=True, notice="more contacts than bristles: some surfaces creep where they should stick"
     )
-    unmet = cosim.cache_slot(
+    unsupported_pairs = cosim.cache_slot(
         internal=True,
         notice="two of its boxes, cylinders or meshes are near each other: they pass through each other",
     )
     potential_energy = cosim.cache_slot(unit="J", description="energy stored in all contacts")
 
-    @cosim.kernel(
-        refuses=[
-            "a frame of a shape is not a pose",
-            "the shapes of the bodies are more than there are",
-            "a mesh begins or ends outside of the triangles or vertices",
-            "a shape reaches farther than its sphere, or a half-space has one",
-            NO_RESTITUTION,
-        ]
-    )
-    def tables(s):
-        fault = 0.0  # the number of the last one that was found, by the list above
+    @cosim.kernel(refuses=[*FAULTS.values()])
+    def check_shapes(s):
+        if s.restitution < LEAST_RESTITUTION:
+            return LOW_RESTITUTION
         owned = 0.0
         for body in range(len(s.shape_counts)):
             owned += s.shape_counts[body]
         if owned > len(s.reaches):
-            fault = 2.0
+            return TOO_FEW_SHAPES
         for i in range(len(s.reaches)):
             sizes = s.sizes[4 * i : 4 * i + 4]
             if not is_pose(s.frames[12 * i : 12 * i + 12]):
-                fault = 1.0
+                return NOT_A_POSE
             if s.kinds[i] == MESH:
                 is_inside = 0.0 <= sizes[0] <= sizes[1] and 9.0 * sizes[1] <= len(s.triangles)
                 ends = sizes[2] + sizes[3]
                 if not is_inside or sizes[2] < 0.0 or sizes[3] < 0.0 or 3.0 * ends > len(s.vertices):
-                    fault = 3.0
+                    return MESH_OUTSIDE
             elif s.reaches[i] < (1.0 - 1e-9) * extent_of(s.kinds[i], sizes, s.roundings[i]):
-                fault = 4.0
+                return WRONG_REACH
             if (s.kinds[i] == HALF_SPACE) != (s.reaches[i] == 0.0):
-                fault = 4.0
-        if s.restitution < LEAST_RESTITUTION:
-            fault = 5.0
-        return fault
+                return WRONG_REACH
+        return 0
 
     @cosim.kernel(stage=cosim.Stage.INSTANCE)
     def impact(restitution, damping_ratio):
         damping_ratio[0] = damping_ratio_of(restitution)
 
     @cosim.kernel(stage=cosim.Stage.INSTANCE)
-    def sort(shape_counts, reaches, bristles, owners, slots, bounded, order, levels, per_length):
+    def sort_shapes(reaches, bounded, order, levels, per_length):
         bounded[0] = sort_by_size(reaches, order, levels, per_length)
-        shape = len(reaches)
+
+    @cosim.kernel(stage=cosim.Stage.INSTANCE)
+    def assign_owners(shape_counts, owners):
+        shape = len(owners)
         for body in range(len(shape_counts), 0, -1):
             for _ in range(int(shape_counts[body - 1])):
                 shape -= 1
                 owners[shape] = body
         for first in range(shape):
             owners[first] = 0
+
+    @cosim.kernel(stage=cosim.Stage.INSTANCE)
+    def find_first_bristles(bristles, slots):
         slot = 0
-        for i in range(len(reaches)):
+        for i in range(len(slots)):
             slots[i] = slot
             while slot < len(bristles) and bristles[slot] == i:
                 slot += 1
-        slots[len(reaches)] = slot
 
     @cosim.kernel
-    def find(s):
+    def find_contacts(s):
         place_shapes(s)
         near = list_pairs(
             s.middles, s.reaches, s.owners, int(s.bounded), s.order, s.levels, s.per_length, s.cells, s.lists,
             s.behind, s.pairs,
         )  # fmt: skip
         if 2 * near > len(s.pairs):
+            # PAIRS and ROOM as numbers: messages of kernel functions are literals; a test holds them together
             raise ValueError("more than 16 pairs for each shape: the shapes overlap too deeply")
         number = 0
-        unmet = 0.0
+        unsupported_pairs = 0.0
         for k in range(near):
             i = int(s.pairs[2 * k])
             j = int(s.pairs[2 * k + 1])
@@ -317,24 +305,24 @@ class Collisions(contracts.Force):
                 if s.kinds[i] == ROUND or s.kinds[j] == ROUND:
                     number = touch_pair(s, i, j, number)
                 else:
-                    unmet = 1.0
+                    unsupported_pairs = 1.0
         number = touch_half_spaces(s, number)
-        if CONTACT * number > len(s.places):
+        if CONTACT * number > len(s.contact_rows):
             raise ValueError("more than 8 contacts for each shape: the shapes overlap too deeply")
         energy = 0.0
         for k in range(number):
-            x = s.places[CONTACT * k + DEPTH]
-            energy += 0.4 * hertz_force(s.stiffness, s.places[CONTACT * k + RADIUS], x) * x
+            x = s.contact_rows[CONTACT * k + DEPTH]
+            energy += 0.4 * hertz_force(s.stiffness, s.contact_rows[CONTACT * k + RADIUS], x) * x
         s.contacts = number
-        s.unmet = unmet
+        s.unsupported_pairs = unsupported_pairs
         s.potential_energy = energy
 
     @cosim.kernel
     def force(s):
         dissipated_power = 0.0
-        unheld = 0.0
+        contacts_without_bristle = 0.0
         for k in range(int(s.contacts)):
-            contact = s.places[CONTACT * k : CONTACT * k + CONTACT]
+            contact = s.contact_rows[CONTACT * k : CONTACT * k + CONTACT]
             n = normal_of(contact)
             v = velocity_at(s, contact)
             rate = -dot(v, n)
@@ -347,7 +335,7 @@ class Collisions(contracts.Force):
                 stretch = (0.0, 0.0, 0.0)
                 slot, _ = slot_of_contact(s, contact)
                 if slot < 0:
-                    unheld += 1.0
+                    contacts_without_bristle += 1.0
                 else:
                     stretch = tangential_part(stretch_in_ground(s, slot, contact, slip), n)
                 damping = bristle_damping(s.stick_damping, stiffness, mass)
@@ -357,12 +345,12 @@ class Collisions(contracts.Force):
             add_force(s, int(s.owners[int(contact[SECOND_SHAPE])]), point_of(contact), f)
             add_force(s, int(s.owners[int(contact[FIRST_SHAPE])]), point_of(contact), scaled(-1.0, f))
         s.dissipated_energy_dot = dissipated_power
-        s.unheld = unheld
+        s.contacts_without_bristle = contacts_without_bristle
 
     @cosim.update
-    def hold(s):
-        for slot in range(len(s.held)):
-            s.held_next[slot] = 0.0
+    def update_bristles(s):
+        for slot in range(len(s.bristle_contacts)):
+            s.bristle_contacts_next[slot] = 0.0
         if s.friction > 0.0:
             for k in range(int(s.contacts)):
-                hold_bristle(s, s.places[CONTACT * k : CONTACT * k + CONTACT])
+                hold_bristle(s, s.contact_rows[CONTACT * k : CONTACT * k + CONTACT])

@@ -89,7 +89,7 @@ def touch_half_space(s: Any, i: int, j: int, number: int) -> int:
         center = corner_of(s, j, corner, n)
         x = r - dot(n, minus(center, plane[9:12]))
         if x > 0.0:
-            number = put_contact(s.places, number, i, j, corner, x, r, n, minus(center, scaled(r, n)))
+            number = put_contact(s.contact_rows, number, i, j, corner, x, r, n, minus(center, scaled(r, n)))
     return number
 
 
@@ -125,7 +125,7 @@ def touch_round(s: Any, i: int, j: int, number: int) -> int:
             raise ValueError("the centres of two shapes meet, so their contact has no direction")
         n = scaled(1.0 / distance, between)
         point = plus(near, scaled(r1 - 0.5 * x, n))
-        number = put_contact(s.places, number, i, j, 0, x, r1 * r2 / (r1 + r2), n, point)
+        number = put_contact(s.contact_rows, number, i, j, 0, x, r1 * r2 / (r1 + r2), n, point)
     return number
 
 
@@ -148,7 +148,7 @@ def touch_convex(s: Any, i: int, j: int, number: int) -> int:
         n = rotate(X_GF, away)
         middle = station(X_GF, plus(center, scaled(share, axis)))
         point = minus(middle, scaled(s.roundings[j] - 0.5 * x, n))
-        number = put_contact(s.places, number, i, j, 0, x, s.roundings[j], n, point)
+        number = put_contact(s.contact_rows, number, i, j, 0, x, s.roundings[j], n, point)
     return number
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import cast
 
 import cosim
-from cosim_workbench.library import library
+from cosim_workbench.optional_library import import_optional
 
 PATIENCE = 20.0
 """s, until a scheduler has to answer."""
@@ -18,7 +18,7 @@ PATIENCE = 20.0
 @contextmanager
 def cluster_executor(address: str) -> Iterator[Executor]:
     """The workers of a Dask scheduler; `CosimError` where there is none, or Dask is not installed."""
-    distributed = library("distributed", "a cluster", "dask", "Dask")
+    distributed = import_optional("distributed", "a cluster", "dask", "Dask")
     try:
         client = distributed.Client(address, timeout=PATIENCE)
     except (OSError, ValueError) as error:
