@@ -17,6 +17,7 @@ TRIGGERED, SCHEDULED = int(EventCause.TRIGGERED), int(EventCause.SCHEDULED)
 TIME_CAUSE, SIGNALED = int(EventCause.TIME_ADVANCED), int(EventCause.SIGNALED)
 # Handler.kind, Handler.schedule
 UNRESTRICTED, DISCRETE, PUBLISH = 1, 2, 3
+BOTH_KINDS = UNRESTRICTED | DISCRETE  # of updates, as bits: Agenda.time_advanced
 PERIODIC, LISTED, TIMED = 1, 2, 3
 # arrays of variables, in tables
 IN_Y, IN_P, IN_D, IN_K, IN_C, IN_NUMBERS = range(6)
@@ -296,7 +297,8 @@ class Answers(Record):
     phase: int  # the worst of this phase
     latest: int  # that of the last handler
     calls: int  # how many handlers were called since the updates of this instant began
-    changed: int  # whether updates have changed something
+    changed_now: int  # whether updates have changed something since those of this instant began
+    changed_in_step: int  # the same since the step began, which may have several rounds of updates
     pushed: int  # whether triggered or signaled handlers have changed a state
 
 
