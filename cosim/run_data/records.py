@@ -298,7 +298,7 @@ class Answers(Record):
     latest: int  # that of the last handler
     calls: int  # how many handlers were called since the updates of this instant began
     changed_now: int  # whether updates have changed something since those of this instant began
-    changed_in_step: int  # the same since the step began, which may have several rounds of updates
+    changed_in_step: int  # the same since the step, or a host's event, began: it may have several rounds
     pushed: int  # whether triggered or signaled handlers have changed a state
 
 

@@ -116,7 +116,7 @@ def handle_events(run: Run, t: float) -> int:
     t = last_coinciding_time(run, t)
     is_break = breaks_at(run, t)
     enter_event_mode(run, t)
-    run.answers.changed_now = 0
+    run.answers.changed_in_step = 0
     if run.clock.jumped != 0.0:
         handle_jump(run)
     else:
@@ -184,7 +184,7 @@ def run_handlers(run: Run) -> None:
 
 def set_states_changed(run: Run, is_break: bool) -> None:
     """Report changed states to the host, also at breaks: only they make its solver start anew."""
-    moved = is_break or run.answers.changed_now != 0
+    moved = is_break or run.answers.changed_in_step != 0
     for m in range(run.y.shape[0]):
         moved = moved or different(run.arrived_states[m], run.y[m])
     run.clock.states_changed = 1.0 if moved else 0.0
