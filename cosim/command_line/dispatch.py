@@ -125,7 +125,7 @@ def _dispatch(words: list[str], is_program: bool) -> int:
         try:
             status = _called(name, arguments, options, document, is_program)
         except KeyboardInterrupt as error:
-            document.add(error)
+            document.add_error(error)
             status = _interrupted(error)
     print(document.text(status))
     return status
@@ -156,7 +156,7 @@ def _called(
         raise_interrupt(error)
         status, answer = _answer(error, entry, show_traceback)
         if document is not None:
-            document.add(answer)
+            document.add_error(answer)
         sys.stdout.flush()
         if show_traceback:
             traceback.print_exc()

@@ -53,8 +53,8 @@ class JsonDocument:
         with contextlib.redirect_stdout(self.printed), _standard_output_elsewhere():
             yield
 
-    def add(self, error: BaseException | str) -> None:
-        """An error, each fault of a model by itself."""
+    def add_error(self, error: BaseException | str) -> None:
+        """Add an error; each fault of a model is one of its own."""
         if isinstance(error, ModelError):
             kind = type(error).__name__
             self.errors += [{"kind": kind, "where": p.where, "text": p.text} for p in error.problems]
@@ -108,7 +108,10 @@ def plain(value: Any) -> Any:
 
 @contextlib.contextmanager
 def _standard_output_elsewhere() -> Iterator[None]:
-    """Where there is one: a library that writes to file 1 would damage the document."""
+    """Redirect descriptor 1 to 2, so that output of C libraries does not damage the document.
+
+    Does nothing if there is no descriptor 1.
+    """
     try:
         standard_output = os.dup(1)
         os.dup2(2, 1)

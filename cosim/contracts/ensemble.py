@@ -1,4 +1,4 @@
-"""Many runs of one system: what `cosim.Ensemble` promises, whoever does them."""
+"""Many runs of one system: the contract of `cosim.Ensemble`, independent of the plugin that runs them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from cosim.registration.registry import registry
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+    from os import PathLike
+
+    from cosim.contracts.result_sink import ResultSink
 
     System = Any
     State = Any
 
-CHOSEN = "ensembles.batch"
-"""Id of what does the runs."""
+DEFAULT_ENSEMBLE = "ensembles.batch"
+"""Id of the ensemble that ``cosim.Ensemble(…)`` makes."""
 
 
 @plugin_kind("ensemble")
@@ -72,7 +75,7 @@ class Ensemble(FixedAttributes):
     units : dict of str to str
         Of what is recorded, and of reductions.
     in_python : list of str
-        What of it is Python, so that it does not run in threads; empty where nothing is.
+        Parts that run in Python and therefore prevent threads; empty if there are none.
 
     Examples
     --------
@@ -117,7 +120,8 @@ class Ensemble(FixedAttributes):
         **options: Any,
     ) -> Ensemble:
         """An ensemble of the class that the plugin registers."""
-        ensemble: Ensemble = object.__new__(registry().get("ensemble", CHOSEN) if cls is Ensemble else cls)
+        made = registry().get("ensemble", DEFAULT_ENSEMBLE) if cls is Ensemble else cls
+        ensemble: Ensemble = object.__new__(made)
         return ensemble
 
     def run(
@@ -127,7 +131,7 @@ class Ensemble(FixedAttributes):
         progress: Callable[[int, int], bool | None] | None = None,
         executor: Executor | None = None,
         chunk: int | None = None,
-        parts: Any = None,
+        parts: str | PathLike[str] | ResultSink | None = None,
         each: Callable[[int, EnsembleResult], Any] | None = None,
     ) -> EnsembleResult:
         """Do the runs.
@@ -146,9 +150,9 @@ class Ensemble(FixedAttributes):
         chunk : int, optional
             Runs in a chunk for an executor; by their measured time unless given.
         parts : path_like, optional
-            A new folder into which values over time are written as runs end, in parts of Parquet, by whoever
-            does the runs: workers of a cluster need the folder, too. Memory does not grow with the number of
-            runs then. Or what such a folder is written by (`cosim_workbench.studies.SeriesParts`).
+            A new folder into which values over time are written as runs end, in parts of Parquet, by the
+            process that does the runs: workers of a cluster need the folder, too. Memory does not grow with
+            the number of runs then. Or a `cosim_workbench.studies.SeriesParts`, which writes such a folder.
         each : callable, optional
             Called as some runs have ended, every few seconds and in any order, with the number of the first
             one and the result of these; values over time are there alone then.

@@ -36,11 +36,11 @@ class Exporter(AbstractClosedAttributes):
     title: ClassVar[str] = ""
     """Where it is exported to, in a few words, for lists of what hinders it."""
     summary: str = ""
-    """What was written last, in a few words, for people who wait for it."""
+    """The form of the file that was written last, in a few words, for people."""
     warnings: tuple[str, ...] = ()
-    """What of it may be rejected where it is used, and what to do about that."""
+    """Parts of the file that some importers reject, with a remedy."""
     fallback: str = ""
-    """Why it was not the form that is advised; empty where it was."""
+    """Why the recommended form could not be written; empty if it was."""
 
     def option_names(self) -> list[str]:
         """The options of `export`, without those of the integrator."""
@@ -102,8 +102,8 @@ class Exporter(AbstractClosedAttributes):
             By default those that were given a value, but for the frames of bodies and joints.
         expose : sequence of str, optional
             Further variables; by default states that were given a start value, coordinates that have
-            a name (``hinge.angle``), states of components with equations of their own, and what are not
-            `outputs` of the default outputs.
+            a name (``hinge.angle``), states of components with equations of their own, and default
+            outputs that `outputs` leaves out.
         step_size : float, optional
             Proposed communication step, s, > 0.
         stop_time : float, optional

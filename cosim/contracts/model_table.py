@@ -117,7 +117,7 @@ class ModelTable(AbstractClosedAttributes):
         """
 
     def schema(self, parts: Mapping[str, Any]) -> dict[str, Any]:
-        """JSON Schema of one entry, or of the whole table when that is its form; anything unless told.
+        """JSON Schema of one entry, or of the whole table when that is its form; by default any object.
 
         Parameters
         ----------
@@ -142,9 +142,9 @@ class ModelTable(AbstractClosedAttributes):
         more : mapping of str to object, optional
             Further keys of the entry, with their schemas.
         given : collection of str
-            Values that the table gives by itself when they are not there.
+            Values that an entry may leave out, since the table supplies them.
         only : str, optional
-            Id of the part when the entry has no ``type``.
+            Id of the only part that an entry can be, which then has no ``type``.
         """
         schemas = []
         for id, part in parts.items():

@@ -8,7 +8,7 @@ from cosim.contracts import method_layout as layout
 
 
 class StepCode(IntEnum):
-    """The outcome of a step. After anything but DONE the State is as it was before the step."""
+    """The outcome of a step. Unless it is DONE, the State is what it was before the step."""
 
     DONE = layout.DONE
     NOT_FINITE = layout.NOT_FINITE
@@ -20,7 +20,7 @@ class StepCode(IntEnum):
 
     @property
     def sentence(self) -> str:
-        """The outcome and its remedy, for people."""
+        """The outcome and, where there is one, its remedy, for people."""
         return _SENTENCES[self]
 
 

@@ -1,4 +1,4 @@
-"""The entry points for hosts without Python of a run whose tangents go along."""
+"""Entry points for hosts without Python that also carry tangents."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from cosim.preparation.entries import ENTRIES
 from cosim.step.failures import STEPPED
 
 CARRIED_ENTRY_SIGNATURE = "ACf>i"
-"""All arrays of a run, those of its tangents, a time; the answer is a `StepCode`."""
-initialize_alone, advance_alone, step_alone, evaluate_alone, event_alone, finish_alone = (
+"""All arrays of a run, those of its tangents, a time; the answer is one of `step.failures`: REACHED …"""
+plain_initialize, plain_advance, plain_step, plain_evaluate, plain_event, plain_finish = (
     ENTRIES[name] for name in ("initialize", "advance", "step", "evaluate", "event", "finish")
 )
 
@@ -16,7 +16,7 @@ initialize_alone, advance_alone, step_alone, evaluate_alone, event_alone, finish
 def initialize(run, carrier, t):
     """See `advance.initialize`."""
     start_in_host(run, carrier, t)
-    code = initialize_alone(run, t)
+    code = plain_initialize(run, t)
     read_tape(run, carrier)
     return code
 
@@ -24,22 +24,22 @@ def initialize(run, carrier, t):
 def advance(run, carrier, t):
     """See `advance.advance`: one step after the other, since a tape has room for one."""
     take_writes(run, carrier)
-    most = run.course.most_steps
+    step_limit = run.course.most_steps
     run.course.most_steps = 1
     code = STEPPED
-    for _ in range(max(1, most)):
-        code = advance_alone(run, t)
+    for _ in range(max(1, step_limit)):
+        code = plain_advance(run, t)
         read_tape(run, carrier)
         if code != STEPPED:
             break
-    run.course.most_steps = most
+    run.course.most_steps = step_limit
     return code
 
 
 def step(run, carrier, t):
     """See `advance.advance_once`."""
     take_writes(run, carrier)
-    code = step_alone(run, t)
+    code = plain_step(run, t)
     read_tape(run, carrier)
     return code
 
@@ -48,7 +48,7 @@ def evaluate(run, carrier, t):
     """See `advance.evaluate`; with the tangents of outputs."""
     if run.agenda.initialized != 0:
         take_writes(run, carrier)
-    code = evaluate_alone(run, t)
+    code = plain_evaluate(run, t)
     show_tangents(run, carrier)
     return code
 
@@ -56,14 +56,14 @@ def evaluate(run, carrier, t):
 def event(run, carrier, t):
     """See `model_exchange.handle_events`."""
     take_writes(run, carrier)
-    code = event_alone(run, t)
+    code = plain_event(run, t)
     read_tape(run, carrier)
     return code
 
 
 def finish(run, carrier, t):
     """See `advance.finish`."""
-    code = finish_alone(run, t)
+    code = plain_finish(run, t)
     read_tape(run, carrier)
     return code
 

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from cosim.contracts.restored_memory import are_of_a_run
 from cosim.rational import LONGEST
-from cosim.run_data.records import LISTED, PERIODIC, RESTORED, Handler, Switch
+from cosim.run_data.records import (
+    IN_SWITCH_D,
+    IN_SWITCH_K,
+    IN_SWITCH_P,
+    LISTED,
+    PERIODIC,
+    PUSHED,
+    RESTORED,
+    SET_BACK,
+    SWITCHED,
+    Handler,
+    Switch,
+)
 from cosim.run_data.run import Run
 from cosim.step.agenda import time_of
 from cosim.step.failures import ForeignState
 from cosim.step.holds import can_hold, held_at, held_count, hold_of, switch_of
-from cosim.step.sliding_field import IN_SWITCH_D, IN_SWITCH_K, IN_SWITCH_P, PUSHED, SET_BACK, SWITCHED
 
 
 def check_state(run: Run) -> None:

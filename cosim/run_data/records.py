@@ -11,36 +11,31 @@ from cosim.cause import EventCause
 from cosim.rational import EXACT, tick, tick_time
 from cosim_compiler.record import Record
 
+# of several records: arrays of variables in tables
+IN_Y, IN_P, IN_D, IN_K, IN_C, IN_NUMBERS = range(6)
 # Handler.cause
 INITIALIZATION_CAUSE, TERMINATION_CAUSE = int(EventCause.INITIALIZATION), int(EventCause.TERMINATION)
 TRIGGERED, SCHEDULED = int(EventCause.TRIGGERED), int(EventCause.SCHEDULED)
 TIME_CAUSE, SIGNALED = int(EventCause.TIME_ADVANCED), int(EventCause.SIGNALED)
-# Handler.kind, Handler.schedule
-UNRESTRICTED, DISCRETE, PUBLISH = 1, 2, 3
-PERIODIC, LISTED, TIMED = 1, 2, 3
-# arrays of variables, in tables
-IN_Y, IN_P, IN_D, IN_K, IN_C, IN_NUMBERS = range(6)
-# Result.way: on some ways or unknown, on each way, only +=
-WRITES_AT_TIMES, WRITES_ALWAYS, WRITES_SUMS = range(3)
-# Swap.depends
-ON_MOTION, ON_ALL, ON_REPORTS = range(3)
-# directions of witnesses
-FALLING, RISING, BOTH = 1, 2, 3
-# Witness.band beside distances: the witness does not lie at zero; zero is its level to the last bit
-NOT_AT_ZERO, EXACT_BAND = -1.0, 0.0
-# Witness.guard: what leaving zero means, see `zeros`
-UNGUARDED, DOWNWARD, UPWARD, EITHER, ARRIVED, PASSED = 0.0, 1.0, -1.0, 2.0, 3.0, 4.0
-# Evaluation.stage; DERIVATIVES: all of the motion but the past blocks that wait
+# Evaluation.stage, and the stage of a `Node`; DERIVATIVES: all of the motion but the past blocks that wait
 RESTORED, NOTHING, INSTANCE, DERIVATIVES, MOTION, REPORT = -1, 0, 1, 2, 3, 4
-# Agenda.next_start: the updates at the start of the next step wait, have run, wait behind a delayed jump
-UPDATES_WAIT, UPDATES_DONE, JUMP_WAITS = range(3)
-# Output.recording, Output.logging
-NO_ROWS, AT_EVENTS, AT_STEPS, ON_GRID, ON_GRID_ALONE = range(5)
-LOG_NOTHING, LOG_FINDINGS, LOG_ALL, LOG_TAPE = range(4)
-SAME_TIME = 1e-9  # of a host's step: a scheduled event that its end misses by that is at its end
+# Witness.guard and Level.guard: what leaving zero means, see `zeros`
+UNGUARDED, DOWNWARD, UPWARD, EITHER, ARRIVED, PASSED = 0.0, 1.0, -1.0, 2.0, 3.0, 4.0
+# Witness.band and Level.band beside distances: the witness does not lie at zero; zero is its level exactly
+NOT_AT_ZERO, EXACT_BAND = -1.0, 0.0
+SAME_TIME = 1e-9
+"""Tolerance, s: a scheduled event this close to the end of a host's step counts as at its end."""
 
 
 # ---- constant: in `program`
+
+
+UNRESTRICTED, DISCRETE, PUBLISH = 1, 2, 3
+"""Handler.kind."""
+BOTH_KINDS = UNRESTRICTED | DISCRETE
+"""Agenda.time_advanced: both kinds of updates, as bits."""
+PERIODIC, LISTED, TIMED = 1, 2, 3
+"""Handler.schedule."""
 
 
 class Handler(Record):
@@ -66,6 +61,10 @@ class Handler(Record):
     sets_at: int
 
 
+WRITES_AT_TIMES, WRITES_ALWAYS, WRITES_SUMS = range(3)
+"""Result.way: on some paths through the handler (or unknown), on each path, only by ``+=``."""
+
+
 class Result(Record):
     """A variable that a handler may change."""
 
@@ -82,7 +81,7 @@ class GivenTime(Record):
 
     array: int  # IN_NUMBERS, or that of the parameter that it is
     at: int
-    given_at: int  # where in `numbers` the value stands for which the rational number was given
+    given_at: int  # where in `numbers` the value stands whose rational number follows
     whole: int  # that number, s: whole seconds, and a rest in the resolution
     rest: int
     resolution: int
@@ -94,6 +93,10 @@ class SetState(Record):
     witness: int
     result: int  # where in the cache the handler leaves it
     state: int  # its place in y
+
+
+FALLING, RISING, BOTH = 1, 2, 3
+"""WitnessKind.direction, Probe.direction."""
 
 
 class WitnessKind(Record):
@@ -117,6 +120,10 @@ class Smoothness(Record):
 
     at: int  # where in the cache it stands
     is_immediate: int  # whether it follows a delayed signal at once
+
+
+ON_MOTION, ON_ALL, ON_REPORTS = range(3)
+"""Swap.depends."""
 
 
 class Swap(Record):
@@ -171,6 +178,10 @@ class Clock(Record):
     states_changed: float  # whether handlers have changed something in the last step or event
 
 
+UPDATES_WAIT, UPDATES_DONE, JUMP_WAITS = range(3)
+"""Agenda.next_start: the updates at the start of the next step wait, have run, wait behind a delayed jump."""
+
+
 class Agenda(Record):
     """The work that is left for the next call."""
 
@@ -188,6 +199,10 @@ class Holds(Record):
     has_derivatives: float  # whether the derivatives in the cache are those with what holds them
 
 
+PUSHED, SWITCHED, SET_BACK = 0, 1, 2
+"""Hold.kind: how `sliding_field` holds a witness."""
+
+
 class Hold(Record):
     """How a witness is held: by a push of its rate or of itself, or by variables that it switches."""
 
@@ -196,10 +211,14 @@ class Hold(Record):
     size: float  # how many states are pushed, or variables switched
 
 
+IN_SWITCH_D, IN_SWITCH_K, IN_SWITCH_P = 0, 1, 2
+"""Switch.array: numbers of their own, since saved states have them (not IN_D, IN_K, IN_P)."""
+
+
 class Switch(Record):
     """A variable that a held witness switches."""
 
-    array: float  # 0 d, 1 k, 2 p, and its place there
+    array: float  # IN_SWITCH_D, IN_SWITCH_K, IN_SWITCH_P, and its place there
     offset: float
     present: float  # its value
     other: float  # its value on the other side
@@ -208,10 +227,10 @@ class Switch(Record):
 class Timing(Record):
     """When a handler comes; part of the State."""
 
-    served: float  # for which time its timer was served last
+    served: float  # the time of its timer that was served last, s
     period: float  # of the present grid, s
     offset: float
-    comes: float  # next, s; NaN where the period is lost beside the time
+    comes: float  # the next time, s; NaN if the period is lost to rounding beside the time
 
 
 class Witness(Record):
@@ -221,11 +240,11 @@ class Witness(Record):
     level: float  # what counts as zero
     guard: float  # what leaving it means: UNGUARDED …, see `zeros`
     band: float  # how close to it zero begins; NOT_AT_ZERO: it does not lie there
-    fired: float  # when it triggered last
+    fired: float  # time at which it triggered last, s
     repeats: float  # how many events came close behind each other
-    rate: float  # when it triggered last, 1/s
-    expected: float  # when the next crossing is foreseen
-    doubt: float  # about that, s
+    rate: float  # of the witness, when it triggered last, 1/s
+    expected: float  # predicted time of the next crossing, s
+    doubt: float  # predicted error of `expected`, s
 
     def start_over(witness, level, guard, band):
         """Say what counts as zero and what leaving it means, with no event behind the witness."""
@@ -280,8 +299,8 @@ class Evaluation(Record):
     """The stage to which the cache is evaluated, and counts of evaluations."""
 
     stage: int  # RESTORED, NOTHING …
-    touched: int  # whether all that has changed since the last evaluation is marked
-    lowest: int  # the lowest stage that this invalidates
+    touched: int  # whether all changes since the last evaluation are marked
+    lowest: int  # the lowest stage that these changes invalidate
     lowered: int  # the lowest stage that handlers have invalidated since the last `stage_out`
     evaluations: int  # statistics: whole ones, partial ones, rows called in these
     partial_evaluations: int
@@ -291,12 +310,13 @@ class Evaluation(Record):
 class Answers(Record):
     """The results of handlers."""
 
-    severity: int  # the worst answer, and who gave it
-    source: int
-    phase: int  # the worst of this phase
-    latest: int  # that of the last handler
+    severity: int  # the worst answer
+    source: int  # number of the handler that gave it
+    phase: int  # the worst answer of this phase
+    latest: int  # the answer of the last handler
     calls: int  # how many handlers were called since the updates of this instant began
-    changed: int  # whether updates have changed something
+    changed_now: int  # whether updates have changed something since those of this instant began
+    changed_in_step: int  # the same since the step, or a host's event, began: it may have several rounds
     pushed: int  # whether triggered or signaled handlers have changed a state
 
 
@@ -326,12 +346,18 @@ class Course(Record):
     ends_known: int  # whether witnesses at both ends of the step are at hand
 
 
+NO_ROWS, AT_EVENTS, AT_STEPS, ON_GRID, ON_GRID_ALONE = range(5)
+"""Output.recording."""
+LOG_NOTHING, LOG_FINDINGS, LOG_ALL, LOG_TAPE = range(4)
+"""Output.logging: nothing, findings, events too, or all that tangents need (see `tape`)."""
+
+
 class Output(Record):
     """The state of recording."""
 
     recording: int  # NO_ROWS, AT_EVENTS …
     rows_used: int  # numbers in the buffer of rows
-    logging: int  # LOG_NOTHING, LOG_FINDINGS, LOG_ALL, or LOG_TAPE: all that tangents need, see `tape`
+    logging: int  # LOG_NOTHING, LOG_FINDINGS, LOG_ALL, LOG_TAPE
     log_used: int  # numbers in the buffer of events
 
 
@@ -467,6 +493,10 @@ class MethodSizes(Record):
     held_memory: int  # length of the memory while witnesses are held
 
 
+HOLD, REPORT_ALONE, STOP_RUN = 0, 1, 2
+"""Plan.policy: what is done about witnesses whose events do not end."""
+
+
 class Plan(Record):
     """The constants of a run that follow from its system and its method."""
 
@@ -508,7 +538,3 @@ class Plan(Record):
     held: RowRange
     held_row: int
     switchable: int  # how many variables the handlers of one witness may switch at most
-
-
-HOLD, REPORT_ALONE, STOP_RUN = 0, 1, 2
-"""Plan.policy: what is done about witnesses whose events do not end."""

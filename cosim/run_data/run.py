@@ -368,7 +368,7 @@ WHOLE_HEAD = ARRAY_WIDTH * len(ARRAYS) + 4
 """Length of a head, with four spare words for compiled callers."""
 
 ENTRY_SIGNATURE = "Af>i"
-"""Of every entry point: all arrays, a time; the answer is a `StepCode`."""
+"""Of every entry point: all arrays, a time; the answer is one of `step.failures`: REACHED …"""
 
 
 arrays_at = address_reader("A", Run)

@@ -9,6 +9,7 @@ import math
 
 from cosim.component.history import BEFORE, margin
 from cosim.run_data.records import (
+    BOTH_KINDS,
     DERIVATIVES,
     INITIALIZATION_CAUSE,
     INSTANCE,
@@ -46,7 +47,6 @@ from cosim.step.integration import (
 from cosim.step.realize import realize
 from cosim.step.recording import record_step
 from cosim.step.step import (
-    BOTH_KINDS,
     SLIVER,
     asks_to_stop,
     end_step,
@@ -215,7 +215,7 @@ def advance_once(run: Run, t: float) -> int:
 def record_end(run: Run) -> None:
     """A step has ended: record when, and its rows where it has advanced time."""
     run.clock.stamp = run.clock.time
-    run.clock.states_changed = float(run.answers.changed)
+    run.clock.states_changed = float(run.answers.changed_in_step)
     if run.output.recording != NO_ROWS and run.clock.time > run.passing.step_start:
         record_step(run)
 

@@ -18,9 +18,15 @@ from cosim.run_data.records import (
     EXACT_BAND,
     IN_D,
     IN_K,
+    IN_SWITCH_D,
+    IN_SWITCH_K,
+    IN_SWITCH_P,
     IN_Y,
     NOT_AT_ZERO,
     PUBLISH,
+    PUSHED,
+    SET_BACK,
+    SWITCHED,
     TRIGGERED,
     UNGUARDED,
     Handler,
@@ -34,12 +40,6 @@ from cosim.step.event_log import HELD as FOUND_HELD
 from cosim.step.event_log import RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, report_finding
 from cosim.step.failures import BlockFailed, NothingToHoldBy
 from cosim.step.sliding_field import (
-    IN_SWITCH_D,
-    IN_SWITCH_K,
-    IN_SWITCH_P,
-    PUSHED,
-    SET_BACK,
-    SWITCHED,
     SWITCHED_WIDTH,
     HeldWitness,
     SlidingRow,

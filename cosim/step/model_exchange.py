@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from cosim.component.history import AFTER_ARRIVAL, BEFORE
-from cosim.run_data.records import INSTANCE, MOTION, SAME_TIME, TIME_CAUSE
+from cosim.run_data.records import BOTH_KINDS, INSTANCE, MOTION, SAME_TIME, TIME_CAUSE
 from cosim.run_data.run import Run
 from cosim.step.advance import clear_answers, find_next_event
 from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time
@@ -17,10 +17,9 @@ from cosim.step.holds import held_at, held_count
 from cosim.step.realize import realize
 from cosim.step.saved_variables import different
 from cosim.step.step import (
-    BOTH_KINDS,
     asks_to_stop,
     end_step,
-    follow_arrivals,
+    handle_arrivals,
     handle_jump,
     realize_end,
     start_step,
@@ -117,7 +116,7 @@ def handle_events(run: Run, t: float) -> int:
     t = last_coinciding_time(run, t)
     is_break = breaks_at(run, t)
     enter_event_mode(run, t)
-    run.answers.changed = 0
+    run.answers.changed_in_step = 0
     if run.clock.jumped != 0.0:
         handle_jump(run)
     else:
@@ -177,7 +176,7 @@ def run_handlers(run: Run) -> None:
     end_step(run, PUBLISH_CAUSES)
     start_step(run)
     if has_arrivals(run):
-        follow_arrivals(run)
+        handle_arrivals(run)
     if held_count(run) > 0:
         run.failure.witness = held_at(run, 0)
         raise EndlessEvents()
@@ -185,7 +184,7 @@ def run_handlers(run: Run) -> None:
 
 def set_states_changed(run: Run, is_break: bool) -> None:
     """Report changed states to the host, also at breaks: only they make its solver start anew."""
-    moved = is_break or run.answers.changed != 0
+    moved = is_break or run.answers.changed_in_step != 0
     for m in range(run.y.shape[0]):
         moved = moved or different(run.arrived_states[m], run.y[m])
     run.clock.states_changed = 1.0 if moved else 0.0

@@ -27,15 +27,15 @@ def save_variables(run: Run, copy: Variables) -> None:
         copy.k[m] = run.k[m]
 
 
-def restore_variables(run: Run, copy: Variables) -> None:
-    """Make the variables those of a copy, and mark what that changes."""
+def restore_variables(run: Run, copy: Variables) -> bool:
+    """Make the variables those of a copy, and mark the rows that read them; whether one has changed."""
     lowest = restore_reals(run, IN_Y, copy.y, run.y)
     lowest = min(lowest, restore_reals(run, IN_P, copy.p, run.p))
     lowest = min(lowest, restore_reals(run, IN_D, copy.d, run.d))
     lowest = min(lowest, restore_integers(run, copy.k))
     if lowest != UNTOUCHED:
         follow_change(run, lowest)
-        run.answers.changed = 1
+    return lowest != UNTOUCHED
 
 
 def restore_reals(run: Run, array: int, source: Reals, target: Reals) -> int:

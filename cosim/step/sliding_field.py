@@ -16,16 +16,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from cosim.run_data.records import IN_SWITCH_D, IN_SWITCH_K, PUSHED, SWITCHED
 from cosim.run_data.run import Integers, Reals
 from cosim.walker import call_block, call_tangent
 from cosim_compiler.derivatives.own_tangents import tangent_of
 from cosim_compiler.record import Record, Rows, rows_of, width_of
 
-PUSHED, SWITCHED, SET_BACK = 0, 1, 2
 SPACING = 1e-4  # s, and of a push: over which derivatives along the solution are taken
 RETURN_RATE = 8.0  # 1/s, of a held witness to zero, where rounding has carried it away
-
-IN_SWITCH_D, IN_SWITCH_K, IN_SWITCH_P = 0, 1, 2  # arrays of switched variables
 
 
 class SlidingRow(Record):

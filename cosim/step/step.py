@@ -1,12 +1,16 @@
 """One step, and what it is made of.
 
     one_step
-        handle_jump          what was written since the last step may make witnesses cross
-        start_step           the updates that are due, and those that their signals cause
-        follow_arrivals      witnesses that came to zero and stay there
-        integrate            toward the next event; a witness that crosses ends the step
-        remember_step        histories and auto-update variables
-        end_step             publishes
+        complete_arrival        what a step that stopped before a delayed jump has left to be done
+        run_start_updates
+            handle_jump         what was written since the last step may make witnesses cross
+            start_step          the updates that are due, and those that their signals cause
+            handle_arrivals     witnesses that came to zero and stay there
+        integrate_toward        the next event; a witness that crosses ends the step
+        finish_step
+            stop_before_jump    where a delayed jump arrives and a host has an event mode: what follows waits
+            remember_step       histories and auto-update variables
+            end_step            publishes
 
 Simbody's and Drake's documents say what a step does; "How a step runs" in the docs follows an event through
 these functions.
@@ -18,6 +22,7 @@ import math
 
 from cosim.component.history import AFTER_ARRIVAL, AFTER_EVENT, BEFORE, margin
 from cosim.run_data.records import (
+    BOTH_KINDS,
     DERIVATIVES,
     JUMP_WAITS,
     MOTION,
@@ -81,7 +86,6 @@ from cosim.step.zeros import guard_set_witnesses, has_arrivals
 
 WITHIN_REACH = 0.999 * MOST_PARTS  # shortest pulses: in a step that long none of them lies between two points
 SLIVER = 1e-9  # of a fixed step: less than that before a boundary is rounding, not a step
-BOTH_KINDS = 3  # of updates that wait for time to advance
 
 
 def one_step(run: Run, boundary: float) -> None:
@@ -90,7 +94,7 @@ def one_step(run: Run, boundary: float) -> None:
     Where a host has an event mode, a step ends just before a delayed jump that arrives (`stop_before_jump`),
     so that the host sees the values before it; the next step then begins with what was left to be done.
     """
-    run.answers.changed = 0
+    run.answers.changed_in_step = 0
     run.course.arrived = 0
     follow_clocks(run)
     realize(run, DERIVATIVES)
@@ -101,16 +105,23 @@ def one_step(run: Run, boundary: float) -> None:
     if asks_to_stop(run):
         run.agenda.next_start = UPDATES_DONE  # a run that goes on does not apply them twice
         return
-    run.answers.changed = 1 if jump_waited else run.answers.changed
+    if jump_waited:
+        run.answers.changed_in_step = 1  # derivatives jump, even if no variable does
     run.agenda.next_start = UPDATES_WAIT
     start = run.clock.time
     follow_clocks(run)  # once more: updates may have moved timers and periods
     is_held = held_count(run) > 0
     start_step_on_tape(run)
     integrate_toward(run, boundary)
-    arrived = math.inf
     if run.clock.time > start:
         log_step(run, start, is_held)
+    finish_step(run, start)
+
+
+def finish_step(run: Run, start: float) -> None:
+    """Remember a step that began at `start`, and run publishes; before a delayed jump both are left."""
+    arrived = math.inf
+    if run.clock.time > start:
         arrived = realize_end(run)
         if arrived <= 0.0 and run.course.halts != 0:
             run.agenda.next_start = JUMP_WAITS
@@ -157,9 +168,7 @@ def run_start_updates(run: Run) -> None:
             if asks_to_stop(run):
                 return
     if has_arrivals(run):
-        changed = run.answers.changed
-        follow_arrivals(run)
-        run.answers.changed = max(changed, run.answers.changed)
+        handle_arrivals(run)
 
 
 def handle_jump(run: Run) -> None:
@@ -175,7 +184,7 @@ def handle_jump(run: Run) -> None:
 def start_step(run: Run) -> None:
     """The updates that are due, and those that their signals cause.
 
-    Where one fails, what others have done before stays.
+    If an update fails, the effects of earlier updates remain.
     """
     for m in range(run.y.shape[0]):
         run.start_derivatives[m] = run.c[m]
@@ -186,9 +195,9 @@ def start_step(run: Run) -> None:
     list_pending(run)
     if len(run.switched_counts) > 0:
         clear_candidates(run)
-    run.answers.changed = 0
+    run.answers.changed_now = 0
     run.answers.calls = 0
-    update_and_follow(run, UPDATE_CAUSES)
+    update_and_realize(run, UPDATE_CAUSES)
 
 
 def update_with_signals(run: Run, causes: int) -> None:
@@ -198,23 +207,23 @@ def update_with_signals(run: Run, causes: int) -> None:
         handle_signals(run)
 
 
-def follow_calls(run: Run) -> None:
+def realize_changes(run: Run) -> None:
     """Handlers may have been called: realize what they have changed."""
     realize(run, MOTION)
     has_called = run.answers.calls > 0
-    if run.answers.changed != 0:
-        follow_updates(run)
+    if run.answers.changed_now != 0:
+        restart_after_updates(run)
     elif has_called:
         stay_on_guard(run)
     if has_called:
         guard_set_witnesses(run)
 
 
-update_and_follow = followed_by(update_with_signals, follow_calls)
+update_and_realize = followed_by(update_with_signals, realize_changes)
 
 
-def follow_updates(run: Run) -> None:
-    """Updates have changed the State, which is realized again."""
+def restart_after_updates(run: Run) -> None:
+    """Updates have changed the State: restart what depends on its past, and record it."""
     moves_on = True  # with the same derivatives as before
     for m in range(run.y.shape[0]):
         if different(run.start_derivatives[m], run.c[m]):
@@ -230,8 +239,8 @@ def follow_updates(run: Run) -> None:
     follow_handlers(run, moves_on)
 
 
-def follow_arrivals(run: Run) -> None:
-    """Witnesses that came to zero, and whose passage nothing says, may stay there: an event."""
+def handle_arrivals(run: Run) -> None:
+    """Handle witnesses that reached zero without a recorded crossing: resting there is an event."""
     if trigger_arrivals(run):
         end_step(run, 1 << TRIGGERED)
         if run.plan.handled_in_steps != 0:

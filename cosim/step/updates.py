@@ -192,10 +192,8 @@ def discard_phase(run: Run) -> None:
     save_variables(run, run.failed_from)
     for m in range(run.failed_cache.shape[0]):
         run.failed_cache[m] = run.c[m]
-    changed = run.answers.changed
     block = run.failure.block
     restore_variables(run, run.backup)
-    run.answers.changed = changed
     try:
         realize(run, MOTION)
     except StepFailure:
@@ -252,8 +250,14 @@ def handle(run: Run, cause: int, kind: int) -> None:
         if severity > 0:
             accept_all(run, handler)
             accepts = accepts or handler.results > 0
-    if accepts:
-        restore_variables(run, run.working)
+    if accepts and restore_variables(run, run.working):
+        mark_changed(run)
+
+
+def mark_changed(run: Run) -> None:
+    """Updates have changed something: the variables, or a signal that they took."""
+    run.answers.changed_now = 1
+    run.answers.changed_in_step = 1
 
 
 def accept_all(run: Run, handler: Handler) -> None:
@@ -472,5 +476,5 @@ def handle_signals(run: Run) -> None:
         for i in range(len(run.signals)):
             run.k[run.signals[i]] = 0
         lower_stage(run, INSTANCE)
-        run.answers.changed = 1
+        mark_changed(run)
         run_updates(run, 1 << SIGNALED)

@@ -202,3 +202,45 @@ def test_a_break_that_arrives_makes_the_host_begin_anew() -> None:
     host.advance(0.5)
     assert told[0.4] == 1.0
     np.testing.assert_allclose(host.run.arrays["y"], [0.1 * 0.3], rtol=1e-9)
+
+
+class Lift(cosim.Component):
+    """Rises, and is stopped at 0.1 s; what is called at its upper end changes nothing."""
+
+    speed = cosim.discrete(start=1.0)
+    arrivals = cosim.discrete(dtype=int)
+    height = cosim.auxiliary_state(start=0.9)
+
+    @cosim.kernel
+    def law(speed, height_dot):
+        height_dot[0] = speed
+
+    @cosim.every(0.1, offset=0.1, does="discrete")
+    @cosim.kernel
+    def stop(speed_next):
+        speed_next[0] = 0.0
+
+    @cosim.witness(direction="rising")
+    def end(height):
+        return height - 1.0
+
+    @cosim.on(end, does="discrete")
+    @cosim.kernel
+    def arrive(arrivals, arrivals_next):
+        arrivals_next[0] = arrivals
+
+
+@pytest.mark.parametrize(("height", "events"), [(1.0, 2), (1.0 - 2.0**-53, 2), (0.999, 1)])
+def test_changes_are_reported_when_a_later_round_of_updates_changes_nothing(
+    height: float, events: int
+) -> None:
+    """Just below its end the lift has arrived once it is stopped: that is a second round of updates."""
+    model = cosim.Model("lift")
+    model.add(Lift, "lift")
+    host = Host(model.build())
+    host.set(0.1, [height])
+    host.run.call("completed", 0.1)
+    host.event(0.1)
+    assert host.run.arrays["d"].tolist() == [0.0]
+    assert host.run.memory.counts.events == events
+    assert host.run.memory.clock.states_changed == 1.0  # the derivative has jumped, no state has

@@ -8,8 +8,8 @@ from typing import NoReturn
 
 from cosim_compiler.errors import ContractError
 
-SHOWN = 60
-"""Letters of an expression that a sentence shows."""
+LONGEST_EXCERPT = 60
+"""Characters of an expression that a sentence shows at most."""
 
 
 def refuse(function: types.FunctionType, node: ast.AST | None, sentence: str) -> NoReturn:
@@ -18,7 +18,7 @@ def refuse(function: types.FunctionType, node: ast.AST | None, sentence: str) ->
     Parameters
     ----------
     function : function
-        In which it stands.
+        The function that contains the node.
     node : ast.AST or None
         The function as a whole where there is none.
     sentence : str
@@ -37,4 +37,4 @@ def refuse(function: types.FunctionType, node: ast.AST | None, sentence: str) ->
 def shortened(node: ast.AST) -> str:
     """The text of an expression, or the first line of a statement."""
     text = ast.unparse(node).split("\n")[0]
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 2]} …"
+    return text if len(text) <= LONGEST_EXCERPT else f"{text[: LONGEST_EXCERPT - 2]} …"

@@ -20,8 +20,8 @@ from cosim_compiler.errors import ContractError
 from cosim_compiler.names_at_rest import names_at_rest
 from cosim_compiler.names_in_reach import environment
 from cosim_compiler.sources.attributes_met import Met
+from cosim_compiler.sources.cached_flat_function import restore_code, restore_free_names, to_json
 from cosim_compiler.sources.flat_tree import FlatTree
-from cosim_compiler.sources.kept_flat import code_of, fact_of, free_of
 from cosim_compiler.sources.kept_reading import KeptReading
 from cosim_compiler.sources.kernel_source import FLAT, where
 from cosim_compiler.sources.tree_walk import tree_nodes
@@ -97,7 +97,7 @@ def _flatten(function: types.FunctionType, given: Given, key: str) -> types.Func
         reading = KeptReading.of_key(function, key) if key else KeptReading(function, given, "flat")
         if reading.fact is None:
             flat_function, free, _ = _written_out(function, given, reading.key)
-            reading.remember(fact_of(flat_function, free, flatten))
+            reading.remember(to_json(flat_function, free, flatten))
         else:
             flat_function = _kept_function(reading.fact, function, given, reading.key)
         _flat_functions[function, given] = flat_function
@@ -108,7 +108,7 @@ def _kept_function(
     fact: dict[str, Any], author: types.FunctionType, given: Given, key: str
 ) -> types.FunctionType:
     """A flat function that an earlier process has made."""
-    code = code_of(fact, author)
+    code = restore_code(fact, author)
 
     def make_tree() -> ast.FunctionDef:
         made, _, tree = _written_out(author, given, key)
@@ -130,7 +130,7 @@ def _kept_function(
         fact["renamed"],
         key,
     )
-    return _function_of(code, author, free_of(fact, author, given, flatten), flat)
+    return _function_of(code, author, restore_free_names(fact, author, given, flatten), flat)
 
 
 def _written_out(

@@ -1,4 +1,4 @@
-"""Running text that makes components."""
+"""Execute Python source whose kernel functions must stay readable."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ _numbers = itertools.count(1)
 def run_source(text: str, namespace: dict[str, Any] | None = None, label: str = "source") -> dict[str, Any]:
     """Run Python text as ``exec`` does, and keep it, so that kernel functions in it can be read.
 
+    It stays in `linecache` as long as the process lives.
+
     Parameters
     ----------
     text : str
         Trusted, as any program: it is run.
     namespace : dict, optional
-        Where it is run; a new one unless given.
+        Namespace of the execution; a new one by default.
     label : str
-        What its place is called in messages.
+        Name shown in error messages.
 
     Returns
     -------

@@ -1,7 +1,8 @@
-"""A flat function as a fact that JSON can show: its code, and where what it calls comes from.
+"""Store a flattened function as JSON, and restore it: its code, and paths to what it calls.
 
 Functions and classes are found again from the author's function: by a name that it mentions, as a member of a
-bundle, or as the flat form of one of these.
+bundle, or as the flat form of one of these. The code is in the format of `marshal`, which another version of
+Python cannot read: entries of the cache have the version in their key (`clean_sources`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,17 @@ from cosim_compiler.sources.kernel_source import FLAT
 from cosim_compiler.sources.views import Flat, Given, Kind, View, flat_form, is_bundle
 
 Path = list[Any]
-"""How to find something: ``["name", "helper"]``, ``["member", ["given", "past"], "append"]`` and so on."""
+"""A path from the author's function to a function, a class or a view.
+
+==================================== =======================================================================
+``["name", name]``                   what the author's function calls so
+``["given", argument]``              the class or the view that stands for an argument
+``["author", name]``                 the author's form of a flat function that it calls so
+``["bundle", argument, name]``       the class of a bundle in the view that stands for an argument
+``["member", path, name]``           a method of a class, or the function of a property
+``["flat", path, kinds, key]``       the flat form of a function, for these classes and views of arguments
+==================================== =======================================================================
+"""
 Flatten = Callable[[types.FunctionType, Given, str], types.FunctionType]
 
 
@@ -54,7 +65,7 @@ class Origins:
         raise ValueError(f"{path} is not a path")
 
     def path_of(self, value: Any) -> Path | None:
-        """A path by which this very object is found; None where there is none."""
+        """A path at which `value` finds this very object; None where there is none."""
         for name, known in self.names.items():
             if known is value:
                 return ["name", name]
@@ -103,8 +114,16 @@ class Origins:
         return None
 
 
-def fact_of(function: types.FunctionType, free: dict[str, Any], flatten: Flatten) -> dict[str, Any] | None:
-    """A flat function as a fact; `free` are its names that are not the author's. None where it cannot be."""
+def to_json(function: types.FunctionType, free: dict[str, Any], flatten: Flatten) -> dict[str, Any] | None:
+    """A flat function in the types of JSON; None where a name has no path.
+
+    Parameters
+    ----------
+    function : function
+    free : dict of str to object
+        Its names that are not the author's, with their values.
+    flatten : callable
+    """
     flat: Flat = function.__dict__[FLAT]
     origins = Origins(flat.author, flat.given, flatten)
     paths = {name: origins.path_of(value) for name, value in free.items()}
@@ -121,18 +140,18 @@ def fact_of(function: types.FunctionType, free: dict[str, Any], flatten: Flatten
     }
 
 
-def code_of(fact: dict[str, Any], author: types.FunctionType) -> types.CodeType:
+def restore_code(stored: dict[str, Any], author: types.FunctionType) -> types.CodeType:
     """The code of a flat function, in the file in which its author's function lies now."""
-    code: types.CodeType = marshal.loads(base64.b64decode(fact["code"]))
+    code: types.CodeType = marshal.loads(base64.b64decode(stored["code"]))
     return _in_file(code, author.__code__.co_filename)
 
 
-def free_of(
-    fact: dict[str, Any], author: types.FunctionType, given: Given, flatten: Flatten
+def restore_free_names(
+    stored: dict[str, Any], author: types.FunctionType, given: Given, flatten: Flatten
 ) -> dict[str, Any]:
     """The values of the names that are not the author's."""
     origins = Origins(author, given, flatten)
-    return {name: origins.value(path) for name, path in fact["free"].items()}
+    return {name: origins.value(path) for name, path in stored["free"].items()}
 
 
 def _in_file(code: types.CodeType, file: str) -> types.CodeType:
