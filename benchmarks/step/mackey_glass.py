@@ -15,23 +15,23 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "measures"))
-from delay_equations import mackey_glass
+from delay_equations import MACKEY_GLASS_DELAY, MACKEY_GLASS_POWER, MACKEY_GLASS_START, mackey_glass
 from runs import OURS, Run, best, fastest, of_peer, rows, run_and_print
 
 import cosim
 
-DELAY, POWER, START, UNTIL, RUNS = 2.0, 9.65, 0.5, 60.0, 5
+UNTIL, RUNS = 60.0, 5
 LEVELS = (1e-4, 1e-8)
 METHODS = ("runge_kutta_merson", "dormand_prince", "tsitouras", "dormand_prince_853")
-TOLERANCES = [m * 10.0**-e for e in range(3, 11) for m in (3.0, 1.0)]
-THEIRS = [m * 10.0**-e for e in range(4, 13) for m in (3.0, 1.0)]
-DOUBT = 1e-10
+OUR_TOLERANCES = [m * 10.0**-e for e in range(3, 11) for m in (3.0, 1.0)]
+PEER_TOLERANCES = [m * 10.0**-e for e in range(4, 13) for m in (3.0, 1.0)]
+REFERENCE_TOLERANCE = 1e-10
 
 
 def seconds_and_end(system: cosim.System, method: str, tolerance: float) -> tuple[float, float]:
     """CPU time of one integration, s, and y at its end."""
-    how = {"accuracy": tolerance, "relative_tolerance": tolerance}
-    simulator = cosim.Simulator(system, integrator=f"integrators.{method}", **how)
+    options = {"accuracy": tolerance, "relative_tolerance": tolerance}
+    simulator = cosim.Simulator(system, integrator=f"integrators.{method}", **options)
     simulator.initialize()
     began = time.process_time()
     simulator.advance_to(UNTIL)
@@ -43,14 +43,14 @@ def compare(passes: int) -> list[str]:
     systems = {name: mackey_glass(interpolation=name).build() for name in ("dense_output", "hermite")}
     _, exact = seconds_and_end(systems["dense_output"], "dormand_prince", 1e-13)
     _, other = seconds_and_end(systems["hermite"], "tsitouras", 1e-13)
-    if abs(exact - other) > DOUBT:
+    if abs(exact - other) > REFERENCE_TOLERANCE:
         raise SystemExit(f"the reference is not certain enough: {abs(exact - other):.1e}")
 
     def ours() -> list[Run]:
         our_runs = []
         for interpolation, built in systems.items():
             for method in METHODS:
-                for tolerance in TOLERANCES:
+                for tolerance in OUR_TOLERANCES:
                     times = [seconds_and_end(built, method, tolerance) for _ in range(RUNS)]
                     seconds, end = min(times)
                     name = f"{method}, {interpolation.replace('_', ' ')}"
@@ -58,17 +58,17 @@ def compare(passes: int) -> list[str]:
         return our_runs
 
     task = {
-        "delay": DELAY,
-        "power": POWER,
-        "start": START,
+        "delay": MACKEY_GLASS_DELAY,
+        "power": MACKEY_GLASS_POWER,
+        "start": MACKEY_GLASS_START,
         "until": UNTIL,
-        "tolerances": THEIRS,
+        "tolerances": PEER_TOLERANCES,
         "runs": RUNS,
     }
-    theirs = of_peer(
+    jitcdde_runs = of_peer(
         "jitcdde", "mackey_glass_jitcdde.py", json.dumps(task), lambda run: abs(run["end"][0] - exact)
     )
-    runs, lines = best([ours, theirs], passes), []
+    runs, lines = best([ours, jitcdde_runs], passes), []
     for level in LEVELS:
         lines += rows(f"Mackey–Glass, right to {level:.0e}", fastest(runs, level))
     return lines

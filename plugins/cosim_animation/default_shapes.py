@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from cosim_animation.mechanism import Mechanism, name_of
+
+Reals = NDArray[np.float64]
 
 ROD = 0.12
 """Radius of a rod, in typical sizes of a body."""
@@ -21,7 +25,7 @@ def body_color(number: int) -> list[float]:
     return [int(text[i : i + 2], 16) / 255 for i in (1, 3, 5)]
 
 
-def shape(kind: str, size: Any, pose: Any, color: Any) -> dict[str, Any]:
+def shape(kind: str, size: Iterable[float], pose: Iterable[float], color: Iterable[float]) -> dict[str, Any]:
     """A shape as the page reads it."""
     return {
         "kind": kind,
@@ -31,7 +35,7 @@ def shape(kind: str, size: Any, pose: Any, color: Any) -> dict[str, Any]:
     }
 
 
-def box_of_inertia(mass: float, center: Any, inertia: Any) -> tuple[Any, Any]:
+def box_of_inertia(mass: float, center: ArrayLike, inertia: Iterable[float]) -> tuple[Reals, Reals]:
     """Sides and pose of the box of even density with a mass, centre of mass and inertia.
 
     Sides are 0 where the mass is in a plane, on a line, in a point. They are those of the principal axes.
@@ -53,42 +57,62 @@ def default_shapes(mechanism: Mechanism) -> dict[str, list[dict[str, Any]]]:
     """Default shapes, by the names of the bodies without a look."""
     model = mechanism.model
     dressed = {name_of(look.body) for look in mechanism.looks}
-    held, joined = held_points(mechanism), held_points(mechanism, joints_alone=True)
+    attachment_points = points_on_bodies(mechanism)
+    joint_points = points_on_bodies(mechanism, joints_alone=True)
     boxes = {
         name: box_of_inertia(model[name].mass, model[name].center_of_mass, model[name].inertia)  # type: ignore[attr-defined]
         for name in mechanism.bodies
         if "mass" in type(model[name]).declarations and name not in dressed
     }
     sizes = [float(sides.max()) for sides, _ in boxes.values() if sides.max() > 0.0]
-    sizes += [float(np.linalg.norm(p)) for points in held.values() for p in points if np.any(p)]
+    sizes += [float(np.linalg.norm(p)) for points in attachment_points.values() for p in points if np.any(p)]
     typical = float(np.median(sizes)) if sizes else 0.2
-    shapes: dict[str, list[dict[str, Any]]] = {}
-    for number, (name, (sides, pose)) in enumerate(boxes.items()):
-        tint, largest = body_color(number), float(sides.max())
-        if (
-            reach := span(joined[name])
-        ) > 0.0 and largest > reach:  # a link between joints: as slim as it is long
-            sides, largest = sides * reach / largest, reach
-        if largest < 0.05 * typical:
-            shapes[name] = [shape("sphere", [0.15 * typical], pose, tint)]
-        else:
-            shapes[name] = [shape("box", np.maximum(sides, FLAT * largest), pose, tint)]
-        radius = 0.25 * ROD * min(typical, largest or typical)
-        for point in held[name]:
-            rod = rod_between(point, pose[9:], radius)
-            shapes[name] += [shape("capsule", *rod, tint)] if rod else []
-    return shapes
+    return {
+        name: _shapes_of_body(
+            box, attachment_points[name], span(joint_points[name]), typical, body_color(number)
+        )
+        for number, (name, box) in enumerate(boxes.items())
+    }
 
 
-def span(points: list[Any]) -> float:
+def _shapes_of_body(
+    box: tuple[Reals, Reals], points: list[Reals], reach: float, typical: float, color: list[float]
+) -> list[dict[str, Any]]:
+    """A box, or a ball for a small one, and rods from its middle to points.
+
+    Parameters
+    ----------
+    box : (sides, pose)
+    points : list of arrays, m
+        Where joints and elements are fixed on the body.
+    reach : float, m
+        The largest distance of its joints; a box that is longer shrinks to it.
+    typical : float, m
+        Typical size of a body.
+    color : list of float
+    """
+    sides, pose = box
+    largest = float(sides.max())
+    if 0.0 < reach < largest:  # a link between joints: as slim as it is long
+        sides, largest = sides * reach / largest, reach
+    if largest < 0.05 * typical:
+        shapes = [shape("sphere", [0.15 * typical], pose, color)]
+    else:
+        shapes = [shape("box", np.maximum(sides, FLAT * largest), pose, color)]
+    radius = 0.25 * ROD * min(typical, largest or typical)
+    rods = [rod_between(point, pose[9:], radius) for point in points]
+    return shapes + [shape("capsule", *rod, color) for rod in rods if rod]
+
+
+def span(points: list[Reals]) -> float:
     """The largest distance of two points; 0 of fewer."""
     return max((float(np.linalg.norm(a - b)) for a in points for b in points), default=0.0)
 
 
-def held_points(mechanism: Mechanism, joints_alone: bool = False) -> dict[str, list[Any]]:
+def points_on_bodies(mechanism: Mechanism, joints_alone: bool = False) -> dict[str, list[Reals]]:
     """By body the points where joints and elements are fixed on it."""
     model = mechanism.model
-    points: dict[str, list[Any]] = {name: [] for name in mechanism.bodies}
+    points: dict[str, list[Reals]] = {name: [] for name in mechanism.bodies}
     for name in mechanism.joints:
         for end in ("parent", "child"):
             pose = np.array(getattr(model[name], f"frame_on_{end}"), dtype=float)
@@ -99,7 +123,7 @@ def held_points(mechanism: Mechanism, joints_alone: bool = False) -> dict[str, l
     return points
 
 
-def rod_between(start: Any, end: Any, radius: float) -> tuple[list[float], Any] | None:
+def rod_between(start: ArrayLike, end: ArrayLike, radius: float) -> tuple[list[float], Reals] | None:
     """Radius, length and pose of a rod between two points; None if it would be too short."""
     along = np.subtract(end, start)
     length = float(np.linalg.norm(along))

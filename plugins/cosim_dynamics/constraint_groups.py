@@ -88,7 +88,7 @@ def find_groups(
         return dof
 
     find_ends = ConstraintEnds(assembly, tree)
-    placed = [(constraint, find_ends.of(constraint)) for constraint in constraints.all]
+    placed = [(constraint, find_ends.of(constraint)) for constraint in constraints.placed_constraints]
     for _, ends in placed:
         moved = [find(roots[end.dof]) for end in ends if end.dof >= 0]
         for root in moved:

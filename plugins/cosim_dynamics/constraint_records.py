@@ -54,12 +54,12 @@ class ConstraintRecords:
         part, slot = placed.constraint, self._slot
         position, velocity = slot(part, "position_error"), slot(part, "velocity_error")
         finds_velocity = not type(part).writes("velocity_error")
-        self.reads += [placed.numbers, position, slot(part, "enabled"), slot(part, "stabilization")]
+        self.reads += [placed.coefficients_slot, position, slot(part, "enabled"), slot(part, "stabilization")]
         self.writes += [slot(part, name) for name in ("multipliers", "redundant", "drifts", "singular")]
         (self.writes if finds_velocity else self.reads).append(velocity)
         corrected, is_known = part.values.options["projected"], type(part).writes("position_error")
         width = placed.equations.width
-        constants = placed.numbers.part(part.equations * width)
+        constants = placed.coefficients_slot.part(part.equations * width)
         for i, held in enumerate(type(part).levels()):
             equation = next(self._equations)
             equation.constant = constants.part(i).offset
@@ -76,7 +76,7 @@ class ConstraintRecords:
             equation.singular = slot(part, "singular").offset
             equation.terms = len(placed.equations.attachments)
             equation.terms_at = self._next_term
-            coefficients = placed.numbers.part(i * width)
+            coefficients = placed.coefficients_slot.part(i * width)
             self._next_term += width_of(TermSlots) * equation.terms
             terms = terms_of(self.parts.mechanism, equation)
             for end, term in zip(ends, terms, strict=True):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import cosim
-from cosim_dynamics.sval import SVal, _as_sval
+from cosim_dynamics.sval import SVal, as_sval
 from cosim_dynamics.sval_triple import SValTriple
 from cosim_dynamics.symbol import SymbolGraph, cos, sin, sqrt
 from cosim_dynamics.trace import TIME
@@ -179,7 +179,7 @@ def written_equations(
         )
     equations = []
     for i, value in enumerate(returned):
-        equation = _as_sval(value)
+        equation = as_sval(value)
         if equation is None:
             raise cosim.ContractError(
                 f"{where}: equation {i} is {value!r}, which contains no acceleration; build it from "

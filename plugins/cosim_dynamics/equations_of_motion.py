@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim_dynamics.joint_equations import Equations, own_equations
+from cosim_dynamics.joint_equations import EquationWriter, own_equations
 from cosim_dynamics.spatial_sval import SpatialSVal
 from cosim_dynamics.sval import SVal
 from cosim_dynamics.tree_motion import TreeMotion
@@ -116,5 +116,5 @@ def _equations_of_joint(motion: TreeMotion, index: int, wrench: SpatialSVal) -> 
     def acceleration(i: int) -> SVal:
         return SVal.acceleration(int(speeds[i]))
 
-    equations = own_equations(joint, Equations(joint, transmitted, acceleration, value), value)
+    equations = own_equations(joint, EquationWriter(joint, transmitted, acceleration, value), value)
     return {int(speeds[i]): equation for i, equation in enumerate(equations)}

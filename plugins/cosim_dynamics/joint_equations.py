@@ -8,7 +8,7 @@ from typing import Any
 
 import cosim
 from cosim_dynamics.spatial_sval import SpatialSVal
-from cosim_dynamics.sval import SVal, _as_sval
+from cosim_dynamics.sval import SVal, as_sval
 from cosim_dynamics.symbol import Symbol, SymbolGraph
 from cosim_dynamics.traced_part import TracedPart, part_of
 from cosim_mechanics import contracts
@@ -35,7 +35,7 @@ class JointEquations:
         return [*(value for row in self.coefficients for value in row), *self.constants]
 
 
-class Equations:
+class EquationWriter:
     """The `s` of ``create_equations(self, s)``: what a joint's equations are made of.
 
     Parameters
@@ -97,7 +97,7 @@ class Equations:
         if part_of(joint) is not self._joint:
             raise cosim.ContractError(
                 f"{self._where}: s.{name}(…) takes the joint itself: a joint's equation holds "
-                " its own accelerations; what couples joints is a force element or a constraint"
+                "its own accelerations; what couples joints is a force element or a constraint"
             )
 
 
@@ -107,7 +107,10 @@ def has_own_equations(joint: contracts.Joint) -> bool:
 
 
 def own_equations(
-    joint: contracts.Joint, equations: Equations, look_up: Callable[[str, int], Any], has_rotors: bool = True
+    joint: contracts.Joint,
+    equations: EquationWriter,
+    look_up: Callable[[str, int], Any],
+    has_rotors: bool = True,
 ) -> list[SVal]:
     """The result of the joint's ``create_equations``, as s-vals; `look_up` gives ``self.<name>``.
 
@@ -124,18 +127,17 @@ def own_equations(
         raise cosim.ContractError(
             f"{where}: returned {returned!r}, needs a list of {joint.nu} s-vals, one for each speed"
         )
-    svals = [_as_sval(equation) for equation in returned]
-    for i, equation in enumerate(svals):
+    svals = []
+    for i, value in enumerate(returned):
+        equation = as_sval(value)
         if equation is None:
-            raise cosim.ContractError(
-                f"{where}: equation {i} is a {type(returned[i]).__name__}, needs an s-val"
-            )
-    sound = [equation for equation in svals if equation is not None]
+            raise cosim.ContractError(f"{where}: equation {i} is a {type(value).__name__}, needs an s-val")
+        svals.append(equation)
     if not has_rotors:
-        return sound
+        return svals
     return [
         equation + look_up("added_inertia", i) * equations.acceleration(joint, i)
-        for i, equation in enumerate(sound)
+        for i, equation in enumerate(svals)
     ]
 
 
@@ -155,7 +157,7 @@ def trace(joint: contracts.Joint, has_rotors: bool) -> tuple[SymbolGraph, JointE
     """
     graph = SymbolGraph()
     wrench = [SVal(0.0, {("wrench", k): 1.0}) for k in range(6)]
-    symbols = Equations(joint, wrench, SVal.acceleration, graph.slot)
+    symbols = EquationWriter(joint, wrench, SVal.acceleration, graph.slot)
     equations = own_equations(joint, symbols, graph.slot, has_rotors)
     where = f"{type(joint).__name__}.create_equations"
     for i, equation in enumerate(equations):

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlacedConstraint:
-    """A constraint, its equations and where their coefficients and constants lie."""
+    """A constraint, its traced equations, and the slot of their coefficients, row by row, and constants."""
 
     constraint: contracts.Constraint
     equations: TracedConstraintEquations
-    numbers: Slot
+    coefficients_slot: Slot
 
     @property
     def terms(self) -> int:
@@ -35,33 +35,33 @@ class ModelConstraints:
 
     Attributes
     ----------
-    all : list of PlacedConstraint
+    placed_constraints : list of PlacedConstraint
     blocks : list of Block
         They compute coefficients and constants.
     """
 
-    def __init__(self, assembly: Assembly, problem: Report) -> None:
-        self.all: list[PlacedConstraint] = []
+    def __init__(self, assembly: Assembly, report: Report) -> None:
+        self.placed_constraints: list[PlacedConstraint] = []
         self.blocks: list[Block] = []
         for constraint in assembly.parts(contracts.Constraint):
             try:
                 self._add(assembly, constraint)
             except Exception as error:  # the author's code: whatever it raises is a fault of the model
-                problem(constraint.name, with_line(error))
+                report(constraint.name, with_line(error))
 
     @property
     def equations(self) -> int:
         """The number of equations."""
-        return sum(traced.constraint.equations for traced in self.all)
+        return sum(placed.constraint.equations for placed in self.placed_constraints)
 
     @property
     def terms(self) -> int:
-        """How many terms these have."""
-        return sum(traced.terms for traced in self.all)
+        """The number of terms of all equations."""
+        return sum(placed.terms for placed in self.placed_constraints)
 
     def _add(self, assembly: Assembly, constraint: contracts.Constraint) -> None:
         equations = trace_constraint(constraint)
-        block, numbers = traced_block(
+        block, coefficients_slot = traced_block(
             assembly,
             constraint,
             equations.graph,
@@ -69,5 +69,5 @@ class ModelConstraints:
             assembly.asked,
             "coefficients and constants",
         )
-        self.all.append(PlacedConstraint(constraint, equations, numbers))
+        self.placed_constraints.append(PlacedConstraint(constraint, equations, coefficients_slot))
         self.blocks.append(block)

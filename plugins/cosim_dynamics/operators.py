@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim_dynamics.joint_equations import Equations, has_own_equations, own_equations
+from cosim_dynamics.joint_equations import EquationWriter, has_own_equations, own_equations
 from cosim_dynamics.sval import SVal
 from cosim_dynamics.tree_motion import TreeMotion
 from cosim_mechanics import contracts
@@ -199,7 +199,7 @@ def _own_terms(motion: TreeMotion, without_tau: bool = False) -> _OwnTerms:
                 return 0.0
             return motion.element(joint, name, element)
 
-        equations = Equations(joint, [SVal(0.0)] * 6, SVal.acceleration, value)
+        equations = EquationWriter(joint, [SVal(0.0)] * 6, SVal.acceleration, value)
         for i, equation in zip(speeds, own_equations(joint, equations, value), strict=True):
             M[i, speeds] += equation.row(joint.nu)
             V[i] += equation.bias

@@ -156,7 +156,7 @@ class SVal(Linear):
     def __add__(self, other: Any) -> SVal:
         if isinstance(other, np.ndarray) and other.shape:
             raise TypeError(SHAPES)
-        term = _as_sval(other)
+        term = as_sval(other)
         if term is None:
             return NotImplemented
         coefficients = dict(self._coefficients)
@@ -170,7 +170,7 @@ class SVal(Linear):
         return SVal(-self._constant, {dof: -value for dof, value in self._coefficients.items()})
 
     def __sub__(self, other: Any) -> SVal:
-        term = _as_sval(other)
+        term = as_sval(other)
         if isinstance(other, np.ndarray) and other.shape:
             raise TypeError(SHAPES)
         return NotImplemented if term is None else self + (-term)
@@ -185,7 +185,7 @@ class SVal(Linear):
             return NotImplemented
         if _is_vector(other):
             return SValTriple(*[self * component for component in other])
-        factor = _as_sval(other)
+        factor = as_sval(other)
         if factor is None:
             return NotImplemented
         if factor.carries_accelerations and self.carries_accelerations:
@@ -197,7 +197,7 @@ class SVal(Linear):
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> SVal:
-        divisor = _as_sval(other)
+        divisor = as_sval(other)
         if divisor is None:
             return NotImplemented
         if divisor.carries_accelerations:
@@ -208,7 +208,7 @@ class SVal(Linear):
         )
 
     def __rtruediv__(self, other: Any) -> SVal:
-        dividend = _as_sval(other)
+        dividend = as_sval(other)
         return NotImplemented if dividend is None else dividend / self
 
     def __pow__(self, exponent: Any) -> Any:
@@ -232,7 +232,7 @@ def _is_vector(value: Any) -> bool:
     return isinstance(value, (tuple, list, np.ndarray)) and np.shape(value) == (3,)
 
 
-def _as_sval(value: Any) -> SVal | None:
+def as_sval(value: Any) -> SVal | None:
     """Numbers and symbols as s-vals without accelerations; None for what is not a scalar."""
     if isinstance(value, SVal):
         return value

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cosim_dynamics.sval import SVal, _as_sval
+from cosim_dynamics.sval import SVal, as_sval
 from cosim_dynamics.sval_vector import SValVector
 
 
@@ -105,7 +105,7 @@ class SValTriple(SValVector):
 
 
 def _scalar(value: Any) -> SVal:
-    s = _as_sval(value)
+    s = as_sval(value)
     if s is None:
         raise TypeError(f"a component of a triple is an s-val or a number, not {type(value).__name__}")
     return s

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim_dynamics.sval import PRODUCT, VECTORS, Linear, SVal, _as_sval
+from cosim_dynamics.sval import PRODUCT, VECTORS, Linear, SVal, as_sval
 
 
 class SValVector(Linear):
@@ -83,13 +83,13 @@ class SValVector(Linear):
             raise TypeError(f"{PRODUCT}. For {self._products}")
         if isinstance(other, (tuple, list, np.ndarray)) and np.shape(other):
             raise TypeError(VECTORS)
-        factor = _as_sval(other)
+        factor = as_sval(other)
         return NotImplemented if factor is None else self._of([component * factor for component in self])
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Self:
-        if _as_sval(other) is None:
+        if as_sval(other) is None:
             raise TypeError(f"a vector s-val is divided by a number, not by {other!r}")
         return self._of([component / other for component in self])
 

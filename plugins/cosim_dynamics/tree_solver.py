@@ -131,13 +131,14 @@ class TreeSolver(contracts.DynamicsSolver):
         errors = assembly.allocate("dynamics: errors of constraints", width_of(ConstraintErrors))
         cache = SolverCache(assembly, tree, table)
         declared = Accelerations.declared(assembly, tree)
-        free = Accelerations.without_constraints(assembly, tree) if constraints.all else declared
+        is_constrained = bool(constraints.placed_constraints)
+        free = Accelerations.without_constraints(assembly, tree) if is_constrained else declared
         parts = TreeAssembly(assembly, tree, table, cache, terms, free)
         parts.place_free_accelerations()
         motion = schedule_motion(parts)
         accelerations, factor = self.acceleration_blocks(parts)
         method = self.method
-        if constraints.all:
+        if is_constrained:
             method += f", multipliers of {constraints.equations} equations{describe_groups(groups)}"
             accelerations += schedule_constraints(parts, constraints, groups, declared, factor, errors)
             self._rows = table.rows

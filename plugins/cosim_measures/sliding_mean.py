@@ -1,4 +1,4 @@
-"""The mean of a signal over the last while."""
+"""The mean of a signal over a sliding window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The root mean square of a signal over the last while."""
+"""The root mean square of a signal over a sliding window."""
 
 from __future__ import annotations
 

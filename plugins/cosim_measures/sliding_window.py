@@ -1,4 +1,4 @@
-"""Integrals over the last while: what sliding mean and RMS have in common."""
+"""Integrals over a sliding window: what sliding mean and RMS have in common."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class SlidingWindow(cosim.Measure):
     source : measure or path of a signal
         What is averaged; a vector element by element.
     window : float, s, > 0
-        How long.
+        Length of the window.
     """
 
     source = cosim.source(description="what is averaged")
-    window = cosim.parameter(unit="s", minimum=1e-12, description="how long")
+    window = cosim.parameter(unit="s", minimum=1e-12, description="length of the window")
     integral = cosim.auxiliary_state(description="the integral since the start")
     integrand = cosim.cache_slot(description="what is integrated")
     average = cosim.cache_slot(description="mean of the integrand over the window")
@@ -34,7 +34,12 @@ class SlidingWindow(cosim.Measure):
     window_start = cosim.cache_slot(unit="s", description="where the window begins")
     smooth_until = cosim.cache_slot(unit="s", description="when a break leaves the window")
     break_order = cosim.cache_slot(description="order of the break that leaves the window just now")
-    last_start = cosim.discrete(unit="s", internal=True, invalidates=cosim.Stage.REPORT)
+    last_start = cosim.discrete(
+        unit="s",
+        internal=True,
+        invalidates=cosim.Stage.REPORT,
+        description="where the window began at the end of the last step",
+    )
 
     @cosim.kernel
     def accumulate(s):
@@ -52,7 +57,16 @@ class SlidingWindow(cosim.Measure):
     def average_over_window(s):
         before, before_rate = before_start(s.past, s.window_start)
         old, rate = delayed_value(
-            s.past, True, s.window_start, s.t, True, s.integral, s.integrand, DENSE, s.integral, before
+            s.past,
+            True,  # settled: the piece was chosen when the step began
+            s.window_start,
+            s.t,
+            True,  # has_present: the integral is known at t
+            s.integral,
+            s.integrand,
+            DENSE,
+            s.integral,  # the result while nothing is stored
+            before,
         )
         s.average = (s.integral - old) / s.window
         s.oldest_rate = rate if rate == rate else before_rate

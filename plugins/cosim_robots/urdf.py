@@ -19,9 +19,9 @@ KINDS = {
     "floating": "free",
     "planar": "planar",
 }
-HAVE_AN_AXIS = ("revolute", "continuous", "prismatic", "planar")
-OF_A_JOINT = {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}
-MESHES = "meshes whose file is not there, or of a format that is not read, are not taken over"
+KINDS_WITH_AXIS = ("revolute", "continuous", "prismatic", "planar")
+JOINT_CHILDREN = {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}
+MESH_NOT_IMPORTED = "meshes whose file is not there, or of a format that is not read, are not taken over"
 ZERO = (0.0, 0.0, 0.0)
 
 
@@ -86,7 +86,14 @@ def _add_link(document: XmlDocument, robot: Robot, element: Element, colors: dic
         document.leave_out(inertial, "an inertia of a link without mass is not taken over")
         moments = (0.0,) * 6
     inertia = turned_inertia(pose, moments)
-    robot.links[name] = Link(name, document.place(element), mass, pose[9:], inertia, shapes)
+    robot.links[name] = Link(
+        name=name,
+        place=document.place(element),
+        mass=mass,
+        center_of_mass=pose[9:],
+        inertia=inertia,
+        shapes=shapes,
+    )
 
 
 def _color(document: XmlDocument, material: Element | None) -> Reals | None:
@@ -112,7 +119,7 @@ def _shape(document: XmlDocument, visual: Element, colors: dict[str, Reals]) -> 
     if form.tag == "mesh":
         file = find_mesh(document.path, form.get("filename", ""))
         if file is None:
-            document.leave_out(visual, MESHES)
+            document.leave_out(visual, MESH_NOT_IMPORTED)
             return None
         factors = document.numbers(form, "scale", (1.0, 1.0, 1.0))
         return Shape("mesh", _pose(document, visual), (("file", str(file)), ("scale", factors)), color)
@@ -132,7 +139,7 @@ def _shape(document: XmlDocument, visual: Element, colors: dict[str, Reals]) -> 
 def _add_joint(document: XmlDocument, robot: Robot, element: Element) -> None:
     name, kind = document.name(element), element.get("type", "")
     for inner in document.children(element):
-        if inner.tag not in OF_A_JOINT:
+        if inner.tag not in JOINT_CHILDREN:
             document.leave_out(inner, f"<{inner.tag}> of a joint is not taken over")
     if any(joint.name == name for joint in robot.joints):
         document.fault(element, f"a second joint '{name}'")
@@ -142,7 +149,7 @@ def _add_joint(document: XmlDocument, robot: Robot, element: Element) -> None:
     parent, child = (_link_at(document, name, element, end) for end in ("parent", "child"))
     frame_on_parent: Reals = _pose(document, element)
     frame_on_child: Reals = IDENTITY
-    if kind in HAVE_AN_AXIS:
+    if kind in KINDS_WITH_AXIS:
         axis_frame = _axis_frame(document, name, kind, element)
         if axis_frame is None:
             return
@@ -182,7 +189,7 @@ def _link_at(document: XmlDocument, name: str, element: Element, end: str) -> st
 
 
 def _axis_frame(document: XmlDocument, name: str, kind: str, element: Element) -> Reals | None:
-    """The frame on the child whose axis is that of the joint; None where it has no direction: a fault."""
+    """The frame on the child with the axis of the joint; None, and a fault reported, if the axis is zero."""
     axis_element = document.child(element, "axis")
     axis = document.numbers(axis_element, "xyz", (1.0, 0.0, 0.0))
     if norm(axis) == 0.0:

@@ -20,13 +20,14 @@ class Bounded(cosim.Measure):
     unit_from = "source"
     announces_kinks = True
 
-    source = cosim.source(description="what has the bounds")
+    source = cosim.source(description="the bounded signal")
     lower = cosim.parameter(unit="{source}", default=-1.0, description="lower bound")
     upper = cosim.parameter(unit="{source}", default=1.0, description="upper bound")
+    # what the two events change, so that the kink is an event at the end of a step
     kinks = cosim.discrete(dtype=int, description="how often a bound was reached or left")
 
     @cosim.kernel(refuses=["the lower bound is above the upper one: exchange them"])
-    def order(lower, upper):
+    def check_bounds(lower, upper):
         return 1.0 if lower > upper else 0.0
 
     @cosim.witness
@@ -38,9 +39,9 @@ class Bounded(cosim.Measure):
         return source - upper
 
     @cosim.on(at_lower, does="discrete")
-    def pass_lower(kinks, kinks_next):
+    def count_at_lower(kinks, kinks_next):
         kinks_next[0] = kinks + 1
 
     @cosim.on(at_upper, does="discrete")
-    def pass_upper(kinks, kinks_next):
+    def count_at_upper(kinks, kinks_next):
         kinks_next[0] = kinks + 1

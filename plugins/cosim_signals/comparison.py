@@ -17,7 +17,7 @@ class Comparison(PiecewiseConstant):
     Where the signals jump, at an event of another part, the value follows at the same instant, but for jumps
     that a comparison makes: one comparison of what another one switches comes a step late.
 
-    Limits: the signals are numbers. It looks after every step; multistep methods (`bdf`) begin anew there.
+    Limits: scalar signals only. It looks after every step; multistep methods (`bdf`) begin anew there.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ class Logic(PiecewiseConstant):
     and 0. Where one becomes true or false is an event (Triggered), located in time. The negation of a
     single signal is "nand" or "nor" with itself.
 
-    Limits: the signals are numbers.
+    Limits: scalar signals only.
 
     Parameters
     ----------
@@ -37,14 +37,14 @@ class Logic(PiecewiseConstant):
 
     announces_kinks = True
 
-    first = cosim.source(description="is it true?")
-    second = cosim.source(description="and this one?")
+    first = cosim.source(description="first operand")
+    second = cosim.source(description="second operand")
     operator = cosim.option(
-        "and", choices=("and", "or", "xor", "nand", "nor"), description="how they are joined"
+        "and", choices=("and", "or", "xor", "nand", "nor"), description="logical operator"
     )
-    first_is_true = cosim.discrete(dtype=int, description="whether the first one passed one half upward last")
-    second_is_true = cosim.discrete(dtype=int, description="whether the second one did")
-    value = cosim.cache_slot(unit="1", description="whether both together are true: 1 or 0")
+    first_is_true = cosim.discrete(dtype=int, description="level of the first operand: 0 or 1")
+    second_is_true = cosim.discrete(dtype=int, description="level of the second operand: 0 or 1")
+    value = cosim.cache_slot(unit="1", description="result: 1 or 0")
 
     @cosim.kernel
     def join(first, second, first_is_true, second_is_true, operator, value):

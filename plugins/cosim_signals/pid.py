@@ -24,7 +24,7 @@ class Pid(cosim.Measure):
     this is back-calculation. The filter begins at e: no kick at the start. Reaching and leaving a bound
     is an event (Triggered).
 
-    Limits: the signals are numbers. With a sampled measurement set derivative_time to several periods over
+    Limits: scalar signals only. With a sampled measurement set derivative_time to several periods over
     derivative_filter.
 
     Parameters

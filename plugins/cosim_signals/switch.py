@@ -12,7 +12,7 @@ class Switch(cosim.Measure):
     Law: value = first while the condition is true, which is above one half, else second; the derivatives are
     those of the chosen one. Switching is an event (Triggered), located in time.
 
-    Limits: the signals are numbers.
+    Limits: scalar signals only.
 
     Parameters
     ----------

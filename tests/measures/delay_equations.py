@@ -60,15 +60,18 @@ class Lag(cosim.Measure):
         value_dot[0] = 1.0 - y_dot / y
 
 
+MACKEY_GLASS_DELAY, MACKEY_GLASS_POWER, MACKEY_GLASS_START = 2.0, 9.65, 0.5
+
+
 class MackeyGlass(cosim.Component):
     """y' = 2 felt / (1 + felt^9.65) - y."""
 
     felt = cosim.source()
-    y = cosim.auxiliary_state(start=0.5)
+    y = cosim.auxiliary_state(start=MACKEY_GLASS_START)
 
     @cosim.kernel
     def derivatives(felt, y, y_dot):
-        y_dot[0] = 2.0 * felt / (1.0 + math.pow(felt, 9.65)) - y
+        y_dot[0] = 2.0 * felt / (1.0 + math.pow(felt, MACKEY_GLASS_POWER)) - y
 
 
 def decay(delay=1.0, **options):
@@ -97,7 +100,7 @@ def neves(**options):
 def mackey_glass(**options):
     model = cosim.Model("mackey_glass")
     model.add(MackeyGlass, "plant", felt="felt")
-    model.add(Delay, "felt", source="plant.y", delay=2.0, **options)
+    model.add(Delay, "felt", source="plant.y", delay=MACKEY_GLASS_DELAY, **options)
     return model
 
 

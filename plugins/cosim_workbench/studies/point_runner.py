@@ -11,6 +11,7 @@ import numpy as np
 import cosim
 from cosim_ensembles.kit import named_reduction
 from cosim_workbench.contracts import StudySubject
+from cosim_workbench.studies.model_runs import OUTCOMES
 from cosim_workbench.studies.objective import Functions, Reductions
 
 Row = dict[str, Any]
@@ -48,21 +49,21 @@ class PointRunner:
         self._reductions, self._functions = reductions, functions
 
     def why_not_parallel(self) -> str:
-        """The reason of the subject."""
+        """Why points cannot run in parallel, as the subject says; empty if they can."""
         return self.subject.why_not_parallel()
 
     def run_chunk(self, points: Sequence[Mapping[str, float]]) -> list[Row]:
         """The rows of some points."""
         return [self._timed_row(point) for point in points]
 
-    def _timed_row(self, values: Mapping[str, float]) -> Row:
+    def _timed_row(self, point: Mapping[str, float]) -> Row:
         start = perf_counter()
-        row = self._row(values)
+        row = self._row(point)
         return {**row, SECONDS: perf_counter() - start}
 
-    def _row(self, values: Mapping[str, float]) -> Row:
+    def _row(self, point: Mapping[str, float]) -> Row:
         try:
-            result = self.subject.run(values, self._signals)
+            result = self.subject.run(point, self._signals)
         except cosim.SimulationError as error:
             return failed_row(error.time, error.reason)
         except cosim.CosimError as error:
@@ -77,22 +78,25 @@ class PointRunner:
                 row[name] = float(objective(result))
             except Exception as error:
                 return failed_row(result.time[-1], f"objective {name}: {type(error).__name__}: {error}")
-        status = "terminated" if result.message else "ok"
-        steps = int(result.statistics.get("steps", 0))
-        outcome = {
-            "status": status,
-            "end": float(result.time[-1]),
-            "steps": steps,
-            "events": len(result.events),
-        }
         if self._series:
             series = self.subject.kept(result)
             columns = {name: series[name] for name in self._series}
             row[VALUES] = cosim.Result(series.time, columns, {name: series.unit(name) for name in columns})
-        return {**row, **outcome, "reason": result.message}
+        return row | outcome_row(
+            status="terminated" if result.message else "ok",
+            end=float(result.time[-1]),
+            steps=int(result.statistics.get("steps", 0)),
+            events=len(result.events),
+            reason=result.message,
+        )
+
+
+def outcome_row(*, status: str, end: float, steps: int, events: int, reason: str) -> Row:
+    """The part of a row that says how the run ended, with the keys `OUTCOMES`."""
+    return dict(zip(OUTCOMES, (status, end, steps, events, reason), strict=True))
 
 
 def failed_row(time: float, reason: str) -> Row:
     """The row of a run that has failed."""
-    how = {"status": "failed", "end": float(time), "steps": 0, "events": 0, "reason": reason}
-    return {**how, SECONDS: np.nan}
+    outcome = outcome_row(status="failed", end=float(time), steps=0, events=0, reason=reason)
+    return {**outcome, SECONDS: np.nan}
