@@ -18,8 +18,8 @@ from cosim_export.native.native_exporter import NativeFmuOptions
 from cosim_fmi.binding import rounding
 from cosim_fmi.binding.process_guard import round_as_before, rounds_as_before
 from cosim_fmu import CoSimulation, SystemParticipant
-from cosim_fmu.container.container_exporter import write_native_container
 from cosim_fmu.container.container_interface import container_interface
+from cosim_fmu.container.write_container import write_native_container
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="fesetround of the GNU C library")
 Compiled = Callable[..., Path]
