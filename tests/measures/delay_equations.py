@@ -60,18 +60,18 @@ class Lag(cosim.Measure):
         value_dot[0] = 1.0 - y_dot / y
 
 
-MACKEY_GLASS_DELAY, MACKEY_GLASS_POWER, MACKEY_GLASS_START = 2.0, 9.65, 0.5
+MACKEY_GLASS_DELAY, MACKEY_GLASS_POWER, MACKEY_GLASS_START = 2.0, 9.65, 0.5  # also below: a guide quotes it
 
 
 class MackeyGlass(cosim.Component):
     """y' = 2 felt / (1 + felt^9.65) - y."""
 
     felt = cosim.source()
-    y = cosim.auxiliary_state(start=MACKEY_GLASS_START)
+    y = cosim.auxiliary_state(start=0.5)
 
     @cosim.kernel
     def derivatives(felt, y, y_dot):
-        y_dot[0] = 2.0 * felt / (1.0 + math.pow(felt, MACKEY_GLASS_POWER)) - y
+        y_dot[0] = 2.0 * felt / (1.0 + math.pow(felt, 9.65)) - y
 
 
 def decay(delay=1.0, **options):
