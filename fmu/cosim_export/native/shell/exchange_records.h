@@ -116,7 +116,7 @@ typedef struct ExchangePart {
     int64_t calling;
 } ExchangePart;
 
-/* Where the run is, and what has stopped it. */
+/* The progress of the run, and the reason of a stop. */
 typedef struct ExchangeReport {
     int64_t step;
     int64_t algorithm;
@@ -131,7 +131,7 @@ typedef struct ExchangeReport {
     int64_t answers_at;
 } ExchangeReport;
 
-/* Where an algorithm is. */
+/* The progress of an algorithm in its exchange. */
 typedef struct ExchangeProgress {
     int64_t under_way;
     int64_t place;
