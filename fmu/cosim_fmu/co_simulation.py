@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import cosim
 from cosim.kit import (
     ClosedAttributes,
+    DefaultExperiment,
     FeedthroughLoop,
     ParticipantDescription,
     ResultStream,
@@ -178,7 +179,8 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
             problems += self._create(participants, algorithm, options or {}, starts or {})
             experiment = only_experiment(self.descriptions)
             self.start = experiment.start or 0.0 if start is None else start
-            self.step = step_of(experiment) if step is None else _seconds(step, problems)
+            self.step, faults = _communication_step(step, experiment)
+            problems += faults
             self.tolerance = tolerance
             self.tolerances, faults = check_tolerances(self.participants, tolerance, tolerances or {})
             problems += faults
@@ -699,12 +701,19 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         return "\n".join([*explain(self, self._exchanging), *probed, *self.warnings])
 
 
-def _seconds(step: float | str, problems: list[WiringProblem]) -> float:
+def _communication_step(
+    step: float | str | None, experiment: DefaultExperiment
+) -> tuple[float, list[WiringProblem]]:
+    """The communication step, s, that is given or follows from the default experiment.
+
+    If it is no time: 1 s, with a problem for each fault, so that the other checks can go on.
+    """
+    if step is None:
+        return step_of(experiment), []
     try:
-        return seconds(step, "step")
+        return seconds(step, "step"), []
     except cosim.ModelError as error:
-        problems += [problem(("master", "step"), fault.text) for fault in error.problems]
-        return 1.0
+        return 1.0, [problem(("master", "step"), fault.text) for fault in error.problems]
 
 
 def _is_passed_once(link: Link, descriptions: Mapping[str, ParticipantDescription]) -> bool:

@@ -1,4 +1,7 @@
-"""The kits of what takes part in co-simulations: the checks run one, so they lie here."""
+"""Contract kits of participants and master algorithms.
+
+They are here and not in a package below because their checks run a co-simulation.
+"""
 
 from __future__ import annotations
 

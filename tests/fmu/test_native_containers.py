@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -33,6 +34,7 @@ from cosim_fmu.container.container_arrays import (
     records_header,
 )
 from cosim_fmu.container.container_interface import container_interface
+from cosim_fmu.container.native_container import NativeContainer
 from cosim_fmu.container.write_container import write_native_container
 from cosim_fmu.scenario.scenario_changes import make_changes
 from cosim_master.coupling.connection import Connection
@@ -595,6 +597,23 @@ class TestFmi3:
             return recorded(CoSimulation(parts, wires, algorithm, 0.1, **given))
 
         assert same_bits(loop(), exported(loop(), tmp_path), 2.0) >= 8
+
+    def test_discrete_inputs_stand_in_the_order_of_the_settings(
+        self, tmp_path: Path, compiled: Callable[..., Path]
+    ) -> None:
+        """Otherwise each process would export other bytes: hashes of text differ between processes."""
+        make_kinds3(tmp_path, compiled)
+        loop = recorded(CoSimulation({"one": str(tmp_path / "kinds3.fmu")}, [], "jacobi", 0.1))
+        interface, _ = container_interface(loop, tmp_path / "whole.toml")
+        text = NativeContainer(loop, interface, 3, has_library=False).generated["model.c"]
+        settings, discretes = (
+            re.search(rf"{name}\[\] = {{(.*?)}};", text, re.DOTALL) for name in ("settings", "discretes_0")
+        )
+        assert settings is not None and discretes is not None
+        references = re.findall(r"{\d+, (\d+), ", settings[1])
+        given = re.findall(r"\d+", discretes[1])
+        assert len(given) > 8
+        assert given == [reference for reference in references if reference in given]
 
     def test_what_stays_with_python(self, tmp_path: Path, compiled: Callable[..., Path]) -> None:
         path = make_clocks3(tmp_path, compiled)

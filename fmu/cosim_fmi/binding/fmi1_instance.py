@@ -121,7 +121,7 @@ class Fmi1Instance(FmuInstance):
     same_functions: ClassVar[Mapping[str, str]] = {"Enumeration": "Integer"}
     nominals_function: ClassVar[str] = "GetNominalContinuousStates"
     allowed: ClassVar[Mapping[str, frozenset[str]]] = {
-        "SetDebugLogging": modes.LIVING,
+        "SetDebugLogging": modes.LIVE,
         "Get": READABLE,
         "Set": modes.INITIALIZED | {modes.INSTANTIATED},
         "InitializeSlave": frozenset((modes.INITIALIZING,)),
@@ -129,7 +129,7 @@ class Fmi1Instance(FmuInstance):
         "DoStep": frozenset((modes.STEPPING,)),
         "GetRealStatus": frozenset((modes.STEPPING,)),
         "TerminateSlave": frozenset((modes.STEPPING,)),
-        "ResetSlave": modes.LIVING | {modes.FAILED},
+        "ResetSlave": modes.LIVE | {modes.FAILED},
         "SetTime": modes.INITIALIZED,
         "Initialize": frozenset((modes.INITIALIZING,)),
         "EventUpdate": frozenset((modes.EVENT,)),

@@ -140,7 +140,7 @@ class Fmi2Instance(FmuInstance):
         "deserialize": "DeSerializeFMUstate",
     }
     allowed: ClassVar[Mapping[str, frozenset[str]]] = {
-        **modes.since_2(READABLE, SAVING, state_functions),
+        **modes.allowed_modes_since_fmi2(READABLE, SAVING, state_functions),
         "SetupExperiment": frozenset((modes.INSTANTIATED,)),
         "Set": modes.INITIALIZED | {modes.INSTANTIATED},
         "SetRealInputDerivatives": frozenset((modes.INITIALIZING, modes.STEPPING)),

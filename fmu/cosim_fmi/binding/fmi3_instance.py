@@ -126,7 +126,7 @@ TABLE = FunctionTable(
 
 
 READABLE = modes.INITIALIZED | {modes.CONFIGURING, modes.INSTANTIATED, modes.TERMINATED, modes.FAILED}
-SAVING = modes.LIVING | {modes.FAILED}
+SAVING = modes.LIVE | {modes.FAILED}
 SETTABLE = modes.INITIALIZED | {modes.INSTANTIATED, modes.CONFIGURING}
 
 
@@ -151,7 +151,7 @@ class Fmi3Instance(FmuInstance):
         "deserialize": "DeserializeFMUState",
     }
     allowed: ClassVar[Mapping[str, frozenset[str]]] = {
-        **modes.since_2(READABLE, SAVING, state_functions),
+        **modes.allowed_modes_since_fmi2(READABLE, SAVING, state_functions),
         "EnterConfigurationMode": frozenset((modes.INSTANTIATED, modes.STEPPING, modes.EVENT)),
         "ExitConfigurationMode": frozenset((modes.CONFIGURING,)),
         "EnterEventMode": frozenset((modes.CONTINUOUS, modes.STEPPING)),

@@ -22,21 +22,21 @@ FREED = "freed"
 
 RUNNING = frozenset((EVENT, CONTINUOUS, STEPPING))
 INITIALIZED = RUNNING | {INITIALIZING}
-LIVING = INITIALIZED | {INSTANTIATED, CONFIGURING, TERMINATED}
-FREEABLE = LIVING | {FAILED}
+LIVE = INITIALIZED | {INSTANTIATED, CONFIGURING, TERMINATED}
+FREEABLE = LIVE | {FAILED}
 
 
-def since_2(
+def allowed_modes_since_fmi2(
     readable: frozenset[str], saving: frozenset[str], of_states: Mapping[str, str]
 ) -> dict[str, frozenset[str]]:
-    """The modes in which functions may be called that FMI 2.0 and 3.0 have alike.
+    """For each function that FMI 2.0 and 3.0 have in common, the modes in which it may be called.
 
     Parameters
     ----------
     readable, saving : frozenset of str
-        Modes in which variables are read, and states restored.
+        Modes in which variables may be read, and in which saved states may be restored.
     of_states : mapping of str to str
-        Functions of saved states by what they do.
+        The names of the functions of saved states; one of the keys is "get".
     """
     reading = ("Get", "GetDirectionalDerivative", "GetContinuousStates", "GetEventIndicators")
     return {
@@ -46,7 +46,7 @@ def since_2(
         "Terminate": RUNNING,
         "Reset": FREEABLE,
         **dict.fromkeys(of_states.values(), saving),
-        of_states["get"]: LIVING,  # what has failed has no state to go back to
+        of_states["get"]: LIVE,  # in place of `saving`: a failed instance has no state worth saving
         "DoStep": frozenset((STEPPING,)),
         "EnterContinuousTimeMode": frozenset((EVENT,)),
         "CompletedIntegratorStep": frozenset((CONTINUOUS,)),

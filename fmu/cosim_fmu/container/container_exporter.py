@@ -13,9 +13,10 @@ from cosim_workbench.contracts import FileExporter
 class ContainerExporter(FileExporter):
     """Writes a scenario or an SSP as one FMU: its participants, their connections and their algorithm.
 
-    The FMU holds the files of the scenario, those of foreign FMUs among them, and runs it in a Python
-    interpreter (pythonfmu): the bits are those of ``cosim cosimulate``. Parameters and inputs that no
-    connection feeds are variables of it, as are what the scenario records and the error of the coupling.
+    If no participant needs Python, the FMU needs none (`NativeContainer`). Otherwise it holds the files of
+    the scenario and of its FMUs, and runs it in a Python interpreter (pythonfmu). The bits are those of
+    ``cosim cosimulate`` in both cases. The variables of the FMU are parameters and inputs that no connection
+    feeds, the signals that the scenario records, and the error of the coupling.
     """
 
     suffix: ClassVar[str] = ".fmu"
@@ -57,7 +58,7 @@ class ContainerExporter(FileExporter):
         CosimError
             An option that is for other FMUs.
         """
-        # here, since who exports a model needs no co-simulation
+        # a late import: exporting a model needs no co-simulation
         from cosim_fmu.container.write_container import write_container
 
         self.summary = write_container(
@@ -69,4 +70,5 @@ class ContainerExporter(FileExporter):
         """A smoke experiment: some steps, and what the FMU shows."""
         from cosim_fmu.container.container_interface import COUPLING
 
-        return add_smoke_experiment(path, without=f"{COUPLING}.")  # which are worked out when they are read
+        # the error of the coupling is computed only when it is read
+        return add_smoke_experiment(path, without=f"{COUPLING}.")

@@ -38,7 +38,7 @@ from cosim_fmu.container.container_arrays import LIFE_WORDS, OWN, array_tables, 
 from cosim_fmu.container.container_interface import COUPLING
 from cosim_fmu.container.container_interface import TYPES as CONTAINER_TYPES
 from cosim_fmu.container.native_member import NativeMember
-from cosim_fmu.container.native_refusals import native_refusals
+from cosim_fmu.container.native_refusals import native_refusals, refuse_used_texts
 from cosim_lowering.c_program import CProgram, plain_functions_in_c
 from cosim_lowering.linking import machine_code
 from cosim_lowering.machine_code import MachineCode
@@ -131,8 +131,10 @@ class NativeContainer:
         shown = list(interface.variables)
         if not self.is_assessed:
             shown = [v for v in shown if not v.name.startswith(f"{COUPLING}.")]
-        self.texts = [v.name for v in shown if v.type == "String" and _is_unset_text(v, loop)]
-        shown = [v for v in shown if v.name not in self.texts]
+        texts = [v for v in shown if v.type == "String"]
+        refuse_used_texts(texts, loop)
+        self.texts = [v.name for v in texts]
+        shown = [v for v in shown if v.type != "String"]
         self._members = [NativeMember.of(loop, i, name) for i, name in enumerate(loop.participants)]
         self._systems = [member for member in self._members if member.program is not None]
         self._takes_tolerance = [member for member in self._members if member.takes_tolerance]
@@ -251,7 +253,7 @@ class NativeContainer:
         self._errors = [*VERDICT_NAMES, *(f"{COUPLING}.{'.'.join(port)}" for port in coupled.sampled_ports)]
         for member in self._members:
             member.inputs, member.outputs = coupled.input_names[member.name], list(coupled.reads[member.name])
-        # each member gives its references in the order in which they are asked for: first these rows
+        self._assign_references()
         self._rows = [
             *self._output_rows(run.machine.output_slot),
             c_table("Setting", "settings", map(self._setting_row, self._settings)),
@@ -260,11 +262,6 @@ class NativeContainer:
         for member in self._members:
             member.first_number = number_count
             number_count += member.number_count
-        for member in self._members:  # then those of what is connected; unknown types are refused here
-            for name in (*member.inputs, *member.outputs):
-                member.type_of(name)
-            for _ in member.tables(0):
-                pass
         own = own_arrays(
             settings=[float(v.start or 0.0) for v in self._settings],
             parameters=self._parameter_count,
@@ -275,6 +272,24 @@ class NativeContainer:
         )
         own |= _order_arrays(loop, run)
         self._arrays = {name: own[name] for name in OWN} | dict(run_arrays(run, is_assessed=self.is_assessed))
+
+    def _assign_references(self) -> None:
+        """Assign the references of all members: of variables that the host reads, then sets, then of others.
+
+        Raises
+        ------
+        ModelError
+            A variable of a type that only Python sets and reads.
+        """
+        for variable in self._outputs:
+            _, member, name = self._owner(variable)
+            member.assign_reference(name, is_set=False)
+        for variable in self._settings:
+            _, member, name = self._owner(variable)
+            member.assign_reference(name, is_set=True)
+            member.set_by_host.append(name)
+        for member in self._members:
+            member.assign_other_references()
 
     def _read_algorithm(self, run: SteppedRun) -> None:
         """Read what the master's algorithm asks of the members."""
@@ -295,7 +310,6 @@ class NativeContainer:
 
     def _setting_row(self, variable: FmuVariable) -> str:
         number, member, name = self._owner(variable)
-        member.set_by_host.add(name)
         reference = member.reference(name, is_set=True)
         return f"{{{number}, {reference}, {member.type_of(name)}, {c_real(member.usual(name))}}}"
 
@@ -492,14 +506,6 @@ def _recording_numbers(loop: CoSimulation) -> CoSimulation:
         shown = [".".join(port) for port, kind in kinds.items() if kind in CONTAINER_TYPES]
         restricted._set(run_options=replace(loop.run_options, record=[*shown, *loop.derived]))
     return restricted
-
-
-def _is_unset_text(variable: FmuVariable, loop: CoSimulation) -> bool:
-    """Whether text has its usual start; `ModelError` where it has another one, or is computed."""
-    name, _, own = variable.path.partition(".")
-    if variable.is_settable and own not in loop.start_values.get(name, ()):
-        return True
-    raise cosim.ModelError.of(variable.name, "text is set and read in Python")
 
 
 def _abilities(loop: CoSimulation, version: int, has_fmus: bool) -> dict[str, str]:

@@ -62,7 +62,8 @@ class NativeMember:
         Those of a system that are set or read; their places are value references.
     inputs, outputs : list of str
         The connected inputs, and the outputs that are read.
-    set_by_host : set of str
+    set_by_host : list of str
+        Parameters and inputs that the host sets.
     follows : bool
         Whether its inputs run along lines.
     first_number : int
@@ -83,10 +84,10 @@ class NativeMember:
     variables: list[FmuVariable] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
-    set_by_host: set[str] = field(default_factory=set)
+    set_by_host: list[str] = field(default_factory=list)
     follows: bool = False
     first_number: int = 0
-    _places: dict[tuple[str, bool], int] = field(default_factory=dict)
+    _references: dict[tuple[str, bool], int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, loop: CoSimulation, number: int, name: str) -> NativeMember:
@@ -115,16 +116,41 @@ class NativeMember:
         accuracy, takes = program.integrator.accuracy, takes and tolerance in (None, loop.tolerance)
         return cls(*given, accuracy, takes, participant, program)
 
+    def assign_reference(self, name: str, *, is_set: bool) -> None:
+        """Give a variable of a system the next value reference, unless it has one.
+
+        Raises
+        ------
+        ModelError
+            Types of which variables are set and read in Python.
+        """
+        self.type_of(name)
+        if self.system is not None and (name, is_set) not in self._references:
+            self._references[name, is_set] = len(self.variables)
+            self.variables.append(self._settable(name) if is_set else self._readable(name))
+
+    def assign_other_references(self) -> None:
+        """Assign those of all connected variables, after the variables that the host reads and sets.
+
+        Raises
+        ------
+        ModelError
+            Types of which variables are set and read in Python, also those of start values.
+        """
+        for name in self.inputs:
+            self.assign_reference(name, is_set=True)
+        for name in self.outputs:
+            self.assign_reference(name, is_set=False)
+        for name in self.starts if self.fmu is not None else ():
+            self.type_of(name)
+
     def reference(self, name: str, *, is_set: bool) -> int:
-        """The value reference of a variable that is set or read."""
+        """The value reference of a variable that is set or read; of a system, it has been assigned."""
         if self.fmu is not None:
             return self.fmu.declared.elements[name].reference
         if self.series is not None:
             return _seen(self.series).index(name) if is_set else list(self.series.series).index(name)
-        if (name, is_set) not in self._places:
-            self._places[name, is_set] = len(self.variables)
-            self.variables.append(self._settable(name) if is_set else self._readable(name))
-        return self._places[name, is_set]
+        return self._references[name, is_set]
 
     def usual(self, name: str) -> float:
         """The default of a variable; NaN if it has to be set."""

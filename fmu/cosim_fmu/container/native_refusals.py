@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import cosim
 from cosim.kit import ParticipantDescription
+from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_master.algorithms.waveform_iteration import InterfaceNewton
 from cosim_master.coupling.feedthrough import direct_inputs
@@ -44,6 +46,26 @@ def native_refusals(loop: CoSimulation, *, sources: bool = False) -> list[cosim.
         for name in _whose_derivatives_are_used(loop)
     ]
     return list({(each.where, each.text): each for each in problems}.values())
+
+
+def refuse_used_texts(texts: Iterable[FmuVariable], loop: CoSimulation) -> None:
+    """Refuse text that has another start than the usual one, or is computed: an FMU without Python cannot.
+
+    Parameters
+    ----------
+    texts : iterable of FmuVariable
+        The variables of the container that are text.
+    loop : CoSimulation
+
+    Raises
+    ------
+    ModelError
+        Naming the first of them.
+    """
+    for variable in texts:
+        name, _, own = variable.path.partition(".")
+        if not variable.is_settable or own in loop.start_values.get(name, ()):
+            raise cosim.ModelError.of(variable.name, "text is set and read in Python")
 
 
 def _whose_derivatives_are_used(loop: CoSimulation) -> list[str]:
