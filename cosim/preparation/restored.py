@@ -61,8 +61,8 @@ def is_agenda(run: Run, handler: Handler) -> bool:
         good = good and 0 <= grid.offset_rest < grid.resolution
         if not (good and 0 <= grid.period_rest < grid.resolution):
             return False
-    comes = run.timings[handler.number].comes
-    return comes != comes or comes == time_of(run, handler, index)
+    upcoming = run.timings[handler.number].next_time
+    return upcoming != upcoming or upcoming == time_of(run, handler, index)
 
 
 def are_holds(run: Run) -> bool:

@@ -62,7 +62,7 @@ class Handler(Record):
 
 
 WRITES_AT_TIMES, WRITES_ALWAYS, WRITES_SUMS = range(3)
-"""Result.way: on some paths through the handler (or unknown), on each path, only by ``+=``."""
+"""Result.write_pattern: on some paths through the handler (or unknown), on each path, only by ``+=``."""
 
 
 class Result(Record):
@@ -73,7 +73,7 @@ class Result(Record):
     offset: int
     size: int
     is_switchable: int  # whether a hold may switch it
-    way: int  # WRITES_AT_TIMES, WRITES_ALWAYS, WRITES_SUMS
+    write_pattern: int  # WRITES_AT_TIMES, WRITES_ALWAYS, WRITES_SUMS
 
 
 class GivenTime(Record):
@@ -230,7 +230,7 @@ class Timing(Record):
     served: float  # the time of its timer that was served last, s
     period: float  # of the present grid, s
     offset: float
-    comes: float  # the next time, s; NaN if the period is lost to rounding beside the time
+    next_time: float  # the next time, s; NaN if the period is lost to rounding beside the time
 
 
 class Witness(Record):
@@ -244,7 +244,7 @@ class Witness(Record):
     repeats: float  # how many events came close behind each other
     rate: float  # of the witness, when it triggered last, 1/s
     expected: float  # predicted time of the next crossing, s
-    doubt: float  # predicted error of `expected`, s
+    predicted_error: float  # that of `expected`, s
 
     def start_over(witness, level, guard, band):
         """Say what counts as zero and what leaving it means, with no event behind the witness."""
@@ -257,7 +257,7 @@ class Witness(Record):
     def forget(witness):
         """Reset the memory to that of the beginning of a run."""
         witness.value = witness.level = witness.guard = witness.band = 0.0
-        witness.fired = witness.repeats = witness.rate = witness.expected = witness.doubt = 0.0
+        witness.fired = witness.repeats = witness.rate = witness.expected = witness.predicted_error = 0.0
 
 
 class Grid(Record):
@@ -339,7 +339,7 @@ class Course(Record):
     most_steps: int  # that one call may take
     counted_steps: int  # of this stretch, see `Pace`
     suppressed: int  # whether initialization leaves its events out
-    goes_on: int  # whether another step follows at once, so that past rows may wait
+    continues: int  # whether another step follows at once, so that past rows may wait
     arrived: int  # whether a delayed break has arrived at the end of the step
     halts: int  # whether a step ends just before a delayed jump: the host has an event mode
     has_bands: int  # whether a witness counts as zero in a band in this step

@@ -148,7 +148,7 @@ def advance(run: Run, t: float) -> int:
     if run.plan.integrates_only != 0 and run.output.recording == NO_ROWS and run.output.logging < LOG_TAPE:
         run.clock.jumped = 0.0  # nothing here remembers, watches or is corrected
         return advance_smoothly(run, t)
-    run.course.goes_on = 1
+    run.course.continues = 1
     advance_and_evaluate(run, t)
     return outcome(run, t)
 
@@ -164,7 +164,7 @@ def advance_steps(run: Run, t: float) -> None:
 
 def evaluate_waiting(run: Run) -> None:
     """No other step follows at once: evaluate what has waited for it."""
-    run.course.goes_on = 0
+    run.course.continues = 0
     if run.evaluation.stage == DERIVATIVES:
         realize(run, MOTION)
 

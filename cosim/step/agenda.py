@@ -85,12 +85,12 @@ def compare_ticks(run: Run, handler: Handler, other: Handler) -> int:
 
 def may_share_double(run: Run, handler: Handler, other: Handler) -> bool:
     """Whether the next ticks of two periodic events have one double and may differ for all that."""
-    comes = run.timings[handler.number].comes
-    if comes != run.timings[other.number].comes:
+    upcoming = run.timings[handler.number].next_time
+    if upcoming != run.timings[other.number].next_time:
         return False
     resolution = float(run.grids[handler.number].resolution)
     other_resolution = float(run.grids[other.number].resolution)
-    return resolution * other_resolution * abs(comes) >= DOUBLES_DIFFER
+    return resolution * other_resolution * abs(upcoming) >= DOUBLES_DIFFER
 
 
 def first_due(run: Run) -> int:
@@ -99,10 +99,10 @@ def first_due(run: Run) -> int:
     for handler in run.handlers:
         if handler.schedule != PERIODIC:
             continue
-        comes = run.timings[handler.number].comes
-        if comes <= run.clock.time:
-            earliest = run.timings[first].comes if first >= 0 else math.inf
-            if comes < earliest or is_before(run, handler, run.handlers[max(first, 0)]):
+        upcoming = run.timings[handler.number].next_time
+        if upcoming <= run.clock.time:
+            earliest = run.timings[first].next_time if first >= 0 else math.inf
+            if upcoming < earliest or is_before(run, handler, run.handlers[max(first, 0)]):
                 first = handler.number
     return first
 
@@ -125,7 +125,7 @@ def await_index(run: Run, handler: Handler, index: int) -> None:
     time = run.clock.time
     is_lost = handler.schedule == PERIODIC and not time + timing.period > time
     run.next_index[handler.number] = index
-    timing.comes = math.nan if is_lost else time_of(run, handler, index)
+    timing.next_time = math.nan if is_lost else time_of(run, handler, index)
 
 
 def next_time(run: Run, handler: Handler) -> float:
@@ -134,7 +134,7 @@ def next_time(run: Run, handler: Handler) -> float:
     if handler.schedule == TIMED:
         timer = run.d[handler.flag]
         return math.inf if timer == timing.served else timer
-    return timing.comes
+    return timing.next_time
 
 
 def next_event_time(run: Run) -> float:
@@ -221,7 +221,7 @@ def follow_parameters(run: Run) -> None:
         period = given_seconds(run, run.time_given(handler.period))
         offset = given_seconds(run, run.time_given(handler.offset))
         is_same = timing.period == period and timing.offset == offset
-        if is_same or timing.comes <= run.clock.time:
+        if is_same or timing.next_time <= run.clock.time:
             continue
         set_grid(run, handler, period, offset)
         await_index(run, handler, later_index(run, handler))

@@ -22,7 +22,7 @@ MUCH_NEARER = (
     0.1  # of the step since a prediction that did not come true: the next has to be nearer than that
 )
 DIFFERENCE_ROUNDING = 1e-15  # of the values: so large is the rounding of a difference
-LEAST_DOUBT = 1e-16  # s
+LEAST_ERROR = 1e-16  # s
 ROOT_STEPS = 60
 MOST_NEIGHBOURS = 4
 HALF_A_UNIT = 1.1102230246251568e-16  # a little more than half the distance from 1 to the next number
@@ -54,7 +54,7 @@ class Prediction(NamedTuple):
     """When a witness may cross next, s (infinite: not soon), and by how much that may be wrong."""
 
     time: float
-    doubt: float
+    predicted_error: float
 
 
 NOT_SOON = Prediction(math.inf, 0.0)
@@ -72,7 +72,7 @@ def predict_crossings(run: Run, start: float, stop: float, aim: float) -> None:
     except BlockFailed:
         for witness in run.witnesses:
             witness.expected = math.inf
-            witness.doubt = math.inf
+            witness.predicted_error = math.inf
 
 
 def evaluate_quarters(run: Run, start: float, stop: float) -> None:
@@ -86,7 +86,7 @@ def evaluate_quarters(run: Run, start: float, stop: float) -> None:
 
 
 def renew_prediction(run: Run, i: int, start: float, stop: float, aim: float) -> None:
-    """Renew the time at which a witness is expected, which lies `aim` (s) behind its zero, and the doubt.
+    """Renew the time at which a witness is expected, which lies `aim` (s) behind its zero, and its error.
 
     Infinite: no crossing is expected. Minus infinite: an expected one did not come true, and the next would
     not have been much nearer; the witness is left alone until it crosses or is moved.
@@ -96,16 +96,16 @@ def renew_prediction(run: Run, i: int, start: float, stop: float, aim: float) ->
     former = witness.expected
     prediction = predicted_crossing(run, i, start, stop)
     time = prediction.time + aim
-    doubt = prediction.doubt
-    if not doubt <= aim:
+    predicted_error = prediction.predicted_error
+    if not predicted_error <= aim:
         time = math.inf  # a step that ends in front of a zero is one that was not asked for
-    if now < former < math.inf and not doubt <= witness.doubt:
+    if now < former < math.inf and not predicted_error <= witness.predicted_error:
         time = former
-        doubt = witness.doubt
+        predicted_error = witness.predicted_error
     if former <= now and (former == -math.inf or not time - now <= MUCH_NEARER * (now - start)):
         time = -math.inf
     witness.expected = time
-    witness.doubt = doubt
+    witness.predicted_error = predicted_error
 
 
 def predicted_crossing(run: Run, i: int, start: float, stop: float) -> Prediction:
@@ -138,12 +138,12 @@ def predicted_crossing(run: Run, i: int, start: float, stop: float) -> Predictio
     # what rounding of the differences can do to it
     rounding = differences.rounding * (1.0 + x * (2.0 + x * (1.0 + x))) / abs(slope)
     time = now + (x + correction) * quarter
-    doubt = (abs(correction) + rounding) * quarter
+    predicted_error = (abs(correction) + rounding) * quarter
     if now < time < stop:
         located = zero_inside(run, i, time, stop, slope / quarter, zero)
-        if located.doubt < doubt:
-            return Prediction(located.time, max(located.doubt, LEAST_DOUBT))
-    return Prediction(time, doubt)
+        if located.predicted_error < predicted_error:
+            return Prediction(located.time, max(located.predicted_error, LEAST_ERROR))
+    return Prediction(time, predicted_error)
 
 
 def zero_beyond(run: Run, i: int) -> float:
@@ -279,7 +279,7 @@ def root_between(cubic: Cubic, low: float, high: float) -> float:
 def zero_inside(run: Run, i: int, guess: float, stop: float, rate: float, zero: float) -> Prediction:
     """Locate a zero of a witness between now and `stop`, near a guess, where its rate is `rate`: secants.
 
-    The doubt is by how much the last try has moved it.
+    The predicted error is by how much the last try has moved it.
     """
     time = guess
     moved = math.inf

@@ -119,7 +119,7 @@ def evaluate_past(run: Run) -> None:
         if different(before, now) or math.copysign(1.0, before) != math.copysign(1.0, now):
             stage = INSTANCE
     run.evaluation.stage = min(run.evaluation.stage, stage)
-    if stage == DERIVATIVES and run.course.goes_on == 0:
+    if stage == DERIVATIVES and run.course.continues == 0:
         realize(run, MOTION)
 
 

@@ -376,16 +376,16 @@ def record_writers(run: Run, handler: Handler) -> None:
     for result in run.results_of(handler):
         array = result.array
         offset = result.offset
-        way = result.way
+        pattern = result.write_pattern
         for m in range(result.size):
             number = number_of_variable(run, array, offset + m)
-            written = way == WRITES_ALWAYS or run.python_writers[number] == handler.number + 1
+            written = pattern == WRITES_ALWAYS or run.python_writers[number] == handler.number + 1
             if not written and not different(
                 working_value(run, array, offset + m), result_value(run, handler, result, m)
             ):
                 continue
             earlier = run.writers[number]
-            if earlier != 0 and way != WRITES_SUMS and run.reported_writers[handler.number] == 0:
+            if earlier != 0 and pattern != WRITES_SUMS and run.reported_writers[handler.number] == 0:
                 run.reported_writers[handler.number] = 1
                 report_finding(
                     run, OVERWRITTEN, handler.number * len(run.handlers) + earlier - 1, float(number)

@@ -26,7 +26,7 @@ def go_through(head: int, numbers: int, entries: int, ticks: int) -> int:
         for entry in range(1, entries):
             least = min(least, exact[2 * entry])
         for entry in range(entries):
-            is_due = a.timings[entry].comes <= time and not waits_for(a, a.handlers[entry], first)
+            is_due = a.timings[entry].next_time <= time and not waits_for(a, a.handlers[entry], first)
             a.due[entry] = 1 if is_due else 0
             if is_due != (exact[2 * entry] == least):
                 return done + 1
