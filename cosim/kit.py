@@ -107,6 +107,7 @@ if TYPE_CHECKING:
     from cosim.contracts.constraints import worth_projecting as worth_projecting
     from cosim.contracts.dense_output import DenseOutput as DenseOutput
     from cosim.contracts.ensemble_result import EnsembleResult as EnsembleResult
+    from cosim.contracts.exporter import ExportReport as ExportReport
     from cosim.contracts.failed_run import FailedRun as FailedRun
     from cosim.contracts.integrator import Vector as Vector
     from cosim.contracts.master_algorithm import Course as Course

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,6 +16,28 @@ from cosim.registration.kinds import plugin_kind
 
 if TYPE_CHECKING:
     Model = Any
+
+
+@dataclass(frozen=True)
+class ExportReport:
+    """What an exporter has written.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    summary : str
+        The form of the file in a few words, for people, and lines on what was left out.
+    warnings : tuple of str
+        Parts of the file that some importers reject, with a remedy.
+    fallback : str
+        Why the recommended form could not be written; empty if it was.
+    """
+
+    path: Path
+    summary: str = ""
+    warnings: tuple[str, ...] = ()
+    fallback: str = ""
 
 
 @plugin_kind("exporter")
@@ -30,17 +53,11 @@ class Exporter(AbstractClosedAttributes):
     ...     def export(self, model, path, **options):
     ...         path = Path(path)
     ...         path.write_text("\n".join(model.build().parts), "utf-8")
-    ...         return path
+    ...         return ExportReport(path, "names of parts")
     """
 
     title: ClassVar[str] = ""
     """Where it is exported to, in a few words, for lists of what hinders it."""
-    summary: str = ""
-    """The form of the file that was written last, in a few words, for people."""
-    warnings: tuple[str, ...] = ()
-    """Parts of the file that some importers reject, with a remedy."""
-    fallback: str = ""
-    """Why the recommended form could not be written; empty if it was."""
 
     def option_names(self) -> list[str]:
         """The options of `export`, without those of the integrator."""
@@ -81,8 +98,8 @@ class Exporter(AbstractClosedAttributes):
         accuracy: float | None = None,
         all: bool = False,  # noqa: A002
         **options: Any,
-    ) -> Path:
-        """Write the model and return the path of what was written.
+    ) -> ExportReport:
+        """Write the model.
 
         Every selection is a list of paths or patterns (``energy.*``); None means the default: what the
         model names.
@@ -119,7 +136,7 @@ class Exporter(AbstractClosedAttributes):
 
         Returns
         -------
-        pathlib.Path
+        ExportReport
 
         Raises
         ------

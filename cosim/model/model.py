@@ -493,10 +493,10 @@ class Model(ClosedAttributes):
         integrator = options.get("integrator") or self.simulation.get("integrator", DEFAULT)
         accepted = [*chosen.option_names(), "native", "exporter", *integrator_options(integrator)]
         check_options("export_fmu()", options, accepted)
-        written = chosen.export(self, Path(path), **options)
-        if chosen.fallback:
-            log.warning("%s: %s", written, chosen.summary)
-        return written
+        report = chosen.export(self, Path(path), **options)
+        if report.fallback:
+            log.warning("%s: %s", report.path, report.summary)
+        return report.path
 
     @staticmethod
     def exporter(native: bool | None = None, exporter: str | None = None) -> Exporter:

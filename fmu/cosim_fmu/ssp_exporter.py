@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
+from cosim.kit import ExportReport
 from cosim_fmu.scenario.scenario_file import is_scenario
 from cosim_ssp.package import is_ssp
 from cosim_workbench.contracts import FileExporter
@@ -21,10 +22,10 @@ class SspExporter(FileExporter):
         """Whether it is a scenario, or an SSP (written again, valid)."""
         return is_scenario(path)
 
-    def export(self, path: Path, target: Path, **options: Any) -> Path:
+    def export(self, path: Path, target: Path, **options: Any) -> ExportReport:
         """Write the SSP; a `ModelError` names the participants that none can hold."""
         # here, since who exports a model needs no co-simulation
         from cosim_fmu.co_simulation import CoSimulation
 
         make = CoSimulation.from_ssp if is_ssp(path) else CoSimulation.from_file
-        return make(path).to_ssp(target, **options)
+        return ExportReport(make(path).to_ssp(target, **options))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import check_folder
+from cosim.kit import ExportReport, check_folder
 from cosim_workbench.contracts import FileExporter
 from cosim_workbench.progress import compile_notice
 from cosim_workbench.simulation_table import positive
@@ -123,13 +123,13 @@ class ExportCommand(cosim.Command):
         with _no_warnings(), nullcontext() if arguments.quiet else compile_notice():
             model.build()  # the exporter builds a copy, whose faults would have no lines
             exporter = model.exporter(options.pop("native"))
-            written = exporter.export(model, target, **options)
-            self._prove(exporter, written, arguments)
-        self.report(model=model.name, fmu=written, exporter=exporter.summary, warnings=[*exporter.warnings])
+            export = exporter.export(model, target, **options)
+            summary = _with_experiment(exporter, export, arguments)
+        self.report(model=model.name, fmu=export.path, exporter=summary, warnings=[*export.warnings])
         if not arguments.quiet:
-            print(f"{model.name} → {written}")
-            print(exporter.summary)
-            for text in exporter.warnings:
+            print(f"{model.name} → {export.path}")
+            print(summary)
+            for text in export.warnings:
                 print(f"warning: {text}", file=sys.stderr)
         return 0
 
@@ -142,19 +142,12 @@ class ExportCommand(cosim.Command):
                 f"{arguments.model}: {', '.join(odd)}: applies only to models; this file is not a model"
             )
         with nullcontext() if arguments.quiet else compile_notice():
-            written = exporter.export(arguments.model, target, **self._options(arguments))
-            self._prove(exporter, written, arguments)
-        self.report(written=written)
+            export = exporter.export(arguments.model, target, **self._options(arguments))
+            summary = _with_experiment(exporter, export, arguments)
+        self.report(written=export.path)
         if not arguments.quiet:
-            print("\n".join(filter(None, (f"{arguments.model} → {written}", exporter.summary))))
+            print("\n".join(filter(None, (f"{arguments.model} → {export.path}", summary))))
         return 0
-
-    def _prove(
-        self, exporter: cosim.Exporter | FileExporter, written: Path, arguments: argparse.Namespace
-    ) -> None:
-        """Add an experiment with reference results to the exported file."""
-        if not arguments.no_experiment and (why := exporter.add_experiment(written)):
-            exporter.summary = "\n".join(filter(None, (exporter.summary, why)))
 
     def _options(self, arguments: argparse.Namespace) -> dict[str, Any]:
         """The options of the FMU for `Model.export_fmu`."""
@@ -189,6 +182,20 @@ class ExportCommand(cosim.Command):
         texts = {name: text for name, text in typed.items() if isinstance(text, str) and name != "fmi"}
         lists = {name: _listed(text) for name, text in texts.items()}
         return {"native": native, **typed, **lists}
+
+
+def _with_experiment(
+    exporter: cosim.Exporter | FileExporter, export: ExportReport, arguments: argparse.Namespace
+) -> str:
+    """Add an experiment with reference results to the exported file, if it is wanted.
+
+    Returns
+    -------
+    str
+        The summary of the file, with the reason if it has no experiment.
+    """
+    reason = "" if arguments.no_experiment else exporter.add_experiment(export.path)
+    return "\n".join(filter(None, (export.summary, reason)))
 
 
 def _fitting(able: list[type[FileExporter]], target: Path | None) -> type[FileExporter]:

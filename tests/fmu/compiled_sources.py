@@ -21,7 +21,7 @@ CLEAN = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Werror")
 
 def export_sources(model: cosim.Model, path: Path, **options: Any) -> Path:
     """As `export_native`, sources alone."""
-    return NativeFmuExporter().export(model, path, **{"all": True, "sources": True, **options})
+    return NativeFmuExporter().export(model, path, **{"all": True, "sources": True, **options}).path
 
 
 def opened(fmu: Path) -> tuple[Path, list[Path]]:

@@ -39,7 +39,7 @@ def fuse() -> cosim.Model:
 
 def export(model: cosim.Model, path: Path, **options: Any) -> Path:
     """With everything to see, unless other options are given."""
-    return PythonFmuExporter().export(model, path, **{"all": True, **options})
+    return PythonFmuExporter().export(model, path, **{"all": True, **options}).path
 
 
 @functools.cache

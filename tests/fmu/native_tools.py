@@ -42,7 +42,7 @@ def oscillator() -> cosim.Model:
 def export_native(model: cosim.Model, path: Path, **options: Any) -> Path:
     """With everything to see; built by the machine's own compiler, which is the quickest."""
     given = {"platforms": [own_platform()], "compiler": COMPILER, "all": True, **options}
-    return NativeFmuExporter().export(model, path, **given)
+    return NativeFmuExporter().export(model, path, **given).path
 
 
 def write_sources(sources: NativeSources, folder: Path) -> list[Path]:

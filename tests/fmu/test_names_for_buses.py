@@ -110,31 +110,30 @@ def test_a_leaf_that_is_a_branch_is_a_warning_with_the_remedy(
     model = oscillator()
     exporter = model.exporter(False)
     with caplog.at_level(logging.WARNING, "cosim.export"):
-        exporter.export(model, tmp_path / "a.fmu")
-    (warning,) = exporter.warnings
+        report = exporter.export(model, tmp_path / "a.fmu")
+    (warning,) = report.warnings
     assert "name of felt.delay begins" in warning
     assert "--naming flat" in warning and "--names felt=other" in warning
     assert [record.getMessage() for record in caplog.records] == [f"oscillator: {warning}"]
     for options in ({"naming": "flat"}, {"names": {"felt": "sensed"}}):
-        exporter.export(model, tmp_path / "a.fmu", **options)
-        assert exporter.warnings == ()
+        assert exporter.export(model, tmp_path / "a.fmu", **options).warnings == ()
 
 
 def test_the_summary_counts_what_is_left_out(tmp_path: Path) -> None:
     model = oscillator()
     exporter = model.exporter(False)
-    exporter.export(model, tmp_path / "a.fmu", defaults=False)
-    what, counts = exporter.summary.splitlines()
-    assert what == "FMU that runs Python (FMI 2.0 Co-Simulation)"
+    report = exporter.export(model, tmp_path / "a.fmu", defaults=False)
+    assert report.fallback == ""
+    form, counts = report.summary.splitlines()
+    assert form == "FMU that runs Python (FMI 2.0 Co-Simulation)"
     # mass, stiffness, damping, places, turn; longest_delay, default_value
     assert (
         counts
         == "left out: 7 parameters, 1 state. --all (all=True) shows everything; --parameters, --expose choose"
     )
-    exporter.export(model, tmp_path / "a.fmu", all=True)
-    assert exporter.summary == what
-    exporter.export(model, tmp_path / "a.fmu", outputs=[], expose=[])
-    assert "2 parameters, 4 states, 3 outputs" in exporter.summary
+    assert exporter.export(model, tmp_path / "a.fmu", all=True).summary == form
+    report = exporter.export(model, tmp_path / "a.fmu", outputs=[], expose=[])
+    assert "2 parameters, 4 states, 3 outputs" in report.summary
 
 
 def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

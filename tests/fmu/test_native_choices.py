@@ -154,7 +154,8 @@ def test_what_cannot_be_lowered_is_named(swing: Path) -> None:
     """A Python method: the FMU runs Python, and says why."""
     model = cosim.Model("ball")
     model.add(Ball, "ball")
-    exporter = model.exporter(None)
-    exporter.export(model, swing.parent / "ball.fmu")
-    assert exporter.summary.startswith("FMU that runs Python")
-    assert "event handler give_up" in exporter.summary
+    report = model.exporter(None).export(model, swing.parent / "ball.fmu")
+    assert report.path == swing.parent / "ball.fmu"
+    assert report.summary.startswith("FMU that runs Python")
+    assert report.fallback in report.summary.splitlines()[0]
+    assert "event handler give_up" in report.fallback

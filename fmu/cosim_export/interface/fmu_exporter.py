@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import cosim
-from cosim.kit import has_corrections
+from cosim.kit import ExportReport, has_corrections
 from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.named_by_model import CONTINUOUS_STATES, DISCRETE_STATES
@@ -176,7 +176,7 @@ log = logging.getLogger("cosim.export")
 
 
 class FmuExporter(cosim.Exporter):
-    """An exporter whose summary counts what the FMU does not show, and that warns of names.
+    """An exporter whose reports count what the FMU does not show, and warn of names.
 
     Attributes
     ----------
@@ -194,9 +194,12 @@ class FmuExporter(cosim.Exporter):
         """A smoke experiment: some steps, and what the FMU shows."""
         return add_smoke_experiment(path)
 
-    def summarize(self, what: str, interface: FmuInterface, left_out: Mapping[str, int]) -> None:
-        """Store the summary and the warnings of an export; warnings are logged as well."""
-        self.summary = "\n".join(line for line in (what, left_out_text(left_out)) if line)
-        self.warnings = bus_warnings(interface.variables)
-        for text in self.warnings:
+    def report(
+        self, target: Path, form: str, interface: FmuInterface, left_out: Mapping[str, int]
+    ) -> ExportReport:
+        """The report of an export to `target`; its warnings are logged as well."""
+        warnings = bus_warnings(interface.variables)
+        for text in warnings:
             log.warning("%s: %s", interface.model_name, text)
+        summary = "\n".join(line for line in (form, left_out_text(left_out)) if line)
+        return ExportReport(target, summary, warnings)

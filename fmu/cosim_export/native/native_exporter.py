@@ -6,13 +6,13 @@ import importlib.metadata
 import logging
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import cosim
-from cosim.kit import is_plain
+from cosim.kit import ExportReport, is_plain
 from cosim_export.interface.archive import check_place, write_archive
 from cosim_export.interface.documentation import documentation, license_entry
 from cosim_export.interface.fmu_exporter import FmuExporter, FmuOptions, check_parts
@@ -115,7 +115,7 @@ class NativeFmuExporter(FmuExporter):
             return component_refusals(cls)
         return method_refusals(cls) if issubclass(cls, cosim.Integrator) else []
 
-    def export(self, model: cosim.Model, path: str | PathLike[str], **options: Any) -> Path:
+    def export(self, model: cosim.Model, path: str | PathLike[str], **options: Any) -> ExportReport:
         """Write the FMU; see `NativeFmuOptions`.
 
         Examples
@@ -154,8 +154,7 @@ class NativeFmuExporter(FmuExporter):
         exactly = sources.program.integrator.capabilities.resumes_exactly
         page = documentation(model, sources.interface, name, needs_of(chosen), exactly)
         contents = write_native_fmu(target, sources, compilers, chosen, page)
-        self.summarize(f"native FMU ({name}; {contents})", sources.interface, sources.left_out)
-        return target
+        return self.report(target, f"native FMU ({name}; {contents})", sources.interface, sources.left_out)
 
 
 class NativeParts(Protocol):
@@ -337,42 +336,34 @@ def _exporter_with_python() -> cosim.Exporter:
 class FittingFmuExporter(cosim.Exporter):
     """Writes a native FMU where all of a model can be lowered and a compiler is here, else a Python one.
 
-    `summary` says which, and why it is not the native one.
+    The summary of a report says which, and why it is not the native one.
     """
 
     def option_names(self) -> list[str]:
         """Names of the options of both, but for those of the integrator."""
         return [name for name in (*NativeFmuOptions.option_names(), "libpython") if name != "compiler"]
 
-    def export(self, model: cosim.Model, path: str | PathLike[str], **options: Any) -> Path:
+    def export(self, model: cosim.Model, path: str | PathLike[str], **options: Any) -> ExportReport:
         """Write the FMU; options as in `NativeFmuOptions` and `PythonFmuOptions`."""
         libpython = options.pop("libpython", None)
         of_both = {name: value for name, value in options.items() if name not in OF_NATIVE}
         if libpython is not None:
-            return self._written(_exporter_with_python(), model, path, {**of_both, "libpython": libpython})
+            return _exporter_with_python().export(model, path, **of_both, libpython=libpython)
         wanted = {name: value for name, value in options.items() if name in OF_NATIVE and value is not None}
         native = {name: value for name, value in wanted.items() if AS_USUAL.get(name) is not value}
         try:
             if is_plain():
                 raise cosim.ModelError.of("native", "llvmlite, which makes machine code, is missing or off")
-            return self._written(NativeFmuExporter(), model, path, {**of_both, **native})
+            return NativeFmuExporter().export(model, path, **of_both, **native)
         except cosim.ModelError as error:
             if native:
                 raise
             first, *others = (f"{problem.where}: {problem.text}" for problem in error.problems)
-        written = self._written(_exporter_with_python(), model, path, of_both)
-        self.fallback = f"not a native one: {first}" + (f" (and {len(others)} more)" if others else "")
-        what, _, more = self.summary.partition("\n")
-        self.summary = f"{what}; {self.fallback}\n{more}".rstrip()
-        return written
+        report = _exporter_with_python().export(model, path, **of_both)
+        fallback = f"not a native one: {first}" + (f" (and {len(others)} more)" if others else "")
+        form, _, left_out = report.summary.partition("\n")
+        return replace(report, summary=f"{form}; {fallback}\n{left_out}".rstrip(), fallback=fallback)
 
     def add_experiment(self, path: Path) -> str:
         """A smoke experiment: some steps, and what the FMU shows."""
         return add_smoke_experiment(path)
-
-    def _written(
-        self, exporter: cosim.Exporter, model: cosim.Model, path: Any, arguments: dict[str, Any]
-    ) -> Path:
-        written = exporter.export(model, path, **arguments)
-        self.summary, self.warnings = exporter.summary, exporter.warnings
-        return written

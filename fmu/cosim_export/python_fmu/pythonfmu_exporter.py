@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import Entry, Registry, use_registry
+from cosim.kit import Entry, ExportReport, Registry, use_registry
 from cosim_export.interface.archive import check_place
 from cosim_export.interface.documentation import documentation, needs_of_python
 from cosim_export.interface.fmu_exporter import FmuExporter, FmuOptions, check_parts, left_out
@@ -126,7 +126,7 @@ class PythonFmuExporter(FmuExporter):
 
     options: ClassVar[type[FmuOptions]] = PythonFmuOptions
 
-    def export(self, model: cosim.Model, path: str | PathLike[str], **options: Any) -> Path:
+    def export(self, model: cosim.Model, path: str | PathLike[str], **options: Any) -> ExportReport:
         """Write the FMU; see `PythonFmuOptions`.
 
         Examples
@@ -168,8 +168,7 @@ class PythonFmuExporter(FmuExporter):
             page = documentation(rebuilt, interface, KIND, needs_of_python(manifest), resumes)
             files = {name: text.encode() for name, text in resources.items()}
             write_python_fmu(target, files, bundle, interface, page, choices.libpython)
-        self.summarize("FMU that runs Python (FMI 2.0 Co-Simulation)", interface, hidden)
-        return target
+        return self.report(target, "FMU that runs Python (FMI 2.0 Co-Simulation)", interface, hidden)
 
 
 def _model_data(model: cosim.Model) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
+from cosim.kit import ExportReport
 from cosim_export.interface.smoke_experiment import add_smoke_experiment
 from cosim_fmu.scenario.scenario_file import is_scenario
 from cosim_workbench.contracts import FileExporter
@@ -36,7 +37,7 @@ class ContainerExporter(FileExporter):
         native: bool | None = None,
         variant: str | None = None,
         **options: Any,
-    ) -> Path:
+    ) -> ExportReport:
         """Write the FMU: a native one where no participant needs Python, else one that runs Python.
 
         Parameters
@@ -61,10 +62,10 @@ class ContainerExporter(FileExporter):
         # a late import: exporting a model needs no co-simulation
         from cosim_fmu.container.write_container import write_container
 
-        self.summary = write_container(
+        summary = write_container(
             path, target, libpython=libpython, native=native, variant=variant, **options
         )
-        return target
+        return ExportReport(target, summary)
 
     def add_experiment(self, path: Path) -> str:
         """A smoke experiment: some steps, and what the FMU shows."""

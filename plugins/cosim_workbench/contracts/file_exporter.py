@@ -6,11 +6,11 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar
 
-from cosim import plugin_kind
-from cosim.kit import AbstractClosedAttributes
+import cosim
+from cosim.kit import AbstractClosedAttributes, ExportReport
 
 
-@plugin_kind("file_exporter")
+@cosim.plugin_kind("file_exporter")
 class FileExporter(AbstractClosedAttributes):
     """Writes files of a kind in another form, for ``cosim export``.
 
@@ -22,8 +22,6 @@ class FileExporter(AbstractClosedAttributes):
         Ending of what it writes, in lower case, with the dot.
     what : str
         The conversion in words: "a scenario as an SSP".
-    summary : str
-        A summary of the last file, in lines; empty if there is none.
 
     Examples
     --------
@@ -32,12 +30,11 @@ class FileExporter(AbstractClosedAttributes):
     ...     suffix, what = ".score", "notes as a score"
     ...     @classmethod
     ...     def reads(cls, path): return path.suffix == ".notes"
-    ...     def export(self, path, target, **options): return target
+    ...     def export(self, path, target, **options): return ExportReport(target)
     """
 
     suffix: ClassVar[str]
     what: ClassVar[str]
-    summary: str = ""
 
     @classmethod
     @abstractmethod
@@ -49,7 +46,7 @@ class FileExporter(AbstractClosedAttributes):
         return ""
 
     @abstractmethod
-    def export(self, path: Path, target: Path, **options: Any) -> Path:
+    def export(self, path: Path, target: Path, **options: Any) -> ExportReport:
         """Write a file; `CosimError` where it cannot be written in this form.
 
         Parameters
