@@ -200,7 +200,8 @@ def _place_of(function: types.FunctionType) -> str:
     """File and line of a function, for readers: the file without folders that only this machine has."""
     code = function.__code__
     if not code.co_filename.endswith(".py"):
-        return code.co_filename.strip("<>")
+        # `run_source` numbers its texts; the number depends on what else this process has run
+        return re.sub(r" \d+$", "", code.co_filename.strip("<>"))
     inside = (function.__module__ or "").split(".")[:-1]
     return f"{'/'.join([*inside, Path(code.co_filename).name])}:{code.co_firstlineno}"
 

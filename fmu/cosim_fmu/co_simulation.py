@@ -706,7 +706,7 @@ def _communication_step(
 ) -> tuple[float, list[WiringProblem]]:
     """The communication step, s, that is given or follows from the default experiment.
 
-    If it is no time: 1 s, with a problem for each fault, so that the other checks can go on.
+    1 s, with a problem for each fault, if the given step is not a time: the other checks then go on.
     """
     if step is None:
         return step_of(experiment), []

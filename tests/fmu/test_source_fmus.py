@@ -119,6 +119,8 @@ def test_functions_say_where_they_come_from(exported: Callable[..., tuple[Path, 
     sources, _ = exported(3)
     code = (sources / "code.c").read_text("utf-8")
     assert "/* cosim/step/advance.py:" in code
+    assert "/* adapter of " in code
+    assert not re.search(r"/\* adapter of .* \d+ \*/", code)  # no number of this process
     assert re.search(r"p\.at\[\d+\]", code)  # of a row: the place itself
     texts = [path.read_text("utf-8") for path in sources.iterdir()]
     here = (str(Path(cosim.__file__).parents[1]), str(sources.parents[1]))

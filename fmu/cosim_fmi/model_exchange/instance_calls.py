@@ -18,7 +18,7 @@ integers_at, reals_at = foreign.integers_at, foreign.reals_at
 (
     HANDLE,  # address of the instance; 0: none
     STOPPED,  # 1: it has asked for the end of the run, and stays in event mode
-    LAZY,  # 1: outputs follow the states only when the derivatives have been asked for
+    OUTPUTS_LAG,  # 1: outputs follow the states only when the derivatives have been asked for
     FAULT_IN, STATUS,  # the word of the function that has failed (below; 0: none), and what it has returned
     FAILED,  # 1: one has failed with more than a *discard*, after which none is called any more
     UNDEFINED, UNDEFINED_AT,  # what is not defined at the last point (below), and the time there: a double

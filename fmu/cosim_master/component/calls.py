@@ -14,7 +14,7 @@ from cosim_fmi.binding.statuses import OK, is_bad
 from cosim_fmi.model_exchange.instance_calls import (
     DEFINED,
     FAILED,
-    LAZY,
+    OUTPUTS_LAG,
     RATES_AT,
     STATES,
     STATES_AT,
@@ -143,7 +143,7 @@ def completed_step(live):
 def read_outputs(live, group):
     """Read the outputs of a group into their buffer."""
     block = integers_at(int(live), SIZE)
-    if integers_at(block[INSTANCE], INSTANCE_SIZE)[LAZY] != 0 and compute(block[INSTANCE]) != OK:
+    if integers_at(block[INSTANCE], INSTANCE_SIZE)[OUTPUTS_LAG] != 0 and compute(block[INSTANCE]) != OK:
         raise ValueError("a call of the FMU has failed")
     make_call(live, block[OUTPUT_CALLS], group, block[INPUTS] + group)
 

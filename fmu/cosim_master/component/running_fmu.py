@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim_fmi.instances import FmuState
-from cosim_fmi.model_exchange.instance_calls import LAZY
+from cosim_fmi.model_exchange.instance_calls import OUTPUTS_LAG
 from cosim_fmi.variables.variable_access import Access
 from cosim_master.component import calls
 from cosim_master.joint.joint_model import JointModel, JointPart, JointWiring
@@ -101,7 +101,7 @@ class RunningFmu(InstanceParticipant):
         self._check_dependencies()
         if sizes[0] and self.outputs:
             outputs = self._access(self.outputs)
-            self.model.block.words[LAZY] = int(self._guard(self.model.outputs_lag, outputs.read))
+            self.model.block.words[OUTPUTS_LAG] = int(self._guard(self.model.outputs_lag, outputs.read))
             self.model.forget()
 
     def _fill(self, indicators: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_fmi.model_exchange.instance_calls import LAZY
+from cosim_fmi.model_exchange.instance_calls import OUTPUTS_LAG
 from cosim_master.coupling.errors import CoSimulationError, StopRequested
 from cosim_master.coupling.feedthrough import direct_inputs, with_feedthrough
 from cosim_master.coupling.link import Link, links_into
@@ -149,7 +149,7 @@ class JointSystem:
         self._raise_stop_wish(start)
         wiring, self._lagging = self._wire(first)
         for part in parts:
-            part.model.block.words[LAZY] = int(part.name in self._lagging)
+            part.model.block.words[OUTPUTS_LAG] = int(part.name in self._lagging)
         model = self._model = JointModel(parts, wiring)
         self._wiring = wiring
         self.guard(lambda: self._agree(start))

@@ -206,7 +206,7 @@ def perform_operation(head_at, i):
         part = integers_at(head[ACCESSES_AT] + REAL * ACCESS * first, ACCESS)[PART]
         head[PLACE] = part
         at = block_of(head_at, part)
-        if integers_at(at, instance.SIZE)[instance.LAZY] != 0 and compute(at) != OK:
+        if integers_at(at, instance.SIZE)[instance.OUTPUTS_LAG] != 0 and compute(at) != OK:
             return fail(head_at)
     return access(head_at, first)
 
