@@ -29,7 +29,7 @@ records           `Record`, `rows_of`, `width_of`, `place_in`: memory with named
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
 histories         `History`: what ``s.past`` of a view is; `history_at`: that of a place in `k`; `flattened`:
                   helpers of it that also take its arrays, as `append_to_history` … of `history_buffer` do
-the Step          its arrays, tables and entry points, for hosts without Python: `Run`, `records`, `Tables` …
+the Step          its arrays, tables and entry points, for hosts without Python: `Run`, `Clock`, `Tables` …
 co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts
 helper processes  `start_process`, `run_process`, `python_command`, `safe_spawn` …: where they are
                   started; `kill_with_parent`, `end_with_parent`: they end with the process that started them;
@@ -207,10 +207,15 @@ if TYPE_CHECKING:
     from cosim.registration.plugin_record import PluginRecord as PluginRecord
     from cosim.registration.registry import Registry as Registry
     from cosim.registration.registry import use_registry as use_registry
-    from cosim.run_data import records as records
-    from cosim.run_data.records import Handler as Handler
-    from cosim.run_data.records import MethodFunctions as MethodFunctions
-    from cosim.run_data.records import Plan as Plan
+    from cosim.run_data.records import evaluation as evaluation
+    from cosim.run_data.records import recording as recording
+    from cosim.run_data.records.clock import SAME_TIME as SAME_TIME
+    from cosim.run_data.records.clock import Clock as Clock
+    from cosim.run_data.records.clock import Options as Options
+    from cosim.run_data.records.handlers import Handler as Handler
+    from cosim.run_data.records.plan import MethodFunctions as MethodFunctions
+    from cosim.run_data.records.plan import PlacesHeader as PlacesHeader
+    from cosim.run_data.records.plan import Plan as Plan
     from cosim.run_data.run import ADDRESS as ADDRESS
     from cosim.run_data.run import ARRAY_WIDTH as ARRAY_WIDTH
     from cosim.run_data.run import ARRAYS as ARRAYS

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.last_made import last_made
-from cosim.run_data.records import Choice
+from cosim.run_data.records.recording import Choice
 from cosim.stage import Stage
 from cosim.system.system import System
 from cosim_compiler.record import words_of

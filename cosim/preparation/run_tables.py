@@ -20,21 +20,11 @@ from cosim.preparation.memory_tables import list_notices, write_checked_rows, wr
 from cosim.preparation.method import Method
 from cosim.preparation.reach import NO_REACH, Reach, reach_of
 from cosim.preparation.run_layout import RunLayout
-from cosim.run_data.records import (
-    IN_Y,
-    Hold,
-    Holds,
-    Level,
-    Node,
-    Pace,
-    Passing,
-    Probe,
-    Switch,
-    Window,
-    Witness,
-    WitnessKind,
-    WitnessOptions,
-)
+from cosim.run_data.records.clock import Pace, Passing
+from cosim.run_data.records.evaluation import Node
+from cosim.run_data.records.handlers import IN_Y
+from cosim.run_data.records.holds import Hold, Holds, Switch
+from cosim.run_data.records.witnesses import Level, Probe, Window, Witness, WitnessKind, WitnessOptions
 from cosim.stage import Stage
 from cosim.step import event_log
 from cosim.step.search_points import numbers_of_points

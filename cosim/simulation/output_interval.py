@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from cosim.errors import ModelError
 from cosim.options import seconds
 from cosim.rational import EXACT, rational_time
-from cosim.run_data.records import OutputGrid
+from cosim.run_data.records.recording import OutputGrid
 
 POINTS = 500
 MOST_POINTS = 1e8

@@ -13,7 +13,7 @@ from cosim.errors import ModelError, SimulationError
 from cosim.html_table import html_table
 from cosim.options import check_callable, check_choice, check_options, check_whole, option_names, seconds
 from cosim.preparation.run_tables import POLICIES
-from cosim.run_data.records import UPDATES_WAIT
+from cosim.run_data.records.clock import UPDATES_WAIT
 from cosim.shown import shown
 from cosim.simulation import stride
 from cosim.simulation.chosen_integrator import chosen_integrator, integrator_options

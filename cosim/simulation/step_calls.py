@@ -14,7 +14,7 @@ from cosim.attributes import ClosedAttributes
 from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError, SimulationError, StateError
 from cosim.preparation.compiled_step import CompiledStep
-from cosim.run_data.records import LOG_ALL, LOG_FINDINGS
+from cosim.run_data.records.recording import LOG_ALL, LOG_FINDINGS
 from cosim.shown import shown
 from cosim.simulation.carried_tangents import CarriedTangents
 from cosim.simulation.chosen_integrator import chosen_integrator
