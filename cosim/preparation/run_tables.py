@@ -12,7 +12,7 @@ from cosim.contracts.constraints import has_corrections
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.method_kernels import SMOOTH_UNTIL, slots_named
 from cosim.errors import Problem
-from cosim.last_made import last_made
+from cosim.last_result_cache import reuse_last
 from cosim.preparation.event_entries import EventEntries
 from cosim.preparation.handler_tables import write_handlers
 from cosim.preparation.held_tables import HeldTables
@@ -343,7 +343,7 @@ def tables_of(system: System, method: Method, accuracy: float | None, policy: st
         *(bool(method.functions), method.memory, method.work.size, accuracy, policy),
         *(method.coefficients.tobytes(), method.slots.tobytes()),
     )
-    twin = copy.copy(last_made(system, "_tables", key, lambda: Tables(system, method, accuracy, policy)))
+    twin = copy.copy(reuse_last(system, "_tables", key, lambda: Tables(system, method, accuracy, policy)))
     for name in ("indices", "places", "probe", "numbers", "coefficients"):
         setattr(twin, name, getattr(twin, name).copy())
     return twin
