@@ -287,15 +287,15 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
                 continue
             if name in handlers and cls.handlers[name].does == "publish":
                 faults += [
-                    f"{where(kernel.function)}: a publish changes nothing, and {kernel.shown(a.name)} is "
-                    'written: declare it with does="discrete" or "unrestricted"'
+                    f"{where(kernel.function)}: a publish changes nothing, and {kernel.written_name(a.name)} "
+                    'is written: declare it with does="discrete" or "unrestricted"'
                     for a in cls.arguments[name]
                     if a.effect == "write"
                 ]
             if name in handlers and cls.handlers[name].does == "discrete":
                 faults += [
                     f"{where(kernel.function)}: a discrete handler changes discrete variables alone, and "
-                    f"{kernel.shown(a.name)} is the next value of a state: declare it with "
+                    f"{kernel.written_name(a.name)} is the next value of a state: declare it with "
                     'does="unrestricted"'
                     for a in cls.arguments[name]
                     if a.effect == "write"

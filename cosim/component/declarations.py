@@ -16,9 +16,9 @@ from cosim.component.class_line import class_line
 from cosim.component.declaration import Declaration
 from cosim.errors import ContractError, UnitError
 from cosim.options import options_checked
-from cosim.shown import shown
 from cosim.stage import Stage
 from cosim.units import parse_quantity, parse_unit
+from cosim.value_text import quote
 
 Shape = int | str | tuple[int | str, ...]
 
@@ -42,7 +42,7 @@ def _axes(shape: Shape) -> tuple[int | str, ...]:
         is_number = isinstance(axis, int) and not isinstance(axis, bool) and axis >= 0
         if not is_name and not is_number:
             raise ContractError(
-                f"{class_line()}: shape is {shown(shape)}, "
+                f"{class_line()}: shape is {quote(shape)}, "
                 "needs numbers of elements, or names: 3, (2, 2), 'order'"
             )
     return axes
@@ -83,7 +83,7 @@ def _check_bounds(**bounds: Any) -> None:
             continue
         if isinstance(bound, bool) or not isinstance(bound, (int, float)) or math.isnan(bound):
             raise ContractError(
-                f"{class_line()}: {name} is {shown(bound)}, needs a number in the declared unit"
+                f"{class_line()}: {name} is {quote(bound)}, needs a number in the declared unit"
             )
 
 
@@ -94,7 +94,7 @@ def _units(unit: str | Sequence[str] | None, shape: Shape = ()) -> tuple[str, ..
     if not isinstance(unit, (str, list, tuple)):
         meant = f"; a default is given by name: default={unit!r}" if isinstance(unit, (int, float)) else ""
         raise ContractError(
-            f"{class_line()}: unit is {shown(unit)}, needs text, 'N/m', or a list of texts{meant}"
+            f"{class_line()}: unit is {quote(unit)}, needs text, 'N/m', or a list of texts{meant}"
         )
     units = (unit,) if isinstance(unit, str) else tuple(unit)
     size = math.prod(_shape(shape))
@@ -310,7 +310,7 @@ def auxiliary_state(
     _check_bounds(minimum=minimum)
     if band is not None and (not isinstance(band, int) or isinstance(band, bool) or band < 0):
         raise ContractError(
-            f"{class_line()}: auxiliary_state: band is {shown(band)}, needs a number of elements: 0, 1, 2 …"
+            f"{class_line()}: auxiliary_state: band is {quote(band)}, needs a number of elements: 0, 1, 2 …"
         )
     return _declared(
         "auxiliary",
@@ -353,7 +353,7 @@ def discrete(
     """
     _check_dtype(dtype, "discrete")
     if not isinstance(invalidates, (Stage, str)):
-        raise ContractError(f"{class_line()}: discrete: invalidates is {shown(invalidates)}, needs a Stage")
+        raise ContractError(f"{class_line()}: discrete: invalidates is {quote(invalidates)}, needs a Stage")
     kind = "discrete" if dtype is float else "integer"
     return _declared(
         kind,
@@ -528,7 +528,7 @@ def history(of: str, keep: str, description: str = "") -> Any:
     for option, value, meant in (("of", of, "source"), ("keep", keep, "parameter")):
         if not isinstance(value, str):
             raise ContractError(
-                f"{class_line()}: cosim.history: {option} is {shown(value)}, needs the name of a {meant} of "
+                f"{class_line()}: cosim.history: {option} is {quote(value)}, needs the name of a {meant} of "
                 "the class, as text"
             )
     return Declaration("history", description=description, options={"of": of, "keep": keep})
@@ -562,17 +562,17 @@ def option(
         return Declaration("option", start="", description=text, options=options)
     if not isinstance(default, (bool, int, float, str)):
         raise ContractError(
-            f"{class_line()}: option({shown(default)}): needs True or False, a number or a word"
+            f"{class_line()}: option({quote(default)}): needs True or False, a number or a word"
         )
     if isinstance(default, str) and (choices is None or default not in choices):
         raise ContractError(
-            f"{class_line()}: option({shown(default)}): text needs choices=(…) that it is one of"
+            f"{class_line()}: option({quote(default)}): text needs choices=(…) that it is one of"
         )
     exchanged = dict(in_model_exchange or {})
     for choice in (*exchanged, *exchanged.values()):
         if choice not in (choices or ()):
             raise ContractError(
-                f"{class_line()}: option({shown(default)}): in_model_exchange: {choice!r} is none of "
+                f"{class_line()}: option({quote(default)}): in_model_exchange: {choice!r} is none of "
                 "the choices"
             )
     offered = {"choices": choices, "in_model_exchange": exchanged}
@@ -595,5 +595,5 @@ def _nominal(nominal: float | None) -> float | None:
     if nominal is None:
         return None
     if isinstance(nominal, bool) or not isinstance(nominal, (int, float)) or not 0.0 < nominal < math.inf:
-        raise ContractError(f"nominal is {shown(nominal)}, needs a finite number greater than 0")
+        raise ContractError(f"nominal is {quote(nominal)}, needs a finite number greater than 0")
     return float(nominal)
