@@ -83,9 +83,9 @@ if TYPE_CHECKING:
     from cosim.component.attachment import Attachment as Attachment
     from cosim.component.attachment import Offer as Offer
     from cosim.component.declaration import Declaration as Declaration
-    from cosim.component.declarations import attachment as attachment
-    from cosim.component.declarations import data_file as data_file
-    from cosim.component.declarations import text as text
+    from cosim.component.declared_constants import data_file as data_file
+    from cosim.component.declared_constants import text as text
+    from cosim.component.declared_signals import attachment as attachment
     from cosim.component.documented import declared_bounds as declared_bounds
     from cosim.component.documented import declared_default as declared_default
     from cosim.component.history import ENTRY_WIDTH as ENTRY_WIDTH
