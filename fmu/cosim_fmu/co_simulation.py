@@ -41,16 +41,13 @@ from cosim_master.coupling.check_participants import (
     check_steps,
     check_tolerances,
 )
-from cosim_master.coupling.coupling import (
-    CommunicationPoints,
-    RunOptions,
-    only_experiment,
-    step_of,
-)
+from cosim_master.coupling.communication_points import CommunicationPoints
+from cosim_master.coupling.default_experiment import only_experiment, step_of
 from cosim_master.coupling.errors import WiringProblem, problem
 from cosim_master.coupling.feedthrough import override_feedthrough
 from cosim_master.coupling.instant_graph import feedthrough_loops
 from cosim_master.coupling.link import Link
+from cosim_master.coupling.run_options import RunOptions
 from cosim_master.coupling.stepping_order import stepping_order
 from cosim_master.coupling.wiring import check_connections
 from cosim_master.derivatives.coupling_tangents import CouplingTangents

@@ -39,7 +39,7 @@ def walk(call: Callable[[], object]) -> dict[str, set[str]]:
 
 
 def test_functions_are_counted_once_and_by_file() -> None:
-    from cosim_master.coupling.coupling import CommunicationPoints
+    from cosim_master.coupling.communication_points import CommunicationPoints
 
     def call() -> None:
         points = CommunicationPoints(0.0, 1.0, 0.5)
