@@ -11,7 +11,7 @@ from cosim.kit import FeedthroughLoop, ParticipantDescription
 from cosim_master.abilities import HasFile
 from cosim_master.coupling.derived_signal import DerivedSignal
 from cosim_master.coupling.link import Link
-from cosim_master.coupling.run_options import RunOptions
+from cosim_master.coupling.run_settings import RunOptions
 
 
 def file_paths(participants: Mapping[str, Any]) -> dict[str, Path | None]:
@@ -32,6 +32,8 @@ class Coupling:
         The connections that pass a value once, in initialization.
     joint : JointSystem or None
         The participants that are solved as one system.
+    inner_links : list of Link
+        The connections between these participants.
     bonds : list of (Link, Link)
     order : list of str
         In which the participants are stepped.
@@ -72,6 +74,7 @@ class Coupling:
     links: list[Link]
     parameter_links: list[Link]
     joint: Any
+    inner_links: list[Link]
     bonds: list[tuple[Link, Link]]
     order: list[str]
     loops: list[FeedthroughLoop]
@@ -105,11 +108,6 @@ class Coupling:
         """Store a scenario's settings of the run, and the Python files that were loaded for participants."""
         self.__dict__.update(python_files=dict(python_files), run_options=options)
         self.until = until
-
-    @property
-    def inner_links(self) -> list[Link]:
-        """Connections between participants that are solved as one system."""
-        return [] if self.joint is None else self.joint.links
 
     @property
     def all_links(self) -> list[Link]:

@@ -1,18 +1,35 @@
-"""The points in time at which participants exchange values."""
+"""When a run of a coupling exchanges values, what it records, and how long it may take."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import common_resolution, rational_time, shortest_interval, tick_time
+from cosim.kit import (
+    DefaultExperiment,
+    ParticipantDescription,
+    common_resolution,
+    rational_time,
+    read_seconds,
+    shortest_interval,
+    tick_time,
+)
+from cosim_master.coupling.errors import WiringProblem, either, problem
 
-EXACT = 2.0**53
+EXACT = 2.0**53  # integers below are doubles
+STEPS = 1000
+"""Steps of a default experiment that does not say how long they are."""
+STEP = 1e-3
+"""s, where nothing says it."""
+INSIDE = ("nothing", "events", "steps")
+"""The kinds of points between communication points that a run can record."""
 
 
 @dataclass(frozen=True)
@@ -115,3 +132,83 @@ class CommunicationPoints:
         if first <= self.count < last:
             points[self.count - first :] = self.until
         return points
+
+
+def only_experiment(descriptions: Mapping[str, ParticipantDescription]) -> DefaultExperiment:
+    """The default experiment of the only participant that has one; an empty one where there are several.
+
+    Values over time take part in the run of another participant and do not count.
+    """
+    experiments = [
+        d.default_experiment
+        for d in descriptions.values()
+        if d.default_experiment.count(None) < 4 and not d.over_time
+    ]
+    others = [d for d in descriptions.values() if not d.over_time]
+    return experiments[0] if len(experiments) == 1 == len(others) else DefaultExperiment()
+
+
+def step_of(experiment: DefaultExperiment) -> float:
+    """The communication step, s."""
+    if experiment.step is not None:
+        return experiment.step
+    if experiment.stop is None:
+        return STEP
+    return (experiment.stop - (experiment.start or 0.0)) / STEPS
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What is recorded, and how long a run may take; of a scenario what its file says.
+
+    Attributes
+    ----------
+    record : sequence of str or None
+        Paths and patterns; None for outputs and what is connected.
+    inside : str
+        The values that are recorded between the communication points.
+    interval : float, str or None
+        Between two recorded communication points, s.
+    decimation : int
+        Each so many communication points one is recorded; what counts where there is no interval.
+    time_limit : float or None
+        The limit of wall time, s.
+    """
+
+    record: Sequence[str] | None = None
+    inside: str = "events"
+    interval: float | str | None = None
+    decimation: int = 1
+    time_limit: float | None = None
+
+    def given(self, **options: Any) -> RunOptions:
+        """These options, replaced by those that are not None."""
+        return replace(self, **{name: value for name, value in options.items() if value is not None})
+
+    def every(self, step: float) -> int:
+        """How many communication steps (s) lie between two recorded points.
+
+        Raises
+        ------
+        ModelError
+            The interval is not a multiple of the step.
+        """
+        if self.interval is None:
+            return self.decimation
+        interval = read_seconds(self.interval, "output.interval")
+        multiple = interval / step
+        if not 1.0 - 1e-9 <= multiple < 2.0**53 or abs(multiple - round(multiple)) > 1e-9 * multiple:
+            text = f"is {interval:g} s, needs a multiple of the communication step, {step:g} s"
+            raise cosim.ModelError([problem(("output", "interval"), text)])
+        return round(multiple)
+
+    def faults(self, step: float) -> list[WiringProblem]:
+        """The problems of these options with a communication step (s)."""
+        problems = []
+        if self.inside not in INSIDE:
+            problems.append(problem(("output", "inside"), f"is {self.inside!r}, needs {either(INSIDE)}"))
+        try:
+            self.every(step)
+        except cosim.ModelError as error:
+            problems += [problem(("output", "interval"), fault.text) for fault in error.problems]
+        return problems
