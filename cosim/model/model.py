@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar, overload
 
 import numpy as np
 
+from cosim.argument_checks import check_mapping
 from cosim.attributes import ClosedAttributes
 from cosim.component.component import Component
 from cosim.contracts.solver import Solver
@@ -19,11 +20,11 @@ from cosim.errors import CosimError, LookUpError, ModelError, Problem
 from cosim.html_table import html_table
 from cosim.model.content import content
 from cosim.model.typed_names import complete_in_ipython
-from cosim.options import check_mapping, check_options, option_names, options_checked
+from cosim.options import check_options, option_names, options_checked
 from cosim.registration.kinds import declared_kinds, kinds_of
 from cosim.registration.registry import registry
-from cosim.shown import shown
 from cosim.system.linked_slots import Connection
+from cosim.value_text import quote
 from cosim_compiler.collection import without_collection
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Parts(dict[str, Component]):
     """Parts by name; a name that no part has is a `LookUpError` with the nearest."""
 
     def __missing__(self, name: str) -> Component:
-        raise LookUpError("part", name if isinstance(name, str) else shown(name), self)
+        raise LookUpError("part", name if isinstance(name, str) else quote(name), self)
 
 
 class Model(ClosedAttributes):
@@ -171,7 +172,7 @@ class Model(ClosedAttributes):
             No such kind.
         """
         if not isinstance(name, str):
-            raise ModelError.of("name", f"is {shown(name)}, needs text")
+            raise ModelError.of("name", f"is {quote(name)}, needs text")
         if isinstance(kind, str) and NAME.match(kind) and "." in name:
             raise ModelError.of(
                 name, f"the kind comes first, then the name: write add('{name}', '{kind}', …)"
@@ -250,7 +251,7 @@ class Model(ClosedAttributes):
         path = source.name if isinstance(source, Component) else source
         for end in (path, target):
             if not isinstance(end, str):
-                raise ModelError.of("connect", f"an end is {shown(end)}, needs a path such as 'part.input'")
+                raise ModelError.of("connect", f"an end is {quote(end)}, needs a path such as 'part.input'")
         if not target:
             first, _, second = (end.strip() for end in path.replace("→", "->").partition("->"))
             example = f'connect("{first}", "{second or "part.input"}")'
@@ -265,7 +266,7 @@ class Model(ClosedAttributes):
         """Value that a parameter, state or input has in the default State of the system."""
         if not isinstance(path, str):
             raise ModelError.of(
-                "set_start", f"is for {shown(path)}, needs the path of a variable: 'part.name'"
+                "set_start", f"is for {quote(path)}, needs the path of a variable: 'part.name'"
             )
         self.starts[path] = value
 
@@ -337,7 +338,7 @@ class Model(ClosedAttributes):
 
     def _check_name(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
-            raise ModelError.of("model", f"its name is {shown(self.name)}, needs text")
+            raise ModelError.of("model", f"its name is {quote(self.name)}, needs text")
 
     def _check_settings(self) -> None:
         """`OptionError` for a setting that neither the model nor a solver has."""
@@ -632,7 +633,7 @@ def _plain(value: Any) -> Any:
     """Numbers, text, lists and dictionaries only."""
     if isinstance(value, Component):
         if not value.name:
-            raise CosimError(f"{shown(value)} is not part of a model")
+            raise CosimError(f"{quote(value)} is not part of a model")
         return value.name
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()

@@ -26,7 +26,7 @@ from cosim.preparation.tangent_tables import (
     own_kernels,
     start_arrays,
 )
-from cosim.run_data.records import LOG_TAPE
+from cosim.run_data.records.recording import LOG_TAPE
 from cosim.simulation.event_record import Finding
 from cosim.simulation.saved_tangents import pack, restore
 from cosim.step.tape import STEP_WIDTH

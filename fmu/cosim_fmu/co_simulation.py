@@ -23,8 +23,8 @@ from cosim.kit import (
     is_made,
     option_names,
     options_checked,
+    read_seconds,
     refuse_attribute,
-    seconds,
     without_collection,
 )
 from cosim_fmu.repeatable_coupling import Recipe, RepeatableCoupling
@@ -316,7 +316,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
 
     @until.setter
     def until(self, time: float | str | None) -> None:
-        self._until = None if time is None else seconds(time, "until")
+        self._until = None if time is None else read_seconds(time, "until")
 
     @classmethod
     def from_file(
@@ -544,7 +544,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         until = self.until if until is None else until
         if until is None:
             raise cosim.ModelError.of("master.until", "is missing: give the end of the run, in seconds")
-        points = CommunicationPoints(self.start, seconds(until, "until"), self.step)
+        points = CommunicationPoints(self.start, read_seconds(until, "until"), self.step)
         problems = check_last_step(self.descriptions, self.step_multiple, points)
         problems += options.faults(self.step)
         if problems:
@@ -711,7 +711,7 @@ def _communication_step(
     if step is None:
         return step_of(experiment), []
     try:
-        return seconds(step, "step"), []
+        return read_seconds(step, "step"), []
     except cosim.ModelError as error:
         return 1.0, [problem(("master", "step"), fault.text) for fault in error.problems]
 

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import lower
-from cosim.kit import records as step_records
+from cosim.kit import SAME_TIME, lower
 from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.native.compilers import Platform
@@ -45,7 +44,6 @@ from cosim_lowering.machine_code import MachineCode
 from cosim_master.exchange.exchange_algorithms import ExchangePrograms
 from cosim_master.exchange.lead_exchanges import LEADING
 from cosim_master.exchange.run_exchanges import EXCHANGING
-from cosim_master.model_exchange.system_calls_by_address import SAME_TIME
 from cosim_master.participants.system_participant import ACCURACY
 from cosim_master.recording.recorder import Recorder
 from cosim_master.run.stepped_run import SteppedRun, can_divide
@@ -430,7 +428,7 @@ class NativeContainer:
             "integers": "WHOLE",
             "given": "NUMBERS",
             "given_meeting": "MEETING",
-            "same_time": c_real(step_records.SAME_TIME),
+            "same_time": c_real(SAME_TIME),
             "clock_time": "TIME_NOW",
             "clock_jumped": "JUMPED",
             "clock_next_event": "NEXT_EVENT",

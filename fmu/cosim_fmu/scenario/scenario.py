@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import cosim
-from cosim.kit import ClosedAttributes, path_below, seconds
+from cosim.kit import ClosedAttributes, path_below, read_seconds
 from cosim_fmu.scenario.scenario_changes import NAME, make_changes
 from cosim_fmu.scenario.scenario_participants import NAME as FED
 from cosim_fmu.scenario.scenario_participants import fed_inputs, make_participant, python_file
@@ -437,7 +437,7 @@ class Scenario(ClosedAttributes):
                 self.decimation = decimation
         elif "interval" in output:
             try:
-                self.interval = seconds(output["interval"], "")
+                self.interval = read_seconds(output["interval"], "")
             except cosim.ModelError as error:
                 self._report(("output", "interval"), error.problems[0].text)
 

@@ -19,7 +19,7 @@ from cosim.kit import (
     ParticipantDescription,
     common_resolution,
     rational_time,
-    seconds,
+    read_seconds,
     shortest_interval,
     tick_time,
 )
@@ -203,7 +203,7 @@ class RunOptions:
         """
         if self.interval is None:
             return self.decimation
-        interval = seconds(self.interval, "output.interval")
+        interval = read_seconds(self.interval, "output.interval")
         multiple = interval / step
         if not 1.0 - 1e-9 <= multiple < 2.0**53 or abs(multiple - round(multiple)) > 1e-9 * multiple:
             text = f"is {interval:g} s, needs a multiple of the communication step, {step:g} s"
