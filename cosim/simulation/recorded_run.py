@@ -44,7 +44,7 @@ class RecordedRun:
     trail : Trail or None
         What a gradient needs afterwards.
     is_private : bool
-        Whether nobody gets the State at the end: then it does not take the tangents along.
+        Whether the State at the end is not handed out: then it does not take the tangents along.
     """
 
     simulator: Simulator
