@@ -204,6 +204,7 @@ class Graph:
             tuple([o for b in blocks for o in b.owners]),
             first.is_python,
             first.mergeable,
+            first.can_be_omitted,
             tuple(members),
         )
 

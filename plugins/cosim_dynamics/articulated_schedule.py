@@ -50,5 +50,6 @@ def schedule_articulated(parts: TreeAssembly) -> tuple[list[Block], Slot]:
         [cache.references, cache.biases, cache.changes, *parts.bodies("X_GB", "V_GB")],
         free.A_GB,
         "bodies",
+        can_be_omitted=True,
     )
     return [solving, moving], eliminated

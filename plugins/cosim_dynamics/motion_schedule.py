@@ -59,6 +59,7 @@ def schedule_motion(parts: TreeAssembly) -> list[Block]:
             [cache.references, cache.velocities, *X_GB],
             parts.bodies("V_GB"),
             "velocities of body origins",
+            can_be_omitted=True,
         ),
         *schedule_reversed_joints(parts.assembly, tree, joints),
     ]
