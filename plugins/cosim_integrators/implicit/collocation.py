@@ -43,11 +43,10 @@ from cosim_integrators.implicit.newton import (
     evaluate_tangents,
     is_refined,
     moved_method,
-    own_size,
+    own_sizes,
     relative_size,
     set_weights,
     size_of_attempt,
-    size_of_small_states,
     start_iteration,
 )
 from cosim_integrators.kit.counted_evaluation import evaluate, evaluate_stage
@@ -247,8 +246,7 @@ def solve_stages(system, method, t, t_end):
         for i in range(w.shape[0]):
             w[i] += z[i]
         multiply(method, method.transform, w, z)
-        size_in_own = own_size(method, corrections)
-        small = size_of_small_states(method, corrections)
+        size_in_own, small = own_sizes(method, corrections)
         if verdict == CONVERGED and is_refined(
             method, size_in_own, small, previous_own, previous_small, continues
         ):

@@ -116,24 +116,20 @@ def size_of_correction(method, correction):
     return size
 
 
-def own_size(method, correction):
-    """Largest component of a correction, in tolerances of the states' own sizes."""
-    weight = method.weight
-    size = 0.0
-    for m in range(method.n):
-        size = nan_max(size, abs(correction[m]) * weight[m])
-    return size
+def own_sizes(method, correction):
+    """The largest component of a finite correction, in tolerances of the states' own sizes.
 
-
-def size_of_small_states(method, correction):
-    """Largest component, in tolerances, of states whose tolerances are far below those of size 1."""
+    Of all states, and of those alone whose tolerances are far below those of size 1.
+    """
     weight = method.weight
     loose = method.loose_weight
     size = 0.0
+    small = 0.0
     for m in range(method.n):
-        if weight[m] > MUCH_SMALLER * loose[m]:
-            size = nan_max(size, abs(correction[m]) * weight[m])
-    return size
+        component = abs(correction[m]) * weight[m]
+        size = max(size, component)
+        small = max(small, component if weight[m] > MUCH_SMALLER * loose[m] else 0.0)
+    return size, small
 
 
 def may_be_rounding(method, y, correction, size):
@@ -251,8 +247,7 @@ def solve_stage(system, method, t, weighted):
             return verdict
         for m in range(method.n):
             y[m] += correction[m]
-        size_in_own = own_size(method, correction)
-        small = size_of_small_states(method, correction)
+        size_in_own, small = own_sizes(method, correction)
         if verdict == CONVERGED and (
             iteration == most_iterations
             or is_refined(method, size_in_own, small, previous_in_own, previous_small, continues)
