@@ -16,7 +16,8 @@ from cosim.contracts.method_layout import (
     OdeSystem,
 )
 from cosim.contracts.tolerances import LOOSEST_ACCURACY, SCALE, accuracy_of_step
-from cosim.run_data.records import MOTION, NOTHING, ON_GRID
+from cosim.run_data.records.evaluation import MOTION, NOTHING
+from cosim.run_data.records.recording import ON_GRID
 from cosim.run_data.run import Integers, Reals, Run
 from cosim.step.block_calls import probed
 from cosim.step.event_log import GREW_BACK, report_finding

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cosim.run_data.records import LOG_TAPE
+from cosim.run_data.records.recording import LOG_TAPE
 from cosim.run_data.run import Reals, Run
 from cosim.step.event_log import ASSEMBLED, STEP_TAKEN, logged_finding, room_in_log
 from cosim.step.holds import can_hold, held_count

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from cosim.run_data.records import BOTH, FALLING, LOG_TAPE, NOT_AT_ZERO, RISING, STOP_RUN, UNGUARDED
+from cosim.run_data.records.plan import STOP_RUN
+from cosim.run_data.records.recording import LOG_TAPE
+from cosim.run_data.records.witnesses import BOTH, FALLING, NOT_AT_ZERO, RISING, UNGUARDED
 from cosim.run_data.run import Integers, Run
 from cosim.step.block_calls import copy_cache, probed
 from cosim.step.crossing import (

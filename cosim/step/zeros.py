@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import math
 
-from cosim.run_data.records import (
+from cosim.run_data.records.handlers import TRIGGERED, Handler
+from cosim.run_data.records.witnesses import (
     ARRIVED,
     BOTH,
     DOWNWARD,
@@ -28,10 +29,8 @@ from cosim.run_data.records import (
     FALLING,
     NOT_AT_ZERO,
     PASSED,
-    TRIGGERED,
     UNGUARDED,
     UPWARD,
-    Handler,
 )
 from cosim.run_data.run import Run
 from cosim.step.block_calls import copy_cache, probed

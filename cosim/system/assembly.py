@@ -20,7 +20,6 @@ from cosim.component.kernel_function import UPDATES_AT, KernelFunction
 from cosim.component.set_attribute import BUILT
 from cosim.contracts.solver import Solver
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
-from cosim.shown import shown
 from cosim.stage import Stage
 from cosim.system import adapter, copy_blocks
 from cosim.system.blocks import Block, Slot
@@ -34,6 +33,7 @@ from cosim.system.row_plan import OWN_ROLES, RowPlan
 from cosim.system.timers import check_timers
 from cosim.system.unwritten import check_results, check_sources, mark_unknown
 from cosim.system.wiring import Wiring
+from cosim.value_text import quote
 
 P = TypeVar("P")
 CACHE_KINDS = ("cache", "output", "input")
@@ -454,7 +454,7 @@ class Assembly:
         path = value.name if isinstance(value, Component) else str(value)
         if isinstance(value, Component) and self.parts_by_name.get(path) is not value:
             raise ModelError.of(
-                "", f"{attachment} is {shown(value)}, which is not part of this model: add it first"
+                "", f"{attachment} is {quote(value)}, which is not part of this model: add it first"
             )
         return path
 

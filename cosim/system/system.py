@@ -22,7 +22,6 @@ from cosim.component.kink_functions import SIDE_OF_KINK
 from cosim.component.values import read_numbers
 from cosim.errors import LookUpError, ModelError, SimulationError, StageError, StateError
 from cosim.html_table import html_table
-from cosim.shown import shown
 from cosim.stage import Stage
 from cosim.system import state_bytes
 from cosim.system.assembly import Assembly
@@ -43,6 +42,7 @@ from cosim.system.signals import Signal, SignalColumns, main_output
 from cosim.system.state import State
 from cosim.system.system_tangents import SystemTangents
 from cosim.system.variable import Variable
+from cosim.value_text import quote
 from cosim_compiler import native
 from cosim_compiler.collection import without_collection
 
@@ -66,7 +66,7 @@ def check_system(value: object, where: str) -> None:
         A model is to be built first.
     """
     if not isinstance(value, System):
-        word = shown(value) if isinstance(value, type) else f"a {type(value).__name__}"
+        word = quote(value) if isinstance(value, type) else f"a {type(value).__name__}"
         build = f"{where}(model.build(), …)" if hasattr(value, "build") else "the system of model.build()"
         raise ModelError.of(where, f"needs a System, not {word}: write {build}")
 
@@ -376,7 +376,7 @@ class System(FixedAttributes):
     def signal(self, path: str) -> Signal:
         """The signal of a path; `LookUpError` with the nearest name."""
         if not isinstance(path, str):
-            raise LookUpError("signal", shown(path), (), "Signals have names: 'part.name'.")
+            raise LookUpError("signal", quote(path), (), "Signals have names: 'part.name'.")
         signal = self._signals.get(path)
         if signal is None:
             if len(self._signals) >= KEPT_SIGNALS:

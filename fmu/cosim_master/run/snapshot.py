@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import cosim
 from cosim.kit import checkpoint_bytes
-from cosim_master.coupling.coupling import CommunicationPoints
+from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.processes.plain_events import event_of_plain, plain_event
 from cosim_master.recording.co_simulation_result import events_inside
 from cosim_master.recording.collect_samples import Collected

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import cosim
-from cosim.kit import Capabilities, Record, rows_of, shown
+from cosim.kit import Capabilities, Record, quote, rows_of
 from cosim_integrators.implicit.diagonally_implicit import following_step
 from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_step
 from cosim_integrators.implicit.implicit_method import NO_JACOBIAN, NUMBERS_AT, OK, ImplicitMethod
@@ -193,13 +193,13 @@ def _faults(cls: type[ImplicitStepIntegrator]) -> list[str]:
         if function is None and name == "keep":
             continue
         if not callable(function):
-            faults.append(f"{name} is {shown(function)}, needs a function: {name}(system, method, t, t_end)")
+            faults.append(f"{name} is {quote(function)}, needs a function: {name}(system, method, t, t_end)")
         elif (argument_names := function.__code__.co_varnames[: function.__code__.co_argcount]) != TAKEN:
             faults.append(f"{name}({', '.join(argument_names)}): needs the arguments {', '.join(TAKEN)}")
     for name, least in (("order", 1), ("error_exponent", 0), ("vectors", 0), ("history", 0)):
         value = getattr(cls, name)
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            faults.append(f"{name} is {shown(value)}, needs a whole number, {least} at least")
+            faults.append(f"{name} is {quote(value)}, needs a whole number, {least} at least")
     if cls.history and cls.keep is None:
         faults.append("history is kept by nothing: write keep(system, method, t, t_end)")
     return faults
