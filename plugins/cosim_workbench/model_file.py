@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import islice, repeat
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -329,8 +329,9 @@ class ModelFile:
             table.read(self.model, entry.name, entry.content.copy(), report)
         except cosim.CosimError as error:
             self._record(error, entry.path, entry.label, entry.name)
-        if added := len(self.model.parts) - before:
-            self._owners.update(zip(islice(reversed(self.model.parts), added), repeat(entry.path)))
+        parts = self.model.parts
+        for name in islice(reversed(parts), len(parts) - before):
+            self._owners[name] = entry.path
 
     @contextmanager
     def _collected(self, path: KeyPath, label: str) -> Iterator[None]:
