@@ -14,6 +14,7 @@ from typing import Any
 from cosim.command_line import black_box
 from cosim.command_line.black_box import CALL, ENDED, FUNCTION_BITS, UNKNOWN, BlackBox
 from cosim.command_line.exit_status import ExitStatus
+from cosim.command_line.native_errors import NativeErrors, late_output_to_errors
 from cosim.contracts.command import Command
 from cosim.contracts.recovery import Recovery
 from cosim.errors import CosimError, SimulationError
@@ -69,7 +70,7 @@ def run_supervised(command: Command, arguments: argparse.Namespace) -> int:
     for stream in filter(None, (sys.stdout, sys.stderr)):
         stream.flush()
     try:
-        box = BlackBox()
+        box, errors = BlackBox(), NativeErrors()
     except OSError:  # no file for what is recorded
         return command.run(arguments)
     waiting = {*ASKING, signal.SIGCHLD, signal.SIGTSTP}
@@ -82,10 +83,13 @@ def run_supervised(command: Command, arguments: argparse.Namespace) -> int:
         kill_with_parent(parent)
         black_box.box = box
         box.enter()
+        errors.enter()
         signal.pthread_sigmask(signal.SIG_SETMASK, former_mask)
         return command.run(arguments)
     try:
+        errors.begin()
         code, signals = _wait(child, box, waiting)
+        errors.end()
         raise _outcome(code, signals, box, command)
     finally:
         box.close()
@@ -96,6 +100,7 @@ def record_status(status: int) -> None:
     """Record, in the watched process, that the command has ended with this status."""
     if black_box.box is not None:
         black_box.words[ENDED] = int(status) + 1
+        late_output_to_errors()
 
 
 def _wait(child: int, box: BlackBox, waiting: set[signal.Signals]) -> tuple[int, list[int]]:

@@ -187,6 +187,35 @@ def test_a_signal_to_both_processes_is_answered_once(
     assert times and times[-1] < 1.0 and mark.endswith(("interrupted", "terminated"))
 
 
+@pytest.mark.parametrize("words", [(), ("--isolate",)])
+@pytest.mark.parametrize("where", ["LOAD", "Instantiate", "DoStep", "FreeInstance", "UNLOAD"])
+def test_what_an_fmu_writes_to_the_standard_error_has_no_control_characters(
+    where: str, words: tuple[str, ...], tmp_path: Path, compiled: Compiled, commands: ForkedCommands
+) -> None:
+    fmu = make(tmp_path, compiled, where, 'write(2, "one \\033[2J\\r\\n\\xff", 11)')
+    status, printed, said = run(commands, tmp_path, fmu, words=words)
+    assert status == 0, said
+    assert words or "one \\x1b[2J\\x0d\n" in said  # of an isolated FMU it is shown where the run fails
+    assert not set(printed + said) & {"\x1b", "\r"}
+
+
+def test_messages_are_not_lost_where_an_fmu_closes_all_files(
+    tmp_path: Path, compiled: Compiled, commands: ForkedCommands
+) -> None:
+    closes = "for (int i = 3; i < 256; i++) close(i); status = 3"
+    status, _, said = run(commands, tmp_path, make(tmp_path, compiled, "DoStep", closes))
+    assert status == 1 and "fmi2DoStep: failed with status error" in said
+
+
+@pytest.mark.parametrize("words", [(), ("--quiet",), ("--json",)])
+def test_what_is_printed_at_the_end_of_the_process_is_no_result(
+    words: tuple[str, ...], tmp_path: Path, compiled: Compiled, commands: ForkedCommands
+) -> None:
+    late = 'write(1, "zqxj \\033[2J\\n", 10)'
+    status, printed, said = run(commands, tmp_path, make(tmp_path, compiled, "UNLOAD", late), words=words)
+    assert status == 0 and "zqxj" not in printed and not set(printed + said) & {"\x1b", "\r"}
+
+
 def test_what_the_other_process_says_of_an_answered_signal() -> None:
     """The process has answered, and was ended by a second signal before it had recorded its status."""
     before = black_box.words
