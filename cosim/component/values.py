@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from cosim.component.declaration import Declaration
 from cosim.errors import ContractError, CosimError, ModelError, Problem, nearest
-from cosim.shown import shown
 from cosim.unit_text import coherent
 from cosim.units import parse_quantity, parse_unit, unit_of_quantity
+from cosim.value_text import quote
 
 NUMERIC = ("parameter", "position", "speed", "auxiliary", "discrete", "integer", "input")
 GIVEN = (*NUMERIC, "option", "attachment")
@@ -274,13 +274,13 @@ def _read_shaped(declaration: Declaration, value: Any) -> NDArray[np.float64]:
     flat: NDArray[np.float64] = np.ascontiguousarray(array, dtype=np.float64).reshape(-1)
     _check_bounds(declaration, flat)
     if declaration.dtype is bool and np.any((flat != 0.0) & (flat != 1.0)):
-        raise ValueError(f"{shown(value)} is not a switch, needs 1 (True) or 0 (False)")
+        raise ValueError(f"{quote(value)} is not a switch, needs 1 (True) or 0 (False)")
     if (declaration.kind == "integer" or declaration.dtype is int) and (
         np.any(flat != np.floor(flat)) or np.any(np.abs(flat) > 2.0**53)
     ):
         if words_of(declaration):
             raise ValueError(_needs_word(declaration, repr(value)))
-        raise ValueError(f"{name} is {shown(value)}, needs an integer (at most 2**53)")
+        raise ValueError(f"{name} is {quote(value)}, needs an integer (at most 2**53)")
     return flat.reshape(array.shape) if declaration.free_length else flat
 
 
@@ -308,7 +308,7 @@ def _as_array(declaration: Declaration, value: Any) -> NDArray[np.float64]:
         if isinstance(item, bool) and words:
             raise ValueError(_needs_word(declaration, repr(item)))
         if isinstance(item, bool) and not is_whole:
-            raise ValueError(f"{declaration.name} is {shown(item)}, needs a number")
+            raise ValueError(f"{declaration.name} is {quote(item)}, needs a number")
         return float(item)
 
     value = _without_labels(value)
@@ -329,7 +329,7 @@ def _as_array(declaration: Declaration, value: Any) -> NDArray[np.float64]:
     except (TypeError, ValueError) as error:
         if isinstance(error, CosimError) or words:
             raise
-        raise ValueError(f"{declaration.name} is {shown(value)}, needs {_expected(declaration)}") from error
+        raise ValueError(f"{declaration.name} is {quote(value)}, needs {_expected(declaration)}") from error
 
 
 def _check_bounds(declaration: Declaration, flat: NDArray[np.float64]) -> None:
@@ -374,19 +374,19 @@ def _read_option(declaration: Declaration, value: Any) -> Any:
     choices = declaration.options.get("choices")
     if choices is not None and value not in choices:
         raise ValueError(
-            f"{declaration.name} is {shown(value)}, needs one of {', '.join(map(repr, choices))}"
+            f"{declaration.name} is {quote(value)}, needs one of {', '.join(map(repr, choices))}"
         )
     if "unit_of" in declaration.options and isinstance(value, str):
         parse_unit(value)
     if choices is None and type(value) is not type(declaration.start):
-        raise ValueError(f"{declaration.name} is {shown(value)}, needs {type(declaration.start).__name__}")
+        raise ValueError(f"{declaration.name} is {quote(value)}, needs {type(declaration.start).__name__}")
     return value
 
 
 def _read_attachment(name: str, value: Any) -> Any:
     if value is None or isinstance(value, str) or hasattr(value, "declarations"):
         return value
-    raise ValueError(f"{name} is {shown(value)}, needs a part or its name")
+    raise ValueError(f"{name} is {quote(value)}, needs a part or its name")
 
 
 def _expected(declaration: Declaration) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.preparation.compiled_step import CompiledStep
-from cosim.run_data.records import AT_EVENTS, AT_STEPS, NO_ROWS, ON_GRID, ON_GRID_ALONE, OutputGrid
+from cosim.run_data.records.recording import AT_EVENTS, AT_STEPS, NO_ROWS, ON_GRID, ON_GRID_ALONE, OutputGrid
 from cosim.run_data.run import GRID_WIDTH
 from cosim.simulation.event_record import Finding
 from cosim.simulation.missing_values import MissingValues

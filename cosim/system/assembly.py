@@ -20,7 +20,6 @@ from cosim.component.kernel_function import UPDATES_AT, KernelFunction
 from cosim.component.set_attribute import BUILT
 from cosim.contracts.solver import Solver
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
-from cosim.shown import shown
 from cosim.stage import Stage
 from cosim.system import adapter, copy_blocks
 from cosim.system.blocks import Block, Slot
@@ -34,6 +33,7 @@ from cosim.system.row_plan import OWN_ROLES, RowPlan, of_names
 from cosim.system.timers import check_timers
 from cosim.system.unwritten import check_results, check_sources, mark_unknown
 from cosim.system.wiring import Wiring
+from cosim.value_text import quote
 
 P = TypeVar("P")
 CACHE_KINDS = ("cache", "output", "input")
@@ -449,7 +449,7 @@ class Assembly:
         path = value.name if isinstance(value, Component) else str(value)
         if isinstance(value, Component) and self.parts_by_name.get(path) is not value:
             raise ModelError.of(
-                "", f"{attachment} is {shown(value)}, which is not part of this model: add it first"
+                "", f"{attachment} is {quote(value)}, which is not part of this model: add it first"
             )
         return path
 
@@ -483,7 +483,7 @@ def _accumulating(listed: Mapping[str, Declaration]) -> list[str]:
 
 
 def _repeated(numbers: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """One number for each element: a single one counts for all."""
+    """The numbers, one for each element; a single number is repeated."""
     return np.repeat(numbers, size) if numbers.size == 1 != size else numbers
 
 

@@ -20,7 +20,7 @@ from cosim.kit import (
     file_digest,
     is_device,
     python_in_steps,
-    seconds,
+    read_seconds,
     space_warning,
     uninterrupted,
 )
@@ -253,7 +253,7 @@ def _is_streamed(sink: cosim.ResultSink, target: Path, settings: dict[str, Any])
         return True
     if not isinstance(sink, ResultsCsv) or is_device(target) or settings.get("output_interval") is None:
         return False
-    until, interval = (seconds(settings[name], name) for name in ("until", "output_interval"))
+    until, interval = (read_seconds(settings[name], name) for name in ("until", "output_interval"))
     return until > LONG_RUN * interval
 
 
@@ -305,7 +305,7 @@ def _simulate(
 
 def _foreseen_space(system: cosim.System, settings: dict[str, Any], target: Path) -> str:
     """A sentence if the disk will hardly have space for the results, otherwise ""."""
-    until = seconds(settings["until"], "until")
+    until = read_seconds(settings["until"], "until")
     if not 0.0 < until < math.inf:  # said by the run
         return ""
     rows = until / checked_interval(settings.get("output_interval"), 0.0, 0.0, until)
