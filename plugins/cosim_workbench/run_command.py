@@ -280,7 +280,7 @@ def _simulate(
             settings = {**settings, "state": state}
             names = list(choose_signals(system, settings.get("signals")))
             names += [derivative_name(of, by) for of in names for by in settings.get("derivatives", ())]
-            end = seconds(settings["until"], "until")
+            end = read_seconds(settings["until"], "until")
             if end < state.time or (end == state.time and not target.exists()):
                 made = f"{arguments.resume} was made at t = {state.time:.9g} s"
                 text = f"{made}, and the run ends at {end:.9g} s: name a later end with --until"
