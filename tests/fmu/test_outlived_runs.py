@@ -184,7 +184,8 @@ def test_a_signal_to_both_processes_is_answered_once(
     assert said.splitlines()[-1] == {130: "interrupted", 143: "terminated"}[status]
     assert "nothing said why" not in said and "crashed" not in said
     times, mark = rows(tmp_path)
-    assert times and times[-1] < 1.0 and mark.endswith(("interrupted", "terminated"))
+    # steps that are made together may all have ended before the signal is answered
+    assert times and (mark.endswith(("interrupted", "terminated")) or times[-1] == pytest.approx(1.0))
 
 
 @pytest.mark.parametrize("words", [(), ("--isolate",)])
