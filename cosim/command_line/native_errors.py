@@ -63,7 +63,7 @@ class NativeErrors:
 
 
 def late_output_to_errors() -> None:
-    """In the process that is watched, when the command is over: what is still printed is no result."""
+    """Send what native code prints after the end of the command to the standard error."""
     with suppress(OSError, ValueError):
         sys.stdout.flush()
         os.dup2(STANDARD_ERROR, STANDARD_OUTPUT)
