@@ -6,14 +6,17 @@ import functools
 import math
 import operator
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import cosim
-from cosim.kit import call_with_array, foreign
+from cosim.kit import call_with_array, foreign, gathering, tangent_of
 from cosim_fmi.binding.statuses import OK
 from cosim_master.model_exchange.evaluation import Evaluation
 from cosim_master.model_exchange.system_calls import (
+    ALONG,
+    CHANGES_AT,
     COMPLETE,
+    DIRECTION_AT,
     EVALUATE,
     INDICATORS,
     INDICATORS_AT,
@@ -235,6 +238,50 @@ def evaluate(t, z, u, events, scale, live, z_dot, indicators):
         z_dot[0] = math.nan if head[IS_LOST] != 0 else 0.0
 
 
+class Arguments(NamedTuple):
+    """Those of `evaluate`, then their tangents."""
+
+    t: Any
+    z: Any
+    u: Any
+    events: Any
+    scale: Any
+    live: Any
+    z_dot: Any
+    indicators: Any
+    t_moved: Any
+    z_moved: Any
+    u_moved: Any
+    scale_moved: Any
+    live_moved: Any
+    z_dot_moved: Any
+    indicators_moved: Any
+
+
+@tangent_of(evaluate)
+@gathering(Arguments._fields)
+def evaluate_along(*arguments):
+    """The directional derivatives that the FMU gives; see `DirectionalDerivatives`."""
+    given = Arguments(*arguments)
+    address = put_point(given.t, given.z, given.u, given.scale, given.live)
+    head = integers_at(address, SIZE)
+    if head[ALONG] == 0:
+        raise ValueError("an FMU without directional derivatives")
+    direction = reals_at(head[DIRECTION_AT], 1 + head[STATES] + head[INPUTS])
+    direction[0] = given.t_moved
+    for i in range(head[STATES]):
+        direction[1 + i] = given.z_moved[i] * given.scale[i]
+    for i in range(head[INPUTS]):
+        direction[1 + head[STATES] + i] = given.u_moved[i]
+    if call_with_array(head[ALONG], address, 0, 0, 0, 0) != OK:
+        raise ValueError("an FMU has failed, or is gone")
+    changes = reals_at(head[CHANGES_AT], head[STATES])
+    for i in range(head[STATES]):
+        given.z_dot_moved[i] = changes[i] / given.scale[i]
+    if head[STATES] == 0:
+        given.z_dot_moved[0] = 0.0
+
+
 def complete(t, z, u, events, scale, live):
     """Report the end of a step. Returns whether the FMU asks for event mode or for the end."""
     address = put_point(t, z, u, scale, live)
@@ -242,6 +289,15 @@ def complete(t, z, u, events, scale, live):
     if call_with_array(head[COMPLETE], address, 0, 0, 0, 0) != OK:
         raise ValueError("an FMU has failed, or is gone")
     return head[WANTS] != 0
+
+
+@tangent_of(complete, with_values=True)
+@gathering(
+    ("t", "z", "u", "events", "scale", "live", *(f"{x}_moved" for x in ("t", "z", "u", "scale", "live")))
+)
+def complete_again(*arguments):
+    """What the FMU has answered at the end of a step: it is not told of a step twice."""
+    return integers_at(int(arguments[5]), SIZE)[WANTS] != 0
 
 
 def put_point(t, z, u, scale, live):
