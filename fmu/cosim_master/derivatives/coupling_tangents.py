@@ -84,10 +84,7 @@ class CouplingTangents(RowDerivatives):
         problems = []
         is_iterated = True  # whatever it does
         if isinstance(algorithm, ProgrammedAlgorithm):
-            is_iterated = algorithm.is_iterated
-            if option := algorithm.option_without_derivatives:
-                text = "has no derivatives: leave it out"
-                problems.append(cosim.Problem(f"master.options.{option}", text))
+            is_iterated = algorithm.is_iterated or algorithm.restores
         elif algorithm is not None:
             is_iterated = algorithm.restores
         for name, participant in coupling.participants.items():

@@ -47,7 +47,8 @@ class JointSystem:
     links : list of Link
         With both ends among the members.
     before_first_step : callable or None
-        Called with the evaluation and the simulator before the latter is initialized.
+        Called with the evaluation and the simulator before the latter is initialized, in runs whose tangents
+        are directional derivatives.
     """
 
     def __init__(self, integrator: str, accuracy: float | None, options: Mapping[str, Any]) -> None:
@@ -173,6 +174,7 @@ class JointSystem:
             accuracy=self._accuracy or min(accuracies, default=ACCURACY),
             options=self._options,
             wants_steps=any(part.model.wants_steps for part in parts),
+            derives=self.before_first_step is not None,
         )
         self._solver = self.guard(make)
         self.invalidate_outputs()

@@ -61,7 +61,13 @@ class ModelExchangeInstance(Protocol):
 
 
 def model_exchange_system(
-    instance: ModelExchangeInstance, states: int, inputs: int, indicators: int, *, wants_steps: bool
+    instance: ModelExchangeInstance,
+    states: int,
+    inputs: int,
+    indicators: int,
+    *,
+    wants_steps: bool,
+    derives: bool = False,
 ) -> cosim.System:
     """A system with one part, ``fmu``, whose kernel functions call the instance.
 
@@ -75,9 +81,11 @@ def model_exchange_system(
         Number of continuous states, real inputs and event indicators: each of these is a witness.
     wants_steps : bool
         Whether the FMU is to be told when an integrator step has ended.
+    derives : bool
+        Whether tangents are the directional derivatives of the FMU (`DirectionalDerivatives`).
     """
     model = cosim.Model("model_exchange")
-    part = model.add(_component(states, inputs, indicators, wants_steps), "fmu")
+    part = model.add(_component(states, inputs, indicators, wants_steps, derives), "fmu")
     part.instance = instance  # type: ignore[attr-defined]
     return model.build()
 
@@ -131,7 +139,9 @@ def scales(instance: ModelExchangeInstance) -> tuple[float, ...]:
 
 
 @functools.cache
-def _component(states: int, inputs: int, indicators: int, wants_steps: bool) -> type[cosim.Component]:
+def _component(
+    states: int, inputs: int, indicators: int, wants_steps: bool, derives: bool
+) -> type[cosim.Component]:
     """The class for all FMUs with these numbers: its functions are compiled once."""
 
     def bind(self, live):
@@ -140,6 +150,10 @@ def _component(states: int, inputs: int, indicators: int, wants_steps: bool) -> 
     @cosim.kernel
     def derivatives(t, z, u, events, scale, live, z_dot, indicators):
         evaluate(t, z, u, events, scale, live, z_dot, indicators)
+
+    @cosim.kernel
+    def differentiated(t, z, u, events, scale, live, z_dot, indicators):
+        evaluate_differentiably(t, z, u, events, scale, live, z_dot, indicators)
 
     @cosim.on(cosim.EventCause.TIME_ADVANCED, does="unrestricted")
     def after_step(t, z, u, events, scale, live, wanted_next):
@@ -163,7 +177,7 @@ def _component(states: int, inputs: int, indicators: int, wants_steps: bool) -> 
         "plain_methods": ("bind",),
         "bind": bind,
         "explain_failure": _explain_failure,
-        "derivatives": derivatives,
+        "derivatives": differentiated if derives else derivatives,
         "next_event": next_time,
         TIME_EVENT.removeprefix(PART): cosim.on(next_time, does="unrestricted")(_handle_time_event),
     }
@@ -258,7 +272,12 @@ class Arguments(NamedTuple):
     indicators_moved: Any
 
 
-@tangent_of(evaluate)
+def evaluate_differentiably(t, z, u, events, scale, live, z_dot, indicators):
+    """As `evaluate`, of an FMU that gives directional derivatives."""
+    evaluate(t, z, u, events, scale, live, z_dot, indicators)
+
+
+@tangent_of(evaluate_differentiably)
 @gathering(Arguments._fields)
 def evaluate_along(*arguments):
     """The directional derivatives that the FMU gives; see `DirectionalDerivatives`."""
