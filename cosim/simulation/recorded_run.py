@@ -44,7 +44,7 @@ class RecordedRun:
     trail : Trail or None
         What a gradient needs afterwards.
     is_private : bool
-        Whether nobody gets the State at the end: then it does not take the tangents along.
+        Whether the State at the end is not handed out: then it does not take the tangents along.
     """
 
     simulator: Simulator
@@ -77,7 +77,7 @@ class RecordedRun:
         return self._final_result(message, "")
 
     def _advance(self, until: float, origin: float, interval: float) -> str:
-        """All steps; why the run has ended before `until`, empty where it has not."""
+        """Advance to `until` and record; why the run ended earlier, empty if it did not."""
         simulator, message = self.simulator, ""
         with interrupt_between_steps() as check_interrupt:
             status = simulator.status if simulator.is_initialized else simulator.initialize()

@@ -357,7 +357,7 @@ class System(FixedAttributes):
         return state_bytes.unpack(self, data)
 
     def _list_swaps(self) -> list[tuple[str, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
-        """For d and k: where in the cache new values lie, where the variables, what these invalidate."""
+        """For d and for k: offsets of new values in the cache, offsets of variables, invalidated stages."""
         swaps = []
         for array in "dk":
             rows = [
@@ -570,7 +570,7 @@ class System(FixedAttributes):
             return {v.path: v for v in list_variables(self)}
 
     def variables_of(self, *kinds: str) -> dict[str, Variable]:
-        """Those of `variables` that are of these kinds, by path; sooner known than all of them.
+        """The variables of these kinds, by path; listed faster than all `variables`.
 
         Parameters
         ----------

@@ -41,16 +41,11 @@ from cosim_master.coupling.check_participants import (
     check_steps,
     check_tolerances,
 )
-from cosim_master.coupling.coupling import (
-    CommunicationPoints,
-    RunOptions,
-    only_experiment,
-    step_of,
-)
 from cosim_master.coupling.errors import WiringProblem, problem
 from cosim_master.coupling.feedthrough import override_feedthrough
 from cosim_master.coupling.instant_graph import feedthrough_loops
 from cosim_master.coupling.link import Link
+from cosim_master.coupling.run_settings import CommunicationPoints, RunOptions, only_experiment, step_of
 from cosim_master.coupling.stepping_order import stepping_order
 from cosim_master.coupling.wiring import check_connections
 from cosim_master.derivatives.coupling_tangents import CouplingTangents
@@ -245,8 +240,10 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
             links, faults = check_connections(self.descriptions, unknown, connections)
         self.parameter_links = [link for link in links if _is_passed_once(link, self.descriptions)]
         self.links = [link for link in links if not _is_passed_once(link, self.descriptions)]
+        self.inner_links = []
         if self.joint is not None:
             self.links = self.joint.connect(self.links, self.descriptions)
+            self.inner_links = self.joint.links
         self.start_values, faults_of_starts = check_starts(self.descriptions, unknown, starts)
         return [*faults, *faults_of_starts]
 

@@ -13,7 +13,8 @@ import cosim
 from cosim.kit import file_digest, matches, read_seconds
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.scenario.scenario_file import is_scenario
-from cosim_master.coupling.coupling import CommunicationPoints, file_paths
+from cosim_master.coupling.coupling import file_paths
+from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.participants.system_participant import SystemParticipant
 from cosim_master.recording.kept_points import KeptPoints
 from cosim_ssp.package import is_ssp

@@ -9,7 +9,7 @@ import cosim
 from cosim.kit import result_sink, space_warning
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.command.run_summary import shortened
-from cosim_master.coupling.coupling import CommunicationPoints
+from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.recording.recorder import Recorder
 
 PARQUET = ".parquet"

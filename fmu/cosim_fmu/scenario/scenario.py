@@ -14,16 +14,15 @@ from cosim_fmu.scenario.scenario_participants import NAME as FED
 from cosim_fmu.scenario.scenario_participants import fed_inputs, make_participant, python_file
 from cosim_fmu.scenario.scenario_variant import flat, lay_over, read_parameters
 from cosim_master.coupling.connection import KEYS, Connection
-from cosim_master.coupling.coupling import (
+from cosim_master.coupling.coupling import Coupling, file_paths
+from cosim_master.coupling.errors import WiringProblem, either, problem
+from cosim_master.coupling.run_settings import (
     INSIDE,
     CommunicationPoints,
-    Coupling,
     RunOptions,
-    file_paths,
     only_experiment,
     step_of,
 )
-from cosim_master.coupling.errors import WiringProblem, either, problem
 from cosim_master.participants.isolation import DECLARED, Isolation
 from cosim_master.recording.recorder import Recorder
 from cosim_toml.toml_file import TomlFile

@@ -121,10 +121,9 @@ class RecordedExchange:
         return self._exchange.save(names), len(self.records)
 
     def restore(self, token: Any) -> None:
-        """What was done since then has not happened: in a loop of an exchange it is replaced later.
+        """Restore saved states and drop the records since then: a loop of an exchange repeats them.
 
-        Where an exchange is repeated along the line to what came out of it, that line depends on what is
-        replaced.
+        An exchange that is repeated along the line to its own outcome depends on them: it keeps them.
         """
         states, count = token
         self._exchange.restore(states)
@@ -170,11 +169,11 @@ class RecordedAlgorithm(cosim.MasterAlgorithm):
         """The algorithm is initialized already."""
 
     def course_of_inputs(self, stepped: bool) -> str:
-        """As the algorithm says."""
+        """The course of inputs that the algorithm declares."""
         return self._algorithm.course_of_inputs(stepped)
 
     def step(self, exchange: Any, time: float, size: float) -> None:
-        """As the algorithm steps."""
+        """Let the algorithm take a step, and carry the tangents along it."""
         wrapped = self._wrap(exchange)
         self._algorithm.step(wrapped, time, size)
         self._follow(wrapped, time + size)

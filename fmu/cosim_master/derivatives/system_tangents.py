@@ -10,7 +10,7 @@ from cosim_master.derivatives.participant_tangents import ParticipantTangents, R
 
 
 class SystemTangents(ParticipantTangents):
-    """Those of its own run, with inputs that vary.
+    """The tangents of a system as participant: those of its own run, with inputs that vary.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ INSIDE = 1e-9
 SMALLEST_CHANGE = 1e-10
 """A search ends at a smaller relative change of the values."""
 DEPENDENT = 1e-8
-"""A column of which a smaller part is no sum of the others depends on them."""
+"""A column depends on the others where a smaller part of it is left beside their sums."""
 NO_DECREASE, NO_CHANGE = 2, 3
 """Why a search has ended, as `scipy.optimize.least_squares` numbers it."""
 
