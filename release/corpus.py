@@ -28,26 +28,22 @@ from cosim_master.model_exchange.called_simulator import CalledSimulator
 from cosim_master.processes import answer_frames, step_frames
 from cosim_master.recording import collect_samples
 from cosim_master.trust import explained_run
-from cosim_mechanics import Joint, Multibody, hull_triangles
+from cosim_mechanics import Joint, Multibody
 from cosim_workbench import number_text
 
 VALUES: dict[str, dict[str, Any]] = {
     **{"signals.time_table": {"times": (0.0, 1.0, 2.0, 3.0), "samples": (0.0, 1.0, -1.0, 2.0)}},
-    **{"signals.state_space": {"A": np.diag([-1.0, -2.0]), "B": np.ones((2, 1)), "C": np.ones((1, 2))}},
     **{"signals.transfer_function": {"numerator": (1.0, 2.0), "denominator": (1.0, 3.0, 2.0)}},
     "measures.constant": {"value": 1.0},
-    "mechanics.ball_heap": {"radii": (0.4, 0.6), "planes": ((0.0, 0.0, 1.0, -0.5),), "stiffness": 1e3},
     "mechanics.coupled_bushing": {"stiffness": np.eye(6)},
-    "mechanics.mesh_contact": {"triangles": hull_triangles(((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)))},
     "mechanics.rigid_body": {"mass": 1.0, "inertia": (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)},
-    "mechanics.tabular_spring": {"lengths": (0.5, 1.0, 2.0), "tensions": (-1.0, 0.0, 2.0)},
     "mechanics.two_point_force": {"station_on_body1": (0.3, 0.0, 0.0)},
 }
-"""Values of parameters without a default for which 1 is not valid."""
+"""Values of parameters for which neither 1 nor what the class is tried with will do."""
 SPECIAL: dict[str, list[dict[str, Any]]] = {"measures.delay": [{"delay": 0.0}]}
 """Values with which a component needs other functions."""
 ATTACHED = {
-    **{"body": "tip", "of": "tip", "body1": "arm", "body2": "tip", "balls": "arm"},
+    **{"body": "tip", "of": "tip", "body1": "arm", "body2": "tip", "bodies": "tip"},
     **{"coordinate": "elbow.q[0]", "coordinate1": "shoulder.q[0]", "coordinate2": "elbow.q[0]"},
     **{"delay": "late", "history": "wave", "initial": "begin"},
 }
@@ -134,7 +130,7 @@ def values_of(id: str, cls: type[cosim.Component], signal: str = "wave") -> dict
     }
     sources = {n: d for n, d in cls.declarations.items() if d.options.get("provides") == "source"}
     attached |= {n: signal for n, d in sources.items() if n not in attachments and not d.options["optional"]}
-    return {**numbers, **attached, **VALUES.get(id, {})}
+    return {**numbers, **cls.tried_with, **attached, **VALUES.get(id, {})}
 
 
 def models() -> Iterator[cosim.Model]:
