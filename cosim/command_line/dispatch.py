@@ -71,7 +71,8 @@ def _dispatched(words: list[str], is_program: bool) -> int:
         if not _is_broken(sys.stdout):
             raise
         _silence_output()
-        print(f"standard output cannot be written: {error.strerror or error}", file=sys.stderr)
+        with contextlib.suppress(OSError):
+            print(f"standard output cannot be written: {error.strerror or error}", file=sys.stderr)
         return ExitStatus.FAILED
     except SystemExit as stop:  # argparse: 0 after --help
         if isinstance(stop.code, str):
