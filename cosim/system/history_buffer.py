@@ -1,6 +1,6 @@
-"""Histories for who has their arrays: the methods of `History` as functions of its two fields.
+"""The methods of `History` as functions of its two arrays, for kernel functions that ask for these.
 
-Kernel functions that ask for ``past`` and ``past_ring`` call them. Those with a view write
+Kernel functions with ``past`` and ``past_ring`` among their arguments call them. Those with a view write
 ``s.past.append(…)``.
 """
 
@@ -12,10 +12,7 @@ from cosim_compiler.sources.flatten import flat_method
 append_to_history = flat_method(History, "append")
 break_time = flat_method(History, "break_time")
 enter_piece = flat_method(History, "enter_piece")
-entry_count = flat_method(History, "count")
-entry_kind = flat_method(History, "kind")
 entry = flat_method(History, "entry")
-entry_time = flat_method(History, "time")
 find = flat_method(History, "find")
 forget_after = flat_method(History, "forget_after")
 is_open = flat_method(History, "is_open")
