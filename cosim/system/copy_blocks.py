@@ -5,7 +5,7 @@ The integers of a row are offsets and sizes; their number is in ``__row__`` of e
 
 
 def zero(t, y, p, d, k, h, c, ints, first, count):
-    """Row: offset, size."""
+    """Zero accumulators. Row: offset, size."""
     for i in range(count):
         row = first + 2 * i
         target = ints[row]

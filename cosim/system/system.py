@@ -319,7 +319,7 @@ class System(FixedAttributes):
         return arrays
 
     def new_cache(self) -> NDArray[np.float64]:
-        """An empty cache."""
+        """A cache of zeros, with NaN in slots whose values are not known."""
         cache = np.zeros(self.assembly.layout.sizes["c"])
         for slot in self.assembly.nan_slots:
             cache[slot.offset : slot.offset + slot.size] = np.nan

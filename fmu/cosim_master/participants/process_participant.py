@@ -352,7 +352,7 @@ class ProcessParticipant(cosim.Participant):
         return data
 
     def deserialize(self, data: bytes) -> Any:
-        """The token again."""
+        """A token for a state that was serialized."""
         return _SavedElsewhere(self._request("deserialize", data), self._session, self._released)
 
     @property
@@ -424,7 +424,7 @@ class ProcessParticipant(cosim.Participant):
         return {**facts, "remembers": [], "names": {}}
 
     def _leave_native(self) -> None:
-        """Python makes all steps after all."""
+        """Let Python make all further steps."""
         if isinstance(self._session, LocalSession):
             self._request("leave")
             self._session.leave_memory()

@@ -40,7 +40,7 @@ class ScipySolver:
         return True
 
     def at(self, t: float) -> Vector:
-        """The dense output."""
+        """The states at a time inside the last step, on SciPy's dense output."""
         states: Vector = self._dense(t)
         return states
 
