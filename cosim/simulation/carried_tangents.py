@@ -32,8 +32,7 @@ from cosim.simulation.saved_tangents import pack, restore
 from cosim.step.tape import STEP_WIDTH
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
-from cosim_compiler.array_groups import head_of
-from cosim_compiler.convention import address_of
+from cosim_compiler.array_groups import ReusedHead
 from cosim_compiler.record import rows_of
 
 if TYPE_CHECKING:
@@ -101,6 +100,7 @@ class CarriedTangents:
         longest = STEP_WIDTH + run.memory.size + sum(getattr(run, letter).size for letter in "ydkc")
         self._log = np.zeros(max(TAPE_LENGTH, 8 * (longest + run.held_ints.size), run.log.size))
         self._pieces: list[Reals] = []
+        self._head = ReusedHead()
 
     def _faults_of_paths(self) -> list[Problem]:
         """The reasons against derivatives by the named variables."""
@@ -111,15 +111,17 @@ class CarriedTangents:
         arrays, run = self._arrays, self._step.arrays
         for name, array in arrays.items():
             if name not in (*CONSTANT, "rows"):
-                array[:] = 0
+                array.fill(0)
         for letter in "ypd":
             arrays[letter][:] = state.arrays[letter]
         cache = self._system.new_cache()  # variables that no block computes keep their start values
         arrays["c"][: cache.size] = cache
         directions = 1 + self.directions
-        arrays["k"][:] = np.tile(state.arrays["k"], directions)
-        arrays["h"] = np.tile(state.arrays["h"], directions)
-        arrays["h_dots"] = np.zeros(arrays["h"].size)
+        integers, history = state.arrays["k"], state.arrays["h"]
+        arrays["k"].reshape(directions, integers.size)[:] = integers
+        if arrays["h"].size != directions * history.size:
+            arrays["h"], arrays["h_dots"] = np.zeros((2, directions * history.size))
+        arrays["h"].reshape(directions, history.size)[:] = history
         self._set_directions()
         arrays["time_dots"][0] = 1.0
         arrays["work"][: self._work.size] = self._work
@@ -175,8 +177,11 @@ class CarriedTangents:
         """Read so many numbers of the tape; where the rest begins that could not be read yet."""
         if native.is_plain():
             return int(tape_reader.carry(step.arrays, Carrier(**self._arrays), used, is_last))
-        head = head_of(Carrier(**self._arrays))
-        return int(self._carry(step.head_address, address_of(head), used, int(is_last)))
+        return int(self._carry(step.head_address, self._carrier_address(), used, int(is_last)))
+
+    def _carrier_address(self) -> int:
+        """The address of the head of the arrays that compiled code works on."""
+        return self._head.address_of(Carrier(**self._arrays))
 
     def _lengthen_histories(self) -> None:
         """Double the room of histories in which a step might not find enough."""

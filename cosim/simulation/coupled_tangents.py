@@ -16,8 +16,6 @@ from cosim.simulation.carried_tangents import CarriedTangents
 from cosim.simulation.saved_tangents import pack, restore
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
-from cosim_compiler.array_groups import head_of
-from cosim_compiler.convention import address_of
 from cosim_compiler.record import rows_of
 
 if TYPE_CHECKING:
@@ -207,4 +205,4 @@ class CoupledTangents(CarriedTangents):
             if native.is_plain():
                 plain(self._step.arrays, Carrier(**self._arrays))
             else:
-                compiled(self._step.head_address, address_of(head_of(Carrier(**self._arrays))))
+                compiled(self._step.head_address, self._carrier_address())

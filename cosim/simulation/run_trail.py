@@ -32,7 +32,7 @@ from cosim.simulation.result import Result
 from cosim.system.system_adjoints import new_tape
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
-from cosim_compiler.array_groups import head_of
+from cosim_compiler.array_groups import ReusedHead, head_of
 from cosim_compiler.convention import address_of
 from cosim_compiler.errors import FullTapeError
 from cosim_compiler.record import rows_of
@@ -87,14 +87,14 @@ class Trail(CarriedTangents):
             self._back |= recorded_holds(system, run, held)
         draw = np.random.default_rng(0)
         self._direction = [draw.uniform(0.5, 1.5, slot.size) for slot in self._slots]
-        self._past_trail = PastTrail()
+        self._past_trail, self._back_head = PastTrail(), ReusedHead()
 
     def renewed(self) -> Trail:
         """A trail for another run, with its own arrays, so that results of earlier runs keep theirs."""
         other = copy.copy(self)
         other._arrays = {name: a if name == "table" else a.copy() for name, a in self._arrays.items()}
         other._back = {name: a if name == "table" else a.copy() for name, a in self._back.items()}
-        other._past_trail = PastTrail()
+        other._past_trail, other._head, other._back_head = PastTrail(), ReusedHead(), ReusedHead()
         return other
 
     def _faults_of_paths(self) -> list[Problem]:
@@ -156,8 +156,8 @@ class Trail(CarriedTangents):
                 carrier, back = Carrier(**self._arrays), AdjointArrays(**self._back)
                 end = int(trail.trace(step.arrays, carrier, back, used, is_last))
             else:
-                heads = head_of(Carrier(**self._arrays)), head_of(AdjointArrays(**self._back))
-                end = int(self._trace(step.head_address, *map(address_of, heads), used, int(is_last)))
+                addresses = self._carrier_address(), self._back_head.address_of(AdjointArrays(**self._back))
+                end = int(self._trace(step.head_address, *addresses, used, int(is_last)))
             if notes.is_full == 0.0:
                 return end
             self._start_next_piece()

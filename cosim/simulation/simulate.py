@@ -189,9 +189,10 @@ def simulate(
     log.info("running from t = %g s to t = %g s with %s", start, until, type(simulator.integrator).__name__)
     for sentence in python_in_steps(system, type(simulator.integrator)):
         log.info("%s", sentence)
-    run = RecordedRun(simulator, recorder, progress, checkpoint, drafts, stream, trail)
+    is_private = state is None and checkpoint is None
+    run = RecordedRun(simulator, recorder, progress, checkpoint, drafts, stream, trail, is_private)
     result = run.run(until, origin, interval)
-    store_simulator(system, key, simulator, is_private=state is None and not (derivatives or gradient))
+    store_simulator(system, key, simulator, is_private=is_private and not gradient)
     return result
 
 
