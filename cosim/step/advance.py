@@ -13,7 +13,7 @@ from cosim.run_data.records.evaluation import DERIVATIVES, INSTANCE, MOTION, NOT
 from cosim.run_data.records.handlers import BOTH_KINDS, INITIALIZATION_CAUSE, TERMINATION_CAUSE, TRIGGERED
 from cosim.run_data.records.recording import LOG_TAPE, NO_ROWS
 from cosim.run_data.run import Run
-from cosim.step.agenda import check_timers, next_event_time, schedule_periods, start_agenda
+from cosim.step.agenda import check_timers, next_event_time, reschedule_periods, start_agenda
 from cosim.step.block_calls import lower_stage
 from cosim.step.failures import (
     REACHED,
@@ -72,7 +72,7 @@ def initialize(run: Run, t: float) -> int:
     if run.course.suppressed == 0:
         run_updates(run, 1 << INITIALIZATION_CAUSE)
     handle_signals(run)
-    schedule_periods(run, True)
+    reschedule_periods(run)
     check_timers(run)
     assemble(run)
     log_assembly(run)

@@ -190,22 +190,25 @@ def start_agenda(run: Run) -> None:
             timer = run.d[handler.flag]
             missed = timer < run.clock.time
             run.timings[handler.number].served = timer if missed else -math.inf
-    schedule_periods(run, False)
-
-
-def schedule_periods(run: Run, only_following: bool) -> None:
-    """At the start of a run: periodic and listed events begin with the first that is not past.
-
-    With `only_following` those alone whose period or offset is a parameter.
-    """
     for handler in run.handlers:
-        if handler.schedule not in (PERIODIC, LISTED) or (only_following and handler.follows == 0):
-            continue
-        if handler.schedule == PERIODIC:
-            period = given_seconds(run, run.time_given(handler.period))
-            offset = given_seconds(run, run.time_given(handler.offset))
-            set_grid(run, handler, period, offset)
-        await_index(run, handler, first_index(run, handler, run.clock.time))
+        if handler.schedule in (PERIODIC, LISTED):
+            await_first(run, handler)
+
+
+def reschedule_periods(run: Run) -> None:
+    """Begin anew with events whose period or offset is a parameter, which the start may have changed."""
+    for handler in run.handlers:
+        if handler.schedule in (PERIODIC, LISTED) and handler.follows != 0:
+            await_first(run, handler)
+
+
+def await_first(run: Run, handler: Handler) -> None:
+    """Let a periodic or listed event begin with its first occurrence that is not past."""
+    if handler.schedule == PERIODIC:
+        period = given_seconds(run, run.time_given(handler.period))
+        offset = given_seconds(run, run.time_given(handler.offset))
+        set_grid(run, handler, period, offset)
+    await_index(run, handler, first_index(run, handler, run.clock.time))
 
 
 def check_timers(run: Run) -> None:

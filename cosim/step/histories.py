@@ -304,11 +304,20 @@ CLOSE = 0.25  # of the accuracy
 FIRST_PART, SECOND_PART = 0.4829, 0.7919  # of an interval, where it is checked: no method has points there
 
 
-def refine_step(run: Run, may_shorten: bool) -> None:
-    """Complete the histories of the step that was taken last, which may end sooner then."""
+def refine_step(run: Run) -> None:
+    """Complete the histories of the last step; unless its length is fixed, it may end sooner."""
+    complete_histories(run, run.method_settings.fixed_step == 0.0 or run.y.shape[0] == 0)
+
+
+def refine_ended_step(run: Run) -> None:
+    """Complete the histories of a step that an event has ended, where that has made it shorter."""
+    complete_histories(run, False)
+
+
+def complete_histories(run: Run, shorter: bool) -> None:
+    """Add points to histories inside the last step until they are good; `shorter`: it may be repeated so."""
     if run.passing.refined_until == run.clock.time:
         return
-    shorter = may_shorten and (run.method_settings.fixed_step == 0.0 or run.y.shape[0] == 0)
     for _ in range(SHORTENED):
         if not run.last_step.start < run.clock.time:
             break

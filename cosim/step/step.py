@@ -35,6 +35,7 @@ from cosim.step.histories import (
     UNSEEN_BREAK,
     arrived_break,
     next_kink,
+    refine_ended_step,
     refine_step,
     remember,
     remember_step,
@@ -276,10 +277,10 @@ def integrate(run: Run, event_time: float, boundary: float) -> None:
         isolate_witness(run, start)
     else:
         run.passing.refined_until = math.nan
-        refine_step(run, True)
+        refine_step(run)
         isolate_witness(run, start)
         realize(run, MOTION)
-        refine_step(run, False)  # where an event has made the step shorter
+        refine_ended_step(run)
 
 
 def end_of_step(run: Run, event_time: float, boundary: float) -> float:

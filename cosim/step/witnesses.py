@@ -43,7 +43,7 @@ from cosim.step.search_points import (
     values_at,
 )
 from cosim.step.straight_witnesses import UNCLEAR, first_part
-from cosim.step.triggered import store_located_window, trigger_handlers
+from cosim.step.triggered import record_isolated_window, record_window, trigger_handlers
 from cosim.step.watched import (
     RATE_SPACING,
     above,
@@ -216,14 +216,14 @@ def isolate_witness(run: Run, start: float) -> None:
         if has_crossed and run.y.shape[0] > 0 and run.method_settings.fixed_step == 0.0:
             raise NoAccuracy()
         if has_crossed:
-            store_located_window(run, start, False)
+            record_window(run, start)
             compute_rates(run, RATE_SPACING)
     else:
         has_crossed = search_kept_step(run, start, window)
         if has_crossed:
             has_crossed = step_to_crossing(run, window)
         if has_crossed:
-            store_located_window(run, min(run.search_window.start, run.clock.time), True)
+            record_isolated_window(run, min(run.search_window.start, run.clock.time))
         report_nan_inside(run)
         if predicts_events(run):
             predict_crossings(run, start, stop, AIM * window)
