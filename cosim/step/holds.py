@@ -36,7 +36,7 @@ from cosim.step.sliding_field import (
     Switched,
     field_numbers,
 )
-from cosim.step.watched import (
+from cosim.step.witness_values import (
     LEAVING,
     MOST_REPEATS,
     RATE_SPACING,

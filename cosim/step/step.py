@@ -73,7 +73,7 @@ from cosim.step.updates import (
     run_publishes,
     run_updates,
 )
-from cosim.step.watched import shortest_pulse
+from cosim.step.witness_values import shortest_pulse
 from cosim.step.witnesses import isolate_witness, next_predicted_crossing, store_start_levels
 from cosim.step.zeros import guard_set_witnesses, has_arrivals
 

@@ -31,7 +31,7 @@ from cosim.step.holds import (
     release_moved,
     store_push,
 )
-from cosim.step.watched import (
+from cosim.step.witness_values import (
     LEAVING,
     RATE_SPACING,
     REPORTED,

@@ -44,7 +44,7 @@ from cosim.step.search_points import (
 )
 from cosim.step.straight_witnesses import UNCLEAR, first_part
 from cosim.step.triggered import record_isolated_window, record_window, trigger_handlers
-from cosim.step.watched import (
+from cosim.step.witness_values import (
     RATE_SPACING,
     above,
     compute_rates,

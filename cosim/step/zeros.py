@@ -35,7 +35,7 @@ from cosim.run_data.records.witnesses import (
 from cosim.run_data.run import Run
 from cosim.step.block_calls import copy_cache, probed
 from cosim.step.holds import is_held
-from cosim.step.watched import (
+from cosim.step.witness_values import (
     RATE_SPACING,
     compute_rates,
     direction_of,

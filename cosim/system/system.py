@@ -24,6 +24,7 @@ from cosim.errors import LookUpError, ModelError, SimulationError, StageError, S
 from cosim.html_table import html_table
 from cosim.stage import Stage
 from cosim.system import state_bytes
+from cosim.system.alike_parts import parts_with
 from cosim.system.assembly import Assembly
 from cosim.system.block_failure import block_failure
 from cosim.system.blocks import (
@@ -35,7 +36,6 @@ from cosim.system.derivative_structure import derivative_structure
 from cosim.system.input_lines import InputLines
 from cosim.system.layout import STATE_KINDS
 from cosim.system.list_variables import list_variables, nominal_sizes
-from cosim.system.of_declarations import parts_with
 from cosim.system.parameter_check import ParameterCheck
 from cosim.system.schedule import Schedule
 from cosim.system.signals import Signal, SignalColumns, main_output

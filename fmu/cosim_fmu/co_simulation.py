@@ -392,7 +392,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         ModelError
             Every fault, with file and line.
         """
-        from cosim_ssp.couple import couple_ssp  # reads XML: late
+        from cosim_ssp.couple_ssp import couple_ssp  # reads XML: late
 
         loop = couple_ssp(cls, path, variant, starts, inputs, **options)
         keywords = {"starts": starts, "inputs": inputs, **options}
