@@ -22,6 +22,7 @@ from cosim.component.kink_functions import SIDE_OF_KINK
 from cosim.component.values import read_numbers
 from cosim.errors import LookUpError, ModelError, SimulationError, StageError, StateError
 from cosim.html_table import html_table
+from cosim.last_result_cache import reuse_last
 from cosim.stage import Stage
 from cosim.system import state_bytes
 from cosim.system.alike_parts import parts_with
@@ -389,7 +390,8 @@ class System(FixedAttributes):
         for path in paths:
             if not isinstance(path, str):
                 self.signal(path)
-        return self.assembly.wiring.paths.columns(paths)
+        key = tuple(paths)
+        return reuse_last(self, "_signal_columns", key, lambda: self.assembly.wiring.paths.columns(key))
 
     def has_derivative(self, path: str, order: int = 1) -> bool:
         """Whether a time derivative of a signal is computed in this system."""

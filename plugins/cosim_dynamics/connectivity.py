@@ -137,12 +137,12 @@ class Connectivity:
 
 def is_body(part: cosim.Component) -> bool:
     """Whether a part offers what the solver moves: a pose and a mass."""
-    return {"X_GB", "mass"} <= set(part.declarations)
+    return part.declarations.keys() >= {"X_GB", "mass"}
 
 
 def is_ground(part: cosim.Component) -> bool:
     """Whether a part carries joints without being moved: it has a pose and takes forces, but has no mass."""
-    return {"X_GB", "F_GB"} <= set(part.declarations) and "mass" not in part.declarations
+    return part.declarations.keys() >= {"X_GB", "F_GB"} and "mass" not in part.declarations
 
 
 def unfit_ends(parent: cosim.Component, child: cosim.Component) -> str:

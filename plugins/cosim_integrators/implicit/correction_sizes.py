@@ -79,24 +79,20 @@ def size_of_correction(method, correction):
     return size
 
 
-def own_size(method, correction):
-    """Largest component of a correction, in tolerances of the states' own sizes."""
-    weight = method.weight
-    size = 0.0
-    for m in range(method.n):
-        size = nan_max(size, abs(correction[m]) * weight[m])
-    return size
+def own_sizes(method, correction):
+    """The largest component of a finite correction, in tolerances of the states' own sizes.
 
-
-def size_of_small_states(method, correction):
-    """Largest component, in tolerances, of states whose tolerances are far below those of size 1."""
+    Of all states, and of those alone whose tolerances are far below those of size 1.
+    """
     weight = method.weight
     loose = method.loose_weight
     size = 0.0
+    small = 0.0
     for m in range(method.n):
-        if weight[m] > MUCH_SMALLER * loose[m]:
-            size = nan_max(size, abs(correction[m]) * weight[m])
-    return size
+        component = abs(correction[m]) * weight[m]
+        size = max(size, component)
+        small = max(small, component if weight[m] > MUCH_SMALLER * loose[m] else 0.0)
+    return size, small
 
 
 def relative_size(correction, corrected, base):

@@ -6,10 +6,9 @@ import math
 
 from cosim.kit import MethodArrays, tangent_of, walk_tangents, walked_dots
 from cosim_integrators.implicit.correction_sizes import (
-    own_size,
+    own_sizes,
     relative_size,
     size_of_correction,
-    size_of_small_states,
 )
 from cosim_integrators.implicit.implicit_method import BAD_NUMBER, EPSILON, OK, ROUNDING, SLOW, ImplicitMethod
 from cosim_integrators.implicit.matrices import solve_real, solve_real_of_both
@@ -165,8 +164,7 @@ def solve_stage(system, method, t, weighted):
             return verdict
         for m in range(method.n):
             y[m] += correction[m]
-        size_in_own = own_size(method, correction)
-        small = size_of_small_states(method, correction)
+        size_in_own, small = own_sizes(method, correction)
         if verdict == CONVERGED and (
             iteration == most_iterations
             or is_refined(method, size_in_own, small, previous_in_own, previous_small, continues)

@@ -150,8 +150,10 @@ def follow_sizes(system, method, t, step, order):
     are_small = 0.0
     oldest_wave = NEVER
     ahead = steps_ahead(method, order) * step
+    largest_of_all = all_states.largest_of_all
     for m in range(n):
-        all_states.largest_of_all = max(all_states.largest_of_all, abs(y[m]))
+        largest_of_all = max(largest_of_all, abs(y[m]))
+    all_states.largest_of_all = largest_of_all
     for m in range(n):
         size = abs(y[m])
         largest = max(largest_values[m], size)
