@@ -109,7 +109,7 @@ def renew_prediction(run: Run, i: int, start: float, stop: float, aim: float) ->
 
 
 def predicted_crossing(run: Run, i: int, start: float, stop: float) -> Prediction:
-    """When the cubic of a witness leaves its sign, up to a step ahead of the State.
+    """The time at which the cubic of a witness leaves its sign, up to a step ahead of the State.
 
     A zero that lies inside the step is located on dense output itself.
     """

@@ -64,7 +64,7 @@ def earliest(run: Run, slots: Integers) -> float:
 
 
 def next_kink(run: Run) -> float:
-    """When a component will not be smooth."""
+    """The next time at which a component is not smooth, s; infinite if none says so."""
     return earliest(run, run.kinks)
 
 
@@ -89,7 +89,7 @@ def remember(run: Run, side: float, smoothness: float) -> None:
 
 
 def evaluate_past(run: Run) -> None:
-    """Compute what reads histories, to which something was appended.
+    """Compute the blocks that read histories, after something was appended to these.
 
     Where what other blocks take from there is still the same, to the last bit, nothing else has changed.
     Where the run goes on at once, blocks that nothing needs before the end of the next step wait for it.
@@ -222,7 +222,7 @@ def stop_before_jump(run: Run) -> None:
 
 
 def time_inside(run: Run, number: int, count: int) -> float:
-    """When one of `count` points inside the last step is, s."""
+    """The time of point `number` of `count` points inside the last step, s."""
     start = run.last_step.start
     return start + (run.clock.time - start) * (number + 1) / (count + 1)
 
@@ -417,7 +417,7 @@ def changed_from(run: Run, t: float) -> float:
 
 
 def report_once(run: Run, flag: int, kind: int) -> None:
-    """A finding about each history in which this was noticed, once in a run."""
+    """Report a finding about each history that has this flag, once in a run."""
     for i in range(len(run.rings)):
         if run.history_flags[i] & flag != 0 and run.reported_histories[i] & flag == 0:
             run.reported_histories[i] |= flag

@@ -353,7 +353,7 @@ def release_moved(run: Run) -> None:
 
 
 def store_held_rates(run: Run) -> None:
-    """At the end of a step: how fast the held witnesses change."""
+    """Store how fast the held witnesses change at the end of a step."""
     count = held_count(run)
     if count > 0:
         compute_rates(run, RATE_SPACING)

@@ -368,7 +368,7 @@ def was_handled_on_guard(run: Run, i: int) -> bool:
 
 
 def stay_on_guard(run: Run) -> None:
-    """Handlers of witnesses have run and have changed nothing.
+    """Keep witnesses on guard whose handlers have run and have changed nothing.
 
     One that was turned round, has not come out since and does not go back has not passed: rounding let it
     come to where it was turned, and a handler that asks which way it goes was right to do nothing.

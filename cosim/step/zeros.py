@@ -203,7 +203,7 @@ def largest_state(run: Run) -> float:
 
 
 def start_zeros(run: Run) -> None:
-    """At the beginning of a run: which witnesses lie at zero; a start has set them there."""
+    """Find the witnesses that lie at zero at the beginning of a run: the start has set them there."""
     measure_rounding(run)
     for i in range(len(run.witnesses)):
         witness = run.witnesses[i]
