@@ -48,6 +48,14 @@ class ScipySolver:
 class ScipyIntegrator(LibraryIntegrator):
     """Base of the solvers of `scipy.integrate`: a subclass names one.
 
+    Slower than ours by the calls from Python, and not lowered. What every integrator of a library lacks is
+    said in `LibraryIntegrator`.
+
+    Parameters
+    ----------
+    **options
+        As `cosim.Integrator`; `fixed_step` is refused.
+
     Attributes
     ----------
     solver_name : str
