@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from cosim.component.declared_variables import position as position
     from cosim.component.declared_variables import speed as speed
     from cosim.component.declared_variables import timer as timer
-    from cosim.component.kernel_function import at as at
-    from cosim.component.kernel_function import every as every
-    from cosim.component.kernel_function import kernel as kernel
-    from cosim.component.kernel_function import on as on
-    from cosim.component.kernel_function import update as update
-    from cosim.component.kernel_function import witness as witness
+    from cosim.component.handler_decorators import at as at
+    from cosim.component.handler_decorators import every as every
+    from cosim.component.handler_decorators import on as on
+    from cosim.component.kernel_decorators import kernel as kernel
+    from cosim.component.kernel_decorators import update as update
+    from cosim.component.kernel_decorators import witness as witness
     from cosim.contracts.command import Command as Command
     from cosim.contracts.ensemble import Ensemble as Ensemble
     from cosim.contracts.exporter import Exporter as Exporter

@@ -287,6 +287,7 @@ if TYPE_CHECKING:
     from cosim.system.history_buffer import append_to_history as append_to_history
     from cosim.system.history_buffer import break_time as break_time
     from cosim.system.history_buffer import enter_piece as enter_piece
+    from cosim.system.history_buffer import entry as entry
     from cosim.system.history_buffer import entry_count as entry_count
     from cosim.system.history_buffer import entry_kind as entry_kind
     from cosim.system.history_buffer import entry_time as entry_time

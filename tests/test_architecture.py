@@ -291,7 +291,7 @@ def test_import_directions(package: str) -> None:
         ("cosim_workbench", "plugins/cosim_workbench/x.py", "import rich"),
         ("cosim_master", "fmu/cosim_master/run/x.py", "from cosim_export.interface import names"),
         ("cosim_export", "fmu/cosim_export/native/x.py", "from cosim_master.coupling import connection"),
-        ("cosim_master", "fmu/cosim_master/run/x.py", "from cosim_ssp import couple"),
+        ("cosim_master", "fmu/cosim_master/run/x.py", "from cosim_ssp import couple_ssp"),
         ("cosim_ssp", "fmu/cosim_ssp/x.py", "from cosim_fmu import CoSimulation"),
         ("cosim_workbench", "plugins/cosim_workbench/x.py", "from cosim_fmi.archive import FmuArchive"),
         ("cosim_fmu", "fmu/cosim_fmu/x.py", "import fmpy"),

@@ -131,7 +131,7 @@ def _vector_by_table(a, b, out):
 
 
 def transpose(a, out):
-    """Rows become columns."""
+    """The transpose of a matrix."""
     rows, columns = a.shape
     if rows != out.shape[1] or columns != out.shape[0]:
         raise ValueError("transpose() is given tables whose shapes do not fit")

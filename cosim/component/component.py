@@ -23,9 +23,9 @@ from cosim.component.documented import documented
 from cosim.component.hidden_memory import hidden_memories
 from cosim.component.kernel_function import Handler, KernelFunction
 from cosim.component.kink_functions import kinks_of
+from cosim.component.part_text import shown_values
 from cosim.component.set_attribute import MADE_WITH, set_attribute
-from cosim.component.shown_values import shown_values
-from cosim.component.uncalled import uncalled_functions
+from cosim.component.uncalled_functions import uncalled_functions
 from cosim.component.unit_rules import check_rule_names, check_unit, settle_unit_rules
 from cosim.component.values import GIVEN, Values, check_default, read_values
 from cosim.component.view_functions import written_out

@@ -252,7 +252,7 @@ class MethodArrays(NamedTuple):
 
     @property
     def settings(method):
-        """The options."""
+        """The options of the method: `Settings`."""
         return rows_of(Settings, method.settings_numbers, 0, 1)[0]
 
     @property

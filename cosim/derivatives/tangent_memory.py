@@ -129,7 +129,7 @@ def compute_inside(run, carrier, i, j, t):
 
 
 def append_inside(run, carrier, i, j, t):
-    """Append it."""
+    """Append point `j` inside the step, at time `t`, to the histories along direction `i`."""
     c = part_of(carrier.inner_caches, j, carrier.c)
     c_dot = part_of(carrier.inner_dots, j, carrier.c)
     interpolate_along(run, carrier, i, t, carrier.time_dots[i])

@@ -17,7 +17,14 @@ from cosim.html_table import html_table
 from cosim.model.content import content
 from cosim.model.model_checks import check_model, check_model_name, check_starts
 from cosim.model.model_data import model_data
-from cosim.model.new_part import check_part_name, part_to_add
+from cosim.model.new_part import (
+    check_constructed,
+    check_is_free,
+    check_part_name,
+    component_class_of,
+    faults_of_part,
+    with_whole_paths,
+)
 from cosim.model.read_model import read_model
 from cosim.model.typed_names import complete_in_ipython
 from cosim.options import check_options, option_names, options_checked
@@ -170,7 +177,16 @@ class Model(ClosedAttributes):
             No such kind.
         """
         check_part_name(name, kind, self.parts)
-        part = part_to_add(kind, name, values, self.folder)
+        if isinstance(kind, Component):
+            check_is_free(kind, name, values)
+            part = kind
+        else:
+            component_class = component_class_of(kind)
+            if self.folder is not None:
+                values = with_whole_paths(component_class, values, self.folder)
+            with faults_of_part(name):
+                part = component_class(**values)
+        check_constructed(part, name)
         part.__dict__["name"] = name
         self.parts[name] = part
         return part

@@ -1,10 +1,11 @@
-"""Parts that are added to a model: their names, and the components that are made for them."""
+"""Parts that are added to a model: checks of their names, classes and values."""
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,38 +31,25 @@ def check_part_name(name: Any, kind: Any, parts: Mapping[str, Component]) -> Non
         raise ModelError.of(name, f"there is a part '{name}' already ({type(parts[name]).__name__})")
 
 
-def part_to_add(
-    kind: str | Callable[..., Any] | Component, name: str, values: dict[str, Any], folder: Path | None
-) -> Component:
-    """The component that `Model.add` adds: made of a class or an id and these values, or given as it is.
+@contextmanager
+def faults_of_part(name: str) -> Iterator[None]:
+    """Put the name of a part before the places of faults that its constructor finds."""
+    try:
+        yield
+    except ModelError as error:
+        raise ModelError(
+            [Problem(f"{name}.{p.where}" if p.where else name, p.text) for p in error.problems]
+        ) from None
 
-    Relative paths of data files begin in `folder`.
 
-    Raises
-    ------
-    ModelError
-        All faults of the values, each with its path; or the component belongs to a model already.
-    LookUpError
-        No such kind.
-    """
-    if isinstance(kind, Component):
-        part = kind
-        _check_is_free(part, name, values)
-    else:
-        component_class = _component_class(kind)
-        try:
-            part = component_class(**_with_whole_paths(component_class, values, folder))
-        except ModelError as error:
-            raise ModelError(
-                [Problem(f"{name}.{p.where}" if p.where else name, p.text) for p in error.problems]
-            ) from None
+def check_constructed(part: Any, name: str) -> None:
+    """`ModelError` for a component whose own constructor leaves out that of `Component`."""
     if not hasattr(part, "values"):
         text = f"{type(part).__name__}.__init__ has to begin with super().__init__(**values)"
         raise ModelError.of(name, text)
-    return part
 
 
-def _check_is_free(part: Component, name: str, values: Collection[str]) -> None:
+def check_is_free(part: Component, name: str, values: Collection[str]) -> None:
     """`ModelError` for a component that is part of a model already, or that is given values once more."""
     class_name = type(part).__name__
     if values:
@@ -74,7 +62,7 @@ def _check_is_free(part: Component, name: str, values: Collection[str]) -> None:
         raise ModelError.of(name, f"this {class_name} is part '{part.name}' already; make another")
 
 
-def _component_class(kind: str | Callable[..., Any]) -> type[Component]:
+def component_class_of(kind: str | Callable[..., Any]) -> type[Component]:
     """The class of an id, or a class as it is given."""
     if isinstance(kind, str):
         component_class: type[Component] = registry().get("component", kind)
@@ -84,12 +72,10 @@ def _component_class(kind: str | Callable[..., Any]) -> type[Component]:
     raise LookUpError("component", repr(kind), [], "Give an id, a Component class or a component.")
 
 
-def _with_whole_paths(cls: type[Component], values: dict[str, Any], folder: Path | None) -> dict[str, Any]:
-    """The values, in which paths of data files begin in a folder; as they are without one."""
-    if folder is None or not (names := _file_options(cls)):
-        return values
+def with_whole_paths(cls: type[Component], values: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The values, in which relative paths of data files begin in a folder."""
     located = dict(values)
-    for name in names:
+    for name in _file_options(cls):
         if isinstance(value := values.get(name), (str, Path)):
             located[name] = str(folder / value)
     return located

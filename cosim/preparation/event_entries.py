@@ -9,7 +9,7 @@ from cosim.cause import EventCause
 from cosim.component.declaration import Declaration
 from cosim.component.kernel_function import Handler
 from cosim.preparation.witness import list_witnesses
-from cosim.system.of_declarations import parts_of_classes, parts_with
+from cosim.system.alike_parts import parts_of_classes, parts_with
 from cosim.system.system import System
 
 

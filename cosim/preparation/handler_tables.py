@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from cosim.cause import EventCause
-from cosim.component.kernel_function import KINDS
+from cosim.component.handler_decorators import KINDS
 from cosim.preparation.event_entries import Entry, EventEntries
 from cosim.preparation.run_layout import RunLayout
 from cosim.run_data.records.handlers import (

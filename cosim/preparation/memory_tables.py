@@ -14,8 +14,8 @@ from cosim.preparation.run_layout import RunLayout
 from cosim.run_data.records.past import ON_ALL, ON_MOTION, ON_REPORTS, PastRow, Smoothness
 from cosim.stage import Stage
 from cosim.step.histories import ROOM_FOR_REFINEMENT, ROOM_FOR_STEP
+from cosim.system.alike_parts import parts_with
 from cosim.system.blocks import Block, Slot
-from cosim.system.of_declarations import parts_with
 from cosim.system.system import BREAK_ORDER, System
 
 Integers = NDArray[np.int64]

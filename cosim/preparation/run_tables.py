@@ -277,7 +277,7 @@ class Tables:
         return numbers_of_reach if numbers_of_reach.size else np.zeros(1, dtype=np.int64)
 
     def _reserve_reals(self) -> None:
-        """Room in `scratch`."""
+        """Reserve room for reals in `scratch`."""
         layout, plan, held, ny = self._layout, self.plan, self.held, self.system.ny
         arrays = self.system.start_arrays()
         variables = sum(arrays[name].size for name in "ypd")
@@ -314,7 +314,7 @@ class Tables:
             layout.reserve(name, "scratch", count, record)
 
     def _reserve_integers(self) -> None:
-        """Room in `places`."""
+        """Reserve room for integers in `places`."""
         layout, handlers, witnesses = self._layout, len(self.handlers), len(self.witnesses)
         arrays = self.system.start_arrays()
         shared = sum(arrays[name].size for name in "ypdk") * self.plan.shares_variables

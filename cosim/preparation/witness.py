@@ -9,8 +9,8 @@ from cosim.component.component import Component
 from cosim.component.kernel_function import DIRECTIONS, KernelFunction
 from cosim.component.kink_functions import CONSTANT
 from cosim.run_data.records.witnesses import FALLING, RISING
+from cosim.system.alike_parts import parts_of_classes
 from cosim.system.dependencies import places
-from cosim.system.of_declarations import parts_of_classes
 from cosim.system.system import System
 from cosim_compiler.sources.straight import is_straight
 

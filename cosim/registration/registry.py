@@ -34,7 +34,7 @@ class Registry:
     def __init__(self, plugins: Iterable[PluginRecord]) -> None:
         self.plugins = sorted(plugins, key=lambda record: (record.name, record.distribution))
         self._entries: dict[str, dict[str, Entry]] = {}
-        self._other_words: dict[str, dict[str, list[str]]] = {}
+        self._by_synonym: dict[str, dict[str, list[str]]] = {}
         for record in self.plugins:
             for entry in record.entries:
                 for kind in entry.kinds:
@@ -146,12 +146,12 @@ class Registry:
 
     def _known_as(self, kind: str, id: str) -> list[str]:
         """Ids of classes that list this word in `known_as`: `pin` is another word for a revolute joint."""
-        if kind not in self._other_words:
-            words = self._other_words.setdefault(kind, {})
+        if kind not in self._by_synonym:
+            words = self._by_synonym.setdefault(kind, {})
             for entry in self._of_kind(kind).values():
                 for word in entry.known.known_as:
                     words.setdefault(word, []).append(entry.id)
-        return sorted(self._other_words[kind].get(id.rpartition(".")[2].lower(), []))
+        return sorted(self._by_synonym[kind].get(id.rpartition(".")[2].lower(), []))
 
     def _missing(self, id: str) -> str | None:
         """The plugin that an id belongs to, when none of that name is installed."""

@@ -229,7 +229,7 @@ class Run(Arrays):
 
     @property
     def counts(run) -> Counts:
-        """Statistics."""
+        """The statistics of the run."""
         return run.header.counts
 
     def results_of(run, handler):

@@ -11,7 +11,7 @@ from cosim.contracts.integrator import DEFAULT_ACCURACY
 from cosim.errors import CosimError
 from cosim.simulation.assembler import assemble
 from cosim.simulation.event_record import Finding
-from cosim.system.of_declarations import parts_of_classes
+from cosim.system.alike_parts import parts_of_classes
 from cosim.system.state import State
 
 Reals = NDArray[np.float64]

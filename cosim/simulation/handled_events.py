@@ -149,7 +149,7 @@ class EventLog(Sequence[EventRecord]):
         return np.concatenate([records[:0], *rows]), np.cumsum(lengths) - lengths
 
     def clear(self) -> None:
-        """Forget all."""
+        """Drop all events; `forgotten` counts them."""
         self.forgotten += self._size
         self._pieces, self._size = [], 0
 

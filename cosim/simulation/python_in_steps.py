@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cosim.contracts.integrator import Integrator
 from cosim.last_result_cache import reuse_last
-from cosim.system.of_declarations import parts_of_classes
+from cosim.system.alike_parts import parts_of_classes
 from cosim.system.system import System
 from cosim_compiler.native import is_plain
 

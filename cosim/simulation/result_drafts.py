@@ -38,7 +38,7 @@ class ResultDrafts:
         return self.may_write and wall.monotonic() - self._last >= EVERY
 
     def write(self, result: Result) -> None:
-        """Write one now."""
+        """Write a draft of the result now; a failure is only logged."""
         start = wall.monotonic()
         try:
             self._write_draft(result)

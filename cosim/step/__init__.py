@@ -12,7 +12,7 @@ The files in the order in which they are read:
 `block_calls`, `realize`               calling blocks; computing what is not computed yet
 `integration`                          calling the integrator
 `histories`                            histories and auto-update variables, also between the ends of steps
-`witnesses`, `watched`                 their memory, the end of a step just past a crossing; values, rates
+`witnesses`, `witness_values`          their memory, the end of a step just past a crossing; values, rates
 `crossing`, `search_points`            the first crossing inside a step; the points of the search
 `straight_witnesses`                   parts of a step that need no search
 `forecast`                             predicted crossings

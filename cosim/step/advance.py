@@ -13,7 +13,7 @@ from cosim.run_data.records.evaluation import DERIVATIVES, INSTANCE, MOTION, NOT
 from cosim.run_data.records.handlers import BOTH_KINDS, INITIALIZATION_CAUSE, TERMINATION_CAUSE, TRIGGERED
 from cosim.run_data.records.recording import LOG_TAPE, NO_ROWS
 from cosim.run_data.run import Run
-from cosim.step.agenda import check_timers, next_event_time, schedule_periods, start_agenda
+from cosim.step.agenda import check_timers, next_event_time, reschedule_periods, start_agenda
 from cosim.step.block_calls import lower_stage
 from cosim.step.failures import (
     REACHED,
@@ -56,7 +56,7 @@ from cosim.step.witnesses import clear_located, start_witnesses
 
 
 def clear_answers(run: Run) -> None:
-    """Handlers have answered nothing yet."""
+    """Reset the answers of handlers: none has answered yet."""
     run.answers.severity = 0
     run.answers.source = -1
 
@@ -72,7 +72,7 @@ def initialize(run: Run, t: float) -> int:
     if run.course.suppressed == 0:
         run_updates(run, 1 << INITIALIZATION_CAUSE)
     handle_signals(run)
-    schedule_periods(run, True)
+    reschedule_periods(run)
     check_timers(run)
     assemble(run)
     log_assembly(run)
@@ -121,7 +121,7 @@ def start_run(run: Run, t: float, goes_on: bool) -> None:
 
 
 def find_next_event(run: Run) -> None:
-    """When the next scheduled event or kink comes, into `clock`."""
+    """Store the time of the next scheduled event or kink in `clock`."""
     time = next_event_time(run) if run.plan.has_schedule != 0 else math.inf
     if time != time:
         raise PeriodLost()
@@ -132,7 +132,7 @@ def find_next_event(run: Run) -> None:
 
 
 def advance(run: Run, t: float) -> int:
-    """Steps until `t`, at most ``course.most_steps`` of them: REACHED, STEPPED or TERMINATED."""
+    """Take steps until `t`, at most ``course.most_steps`` of them: REACHED, STEPPED or TERMINATED."""
     if not t >= run.clock.time:
         raise TimeInPast()
     if run.plan.integrates_only != 0 and run.output.recording == NO_ROWS and run.output.logging < LOG_TAPE:
@@ -144,7 +144,7 @@ def advance(run: Run, t: float) -> int:
 
 
 def advance_steps(run: Run, t: float) -> None:
-    """Steps until `t`, until a handler asks to stop, or as many as one call may take."""
+    """Take steps until `t`, until a handler asks to stop, or as many as one call may take."""
     for _ in range(max(1, run.course.most_steps)):
         if advance_once(run, t) != STEPPED:
             return
@@ -153,7 +153,7 @@ def advance_steps(run: Run, t: float) -> None:
 
 
 def evaluate_waiting(run: Run) -> None:
-    """No other step follows at once: evaluate what has waited for it."""
+    """Evaluate what has waited for the next step, because none follows at once."""
     run.course.continues = 0
     if run.evaluation.stage == DERIVATIVES:
         realize(run, MOTION)
@@ -188,7 +188,7 @@ def advance_smoothly(run: Run, t: float) -> int:
 
 
 def advance_once(run: Run, t: float) -> int:
-    """One step toward `t`: STEPPED, REACHED when it ended there, TERMINATED when a handler asked to stop."""
+    """Take one step toward `t`: STEPPED, REACHED if it ended there, TERMINATED if a handler asked to stop."""
     if not t >= run.clock.time:
         raise TimeInPast()
     make_room(run)
@@ -203,7 +203,7 @@ def advance_once(run: Run, t: float) -> int:
 
 
 def record_end(run: Run) -> None:
-    """A step has ended: record when, and its rows where it has advanced time."""
+    """Record the end of a step, and its rows if it has advanced time."""
     run.clock.stamp = run.clock.time
     run.clock.states_changed = float(run.answers.changed_in_step)
     if run.output.recording != NO_ROWS and run.clock.time > run.passing.step_start:
@@ -230,7 +230,7 @@ def has_arrived(run: Run, boundary: float) -> bool:
 
 
 def evaluate(run: Run, t: float) -> int:
-    """Everything that follows from the present state, at `t`, outputs included."""
+    """Evaluate everything that follows from the present state, at `t`, outputs included."""
     if t != run.clock.time:
         run.clock.time = t
         lower_stage(run, INSTANCE)
@@ -239,7 +239,7 @@ def evaluate(run: Run, t: float) -> int:
 
 
 def finish(run: Run) -> int:
-    """Termination, once for each end of a run; signals that its handlers raise stay set."""
+    """Run the handlers of Termination, once for each end of a run; signals that they raise stay set."""
     if run.agenda.finished != 0:
         return REACHED
     run.agenda.finished = 1
@@ -262,7 +262,7 @@ SLOWER_IN_A_ROW = 3  # one is what begins with a contact
 
 
 def start_pace(run: Run) -> None:
-    """A run begins, or goes on from another time."""
+    """Start to measure the pace: a run begins, or goes on from another time."""
     pace = run.pace
     pace.begin_of_all = pace.begin = run.clock.time
     pace.finished_stretches = pace.slower_stretches = 0.0

@@ -130,7 +130,7 @@ def waits_for(run: Run, handler: Handler, first: int) -> bool:
 
 
 def await_index(run: Run, handler: Handler, index: int) -> None:
-    """The `index`-th occurrence is the next one; its time is NaN where the period is lost beside the time."""
+    """Make the `index`-th occurrence the next one; its time is NaN if the period is lost beside the time."""
     timing = run.timings[handler.number]
     time = run.clock.time
     is_lost = handler.schedule == PERIODIC and not time + timing.period > time
@@ -139,7 +139,7 @@ def await_index(run: Run, handler: Handler, index: int) -> None:
 
 
 def next_time(run: Run, handler: Handler) -> float:
-    """When a scheduled event comes next; infinite when it does not, NaN where the period is none."""
+    """The next time of a scheduled event, s; infinite if there is none, NaN if the period is lost."""
     timing = run.timings[handler.number]
     if handler.schedule == TIMED:
         timer = run.d[handler.flag]
@@ -148,7 +148,7 @@ def next_time(run: Run, handler: Handler) -> float:
 
 
 def next_event_time(run: Run) -> float:
-    """When the next scheduled event comes; NaN where a period is none."""
+    """The time of the next scheduled event, s; infinite without one, NaN if a period is lost."""
     first = math.inf
     for handler in run.handlers:
         if handler.schedule != 0:
@@ -190,22 +190,25 @@ def start_agenda(run: Run) -> None:
             timer = run.d[handler.flag]
             missed = timer < run.clock.time
             run.timings[handler.number].served = timer if missed else -math.inf
-    schedule_periods(run, False)
-
-
-def schedule_periods(run: Run, only_following: bool) -> None:
-    """At the start of a run: periodic and listed events begin with the first that is not past.
-
-    With `only_following` those alone whose period or offset is a parameter.
-    """
     for handler in run.handlers:
-        if handler.schedule not in (PERIODIC, LISTED) or (only_following and handler.follows == 0):
-            continue
-        if handler.schedule == PERIODIC:
-            period = given_seconds(run, run.time_given(handler.period))
-            offset = given_seconds(run, run.time_given(handler.offset))
-            set_grid(run, handler, period, offset)
-        await_index(run, handler, first_index(run, handler, run.clock.time))
+        if handler.schedule in (PERIODIC, LISTED):
+            await_first(run, handler)
+
+
+def reschedule_periods(run: Run) -> None:
+    """Begin anew with events whose period or offset is a parameter, which the start may have changed."""
+    for handler in run.handlers:
+        if handler.schedule in (PERIODIC, LISTED) and handler.follows != 0:
+            await_first(run, handler)
+
+
+def await_first(run: Run, handler: Handler) -> None:
+    """Let a periodic or listed event begin with its first occurrence that is not past."""
+    if handler.schedule == PERIODIC:
+        period = given_seconds(run, run.time_given(handler.period))
+        offset = given_seconds(run, run.time_given(handler.offset))
+        set_grid(run, handler, period, offset)
+    await_index(run, handler, first_index(run, handler, run.clock.time))
 
 
 def check_timers(run: Run) -> None:
@@ -220,7 +223,7 @@ def check_timers(run: Run) -> None:
 
 
 def follow_parameters(run: Run) -> None:
-    """Where a parameter that is a period or an offset has changed, go on on the new grid.
+    """Go on on a new grid where a parameter that is a period or an offset has changed.
 
     What was due already is handled first.
     """
@@ -246,7 +249,7 @@ def follow_clocks(run: Run) -> None:
 
 
 def serve(run: Run, handler: Handler) -> None:
-    """A scheduled event was handled: on to the next one."""
+    """Move a scheduled event that was handled on to its next occurrence."""
     if handler.schedule == TIMED:
         run.timings[handler.number].served = run.timer_values[handler.number]
         return

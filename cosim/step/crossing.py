@@ -35,7 +35,7 @@ from cosim.step.search_points import (
     time_at,
     values_at,
 )
-from cosim.step.watched import above, falling_triggers, level, rising_triggers, walk_watched
+from cosim.step.witness_values import above, falling_triggers, level, rising_triggers, walk_watched
 from cosim.step.zeros import guards_above, guards_below
 
 PARTS = 4  # of a step, evaluated whatever the witnesses do

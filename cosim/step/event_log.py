@@ -99,7 +99,7 @@ def room_in_log(run: Run, size: int) -> int:
 
 @rarely
 def report_finding(run: Run, kind: int, subject: int, value: float) -> None:
-    """Record a finding."""
+    """Record a finding about a subject (a number of its kind) at the present time."""
     at = room_in_log(run, FINDING_WIDTH)
     if at >= 0:
         finding = logged_finding(run, at)

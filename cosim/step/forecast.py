@@ -16,7 +16,7 @@ from cosim.run_data.run import Run
 from cosim.step.crossing import evaluate_at
 from cosim.step.failures import BlockFailed
 from cosim.step.search_points import LEFT, QUARTERS, points_of, time_at, values_at
-from cosim.step.watched import above, falling_triggers, level, rising_triggers, value
+from cosim.step.witness_values import above, falling_triggers, level, rising_triggers, value
 
 MUCH_NEARER = (
     0.1  # of the step since a prediction that did not come true: the next has to be nearer than that
@@ -109,7 +109,7 @@ def renew_prediction(run: Run, i: int, start: float, stop: float, aim: float) ->
 
 
 def predicted_crossing(run: Run, i: int, start: float, stop: float) -> Prediction:
-    """When the cubic of a witness leaves its sign, up to a step ahead of the State.
+    """The time at which the cubic of a witness leaves its sign, up to a step ahead of the State.
 
     A zero that lies inside the step is located on dense output itself.
     """

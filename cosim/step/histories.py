@@ -64,7 +64,7 @@ def earliest(run: Run, slots: Integers) -> float:
 
 
 def next_kink(run: Run) -> float:
-    """When a component will not be smooth."""
+    """The next time at which a component is not smooth, s; infinite if none says so."""
     return earliest(run, run.kinks)
 
 
@@ -89,7 +89,7 @@ def remember(run: Run, side: float, smoothness: float) -> None:
 
 
 def evaluate_past(run: Run) -> None:
-    """Compute what reads histories, to which something was appended.
+    """Compute the blocks that read histories, after something was appended to these.
 
     Where what other blocks take from there is still the same, to the last bit, nothing else has changed.
     Where the run goes on at once, blocks that nothing needs before the end of the next step wait for it.
@@ -222,7 +222,7 @@ def stop_before_jump(run: Run) -> None:
 
 
 def time_inside(run: Run, number: int, count: int) -> float:
-    """When one of `count` points inside the last step is, s."""
+    """The time of point `number` of `count` points inside the last step, s."""
     start = run.last_step.start
     return start + (run.clock.time - start) * (number + 1) / (count + 1)
 
@@ -304,11 +304,20 @@ CLOSE = 0.25  # of the accuracy
 FIRST_PART, SECOND_PART = 0.4829, 0.7919  # of an interval, where it is checked: no method has points there
 
 
-def refine_step(run: Run, may_shorten: bool) -> None:
-    """Complete the histories of the step that was taken last, which may end sooner then."""
+def refine_step(run: Run) -> None:
+    """Complete the histories of the last step; unless its length is fixed, it may end sooner."""
+    complete_histories(run, run.method_settings.fixed_step == 0.0 or run.y.shape[0] == 0)
+
+
+def refine_ended_step(run: Run) -> None:
+    """Complete the histories of a step that an event has ended, where that has made it shorter."""
+    complete_histories(run, False)
+
+
+def complete_histories(run: Run, shorter: bool) -> None:
+    """Add points to histories inside the last step until they are good; `shorter`: it may be repeated so."""
     if run.passing.refined_until == run.clock.time:
         return
-    shorter = may_shorten and (run.method_settings.fixed_step == 0.0 or run.y.shape[0] == 0)
     for _ in range(SHORTENED):
         if not run.last_step.start < run.clock.time:
             break
@@ -408,7 +417,7 @@ def changed_from(run: Run, t: float) -> float:
 
 
 def report_once(run: Run, flag: int, kind: int) -> None:
-    """A finding about each history in which this was noticed, once in a run."""
+    """Report a finding about each history that has this flag, once in a run."""
     for i in range(len(run.rings)):
         if run.history_flags[i] & flag != 0 and run.reported_histories[i] & flag == 0:
             run.reported_histories[i] |= flag

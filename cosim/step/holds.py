@@ -36,7 +36,7 @@ from cosim.step.sliding_field import (
     Switched,
     field_numbers,
 )
-from cosim.step.watched import (
+from cosim.step.witness_values import (
     LEAVING,
     MOST_REPEATS,
     RATE_SPACING,
@@ -86,7 +86,7 @@ def switch_of(run: Run, i: int, s: int) -> Switch:
 
 
 def clear_holds(run: Run) -> None:
-    """At the beginning of a run nothing is held."""
+    """Hold no witness: a run begins."""
     if can_hold(run):
         run.holds.count = 0.0
         run.holds.uses_own_method = 0.0
@@ -118,7 +118,7 @@ def is_held(run: Run, i: int) -> bool:
 
 
 def exclude_held(run: Run) -> None:
-    """Look for crossings of all witnesses but those that are held."""
+    """Set the directions in which witnesses have to cross, none for those that are held."""
     for i in range(len(run.witnesses)):
         run.probes[i].direction = direction_of(run, i)
     for j in range(held_count(run)):
@@ -196,35 +196,15 @@ def release_unpressed(run: Run) -> None:
     for j in range(count):
         i = held_at(run, j)
         strength = multipliers[j]
-        is_switched = hold_of(run, i).kind == SWITCHED
-        if strength > 0.0 and not (is_switched and strength >= 1.0):
+        switches_over = hold_of(run, i).kind == SWITCHED and strength >= 1.0
+        if strength > 0.0 and not switches_over:
             run.held_order[remaining] = float(i)
             remaining += 1
             continue
-        now = value(run, i)
-        witness = run.witnesses[i]
-        side = hold_of(run, i).side
-        if is_switched:
-            witness.start_over(now, UNGUARDED, EXACT_BAND)
-        elif hold_of(run, i).kind == SET_BACK and direction_of(run, i) == BOTH:
-            witness.start_over(now, EITHER, EXACT_BAND)  # it would be set back from the other side as well
-        elif now * side > 0.0:  # it is out
-            witness.start_over(0.0, UNGUARDED, NOT_AT_ZERO)
-        else:
-            witness.start_over(now, side, EXACT_BAND)
+        start_released(run, i)
         report_finding(run, RELEASED, i, 0.0)
-        if not (is_switched and strength >= 1.0):
-            continue
-        compute_rates(run, RATE_SPACING)
-        rate = run.rates_now[i]
-        direction = direction_of(run, i)
-        triggers = rising_triggers(direction) if rate > 0.0 else falling_triggers(direction)
-        if now * rate < 0.0 and triggers:  # its zero is still ahead
-            witness.level = 0.0
-            witness.band = NOT_AT_ZERO
-        else:
-            witness.repeats = LEAVING
-            make_pending(run, i)
+        if switches_over:
+            switch_over(run, i)
     if remaining == count:
         return
     run.holds.count = float(remaining)
@@ -233,8 +213,38 @@ def release_unpressed(run: Run) -> None:
     walk_here(run, run.plan.derivatives.first, run.plan.derivatives.last)
 
 
+def start_released(run: Run, i: int) -> None:
+    """Say what counts as zero, and what leaving it means, for a witness that is held no longer."""
+    now = value(run, i)
+    witness = run.witnesses[i]
+    hold = hold_of(run, i)
+    if hold.kind == SWITCHED:
+        witness.start_over(now, UNGUARDED, EXACT_BAND)
+    elif hold.kind == SET_BACK and direction_of(run, i) == BOTH:
+        witness.start_over(now, EITHER, EXACT_BAND)  # it would be set back from the other side as well
+    elif now * hold.side > 0.0:  # it is out
+        witness.start_over(0.0, UNGUARDED, NOT_AT_ZERO)
+    else:
+        witness.start_over(now, hold.side, EXACT_BAND)
+
+
+def switch_over(run: Run, i: int) -> None:
+    """A witness leaves on the side for which its variables are not switched: its handlers run once more."""
+    compute_rates(run, RATE_SPACING)
+    rate = run.rates_now[i]
+    direction = direction_of(run, i)
+    triggers = rising_triggers(direction) if rate > 0.0 else falling_triggers(direction)
+    witness = run.witnesses[i]
+    if value(run, i) * rate < 0.0 and triggers:  # its zero is still ahead
+        witness.level = 0.0
+        witness.band = NOT_AT_ZERO
+    else:
+        witness.repeats = LEAVING
+        make_pending(run, i)
+
+
 def make_pending(run: Run, i: int) -> None:
-    """The handlers of a witness wait to run."""
+    """Mark the handlers of a witness as pending."""
     for handler in run.handlers:
         if handler.cause == TRIGGERED and handler.flag == i:
             run.next_index[handler.number] = 1
@@ -343,7 +353,7 @@ def release_moved(run: Run) -> None:
 
 
 def store_held_rates(run: Run) -> None:
-    """At the end of a step: how fast the held witnesses change."""
+    """Store how fast the held witnesses change at the end of a step."""
     count = held_count(run)
     if count > 0:
         compute_rates(run, RATE_SPACING)

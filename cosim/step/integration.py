@@ -106,7 +106,7 @@ def interpolate(run: Run, t: float, work: Reals) -> None:
 
 
 def initialize_method(run: Run) -> None:
-    """The integrator's memory at the beginning of a run."""
+    """Initialize the memory of the integrator at the beginning of a run."""
     call_method(run, run.plan.method.begin, run.clock.time, False)
 
 
@@ -129,7 +129,7 @@ def fit_method_to_holds(run: Run, is_held: bool) -> None:
 
 
 def integrate_step(run: Run, t_stop: float) -> None:
-    """One step of the integrator, not past `t_stop`; time and cache are those of its end."""
+    """Take one step of the integrator, not past `t_stop`; time and cache are then those of its end."""
     is_held = held_count(run) > 0
     if is_held != uses_held_method(run):
         fit_method_to_holds(run, is_held)
@@ -153,7 +153,7 @@ def integrate_step(run: Run, t_stop: float) -> None:
 
 
 def redo(run: Run, t_event: float) -> None:
-    """The last step again, ending at `t_event`."""
+    """Repeat the last step so that it ends at `t_event`."""
     call_method(run, run.plan.method.redo, t_event, held_count(run) > 0)
     run.clock.time = method_arrays(run).work.end
     run.evaluation.stage = MOTION
@@ -216,7 +216,7 @@ def call_method(run: Run, address: int, t: float, is_held: bool) -> None:
 
 
 def check_method(run: Run, code: int) -> None:
-    """Refuse to go on where the integrator cannot."""
+    """Raise `IntegrationFailed` unless the code of the integrator is DONE."""
     if code != DONE:
         run.failure.step_code = code
         if code == BLOCK_FAILED:
@@ -225,7 +225,7 @@ def check_method(run: Run, code: int) -> None:
 
 
 def advance_without_states(system, method, t, t_stop, limit):
-    """Go all the way in one step, with one evaluation; see `cosim.contracts.method_layout`."""
+    """Step a system without states: all the way at once, with one evaluation."""
     work = method.work
     end = min(t_stop, t + min(limit, method.settings.largest_step))
     status = system.evaluate(end)

@@ -28,7 +28,7 @@ from cosim.step.step import (
 )
 from cosim.step.triggered import trigger_handlers
 from cosim.step.updates import PUBLISH_CAUSES
-from cosim.step.watched import RATE_SPACING, above, compute_rates, value
+from cosim.step.witness_values import RATE_SPACING, above, compute_rates, value
 from cosim.step.witnesses import store_start_levels, store_witness_values
 from cosim.step.zeros import has_arrivals, store_zeros
 

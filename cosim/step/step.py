@@ -35,6 +35,7 @@ from cosim.step.histories import (
     UNSEEN_BREAK,
     arrived_break,
     next_kink,
+    refine_ended_step,
     refine_step,
     remember,
     remember_step,
@@ -72,7 +73,7 @@ from cosim.step.updates import (
     run_publishes,
     run_updates,
 )
-from cosim.step.watched import shortest_pulse
+from cosim.step.witness_values import shortest_pulse
 from cosim.step.witnesses import isolate_witness, next_predicted_crossing, store_start_levels
 from cosim.step.zeros import guard_set_witnesses, has_arrivals
 
@@ -81,7 +82,7 @@ SLIVER = 1e-9  # of a fixed step: less than that before a boundary is rounding, 
 
 
 def one_step(run: Run, boundary: float) -> None:
-    """Updates at the start, integration no further than `boundary`, publishes at the end.
+    """Take one step: updates at the start, integration no further than `boundary`, publishes at the end.
 
     Where a host has an event mode, a step ends just before a delayed jump that arrives (`stop_before_jump`),
     so that the host sees the values before it; the next step then begins with what was left to be done.
@@ -174,7 +175,7 @@ def handle_jump(run: Run) -> None:
 
 
 def start_step(run: Run) -> None:
-    """The updates that are due, and those that their signals cause.
+    """Run the updates that are due, and those that their signals cause.
 
     If an update fails, the effects of earlier updates remain.
     """
@@ -193,14 +194,14 @@ def start_step(run: Run) -> None:
 
 
 def update_with_signals(run: Run, causes: int) -> None:
-    """The updates of these causes that are due, then those that signals cause."""
+    """Run the updates of these causes that are due, then those that signals cause."""
     run_updates(run, causes)
     if len(run.signals) > 0:
         handle_signals(run)
 
 
 def realize_changes(run: Run) -> None:
-    """Handlers may have been called: realize what they have changed."""
+    """Realize what handlers have changed, and restart or guard what depends on it."""
     realize(run, MOTION)
     has_called = run.answers.calls > 0
     if run.answers.changed_now != 0:
@@ -215,7 +216,7 @@ update_and_realize = followed_by(update_with_signals, realize_changes)
 
 
 def restart_after_updates(run: Run) -> None:
-    """Updates have changed the State: restart what depends on its past, and record it."""
+    """Restart what depends on the past of the State, which updates have changed, and record it."""
     moves_on = True  # with the same derivatives as before
     for m in range(run.y.shape[0]):
         if different(run.start_derivatives[m], run.c[m]):
@@ -265,7 +266,7 @@ def means_boundary(run: Run, time: float, boundary: float) -> bool:
 
 
 def integrate(run: Run, event_time: float, boundary: float) -> None:
-    """One step of the integrator toward an event or a boundary, ended by a witness that crosses."""
+    """Take one step of the integrator toward an event or a boundary; a witness that crosses ends it."""
     store_start_levels(run)
     start = run.clock.time
     stop = end_of_step(run, event_time, boundary)
@@ -276,10 +277,10 @@ def integrate(run: Run, event_time: float, boundary: float) -> None:
         isolate_witness(run, start)
     else:
         run.passing.refined_until = math.nan
-        refine_step(run, True)
+        refine_step(run)
         isolate_witness(run, start)
         realize(run, MOTION)
-        refine_step(run, False)  # where an event has made the step shorter
+        refine_ended_step(run)
 
 
 def end_of_step(run: Run, event_time: float, boundary: float) -> float:
@@ -299,7 +300,7 @@ def end_of_step(run: Run, event_time: float, boundary: float) -> float:
 
 
 def realize_end(run: Run) -> float:
-    """Time has advanced; the order of a delayed break that has arrived there, infinite when none has."""
+    """Realize the end of a step; the order of a delayed break that has arrived, infinite if none has."""
     run.agenda.time_advanced = BOTH_KINDS
     run.agenda.finished = 0
     realize(run, MOTION)

@@ -31,7 +31,7 @@ from cosim.step.holds import (
     release_moved,
     store_push,
 )
-from cosim.step.watched import (
+from cosim.step.witness_values import (
     LEAVING,
     RATE_SPACING,
     REPORTED,
@@ -79,16 +79,20 @@ def clear_predicted(run: Run) -> None:
         run.witnesses[i].expected = math.inf
 
 
-def store_located_window(run: Run, start: float, is_isolated: bool) -> None:
-    """For the records of events: the window that ends now, and the witnesses at both of its ends."""
+def record_window(run: Run, start: float) -> None:
+    """Store for the records of events the window that ends now, and the witnesses at both of its ends."""
     run.located.start = start
     run.located.end = run.clock.time
     for i in range(len(run.witnesses)):
-        before = run.values_before[i]
-        if is_isolated:
-            before = run.window_values[i] + level(run, i)
-        run.located_before[i] = before
+        run.located_before[i] = run.values_before[i]
         run.located_after[i] = value(run, i)
+
+
+def record_isolated_window(run: Run, start: float) -> None:
+    """Store the window as `record_window` does, with the witnesses where the search has put its start."""
+    record_window(run, start)
+    for i in range(len(run.witnesses)):
+        run.located_before[i] = run.window_values[i] + level(run, i)
 
 
 def is_lost(run: Run, i: int, since: float) -> bool:
@@ -167,7 +171,7 @@ def mark_jumped(run: Run) -> bool:
         run.has_crossed[i] = 1 if falls or rises else 0
         any_crossed = any_crossed or falls or rises
     if any_crossed:
-        store_located_window(run, run.clock.time, False)
+        record_window(run, run.clock.time)
     return any_crossed
 
 
@@ -175,7 +179,7 @@ def trigger_arrivals(run: Run) -> bool:
     """Trigger the handlers of witnesses that have come to zero and do not pass it; whether there are some."""
     if not list_arrivals(run):
         return False
-    store_located_window(run, run.clock.time, False)
+    record_window(run, run.clock.time)
     trigger_handlers(run, 0.0)
     return True
 
@@ -364,7 +368,7 @@ def was_handled_on_guard(run: Run, i: int) -> bool:
 
 
 def stay_on_guard(run: Run) -> None:
-    """Handlers of witnesses have run and have changed nothing.
+    """Keep witnesses on guard whose handlers have run and have changed nothing.
 
     One that was turned round, has not come out since and does not go back has not passed: rounding let it
     come to where it was turned, and a handler that asks which way it goes was right to do nothing.

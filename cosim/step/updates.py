@@ -93,7 +93,7 @@ def is_due(run: Run, handler: Handler, kind: int, causes: int) -> bool:
 
 
 def list_due(run: Run, kind: int, causes: int) -> int:
-    """Note which handlers of a kind are due and what their timers are set to; their causes (bits)."""
+    """List the handlers of a kind that are due, and the times of their timers; their causes (bits)."""
     due_causes = 0
     first = NOT_SEARCHED  # the periodic event that is due first
     for handler in run.handlers:
@@ -114,7 +114,7 @@ def list_due(run: Run, kind: int, causes: int) -> int:
 
 
 def serve_all(run: Run, kind: int) -> None:
-    """The handlers of a kind that were due are no longer."""
+    """Mark the handlers of a kind that were due as handled."""
     for handler in run.handlers:
         if handler.kind != kind:
             continue
@@ -144,7 +144,7 @@ def is_counted_phase(run: Run, kind: int) -> bool:
 
 
 def run_updates(run: Run, causes: int) -> None:
-    """Unrestricted, then discrete updates; inside each kind by cause.
+    """Run unrestricted, then discrete updates; inside each kind by cause.
 
     Where one fails, all that its kind has written at this instant is dropped.
     """
@@ -172,7 +172,7 @@ def run_updates(run: Run, causes: int) -> None:
 
 
 def run_kind(run: Run, kind: int, due: int, causes: int) -> None:
-    """The updates of one kind, by cause: a later cause reads what an earlier one has written."""
+    """Run the updates of one kind, by cause: a later cause reads what an earlier one has written."""
     for cause in range(INITIALIZATION_CAUSE, TERMINATION_CAUSE + 1):
         if (causes >> cause) % 2 == 0:
             continue
@@ -182,7 +182,7 @@ def run_kind(run: Run, kind: int, due: int, causes: int) -> None:
 
 
 def discard_phase(run: Run) -> None:
-    """A handler has failed: all that its kind wrote at this instant is dropped.
+    """Drop all that a kind of updates has written at this instant, because a handler has failed.
 
     What it read is kept for whoever looks for the reason.
     """
@@ -199,7 +199,7 @@ def discard_phase(run: Run) -> None:
 
 
 def run_publishes(run: Run, causes: int) -> None:
-    """Publishes in order of cause; all run, whatever one of them answers."""
+    """Run publishes in order of cause; all run, whatever one of them answers."""
     due = list_due(run, PUBLISH, causes)
     if due == 0:
         return
@@ -252,13 +252,13 @@ def handle(run: Run, cause: int, kind: int) -> None:
 
 
 def mark_changed(run: Run) -> None:
-    """Updates have changed something: the variables, or a signal that they took."""
+    """Note that updates have changed something: variables, or a signal that they took."""
     run.answers.changed_now = 1
     run.answers.changed_in_step = 1
 
 
 def accept_all(run: Run, handler: Handler) -> None:
-    """A handler has succeeded: what it has left goes into the working copy."""
+    """Write the results of a handler that has succeeded into the working copy."""
     if run.plan.shares_variables != 0:
         record_writers(run, handler)
     if handler.cause in (TRIGGERED, SIGNALED) and changes_states(run, handler):
@@ -301,7 +301,7 @@ def changes_states(run: Run, handler: Handler) -> bool:
 
 
 def run_handler(run: Run, handler: Handler) -> None:
-    """Fill in what it may change, and call it; its answer is in ``answers.latest``."""
+    """Call a handler with copies of what it may change; its answer is in ``answers.latest``."""
     run.answers.latest = FAILED_STATUS
     run.passing.duration = 0.0
     realize(run, REPORT if handler.needs_report != 0 else MOTION)
@@ -358,13 +358,13 @@ def check_results(run: Run, handler: Handler) -> None:
 
 
 def clear_writers(run: Run) -> None:
-    """No handler of this kind and cause has written anything at this instant."""
+    """Forget who has written variables: a cause of this kind begins."""
     for m in range(run.y.shape[0] + run.p.shape[0] + run.d.shape[0] + run.k.shape[0]):
         run.writers[m] = 0
 
 
 def record_writers(run: Run, handler: Handler) -> None:
-    """Note what a handler has written; a finding, once for each handler, where another one has before.
+    """Note what a handler has written; report, once for each handler, if another one has before.
 
     Both have read the values before the instant, so what the earlier one wrote is lost.
     """

@@ -43,8 +43,8 @@ from cosim.step.search_points import (
     values_at,
 )
 from cosim.step.straight_witnesses import UNCLEAR, first_part
-from cosim.step.triggered import store_located_window, trigger_handlers
-from cosim.step.watched import (
+from cosim.step.triggered import record_isolated_window, record_window, trigger_handlers
+from cosim.step.witness_values import (
     RATE_SPACING,
     above,
     compute_rates,
@@ -112,7 +112,7 @@ def start_witnesses(run: Run, goes_on: bool) -> None:
 
 
 def store_witness_values(run: Run) -> None:
-    """At the end of a step: what is written from here on is a jump from these values."""
+    """Store the values of witnesses at the end of a step: later writes are jumps from these."""
     for i in range(len(run.witnesses)):
         now = value(run, i)
         run.witnesses[i].value = now
@@ -139,7 +139,7 @@ def predicts_events(run: Run) -> bool:
 
 
 def next_predicted_crossing(run: Run) -> float:
-    """When the next crossing is predicted; infinite when none is."""
+    """The time of the next predicted crossing, s; infinite if none is predicted."""
     first = math.inf
     if predicts_events(run):
         for witness in run.witnesses:
@@ -149,7 +149,7 @@ def next_predicted_crossing(run: Run) -> float:
 
 
 def store_start_levels(run: Run) -> None:
-    """At the start of a step: the witnesses, and the levels that they are compared with."""
+    """Store the witnesses at the start of a step, and the levels that they are compared with."""
     exclude_held(run)
     run.course.has_bands = 0
     for i in range(len(run.witnesses)):
@@ -174,7 +174,7 @@ def store_start_levels(run: Run) -> None:
 
 
 def isolation_window(run: Run) -> float:
-    """To which length triggered events are located; NaN when they are not."""
+    """The length of the window to which events are isolated, s; NaN if they are not isolated."""
     accuracy = run.options.accuracy
     fixed = run.method_settings.fixed_step
     if accuracy != accuracy:
@@ -216,14 +216,14 @@ def isolate_witness(run: Run, start: float) -> None:
         if has_crossed and run.y.shape[0] > 0 and run.method_settings.fixed_step == 0.0:
             raise NoAccuracy()
         if has_crossed:
-            store_located_window(run, start, False)
+            record_window(run, start)
             compute_rates(run, RATE_SPACING)
     else:
         has_crossed = search_kept_step(run, start, window)
         if has_crossed:
             has_crossed = step_to_crossing(run, window)
         if has_crossed:
-            store_located_window(run, min(run.search_window.start, run.clock.time), True)
+            record_isolated_window(run, min(run.search_window.start, run.clock.time))
         report_nan_inside(run)
         if predicts_events(run):
             predict_crossings(run, start, stop, AIM * window)
@@ -235,7 +235,7 @@ def isolate_witness(run: Run, start: float) -> None:
 
 
 def clear_located(run: Run) -> None:
-    """No witness has crossed in this step so far."""
+    """Forget the located window: no witness has crossed in this step so far."""
     run.located.start = math.nan
 
 
@@ -325,7 +325,7 @@ def search_again(run: Run, start: float, end: float, shortest: float, difference
 
 
 def restore_window(run: Run, start: float, end: float) -> None:
-    """The window that was known before the last search."""
+    """Restore the window that was known before the last search."""
     points = points_of(run)
     copy_point(points, ASIDE, LEFT)
     copy_point(points, ASIDE + 1, RIGHT)

@@ -35,7 +35,7 @@ from cosim.run_data.records.witnesses import (
 from cosim.run_data.run import Run
 from cosim.step.block_calls import copy_cache, probed
 from cosim.step.holds import is_held
-from cosim.step.watched import (
+from cosim.step.witness_values import (
     RATE_SPACING,
     compute_rates,
     direction_of,
@@ -203,7 +203,7 @@ def largest_state(run: Run) -> float:
 
 
 def start_zeros(run: Run) -> None:
-    """At the beginning of a run: which witnesses lie at zero; a start has set them there."""
+    """Find the witnesses that lie at zero at the beginning of a run: the start has set them there."""
     measure_rounding(run)
     for i in range(len(run.witnesses)):
         witness = run.witnesses[i]
@@ -309,14 +309,14 @@ def list_arrivals(run: Run) -> bool:
     return some
 
 
-def is_own(run: Run, handler: Handler, i: int) -> bool:
+def is_handler_of(handler: Handler, i: int) -> bool:
     """Whether a handler is called by a witness."""
     return handler.cause == TRIGGERED and handler.flag == i
 
 
 def may_be_set(run: Run, handler: Handler, i: int) -> bool:
     """Whether it matters that a handler has set a witness: it lies at zero, or passes it at this instant."""
-    fires = run.has_fired[i] != 0 and not is_own(run, handler, i)
+    fires = run.has_fired[i] != 0 and not is_handler_of(handler, i)
     return fires or run.witnesses[i].band >= 0.0
 
 
@@ -352,7 +352,7 @@ def mark_set_witnesses(run: Run, handler: Handler) -> None:
         set_value = value(run, i) if run.witnesses[i].band >= 0.0 else 0.0
         distance = abs(moved_cache[run.probes[i].value] - set_value)
         if distance < 0.5 * rounding(run, i) and may_be_set(run, handler, i):
-            run.was_set[i] = SET_BY_OWN if is_own(run, handler, i) else SET_BY_ANOTHER
+            run.was_set[i] = SET_BY_OWN if is_handler_of(handler, i) else SET_BY_ANOTHER
 
 
 def call_with_moved_states(run: Run, handler: Handler) -> bool:

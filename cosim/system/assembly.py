@@ -22,16 +22,16 @@ from cosim.contracts.solver import Solver
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
 from cosim.stage import Stage
 from cosim.system import adapter, copy_blocks
+from cosim.system.alike_parts import OfDeclarations, alike_parts, parts_with
 from cosim.system.blocks import Block, Slot
 from cosim.system.dependency_graph import Graph
 from cosim.system.elements import resize
 from cosim.system.layout import Layout
 from cosim.system.linked_slots import Connection
-from cosim.system.of_declarations import OfDeclarations, alike_parts, parts_with
 from cosim.system.projection import Projection
 from cosim.system.row_plan import OWN_ROLES, RowPlan
 from cosim.system.timers import check_timers
-from cosim.system.unwritten import check_results, check_sources, mark_unknown
+from cosim.system.unwritten_quantities import check_results, check_sources, mark_unknown
 from cosim.system.wiring import Wiring
 from cosim.value_text import quote
 

@@ -5,7 +5,7 @@ The integers of a row are offsets and sizes; their number is in ``__row__`` of e
 
 
 def zero(t, y, p, d, k, h, c, ints, first, count):
-    """Row: offset, size."""
+    """Zero accumulators. Row: offset, size."""
     for i in range(count):
         row = first + 2 * i
         target = ints[row]
@@ -13,34 +13,29 @@ def zero(t, y, p, d, k, h, c, ints, first, count):
             c[target + j] = 0.0
 
 
-def copy_y(t, y, p, d, k, h, c, ints, first, count):
-    """Row: offset in y, offset in c, size."""
+def copy_reals(source, c, ints, first, count):
+    """Copy stretches of an array into the cache; a row has the offsets in both and the size."""
     for i in range(count):
         row = first + 3 * i
-        source = ints[row]
+        place = ints[row]
         target = ints[row + 1]
         for j in range(ints[row + 2]):
-            c[target + j] = y[source + j]
+            c[target + j] = source[place + j]
+
+
+def copy_y(t, y, p, d, k, h, c, ints, first, count):
+    """Row: offset in y, offset in c, size."""
+    copy_reals(y, c, ints, first, count)
 
 
 def copy_p(t, y, p, d, k, h, c, ints, first, count):
     """Row: offset in p, offset in c, size."""
-    for i in range(count):
-        row = first + 3 * i
-        source = ints[row]
-        target = ints[row + 1]
-        for j in range(ints[row + 2]):
-            c[target + j] = p[source + j]
+    copy_reals(p, c, ints, first, count)
 
 
 def copy_d(t, y, p, d, k, h, c, ints, first, count):
     """Row: offset in d, offset in c, size."""
-    for i in range(count):
-        row = first + 3 * i
-        source = ints[row]
-        target = ints[row + 1]
-        for j in range(ints[row + 2]):
-            c[target + j] = d[source + j]
+    copy_reals(d, c, ints, first, count)
 
 
 def copy_k(t, y, p, d, k, h, c, ints, first, count):

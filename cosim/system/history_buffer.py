@@ -1,6 +1,6 @@
-"""Histories for who has their arrays: the methods of `History` as functions of its two fields.
+"""The methods of `History` as functions of its two arrays, for kernel functions that ask for these.
 
-Kernel functions that ask for ``past`` and ``past_ring`` call them. Those with a view write
+Kernel functions with ``past`` and ``past_ring`` among their arguments call them. Those with a view write
 ``s.past.append(…)``.
 """
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from cosim.component.component import Component
 from cosim.component.declaration import Declaration
 from cosim.contracts.measure import Measure
+from cosim.system.alike_parts import Alike
 from cosim.system.layout import STATE_KINDS
-from cosim.system.of_declarations import Alike
 from cosim.system.signals import NOT_READABLE, main_output_or_none
 from cosim.system.variable import Variable
 

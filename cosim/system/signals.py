@@ -9,9 +9,9 @@ from typing import NamedTuple
 from cosim.component.component import Component
 from cosim.component.declaration import Declaration
 from cosim.errors import LookUpError, ModelError
+from cosim.system.alike_parts import OfDeclarations
 from cosim.system.blocks import Slot
 from cosim.system.layout import Layout
-from cosim.system.of_declarations import OfDeclarations
 from cosim.unit_text import unit_product
 
 PATH = re.compile(r"^(?P<part>[A-Za-z_]\w*)(?:\.(?P<name>[A-Za-z_]\w*))?(?:\[(?P<index>\d+)\])?$")

@@ -25,6 +25,7 @@ from cosim.html_table import html_table
 from cosim.last_result_cache import reuse_last
 from cosim.stage import Stage
 from cosim.system import state_bytes
+from cosim.system.alike_parts import parts_with
 from cosim.system.assembly import Assembly
 from cosim.system.block_failure import block_failure
 from cosim.system.blocks import (
@@ -36,7 +37,6 @@ from cosim.system.derivative_structure import derivative_structure
 from cosim.system.input_lines import InputLines
 from cosim.system.layout import STATE_KINDS
 from cosim.system.list_variables import list_variables, nominal_sizes
-from cosim.system.of_declarations import parts_with
 from cosim.system.parameter_check import ParameterCheck
 from cosim.system.schedule import Schedule
 from cosim.system.signals import Signal, SignalColumns, main_output
@@ -320,7 +320,7 @@ class System(FixedAttributes):
         return arrays
 
     def new_cache(self) -> NDArray[np.float64]:
-        """An empty cache."""
+        """A cache of zeros, with NaN in slots whose values are not known."""
         cache = np.zeros(self.assembly.layout.sizes["c"])
         for slot in self.assembly.nan_slots:
             cache[slot.offset : slot.offset + slot.size] = np.nan

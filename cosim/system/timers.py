@@ -11,7 +11,7 @@ from cosim.component.component import Component
 from cosim.component.kernel_function import Handler
 from cosim.errors import Problem, UnitError
 from cosim.rational import LARGEST_RESOLUTION
-from cosim.system.of_declarations import parts_of_classes
+from cosim.system.alike_parts import parts_of_classes
 from cosim.units import exact_quantity
 
 SHOWN = 8  # timers that one error names

@@ -16,7 +16,7 @@ from cosim.component.component import Component
 from cosim.component.declaration import Declaration
 from cosim.component.unit_rules import read_rule
 from cosim.errors import CosimError, UnitError
-from cosim.system.of_declarations import Alike, OfDeclarations, alike_parts, parts_with
+from cosim.system.alike_parts import Alike, OfDeclarations, alike_parts, parts_with
 from cosim.system.signals import Place
 from cosim.unit_text import coherent, unit_product
 from cosim.units import conversion

@@ -120,7 +120,7 @@ class _Waiting:
         return answer
 
     def close(self) -> None:
-        """End it."""
+        """Kill the process and read what it has written to its standard error."""
         if self.errors.closed:
             return
         with contextlib.suppress(ProcessLookupError):

@@ -302,7 +302,7 @@ class KeptInstance:
         return instance
 
     def discard(self) -> None:
-        """Free it."""
+        """Free the kept instance, if there is one."""
         if self._instance is not None:
             self._free()
             self._instance = self._unpacked = None

@@ -36,13 +36,14 @@ from cosim_master.coupling.check_participants import (
     check_abilities,
     check_clocks,
     check_copies,
+    check_joint,
     check_last_step,
     check_starts,
     check_steps,
     check_tolerances,
 )
 from cosim_master.coupling.errors import WiringProblem, problem
-from cosim_master.coupling.feedthrough import override_feedthrough
+from cosim_master.coupling.feedthrough import override_feedthroughs
 from cosim_master.coupling.instant_graph import feedthrough_loops
 from cosim_master.coupling.link import Link
 from cosim_master.coupling.run_settings import CommunicationPoints, RunOptions, only_experiment, step_of
@@ -180,7 +181,8 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
             self.tolerances, faults = check_tolerances(self.participants, tolerance, tolerances or {})
             problems += faults
             self.feedthrough = dict(feedthrough or {})
-            problems += self._override_feedthrough()
+            if self.feedthrough:
+                problems += override_feedthroughs(self.descriptions, self.participants, self.feedthrough)
             unknown = [name for name in participants if name not in self.descriptions]
             problems += self._connect(connections, starts or {}, unknown)
             problems += [*check_copies(self.descriptions), *check_clocks(self.descriptions)]
@@ -188,7 +190,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
             self.step_multiple, faults = check_steps(
                 self.participants, steps or {}, self.step, self._exchanging
             )
-            problems += [*faults, *self._check_joint(), *self._read_bonds(bonds)]
+            problems += [*faults, *check_joint(self.joint, self.step_multiple), *self._read_bonds(bonds)]
         self.order, self.loops = list(self.descriptions), list[FeedthroughLoop]()
         self.remarks: list[str] = []
         self._failures: list[str] = []
@@ -390,7 +392,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         ModelError
             Every fault, with file and line.
         """
-        from cosim_ssp.couple import couple_ssp  # reads XML: late
+        from cosim_ssp.couple_ssp import couple_ssp  # reads XML: late
 
         loop = couple_ssp(cls, path, variant, starts, inputs, **options)
         keywords = {"starts": starts, "inputs": inputs, **options}
@@ -609,30 +611,6 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
     def _is_connected(self) -> bool:
         """Whether there is an order of participants to find, and feedthrough to know of."""
         return bool(self.links) or self.joint is not None
-
-    def _check_joint(self) -> list[WiringProblem]:
-        """A problem for each member of the joint system with a step of its own."""
-        return [
-            problem(
-                ("participants", name, "step"), "is solved jointly with others: it has no step of its own"
-            )
-            for name in ([] if self.joint is None else self.joint.names)
-            if self.step_multiple.get(name, 1) > 1
-        ]
-
-    def _override_feedthrough(self) -> list[WiringProblem]:
-        """Write the user's declarations of feedthrough into the descriptions."""
-        problems = []
-        for name, override in self.feedthrough.items():
-            if name not in self.participants:
-                text = str(cosim.LookUpError("participant", name, self.participants))
-                problems.append(problem(("participants", name), text))
-            elif name in self.descriptions:
-                try:
-                    self.descriptions[name] = override_feedthrough(self.descriptions[name], override)
-                except ValueError as error:
-                    problems.append(problem(("participants", name, "feedthrough"), str(error)))
-        return problems
 
     def settle_order(self) -> None:
         """Find out which loops of direct feedthrough are real, and order the participants so.

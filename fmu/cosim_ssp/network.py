@@ -171,7 +171,7 @@ GIVES, TAKES, BOTH = "gives", "takes", "both"
 
 
 def text_of(point: Point) -> str:
-    """``plant.mass``."""
+    """The text of a point: ``plant.mass``."""
     return ".".join([*point[0], point[1]])
 
 

@@ -44,7 +44,7 @@ class Document:
         return f"{self.name}:{element.sourceline}"
 
     def say(self, element: Element, text: str) -> None:
-        """Add a finding."""
+        """Add a finding at the place of an element."""
         self.package.say(self.place(element), text)
 
     def unit(self, element: Element) -> Unit | None:

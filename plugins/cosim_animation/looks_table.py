@@ -17,7 +17,7 @@ class LooksTable(cosim.ModelTable):
     prefix: ClassVar[str] = "animation"
 
     def read(self, model: cosim.Model, name: str, entry: dict[str, Any], report: Report) -> None:
-        """Add the shape."""
+        """Add a shape to the model."""
         self.add_part(model, name, entry, report)
 
     def schema(self, parts: Mapping[str, Any]) -> dict[str, Any]:

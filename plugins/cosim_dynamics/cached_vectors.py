@@ -19,7 +19,7 @@ def reals_at(c: Any, slot: int, count: int) -> Any:
 
 
 def real_at(c: Any, slot: int) -> float:
-    """One real."""
+    """The real at an offset of the cache."""
     return reals_at(c, slot, 1)[0]
 
 
@@ -30,7 +30,7 @@ def vector_at(c: Any, slot: int) -> Three:
 
 
 def spatial_at(c: Any, slot: int) -> Six:
-    """A spatial vector."""
+    """The spatial vector that begins at an offset of the cache."""
     x = reals_at(c, slot, 6)
     return (x[0], x[1], x[2], x[3], x[4], x[5])
 
@@ -71,7 +71,7 @@ def rigid_inertia_at(c: Any, slot: int) -> Ten:
 
 
 def put_real(c: Any, slot: int, x: float) -> None:
-    """Write one real."""
+    """Write a real to an offset of the cache."""
     reals_at(c, slot, 1)[0] = x
 
 
@@ -102,7 +102,7 @@ def put_rotation(c: Any, slot: int, R: Any) -> None:
 
 
 def put_pose(c: Any, slot: int, X: Any) -> None:
-    """Write a pose."""
+    """Write a pose, twelve numbers, to an offset of the cache."""
     x = reals_at(c, slot, 12)
     for i in range(12):
         x[i] = X[i]

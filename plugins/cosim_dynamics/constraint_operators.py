@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim_dynamics.equations_of_constraints import offered_name, written_equations
 from cosim_dynamics.sval import SVal
-from cosim_dynamics.trace import TIME
+from cosim_dynamics.symbol_kernel import TIME
 from cosim_dynamics.tree_motion import TreeMotion
 from cosim_mechanics import contracts
 

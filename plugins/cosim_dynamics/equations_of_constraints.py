@@ -12,7 +12,7 @@ import cosim
 from cosim_dynamics.sval import SVal, as_sval
 from cosim_dynamics.sval_triple import SValTriple
 from cosim_dynamics.symbol import SymbolGraph, cos, sin, sqrt
-from cosim_dynamics.trace import TIME
+from cosim_dynamics.symbol_kernel import TIME
 from cosim_dynamics.traced_part import TracedPart
 from cosim_mechanics import contracts
 

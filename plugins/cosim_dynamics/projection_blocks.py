@@ -110,7 +110,7 @@ def normal_part_block(
 def velocity_block(
     t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int
 ) -> None:
-    """Correct the speeds."""
+    """Correct the speeds so that they meet the constraints of each group."""
     mechanism = mechanism_at(ints, first)
     for group in mechanism.groups:
         arrays = constraint_arrays(c, mechanism, group)

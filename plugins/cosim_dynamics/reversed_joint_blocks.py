@@ -49,7 +49,7 @@ class ReversedJoint(Record):
 def reversed_pose_block(
     t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int
 ) -> None:
-    """X_MF and H_MF."""
+    """Compute X_MF and H_MF of joints whose child is the inner body, from X_FM and H_FM."""
     for joint in rows_of(ReversedJoint, ints, first, count):
         X_FM = pose_at(c, joint.X_FM)
         put_pose(c, joint.X_MF, inverse(X_FM))
@@ -63,7 +63,7 @@ def reversed_pose_block(
 def reversed_velocity_block(
     t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int
 ) -> None:
-    """(dH_MF/dt) u."""
+    """Compute (dH_MF/dt) u of joints whose child is the inner body."""
     for joint in rows_of(ReversedJoint, ints, first, count):
         X_FM = pose_at(c, joint.X_FM)
         w = (0.0, 0.0, 0.0)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import Block, Record
 from cosim_dynamics.symbol import SymbolGraph
-from cosim_dynamics.trace import TIME, write_kernel
+from cosim_dynamics.symbol_kernel import TIME, write_kernel
 
 if TYPE_CHECKING:
     from cosim.kit import Assembly, Slot

@@ -33,7 +33,7 @@ from cosim.kit import (
 from cosim_lowering.c_schedule import CSchedule, KnownCall, done_and_returned
 from cosim_lowering.linking import GROWS, constants_of, plan_of
 from cosim_lowering.program import Program
-from cosim_lowering.reported import reported_alone
+from cosim_lowering.report_blocks import reported_alone
 
 CALLERS = {
     BLOCK_SIGNATURE: "call_block",

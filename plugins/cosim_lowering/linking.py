@@ -29,7 +29,7 @@ from cosim_lowering.numbered_calls import (
     global_name,
 )
 from cosim_lowering.program import OF_TANGENTS, Program
-from cosim_lowering.reported import reported_alone
+from cosim_lowering.report_blocks import reported_alone
 from cosim_lowering.schedule import Schedule
 
 log = logging.getLogger("cosim.native")

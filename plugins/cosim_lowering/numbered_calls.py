@@ -45,7 +45,7 @@ def parameters(letters: str, names: Sequence[str]) -> list[str]:
 
 
 def kinds(typed: Sequence[str]) -> str:
-    """The types alone."""
+    """The types of typed parameters, without their names."""
     return ", ".join(word.split()[0] for word in typed)
 
 

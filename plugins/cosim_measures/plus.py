@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import cosim
+from cosim_measures.same_unit_operands import SameUnitOperands
 
 
-class Plus(cosim.Measure):
+class Plus(SameUnitOperands):
     """Sum of two signals of the same unit.
 
     Law: value = first + second, and so for the derivatives; NaN where one of them has none.
 
-    Parameters
-    ----------
-    first, second : measure or path of a signal
-        Vectors are taken element by element, a number serves all elements.
+    Parameters are those of `SameUnitOperands`.
 
     Examples
     --------
@@ -22,10 +20,6 @@ class Plus(cosim.Measure):
     """
 
     known_as = ("sum", "add")
-    unit_from = "first"
-
-    first = cosim.source(description="left operand")
-    second = cosim.source(unit="{first}", description="right operand")
 
     @cosim.kernel
     def value(first, second, value):

@@ -40,10 +40,6 @@ if TYPE_CHECKING:
     from cosim_mechanics.contracts import coordinate as coordinate
     from cosim_mechanics.contracts import dissipated_energy as dissipated_energy
     from cosim_mechanics.contracts import supplied_energy as supplied_energy
-    from cosim_mechanics.corners import box_corners as box_corners
-    from cosim_mechanics.corners import capsule_ends as capsule_ends
-    from cosim_mechanics.corners import hull_triangles as hull_triangles
-    from cosim_mechanics.corners import hull_vertices as hull_vertices
     from cosim_mechanics.cylinder import Cylinder as Cylinder
     from cosim_mechanics.energy import Energy as Energy
     from cosim_mechanics.forces.actuator import Actuator as Actuator
@@ -86,6 +82,10 @@ if TYPE_CHECKING:
     from cosim_mechanics.position import Position as Position
     from cosim_mechanics.rigid_body import RigidBody as RigidBody
     from cosim_mechanics.screw import Screw as Screw
+    from cosim_mechanics.shape_points import box_corners as box_corners
+    from cosim_mechanics.shape_points import capsule_ends as capsule_ends
+    from cosim_mechanics.shape_points import hull_triangles as hull_triangles
+    from cosim_mechanics.shape_points import hull_vertices as hull_vertices
     from cosim_mechanics.shapes import Shape as Shape
     from cosim_mechanics.slider import Slider as Slider
     from cosim_mechanics.translation import Translation as Translation

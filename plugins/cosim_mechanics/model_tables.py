@@ -87,7 +87,7 @@ class JointsTable(MechanicsTable):
     table = "joints"
 
     def read(self, model: cosim.Model, name: str, entry: dict[str, Any], report: Report) -> None:
-        """Add the joint."""
+        """Add a joint to the model; `child` names the body that it moves."""
         if "child" not in entry:
             report("child", "child is missing: the name of the body that this joint moves")
         else:
@@ -100,7 +100,7 @@ class ElementsTable(MechanicsTable):
     table = "elements"
 
     def read(self, model: cosim.Model, name: str, entry: dict[str, Any], report: Report) -> None:
-        """Add the part."""
+        """Add a part to the model."""
         self.add(model, name, entry, report)
 
 

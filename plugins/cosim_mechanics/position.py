@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import cosim
-from cosim_mechanics import contracts
-from cosim_mechanics.direction import direction_parameter
-from cosim_mechanics.spatial import dot, point_parameter, point_velocity
+from cosim_mechanics.spatial import dot, point_velocity
 from cosim_mechanics.spatial import station as located
+from cosim_mechanics.station_measure import StationMeasure
 
 
-class Position(cosim.Measure):
+class Position(StationMeasure):
     """Position in Ground of a station of a body, along a fixed direction.
 
     Law: value = e . p_GS, and its derivative e . v_GS, with p_GS from Ground's origin to the station.
@@ -32,9 +31,6 @@ class Position(cosim.Measure):
     [0.0, 0.0, 0.1]
     """
 
-    of = contracts.body(description="the body that carries the station")
-    axis = direction_parameter("direction in Ground: x, y, z or three numbers", "x")
-    station = point_parameter("the point, in the body's frame")
     value = cosim.cache_slot(unit="m", description="position along the axis")
     value_dot = cosim.cache_slot(unit="m/s", description="velocity along the axis")
 

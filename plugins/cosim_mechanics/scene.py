@@ -10,8 +10,8 @@ import numpy as np
 
 import cosim
 from cosim_mechanics.contracts.joint import Joint
-from cosim_mechanics.corners import hull_triangles
 from cosim_mechanics.forces.solids import BOX, BRISTLES, CYLINDER, FEATURES, HALF_SPACE, MESH, ROUND
+from cosim_mechanics.shape_points import hull_triangles
 from cosim_mechanics.shapes import Shape, Solid
 from cosim_mechanics.spatial import pose
 

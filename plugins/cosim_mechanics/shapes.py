@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import cosim
-from cosim_mechanics.corners import box_corners, capsule_ends, hull_triangles, hull_vertices
 from cosim_mechanics.forces.solids import BOX, CYLINDER, HALF_SPACE, MESH, ROUND, extent_of
+from cosim_mechanics.shape_points import box_corners, capsule_ends, hull_triangles, hull_vertices
 from cosim_mechanics.spatial import pose
 
 Contacts: TypeAlias = list[tuple[str, dict[str, Any]]]

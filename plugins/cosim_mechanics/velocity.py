@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import cosim
-from cosim_mechanics import contracts
-from cosim_mechanics.direction import direction_parameter
-from cosim_mechanics.spatial import angular, cross, dot, linear, plus, point_parameter, rotate
+from cosim_mechanics.spatial import angular, cross, dot, linear, plus, rotate
+from cosim_mechanics.station_measure import StationMeasure
 
 
-class Velocity(cosim.Measure):
+class Velocity(StationMeasure):
     """Velocity in Ground of a station of a body, along a fixed direction.
 
     Law: value = e . (v_GB + w_GB x r), and its derivative e . (a_GB + alpha_GB x r + w_GB x (w_GB x r)),
@@ -32,9 +31,6 @@ class Velocity(cosim.Measure):
     [0.0, 0.0, 1.0]
     """
 
-    of = contracts.body(description="the body that carries the station")
-    axis = direction_parameter("direction in Ground: x, y, z or three numbers", "x")
-    station = point_parameter("the point, in the body's frame")
     value = cosim.cache_slot(unit="m/s", description="velocity along the axis")
     value_dot = cosim.cache_slot(unit="m/s2", description="acceleration along the axis")
 

@@ -49,7 +49,7 @@ class Geom:
 
     @property
     def volume(self) -> float:
-        """m3."""
+        """The volume of the geom, m3."""
         if self.kind == "box":
             return 8.0 * math.prod(self.sizes)
         if self.kind == "ellipsoid":

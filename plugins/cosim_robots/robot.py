@@ -95,7 +95,7 @@ class RobotJoint:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether nothing moves."""
+        """Whether the joint is a weld."""
         return self.kind == "weld"
 
     @property

@@ -8,13 +8,20 @@ import cosim
 class Bounded(cosim.Measure):
     """Base of signals that have a kink at two bounds of their source; a subclass says what the value is.
 
-    Reaching and leaving a bound is an event (Triggered), so the kink is at the end of a step.
+    Reaching and leaving a bound is an event (Triggered), so the kink is at the end of a step. Of a vector the
+    first element's kinks are events; steps end at those of the others, too.
 
     Parameters
     ----------
     source : measure or path of a signal
     lower, upper : float, in the unit of the source
         The bounds; with lower above upper a run ends with an error that says so.
+
+    Returns
+    -------
+    value : in the unit of the source
+    kinks : int
+        How often a bound was reached or left.
     """
 
     unit_from = "source"

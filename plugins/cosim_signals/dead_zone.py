@@ -13,18 +13,7 @@ class DeadZone(Bounded):
     those of the source outside, 0 between. Reaching and leaving a bound is an event (Triggered), so the
     kink is at the end of a step.
 
-    Of a vector the first element's kinks are events. Steps end at those of the others, too.
-
-    Parameters
-    ----------
-    source, lower, upper
-        As for `Bounded`.
-
-    Returns
-    -------
-    value : in the unit of the source
-    kinks : int
-        How often a bound was reached or left.
+    Parameters, results and the kinks of vectors are those of `Bounded`.
 
     References
     ----------

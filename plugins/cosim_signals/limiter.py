@@ -12,18 +12,7 @@ class Limiter(Bounded):
     Law: value = min(max(source, lower), upper); the derivatives are those of the source between the bounds,
     0 at them. Reaching and leaving a bound is an event (Triggered), so the kink is at the end of a step.
 
-    Of a vector the first element's kinks are events. Steps end at those of the others, too.
-
-    Parameters
-    ----------
-    source, lower, upper
-        As for `Bounded`.
-
-    Returns
-    -------
-    value : in the unit of the source
-    kinks : int
-        How often a bound was reached or left.
+    Parameters, results and the kinks of vectors are those of `Bounded`.
 
     References
     ----------

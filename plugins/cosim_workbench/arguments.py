@@ -68,7 +68,7 @@ class RegisteredId:
         self.kinds = kinds
 
     def __call__(self, typed: str) -> str:
-        """The id."""
+        """The whole id of a typed one, of which the part behind the dot suffices if it is unique."""
         ids = self.ids()
         matches = [id for id in ids if id.rpartition(".")[2] == typed]
         if typed in ids:

@@ -14,7 +14,7 @@ class ComponentsTable(cosim.ModelTable):
     table = "components"
 
     def read(self, model: cosim.Model, name: str, entry: dict[str, Any], report: Any) -> None:
-        """Add the part."""
+        """Add a part to the model."""
         self.add_part(model, name, entry, report)
 
     def schema(self, parts: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import cosim
@@ -29,6 +30,29 @@ def add_threads(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--threads", type=int, metavar="NUMBER", help="number of threads (the number of processors)"
     )
+
+
+def add_scenario(parser: argparse.ArgumentParser) -> None:
+    """Arguments ``--variant`` and ``--inputs``, which scenarios and SSPs take."""
+    parser.add_argument("--variant", metavar="NAME", help="variant of a scenario or an SSP")
+    parser.add_argument(
+        "--inputs",
+        type=Path,
+        metavar="FILE",
+        help="values over time for unconnected inputs of a scenario: .csv",
+    )
+
+
+def scenario_settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The variant and the inputs that were typed."""
+    typed = vars(arguments)
+    return {key: typed[key] for key in ("variant", "inputs") if typed[key] is not None}
+
+
+def refuse_for_model(arguments: argparse.Namespace) -> None:
+    """`CosimError` for a variant or inputs beside the file of a model, which has neither."""
+    if odd := scenario_settings(arguments):
+        raise cosim.CosimError(f"{arguments.model}: --{min(odd)} applies only to a scenario or an SSP")
 
 
 def typed_settings(arguments: argparse.Namespace) -> dict[str, Any]:

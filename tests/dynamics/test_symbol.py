@@ -11,7 +11,7 @@ import cosim
 from cosim import kit
 from cosim_dynamics import SVal, cos, sin, sqrt
 from cosim_dynamics.symbol import SymbolGraph
-from cosim_dynamics.trace import write_kernel
+from cosim_dynamics.symbol_kernel import write_kernel
 
 SIGNATURE = "fFFFIFFIii>v"
 

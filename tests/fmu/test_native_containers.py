@@ -494,7 +494,7 @@ class TestFmusOfOthers:
     def test_what_loads_them_compiles_for_all_platforms(self, target: str, tmp_path: Path) -> None:
         pytest.importorskip("ziglang")
         words = [sys.executable, "-m", "ziglang", "cc", "-target", target, *WARNINGS, "-c"]
-        made = [*words, "-o", str(tmp_path / "foreign.o"), str(SHELL / "foreign.c")]
+        made = [*words, "-o", str(tmp_path / "foreign_library.o"), str(SHELL / "foreign_library.c")]
         done = subprocess.run(made, capture_output=True, text=True, check=False, timeout=600)
         assert done.returncode == 0, done.stderr[-2000:]
 

@@ -189,7 +189,7 @@ class ExpressionWriter:
         return name
 
     def held_tangents(self, tangents: Tangents) -> Tangents:
-        """Tangents under names."""
+        """The tangents, each stored under a name, so that it is computed once."""
         if isinstance(tangents, tuple):
             return tuple(map(self.held_tangents, tangents))
         return None if tangents is None else [self.held(text) for text in tangents]

@@ -42,7 +42,7 @@ class Simplifier:
         self.unchanging: set[str] = set()
 
     def simplify(self, functions: Iterable[Function]) -> None:
-        """Simplify all functions."""
+        """Simplify these functions, into `functions` by their symbols."""
         for function in functions:
             self.functions[function.symbol] = self._simplified(function, {}, function.symbol)
 

@@ -127,7 +127,7 @@ class Reader(ExpressionReader):
         self.caught: list[tuple[str | None, str]] = []  # names of what is caught, and of their numbers
 
     def read(self) -> None:
-        """Fill the function."""
+        """Read parameters and body into the typed function; refuse what it cannot have."""
         arguments, rest = self.tree.args.args, self.tree.args.vararg
         count = len(self.argument_types)
         if count < len(arguments) or (rest is None and count > len(arguments)):

@@ -129,7 +129,7 @@ class Module:
         self.functions: list[str] = []
 
     def text(self) -> str:
-        """The file."""
+        """The text of the file: structures, declarations, functions."""
         return "\n".join(
             [HEAD, *self.types.structures.values(), *self.declared.values(), "", *self.functions]
         )
@@ -170,7 +170,7 @@ class FunctionWriter(ValueWriter):
         return self.local[name if self.function.variables[name] == kind else f"{name}.given"]
 
     def text(self) -> str:
-        """The definition."""
+        """The text of the definition of the function."""
         function = self.function
         head = self.head()
         for name, kind in function.parameters:

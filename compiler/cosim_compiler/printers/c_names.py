@@ -166,7 +166,7 @@ def words_of(type_: Type, types: Types) -> list[str]:
 
 
 def real(value: float) -> str:
-    """A double."""
+    """A double as a constant of C, in brackets if it is negative."""
     if value != value:
         return "NAN"
     if value in (float("inf"), -float("inf")):
@@ -176,7 +176,7 @@ def real(value: float) -> str:
 
 
 def whole(value: int) -> str:
-    """A 64-bit integer."""
+    """A 64-bit integer as a constant of C, in brackets if it is negative."""
     if value == -(2**63):
         return "INT64_MIN"
     text = str(value) if abs(value) < 2**31 else f"INT64_C({value})"

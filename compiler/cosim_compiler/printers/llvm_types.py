@@ -67,7 +67,7 @@ def real(value: float) -> str:
 
 
 def constant(type_: Type, value: object) -> str:
-    """A number."""
+    """A number as a constant of LLVM's IR."""
     if type_ is REAL:
         return real(float(value))  # type: ignore[arg-type]
     if type_ is TRUTH:

@@ -107,7 +107,7 @@ def _orelse(body: Sequence[Statement], indent: int) -> Iterator[str]:
 
 
 def text_of(node: Expression) -> str:
-    """An expression."""
+    """An expression as text for people."""
     if isinstance(node, form.Constant):
         return repr(node.value)
     if isinstance(node, form.Variable):

@@ -92,7 +92,7 @@ class FmuOptions:
 
     @property
     def selections(self) -> dict[str, Any]:
-        """Arguments of `select_variables`."""
+        """The options that select variables, as arguments of `select_variables`."""
         return {name: getattr(self, name) for name in SELECTIONS}
 
     def settings(self, model: cosim.Model) -> dict[str, Any]:

@@ -181,7 +181,7 @@ class ZigCompiler(Compiler):
     name: ClassVar[str] = "ziglang"
 
     def platforms(self) -> list[str]:
-        """All platforms."""
+        """All platforms: it compiles for each of them."""
         return list(PLATFORMS)
 
     def version(self) -> str:

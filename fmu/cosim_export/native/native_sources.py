@@ -35,7 +35,7 @@ from cosim_lowering.machine_code import MachineCode
 from cosim_lowering.program import Program
 
 SHELL = Path(__file__).parent / "shell"
-COMMON = ("instance", "arrays", "values", "held", "exchange", "saved")
+COMMON = ("instance", "arrays", "values", "derivatives", "held", "exchange", "saved")
 """Files of the shell that both versions of FMI share."""
 DEFAULT_SETTINGS: Mapping[str, Any] = {
     "integrator": "integrators.runge_kutta_merson",

@@ -66,7 +66,7 @@ class TypedClass:
         self.cls = self._imported(cls.__name__)
 
     def close(self) -> None:
-        """Forget the module."""
+        """Remove the module and its folder."""
         sys.modules.pop(self.module, None)
         self._folder.cleanup()
 

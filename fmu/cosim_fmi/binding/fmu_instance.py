@@ -431,7 +431,7 @@ class FmuInstance(ABC):
     # Model Exchange
 
     def set_time(self, time: float) -> None:
-        """S."""
+        """Set the time, s."""
         self.call("SetTime", time)
 
     def set_continuous_states(self, states: Any) -> None:

@@ -55,7 +55,7 @@ class LogReceiver:
         self.add(status, (message or b"").decode("utf-8", "replace"))
 
     def belongs_to(self, component: int) -> None:
-        """Messages of this instance of FMI 1.0 are for this receiver."""
+        """Route the messages of an instance of FMI 1.0 to this receiver."""
         _by_component[component] = self
 
     @contextmanager
@@ -347,7 +347,7 @@ class FmuLog:
         self.errors = self._before = 0
 
     def add(self, status: int, message: str) -> None:
-        """Add a message."""
+        """Add a message, and write it to the file if its level asks for it."""
         self.errors += status in (3, 4)
         self.messages.append((status, message.strip()))
         file = self._file  # a thread of the FMU may log while this one closes
@@ -357,7 +357,7 @@ class FmuLog:
                 file.write(printable(f"{word}: {message.strip()}\n"))
 
     def close(self) -> None:
-        """Write no more."""
+        """Close the file; later messages are only counted."""
         if self._file is not None:
             with suppress(OSError):
                 self._file.close()

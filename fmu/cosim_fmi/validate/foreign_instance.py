@@ -224,7 +224,7 @@ class ForeignInstance:
         return [x for _, group in groups for x in self.get(list(group))]
 
     def set_time(self, time: float) -> None:
-        """Model Exchange: s."""
+        """Set the time of a Model Exchange FMU, s."""
         self._call_checked(self.instance.set_time, time)
 
     def states(self) -> Row:

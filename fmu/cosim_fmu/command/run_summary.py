@@ -88,6 +88,6 @@ def _describe_order(loop: CoSimulation) -> str:
 
 
 def real_time_factor(result: cosim.Result) -> str:
-    """``18× real time``."""
+    """The speed of a run as text: ``18× real time``."""
     spent, span = result.statistics["wall_time"], float(result.time[-1] - result.time[0])
     return f"{span / spent:.3g}× real time" if spent > 0.0 and span > 0.0 else ""

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import cosim
 from cosim_master.coupling.coupling import Coupling
 from cosim_master.participants.isolation import DECLARED, Isolation
-from cosim_ssp.couple import couple_ssp
+from cosim_ssp.couple_ssp import couple_ssp
 from cosim_ssp.package import is_ssp
 
 Coupled = TypeVar("Coupled", bound=Coupling)

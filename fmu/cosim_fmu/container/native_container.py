@@ -32,6 +32,8 @@ from cosim_master.exchange.lead_exchanges import LEADING
 from cosim_master.run.stepped_run import can_divide
 from cosim_master.trust.assess_samples import ASSESSING
 
+FOREIGN = ("foreign", "foreign_library", "foreign_states", "foreign2", "foreign3")
+"""Files of the shell that run FMUs of others."""
 LEADING_IN_C = {f"cosim_{name}": entry for name, entry in LEADING.items()}
 ASSESSING_IN_C = {f"cosim_{name}": entry for name, entry in ASSESSING.items()}
 
@@ -105,7 +107,7 @@ class NativeContainer:
             variables=tuple(replace(v, array=arrays.get(v.causality, "c")) for v in shown),
             accuracy=self._run.accuracy if self._run.takes_tolerance else None,
         )
-        more: tuple[str, ...] = ("foreign", "foreign2", "foreign3") if self._run.has_fmus else ()
+        more: tuple[str, ...] = FOREIGN if self._run.has_fmus else ()
         if any(member.series is not None for member in self._run.members):
             more += ("series",)
         if self.is_assessed:

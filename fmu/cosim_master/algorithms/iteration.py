@@ -298,7 +298,7 @@ def start_differences(counts, numbers, table):
 
 
 def next_difference(counts, numbers, table):
-    """Move one value."""
+    """Move one value of the guess, to find the next column of the Jacobian by a difference."""
     n = counts[SIZE]
     k = counts[COLUMN]
     copy_row(counts, table, BASE, GUESS)
@@ -310,7 +310,7 @@ def next_difference(counts, numbers, table):
 
 
 def store_difference(counts, table):
-    """A column of the Jacobian."""
+    """Store a column of the Jacobian: the difference of residuals over that of the guess."""
     n = counts[SIZE]
     column = counts[COLUMN]
     matrix = table[(INVERSE + n) * n : (INVERSE + 2 * n) * n]

@@ -123,7 +123,7 @@ class Joint(cosim.MasterAlgorithm):
         )
 
     def initialize(self, exchange: Exchange, time: float) -> None:
-        """Forget earlier runs."""
+        """Initialize the algorithm of the other participants."""
         self.others.initialize(exchange, time)
 
     @property

@@ -73,6 +73,16 @@ def check_steps(
     return step_multiple, problems
 
 
+def check_joint(joint: Any, step_multiple: Mapping[str, int]) -> list[WiringProblem]:
+    """A problem for each member of a joint system (None: there is none) with a step of its own."""
+    text = "is solved jointly with others: it has no step of its own"
+    return [
+        problem(("participants", name, "step"), text)
+        for name in ([] if joint is None else joint.names)
+        if step_multiple.get(name, 1) > 1
+    ]
+
+
 def check_copies(descriptions: Descriptions) -> list[WiringProblem]:
     """A problem for each FMU that is used twice although it can be instantiated only once in a process."""
     first: dict[str, str] = {}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import cosim
 from cosim.kit import ParticipantDescription
+from cosim_master.coupling.errors import WiringProblem, problem
 from cosim_master.coupling.link import Link
 
 NONE = "none"
@@ -73,6 +74,25 @@ def passes_through(description: ParticipantDescription, into: Sequence[Link], ou
     outputs = with_causality(description, "output")
     outputs += [link.output for link in out_of]
     return any(direct_inputs(description, output) & connected for output in outputs)
+
+
+def override_feedthroughs(
+    descriptions: dict[str, ParticipantDescription],
+    participants: Collection[str],
+    overrides: Mapping[str, Any],
+) -> list[WiringProblem]:
+    """Write the user's declarations of feedthrough into the descriptions; a problem for each wrong one."""
+    problems = []
+    for name, override in overrides.items():
+        if name not in participants:
+            text = str(cosim.LookUpError("participant", name, participants))
+            problems.append(problem(("participants", name), text))
+        elif name in descriptions:
+            try:
+                descriptions[name] = override_feedthrough(descriptions[name], override)
+            except ValueError as error:
+                problems.append(problem(("participants", name, "feedthrough"), str(error)))
+    return problems
 
 
 def override_feedthrough(description: ParticipantDescription, override: Any) -> ParticipantDescription:

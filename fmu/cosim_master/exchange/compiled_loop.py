@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 import cosim
 from cosim_fmi.instances import same_folder
-from cosim_master.abilities import BeginsSteps, NativeCalls
+from cosim_master.abilities import NativeCalls
 from cosim_master.algorithms import exchange_layout as layout
 from cosim_master.algorithms.exchange_layout import ADVANCE
 from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory
@@ -32,13 +31,12 @@ from cosim_master.exchange.exchange_machine import (
     words_of,
 )
 from cosim_master.exchange.operations_in_python import OperationsInPython
-from cosim_master.exchange.run_values import RunRows, RunValues, ValueNumbers
-from cosim_master.exchange.step_threads import (
-    StepsTogether,
-    ThreadedProgram,
-    steps_in_halves,
-    threaded_program,
+from cosim_master.exchange.parallel_programs import (
+    ParallelPrograms,
+    parallel_programs,
 )
+from cosim_master.exchange.run_values import RunRows, RunValues, ValueNumbers
+from cosim_master.exchange.step_threads import StepsTogether
 from cosim_master.recording.recorder import Recorder
 
 SECONDS_AT_ONCE = 0.04
@@ -137,10 +135,11 @@ class CompiledLoop:
         self._at_once, self._is_limited = 1, False
         self._pause, self._is_paused = math.inf, False
         self._discarded: DiscardedExchange | None = None
-        self._threaded: ThreadedProgram | None = None
-        self._programs: list[NDArray[np.int64]] = []  # without and with threads, if there is a choice
-        self._uses_threads = False
-        self._prepare_parallel_steps()
+        self._parallel: ParallelPrograms | None = None
+        if coupled.threads is not None and self._python_algorithm is None:
+            self._parallel = parallel_programs(
+                coupled, machine, self._main, self._calls, self._carries_slopes
+            )
         self._together: StepsTogether | None = None
         operations = sum(len(each.operations) for each in self._algorithms)
         face.bind(self)
@@ -159,15 +158,12 @@ class CompiledLoop:
         )
 
     def _choose_program(self) -> None:
-        """Steps in threads, while that is faster."""
+        """Run the program with steps in threads while that is faster."""
         if self._together is None:
             return
         self._together.gain.retry_threads()
-        if self._threaded is None:
-            return
-        if self._together.gain.uses_threads != self._uses_threads:
-            self._uses_threads = not self._uses_threads
-            self.machine.run_program(0, self._programs[self._uses_threads])
+        if self._parallel is not None:
+            self._parallel.choose(with_threads=self._together.gain.uses_threads)
 
     def _choose_code(self, operations: int) -> None:
         """Compiled functions, or where there is little to do the same in plain Python."""
@@ -188,36 +184,6 @@ class CompiledLoop:
                 for function in (run_exchanges.start_steps, run_exchanges.take_steps)
             )
             self._together = StepsTogether(self.coupled, threads, self.machine, self._called, begin, take)
-
-    def _prepare_parallel_steps(self) -> None:
-        """Prepare the master's exchange with steps at the same time: in several threads, or elsewhere.
-
-        If functions of C begin all these steps elsewhere, one program suffices, in which they are in halves.
-        Otherwise there is a second program, for threads.
-        """
-        coupled = self.coupled
-        if coupled.threads is None or self._python_algorithm is not None:
-            return
-        free = {name for name, description in coupled.descriptions.items() if description.steps_in_threads}
-        if coupled.threads.count == 1:
-            free = {name for name in free if isinstance(coupled.participants[name], BeginsSteps)}
-        in_a_row = self._carries_slopes or coupled.joint is not None or bool(coupled.loops)
-        program = threaded_program(self._main.operations, coupled.links, free, in_a_row)
-        if program is None:
-            return
-        if all(self._calls[name].begin for name in free):
-            self._split_steps_into_halves(program, free)
-        else:
-            both = self._main.operations, program.operations
-            self._threaded = program
-            self._programs = [self._main.program_of(operations) for operations in both]
-
-    def _split_steps_into_halves(self, program: ThreadedProgram, free: Collection[str]) -> None:
-        """Run a program that first begins the steps of these participants, and then collects them."""
-        parts = self.coupled.participants
-        keys = {name: p.process_key for name in free if isinstance(p := parts[name], BeginsSteps)}
-        self._main.operations = steps_in_halves(self._main.operations, program, keys)
-        self.machine.run_program(0, self._main.program_of(self._main.operations))
 
     def _functions(self, name: str, calls: NativeCalls | str) -> NativeCalls:
         """The functions that call a participant."""
@@ -470,9 +436,8 @@ class CompiledLoop:
 
     def _operations(self, algorithm: AlgorithmArrays) -> list[Call]:
         """The operations of an algorithm in the present exchange."""
-        if algorithm is self._main and self._uses_threads:
-            assert self._threaded is not None
-            return self._threaded.operations
+        if algorithm is self._main and self._parallel is not None and self._parallel.with_threads:
+            return self._parallel.threaded.operations
         return algorithm.operations
 
     def _step_together(self, index: int, algorithm: AlgorithmArrays, place: int) -> int:
@@ -481,8 +446,8 @@ class CompiledLoop:
         Where one was not as usual, the rest of the exchange is done in the order of the program for one
         thread, so that what happens does not depend on the number of threads.
         """
-        assert self._threaded is not None and self._together is not None
-        covers, operations = self._threaded.covers, algorithm.operations
+        assert self._parallel is not None and self._together is not None
+        covers, operations = self._parallel.threaded.covers, algorithm.operations
         together = covers[place]
         unusual = self._together.step_all([operations[p][1] for p in together], algorithm.memory)
         if not unusual:

@@ -172,7 +172,7 @@ def algorithm_of(machine, number):
 
 
 def parts_of(machine):
-    """The participants."""
+    """The records of the participants."""
     return rows_of(Part, machine.part_words, 0, machine.part_words.shape[0] // PART)
 
 
@@ -197,7 +197,7 @@ def report_of(machine):
 
 
 def clock_of(machine):
-    """Times."""
+    """The times of the exchange that is under way."""
     return rows_of(Clock, machine.clock_words, 0, 1)[0]
 
 

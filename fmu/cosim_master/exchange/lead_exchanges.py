@@ -269,7 +269,7 @@ def start_samples(address, samples):
 
 
 def collect_rows(machine, samples):
-    """The rows of exchanges become samples; whether there is no room for those of further ones."""
+    """Turn the rows of exchanges into samples; whether there is no room for further ones."""
     report = report_of(machine)
     if samples == 0:
         report.rows = 0

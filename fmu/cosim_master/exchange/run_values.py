@@ -268,7 +268,7 @@ class RunRows:
         return PART_OF_PIECE * self._numbers.size > recording.CHARACTERS
 
     def make(self, count: int) -> None:
-        """Allocate rows."""
+        """Allocate a buffer of `count` rows; a black box keeps it if the process ends."""
         width = self._machine.columns + 2
         if black_box.box is None:
             self._rows = np.empty((count, width))

@@ -1,30 +1,19 @@
-"""Participants that step at the same time: which may, in threads, while that is faster."""
+"""Threads in which participants step at the same time, while that is faster."""
 
 from __future__ import annotations
 
 import queue
 import threading
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from time import perf_counter
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosim_master.abilities import BeginsSteps
-from cosim_master.algorithms.exchange_layout import (
-    ADVANCE,
-    ADVANCE_ALL,
-    BEGIN_STEP,
-    COLLECT_STEP,
-    FINISH_STEP,
-    READ,
-    SET,
-)
-from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory
-from cosim_master.coupling.link import Link
+from cosim_master.algorithms.programmed_algorithm import ExchangeMemory
 from cosim_master.exchange.called_in_python import CalledInPython
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_machine import ExchangeMachine
@@ -109,140 +98,6 @@ class StepThreads:
         for error in errors:
             if error is not None:
                 raise error
-
-
-def levels(operations: Sequence[tuple[int, str]], links: Sequence[Link]) -> list[list[int]]:
-    """Calls in levels: those of one level do not care in which order they are made.
-
-    Two calls keep their order when they are of the same participant, or when one reads outputs that the
-    other hands on as inputs.
-
-    Parameters
-    ----------
-    operations : sequence of (int, str)
-        The operations, each with a participant, as `operations_of` returns them.
-    links : sequence of Link
-
-    Returns
-    -------
-    list of list of int
-        Places in `operations`, in their order within a level.
-
-    Examples
-    --------
-    >>> from cosim_master.algorithms.exchange_layout import ADVANCE
-    >>> levels([(ADVANCE, "a"), (READ, "a"), (SET, "b"), (ADVANCE, "b")], [Link("a", "y", "b", "u")])
-    [[0], [1], [2], [3]]
-    >>> levels([(ADVANCE, "a"), (READ, "a"), (SET, "b"), (ADVANCE, "b")], [])
-    [[0, 2], [1, 3]]
-    """
-    fed: dict[str, set[str]] = {}
-    feeding: dict[str, set[str]] = {}
-    for link in links:
-        fed.setdefault(link.source, set()).add(link.target)
-        feeding.setdefault(link.target, set()).add(link.source)
-    after: dict[tuple[int, str], int] = {}  # the level after the last call of this kind
-    busy: dict[str, int] = {}  # and after the last one of this participant
-    ordered: list[list[int]] = []
-    for place, (kind, name) in enumerate(operations):
-        others = fed.get(name, ()) if kind == READ else feeding.get(name, ()) if kind == SET else ()
-        against = SET if kind == READ else READ
-        level = max([busy.get(name, 0), *(after.get((against, other), 0) for other in others)])
-        after[kind, name] = max(after.get((kind, name), 0), level + 1)
-        busy[name] = level + 1
-        if level == len(ordered):
-            ordered.append([])
-        ordered[level].append(place)
-    return ordered
-
-
-class ThreadedProgram(NamedTuple):
-    """The operations of another program, some of them together.
-
-    Attributes
-    ----------
-    operations : list of (int, str)
-        ADVANCE_ALL where several step at once.
-    covers : list of list of int
-        For each of them which operations of the other program it does.
-    """
-
-    operations: list[Call]
-    covers: list[list[int]]
-
-
-def threaded_program(
-    operations: Sequence[Call], links: Sequence[Link], free: Container[str], along: bool
-) -> ThreadedProgram | None:
-    """Steps that do not depend on each other together; None where there are no two of them.
-
-    Parameters
-    ----------
-    operations : sequence of (int, str)
-    links : sequence of Link
-    free : container of str
-        Participants that may step in other threads.
-    along : bool
-        Whether inputs run along lines, or states are restored: then only steps in a row are together.
-    """
-    if along:
-        pieces = [[0]] if operations else []
-        for place in range(1, len(operations)):
-            if operations[place][0] == ADVANCE == operations[place - 1][0]:
-                pieces[-1].append(place)
-            else:
-                pieces.append([place])
-        steps_in = [(piece, [operations[p][0] == ADVANCE for p in piece]) for piece in pieces]
-    else:
-        ordered = levels(operations, links)
-        steps_in = [(level, [operations[p][0] == ADVANCE for p in level]) for level in ordered]
-    program = ThreadedProgram([], [])
-    for level, steps in steps_in:
-        together = [p for p, is_step in zip(level, steps, strict=True) if is_step]
-        if len(together) < 2 or not any(operations[p][1] in free for p in together):
-            together = []
-        for place in level:
-            if place not in together:
-                program.operations.append(operations[place])
-                program.covers.append([place])
-        if together:
-            program.operations.append((ADVANCE_ALL, ""))
-            program.covers.append(together)
-    return program if any(len(each) > 1 for each in program.covers) else None
-
-
-def steps_in_halves(
-    operations: Sequence[Call], program: ThreadedProgram, elsewhere: Mapping[str, object]
-) -> list[Call]:
-    """The operations of a program without threads: steps that take place elsewhere begin before the others.
-
-    Parameters
-    ----------
-    operations : sequence of (int, str)
-        As `threaded_program` had them.
-    program : ThreadedProgram
-    elsewhere : mapping of str to object
-        Participants that begin a step and wait for it later, and `BeginsSteps.process_key` of each.
-
-    Examples
-    --------
-    >>> steps = [(ADVANCE, "a"), (ADVANCE, "b"), (ADVANCE, "c")]
-    >>> program = threaded_program(steps, [], ("a", "c"), along=False)
-    >>> steps_in_halves(steps, program, {"a": 1, "c": 2}) == [
-    ...     (BEGIN_STEP, "a"), (BEGIN_STEP, "c"), (ADVANCE, "b"), (FINISH_STEP, "a"), (FINISH_STEP, "c")]
-    True
-    >>> steps_in_halves(steps, program, {"a": 1, "c": 1})[:2] == [(COLLECT_STEP, "a"), (BEGIN_STEP, "c")]
-    True
-    """
-    in_halves: list[Call] = []
-    for covered in program.covers:
-        done = [operations[place] for place in covered]
-        begun = [name for _, name in done if name in elsewhere] if len(done) > 1 else []
-        last = {elsewhere[name]: name for name in begun}
-        in_halves += [(BEGIN_STEP if last[elsewhere[n]] == n else COLLECT_STEP, n) for n in begun]
-        in_halves += [call for call in done if call[1] not in begun]
-        in_halves += [(FINISH_STEP, name) for name in begun]
-    return in_halves
 
 
 ENOUGH = 1.2

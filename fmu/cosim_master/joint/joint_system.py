@@ -448,7 +448,7 @@ class JointSystem:
             self.invalidate_outputs()
 
     def end(self) -> None:
-        """End the simulation."""
+        """End the evaluation of the members and drop the solver."""
         if self._model is not None:
             self._model.evaluation.end()
         self._solver = self._model = self._wiring = self._lagging = None

@@ -176,7 +176,7 @@ class FmuModel:
         self._clocks.start_instant()
 
     def end_instant(self) -> None:
-        """End an event."""
+        """Note that the event mode of an instant has ended: clocks have ticked."""
         self._clocks.end_instant()
 
     def leave_event_mode(self, time: float) -> tuple[Sequence[float], float, bool]:

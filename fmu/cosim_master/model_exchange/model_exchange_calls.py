@@ -114,7 +114,7 @@ ADDRESS, LENGTH, COPY, MORE = range(4)
 
 
 def called_at(handle):
-    """The record."""
+    """The record `Called` that a handle is the address of."""
     return rows_of(Called, integers_at(handle, CALLED), 0, 1)[0]
 
 

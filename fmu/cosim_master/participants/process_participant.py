@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +28,15 @@ from cosim_master.participants.create_participants import open_fmu
 from cosim_master.processes.calls import CLOSE, LOG, OPEN, STEP, WRITES, Call
 from cosim_master.processes.exchange_memory import has_semaphores
 from cosim_master.processes.host import Host
+from cosim_master.processes.name_groups import NameGroups
 from cosim_master.processes.native_steps import NativeMember
 from cosim_master.processes.place import Place
 from cosim_master.processes.plain_events import event_of_plain
-from cosim_master.processes.process_worker import FEW_VALUES, listed
+from cosim_master.processes.process_worker import listed
+from cosim_master.processes.recipe import pickled_recipe
+from cosim_master.processes.remote_log import RemoteLog
 from cosim_master.processes.remote_session import RemoteSession
+from cosim_master.processes.sent_values import sent_values
 from cosim_master.processes.session import LocalSession, Session, Ticket
 from cosim_master.processes.worker_process import SECONDS_TO_END
 
@@ -129,7 +131,7 @@ class ProcessParticipant(cosim.Participant):
         self.own_process = own_process or self.host is None
         self._recipe = b""
         if self.host is None:
-            self._recipe = _pickled(make, arguments, keywords)
+            self._recipe = pickled_recipe(make, arguments, keywords)
         elif make is not open_fmu:
             text = "is for FMUs: Python code and models run on this machine (export the model as an FMU)"
             raise cosim.ModelError.of("host", text)
@@ -138,15 +140,14 @@ class ProcessParticipant(cosim.Participant):
         self._timeout = timeout
         self._sizes: tuple[Any, ...] | None = None
         self._log: tuple[Path | None, str] | None = None
-        self._log_file: IO[bytes] | None = None
+        self._remote_log = RemoteLog()
         self.place = Place() if self.host is None else Place(_session_at(self.host))
         self._session: Session | None = None
         self._number = 0
         self._released: list[int] = []
         self._accepted: set[tuple[str, ...]] = set()
         self._pending: list[list[Any]] = []
-        self._groups: dict[tuple[str, ...], int] = {}
-        self._new_groups: list[list[str]] = []
+        self._groups = NameGroups()
         self._has_stepped = False
         self._read_with_step: list[tuple[str, ...]] = []
         self._values_read: dict[tuple[str, ...], list[Any]] = {}
@@ -227,7 +228,8 @@ class ProcessParticipant(cosim.Participant):
         tickets = [self._post(OPEN, *self._opening)]
         if self._log is not None and (self.host is None or self._log[0] is not None):
             file, level = self._log
-            self._open_log(file)
+            if file is not None and self.host is not None:
+                self._remote_log.open(file, str(self.path))
             tickets.append(self._post(LOG, None if file is None or self.host else str(file), level))
         if self._sizes is not None:
             tickets.append(self._post("configure", *self._sizes))
@@ -262,7 +264,7 @@ class ProcessParticipant(cosim.Participant):
         inputs = self._native_groups[0]
         for name, values in zip(WRITES, native.take_writes(), strict=False):
             typed = values if name != WRITES[0] else self._typed(inputs, values)
-            self._pending.append([name, self._groups[inputs], typed])
+            self._pending.append([name, self._groups.number(inputs), typed])
 
     def _typed(self, names: Sequence[str], numbers: Sequence[float]) -> list[Any]:
         """Values of inputs as the participant's methods take them."""
@@ -287,7 +289,7 @@ class ProcessParticipant(cosim.Participant):
         if self._native is not None and self._native.begin(time, size):
             return session.send_steps
         reads, self._read_with_step = self._read_with_step, []
-        ticket = self._post(STEP, time, size, [self._group(names) for names in reads])
+        ticket = self._post(STEP, time, size, [self._groups.number(names) for names in reads])
         self._begun = _BegunStep(time, size, ticket, reads)
         return session.send
 
@@ -325,7 +327,7 @@ class ProcessParticipant(cosim.Participant):
             self._read_with_step.append(key)
         if key in self._values_read:
             return [*self._values_read[key]]
-        return listed(self._request("get", self._group(key)))
+        return listed(self._request("get", self._groups.number(key)))
 
     def directional_derivative(
         self, outputs: Sequence[str], inputs: Sequence[str], seed: Sequence[float]
@@ -350,7 +352,7 @@ class ProcessParticipant(cosim.Participant):
         return data
 
     def deserialize(self, data: bytes) -> Any:
-        """The token again."""
+        """A token for a state that was serialized."""
         return _SavedElsewhere(self._request("deserialize", data), self._session, self._released)
 
     @property
@@ -386,7 +388,7 @@ class ProcessParticipant(cosim.Participant):
             return None
         self._synchronize()
         groups = self._native_groups = tuple(inputs), tuple(reads)
-        numbers = self._group(groups[0]), self._group(groups[1])
+        numbers = self._groups.number(groups[0]), self._groups.number(groups[1])
         facts = self._elsewhere_facts()
         if isinstance(session, LocalSession):
             limit = None if self._timeout is None else self._timeout + SECONDS_TO_BEGIN
@@ -398,7 +400,7 @@ class ProcessParticipant(cosim.Participant):
                 why = f"has no memory to share: {error}"
             if why:
                 raise cosim.ModelError.of("process", why)
-        elif self._new_groups:
+        elif self._groups.new:
             self._request("get", numbers[1])  # takes the names along
         native = session.new_member(self._number, numbers, len(inputs), len(reads))
         if native is None:
@@ -422,7 +424,7 @@ class ProcessParticipant(cosim.Participant):
         return {**facts, "remembers": [], "names": {}}
 
     def _leave_native(self) -> None:
-        """Python makes all steps after all."""
+        """Let Python make all further steps."""
         if isinstance(self._session, LocalSession):
             self._request("leave")
             self._session.leave_memory()
@@ -482,7 +484,7 @@ class ProcessParticipant(cosim.Participant):
         if self._end is not None:
             self._end()
         self._session = self._native = None
-        self._close_log()
+        self._remote_log.close()
 
     def close_error(self) -> str:
         """The error at the end of the participant or of its process; "" if there was none."""
@@ -498,10 +500,10 @@ class ProcessParticipant(cosim.Participant):
         session = self.place.enter()
         self._end = weakref.finalize(self, self.place.leave, session)
         self._session, self._failed_before = session, ""
-        self._number = session.new_number(self._label, self._write_log_part)
+        self._number = session.new_number(self._label, self._remote_log.write_part)
         self._released = []  # what tokens of an earlier process release is none of this one
         self._accepted, self._pending, self._read_with_step = set(), [], []
-        self._groups, self._new_groups, self._begun = {}, [], None
+        self._groups, self._begun = NameGroups(), None
         self._native = None
         self._opening: tuple[Any, ...]
         if isinstance(session, RemoteSession):
@@ -540,26 +542,18 @@ class ProcessParticipant(cosim.Participant):
             self._forget_reading()
         released = [self._released.pop() for _ in range(len(self._released))]
         pending, self._pending = self._pending, []
-        names, self._new_groups = self._new_groups, []
-        return session.post(Call(self._number, name, list(arguments), pending, released, names))
+        call = Call(self._number, name, list(arguments), pending, released, self._groups.take_new())
+        return session.post(call)
 
     def _answer(self, ticket: Ticket, limit: float | None) -> Any:
         return self._live_session(ticket.name).answer(ticket, limit)
-
-    def _group(self, names: tuple[str, ...]) -> int:
-        """The number of a group of names, which go there once."""
-        number = self._groups.get(names)
-        if number is None:
-            number = self._groups[names] = len(self._groups)
-            self._new_groups.append([*names])
-        return number
 
     def _write(self, name: str, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
         """A call without an answer: one of a kind that went well before waits for the next call."""
         self._synchronize()
         kind = (name, *names)
-        group = self._group(tuple(names))
-        sent = _values(values)
+        group = self._groups.number(tuple(names))
+        sent = sent_values(values)
         if kind in self._accepted:
             self._forget_reading()
             self._pending.append([name, group, sent])
@@ -588,66 +582,12 @@ class ProcessParticipant(cosim.Participant):
             raise cosim.CosimError("this state was not saved by this participant")
         return token.number
 
-    def _open_log(self, file: Path | None) -> None:
-        """The file for what is logged on another machine."""
-        self._close_log()
-        if file is None or self.host is None:
-            return
-        try:
-            self._log_file = file.open("wb", buffering=0)
-        except OSError as error:
-            text = f"its log {file} cannot be written: {error.strerror}"
-            raise cosim.FmuError(str(self.path), text) from error
-
-    def _write_log_part(self, place: int, data: bytes) -> None:
-        file = self._log_file
-        if file is not None:
-            with suppress(OSError, ValueError):  # a full disk is not a fault of the run
-                file.seek(place)
-                file.write(data)
-
     def share_process(self, places: dict[Host, Place]) -> None:
         """Run in one process with the others of a co-simulation that have the same host."""
         if not self.own_process:
             assert self.host is not None
             self.place = places.setdefault(self.host, Place(_session_at(self.host)))
 
-    def _close_log(self) -> None:
-        if self._log_file is not None:
-            with suppress(OSError):
-                self._log_file.close()
-            self._log_file = None
-
 
 def _session_at(host: Host) -> Callable[[], Session]:
     return lambda: RemoteSession(host)
-
-
-def _pickled(make: Callable[..., Any], arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> bytes:
-    """The recipe from which another process makes the participant.
-
-    Raises
-    ------
-    ModelError
-        It cannot be handed over.
-    """
-    try:
-        recipe = pickle.dumps((make, arguments, keywords))
-    except Exception as error:
-        raise cosim.ModelError.of("process", f"cannot be handed over to another process: {error}") from error
-    if getattr(make, "__module__", "") == "__main__":
-        raise cosim.ModelError.of(
-            "process",
-            f"{getattr(make, '__name__', make)} stands in the script that is run: another process can "
-            "only import it from a module; put it into one",
-        )
-    return recipe
-
-
-def _values(values: NDArray[np.float64] | Sequence[Any]) -> Any:
-    """Values as they are sent: many reals as an array, all else as a list."""
-    if isinstance(values, np.ndarray):
-        return values.copy() if len(values) > FEW_VALUES else values.tolist()
-    if len(values) > FEW_VALUES and all(type(value) is float for value in values):
-        return np.array(values)
-    return [*values]

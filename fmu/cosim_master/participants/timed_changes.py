@@ -177,7 +177,7 @@ class TriggeredChanges(Changes):
         return self._time, dict(self._values), dict(self._set_at), list(self._held), len(self._events)
 
     def restore(self, token: Any) -> None:
-        """Restore the state."""
+        """Restore time, values and held ones; events since then are dropped."""
         self._time, values, set_at, held, count = token
         self._values, self._set_at, self._held = dict(values), dict(set_at), list(held)
         del self._events[count:]  # what was before a checkpoint is reported by the run that goes on
@@ -187,7 +187,7 @@ class TriggeredChanges(Changes):
         return json.dumps(token[:-1], default=lambda number: number.item()).encode()
 
     def deserialize(self, data: bytes) -> Any:
-        """The token again."""
+        """A token for a state that was serialized."""
         time, values, set_at, held = json.loads(data)
         return time, values, {path: tuple(pair) for path, pair in set_at.items()}, held, 0
 

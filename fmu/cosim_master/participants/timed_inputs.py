@@ -173,7 +173,7 @@ class TimedInputs(cosim.Participant):
         return self._time
 
     def restore(self, token: float) -> None:
-        """Restore the state."""
+        """Restore the saved time, s."""
         self._time = token
 
     def serialize(self, token: float) -> bytes:
@@ -181,7 +181,7 @@ class TimedInputs(cosim.Participant):
         return np.float64(token).tobytes()
 
     def deserialize(self, data: bytes) -> float:
-        """The time again."""
+        """The time that was serialized, s."""
         return float(np.frombuffer(data)[0])
 
     def close(self) -> None:

@@ -18,7 +18,7 @@ def plain_event(event: cosim.EventRecord) -> dict[str, Any]:
 
 
 def event_of_plain(plain: Mapping[str, Any]) -> cosim.EventRecord:
-    """The record again."""
+    """The event record that `plain_event` made plain."""
     tuples = {name: tuple(plain[name]) for name in TUPLES}
     codes = {"cause": cosim.EventCause(plain["cause"]), "severity": cosim.Severity(plain["severity"])}
     return cosim.EventRecord(**{**plain, **tuples, **codes})

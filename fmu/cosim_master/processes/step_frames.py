@@ -217,7 +217,7 @@ def save_member(handle, state, third, fourth, fifth):
 
 
 def restore_member(handle, state, third, fourth, fifth):
-    """Restore the state."""
+    """Ask a participant in another process to restore its saved state."""
     return call_member(handle, RESTORE)
 
 

@@ -40,7 +40,7 @@ class LostDerivatives(RowDerivatives):
         self._by, self._units = list(by), dict(units)
 
     def differentiate(self, result: cosim.Result) -> None:
-        """Add NaN."""
+        """Add NaN for each derivative: they are unknown."""
         for path, values in result.signals.items():
             if values.dtype == np.float64:
                 result.derivatives[path] = {by: np.full(len(result), np.nan) for by in self._by}

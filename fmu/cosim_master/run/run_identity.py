@@ -81,7 +81,7 @@ def _changed_participants(
 
 
 def _file(digest: Any) -> str:
-    """``plant.fmu (sha256 1a2b3c4d…)``."""
+    """A file and its digest as text: ``plant.fmu (sha256 1a2b3c4d…)``."""
     if not isinstance(digest, Mapping):
         return "no file"
     return f"{digest.get('file')} (sha256 {digest.get('sha256', '')[:8]}…)"

@@ -125,7 +125,7 @@ def turn_columns(matrix, turns, n):
 
 
 def turn(matrix, n, p, q, cosine, sine):
-    """Rotate two columns."""
+    """Rotate columns `p` and `q` of a matrix with `n` rows and columns."""
     for i in range(n):
         x = matrix[n * i + p]
         y = matrix[n * i + q]

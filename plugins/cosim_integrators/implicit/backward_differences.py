@@ -52,7 +52,7 @@ class BackwardMethod(ImplicitMethod):
 
     @property
     def numbers(method):
-        """The highest order."""
+        """The numbers of the method: its highest order."""
         return rows_of(BackwardNumbers, method.coefficients, NUMBERS_AT, 1)[0]
 
     def gamma(method, order):

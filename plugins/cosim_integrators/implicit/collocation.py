@@ -134,7 +134,7 @@ class CollocationMethod(ImplicitMethod):
 
     @property
     def unknowns(method):
-        """The transformed z."""
+        """The transformed unknowns z, one vector for each stage."""
         return method.family(method.stages, method.stages)
 
     @property

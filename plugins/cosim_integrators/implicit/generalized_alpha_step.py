@@ -70,7 +70,7 @@ class AlphaMethod(PastOfStages):
 
     @property
     def numbers(method):
-        """Sizes and constants."""
+        """The sizes and constants of the method."""
         return rows_of(AlphaNumbers, method.coefficients, NUMBERS_AT, 1)[0]
 
     @property

@@ -9,15 +9,8 @@ from cosim_integrators.library.scipy_integrator import ScipyIntegrator
 class ScipyBdf(ScipyIntegrator):
     """Backward differentiation of orders 1 to 5 as SciPy has it.
 
-    When to use: to compare with `Bdf`. Slower than ours by the calls
-    from Python, and not lowered.
-
-    What every integrator of a library lacks is said in `LibraryIntegrator`.
-
-    Parameters
-    ----------
-    **options
-        As `cosim.Integrator`; `fixed_step` is refused.
+    When to use: to compare with `Bdf`. Options and limits are those of
+    `ScipyIntegrator`.
 
     References
     ----------

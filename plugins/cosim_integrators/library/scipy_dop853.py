@@ -9,15 +9,8 @@ from cosim_integrators.library.scipy_integrator import ScipyIntegrator
 class ScipyDop853(ScipyIntegrator):
     """Dormand–Prince 8(5,3) as SciPy has it.
 
-    When to use: to compare with `DormandPrince853`. Slower than ours by the calls
-    from Python, and not lowered.
-
-    What every integrator of a library lacks is said in `LibraryIntegrator`.
-
-    Parameters
-    ----------
-    **options
-        As `cosim.Integrator`; `fixed_step` is refused.
+    When to use: to compare with `DormandPrince853`. Options and limits are those of
+    `ScipyIntegrator`.
 
     References
     ----------

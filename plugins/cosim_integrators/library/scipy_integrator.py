@@ -40,13 +40,21 @@ class ScipySolver:
         return True
 
     def at(self, t: float) -> Vector:
-        """The dense output."""
+        """The states at a time inside the last step, on SciPy's dense output."""
         states: Vector = self._dense(t)
         return states
 
 
 class ScipyIntegrator(LibraryIntegrator):
     """Base of the solvers of `scipy.integrate`: a subclass names one.
+
+    Slower than ours by the calls from Python, and not lowered. What every integrator of a library lacks is
+    said in `LibraryIntegrator`.
+
+    Parameters
+    ----------
+    **options
+        As `cosim.Integrator`; `fixed_step` is refused.
 
     Attributes
     ----------

@@ -9,15 +9,8 @@ from cosim_integrators.library.scipy_integrator import ScipyIntegrator
 class ScipyLsoda(ScipyIntegrator):
     """LSODA of ODEPACK as SciPy has it: Adams or BDF, chosen on the way.
 
-    When to use: smooth systems that are stiff now and then. Slower than ours by the calls
-    from Python, and not lowered.
-
-    What every integrator of a library lacks is said in `LibraryIntegrator`.
-
-    Parameters
-    ----------
-    **options
-        As `cosim.Integrator`; `fixed_step` is refused.
+    When to use: smooth systems that are stiff now and then. Options and limits are those of
+    `ScipyIntegrator`.
 
     References
     ----------

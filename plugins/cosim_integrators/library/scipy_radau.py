@@ -9,15 +9,8 @@ from cosim_integrators.library.scipy_integrator import ScipyIntegrator
 class ScipyRadau(ScipyIntegrator):
     """Radau IIA of order 5 as SciPy has it.
 
-    When to use: to compare with `Radau5`. Slower than ours by the calls
-    from Python, and not lowered.
-
-    What every integrator of a library lacks is said in `LibraryIntegrator`.
-
-    Parameters
-    ----------
-    **options
-        As `cosim.Integrator`; `fixed_step` is refused.
+    When to use: to compare with `Radau5`. Options and limits are those of
+    `ScipyIntegrator`.
 
     References
     ----------

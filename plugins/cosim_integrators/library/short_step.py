@@ -39,5 +39,5 @@ class ShortStep:
         return True
 
     def at(self, t: float) -> Vector:
-        """The line."""
+        """The states at a time, on the line of the short step."""
         return self._y_start + (t - self._start) * self._rate

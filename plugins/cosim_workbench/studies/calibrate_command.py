@@ -17,7 +17,15 @@ from cosim_workbench.studies.calibration import Calibration
 from cosim_workbench.studies.fit import Fit
 from cosim_workbench.studies.fit_runs import ModelFitRuns
 from cosim_workbench.studies.studied import studied
-from cosim_workbench.typed_settings import add_method, add_threads, pairs, typed_settings
+from cosim_workbench.typed_settings import (
+    add_method,
+    add_scenario,
+    add_threads,
+    pairs,
+    refuse_for_model,
+    scenario_settings,
+    typed_settings,
+)
 
 NOT_CONVERGED = 1
 
@@ -43,13 +51,7 @@ class CalibrateCommand(cosim.Command):
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The model, the measured signals, the parameters to fit."""
         parser.add_argument("model", type=Path, help="a model file or a scenario (TOML), or an SSP")
-        parser.add_argument("--variant", metavar="NAME", help="variant of a scenario or an SSP")
-        parser.add_argument(
-            "--inputs",
-            type=Path,
-            metavar="FILE",
-            help="values over time for unconnected inputs of a scenario: .csv",
-        )
+        add_scenario(parser)
         parser.add_argument(
             "--data", type=Path, required=True, metavar="FILE", help="file of measured signals"
         )
@@ -106,12 +108,10 @@ class CalibrateCommand(cosim.Command):
         with ExitStack() as stack:
             if not arguments.quiet:
                 stack.enter_context(compile_notice())
-            more = {n: v for n in ("variant", "inputs") if (v := getattr(arguments, n)) is not None}
+            more = scenario_settings(arguments)
             model = studied(arguments.model, {"until": float(data.time[-1]), **more} if len(data) else more)
-            if isinstance(model, cosim.Model) and more:
-                raise cosim.CosimError(
-                    f"{arguments.model}: --{min(more)} applies only to a scenario or an SSP"
-                )
+            if isinstance(model, cosim.Model):
+                refuse_for_model(arguments)
             calibration = Calibration(
                 model,
                 pairs(arguments.fit, "--fit", "PATH=VALUE, such as car.stiffness=10 kN/m..40 kN/m"),

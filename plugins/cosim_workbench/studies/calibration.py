@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import FixedAttributes, conversion
 from cosim_workbench.contracts import StudySubject
-from cosim_workbench.studies.doubts import is_constant
+from cosim_workbench.studies.calibration_doubts import is_constant
 from cosim_workbench.studies.fit import Fit
 from cosim_workbench.studies.fit_runs import FitRuns, ModelFitRuns, Sensitivities, SubjectFitRuns
 from cosim_workbench.studies.squares import Limits, minimize_squares

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import FixedAttributes
-from cosim_workbench.studies.doubts import doubts_about_data, doubts_about_parameters
+from cosim_workbench.studies.calibration_doubts import doubts_about_data, doubts_about_parameters
 from cosim_workbench.wording import counted
 
 ALIKE = 0.99

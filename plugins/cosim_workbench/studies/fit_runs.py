@@ -112,7 +112,7 @@ class ModelFitRuns:
         return float(self._state[path])
 
     def prepare(self, signals: Sequence[str], times: Vector) -> None:
-        """A grid of which measured times are points, where they can."""
+        """Choose output times: the measured ones if they are evenly spaced, else a finer grid."""
         self._times, self._signals = times, list(signals)
         interval = float(np.median(np.diff(times)))
         points = (times - self.begin) / interval
@@ -221,7 +221,7 @@ class SubjectFitRuns:
         return self.subject.start(path)
 
     def prepare(self, signals: Sequence[str], times: Vector) -> None:
-        """Create the runner."""
+        """Create the runner that measures the scenario's signals at these times."""
         self._shape = len(signals), len(times)
         self._runner = MeasuredRunner(self.subject, list(signals), times)
 

@@ -239,7 +239,7 @@ class _Search:
         return values
 
     def try_start(self, shares: Vector) -> None:
-        """Try one start."""
+        """Evaluate the objective at one start, given by shares of the ranges."""
         self.evaluate(shares[:, None])
 
     def search_everywhere(self, seed: int) -> None:

@@ -13,7 +13,15 @@ from cosim_workbench.progress import compile_notice
 from cosim_workbench.studies.optimization import Optimization
 from cosim_workbench.studies.studied import studied
 from cosim_workbench.studies.study_progress import study_progress
-from cosim_workbench.typed_settings import add_method, add_threads, pairs, typed_settings
+from cosim_workbench.typed_settings import (
+    add_method,
+    add_scenario,
+    add_threads,
+    pairs,
+    refuse_for_model,
+    scenario_settings,
+    typed_settings,
+)
 
 
 class OptimizeCommand(cosim.Command):
@@ -62,13 +70,7 @@ class OptimizeCommand(cosim.Command):
             "--seed", type=int, default=0, metavar="NUMBER", help="seed of the random points (0)"
         )
         parser.add_argument("--until", metavar="TIME", help='end of each run in s, or with a unit: "500 ms"')
-        parser.add_argument("--variant", metavar="NAME", help="variant of a scenario or an SSP")
-        parser.add_argument(
-            "--inputs",
-            type=Path,
-            metavar="FILE",
-            help="values over time for unconnected inputs of a scenario: .csv",
-        )
+        add_scenario(parser)
         add_method(parser, ", such as 1e-6", "dormand_prince")
         add_threads(parser)
         parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="all points, as .csv")
@@ -79,17 +81,15 @@ class OptimizeCommand(cosim.Command):
         if arguments.output is not None:
             check_folder(arguments.output)
         settings = typed_settings(arguments)
-        settings |= {n: v for n in ("variant", "inputs") if (v := getattr(arguments, n)) is not None}
+        settings |= scenario_settings(arguments)
         settings_of_model = {key: value for key, value in settings.items() if key != "threads"}
         with ExitStack() as stack:
             if not arguments.quiet:
                 stack.enter_context(compile_notice())
             model = studied(arguments.model, settings_of_model)
             is_model = isinstance(model, cosim.Model)
-            if is_model and (odd := {"variant", "inputs"} & settings.keys()):
-                raise cosim.CosimError(
-                    f"{arguments.model}: --{min(odd)} applies only to a scenario or an SSP"
-                )
+            if is_model:
+                refuse_for_model(arguments)
             search = Optimization(
                 model,
                 pairs(arguments.vary, "--vary", "PATH=LOW..HIGH, such as mount.stiffness[5]=1e5..3e5"),

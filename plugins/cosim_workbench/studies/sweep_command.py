@@ -19,7 +19,14 @@ from cosim_workbench.studies.study import Study
 from cosim_workbench.studies.study_progress import study_progress
 from cosim_workbench.studies.study_table import StudyTable
 from cosim_workbench.studies.subject_runs import PLACES
-from cosim_workbench.typed_settings import add_method, add_threads, pairs, typed_settings
+from cosim_workbench.typed_settings import (
+    add_method,
+    add_scenario,
+    add_threads,
+    pairs,
+    scenario_settings,
+    typed_settings,
+)
 from cosim_workbench.wording import counted
 
 FAILED = 1
@@ -68,13 +75,7 @@ class SweepCommand(cosim.Command):
             "-o", "--output", type=Path, metavar="FOLDER", help="folder of the study (MODEL-study)"
         )
         parser.add_argument("--until", metavar="TIME", help='end of each run in s, or with a unit: "500 ms"')
-        parser.add_argument("--variant", metavar="NAME", help="variant of a scenario or an SSP")
-        parser.add_argument(
-            "--inputs",
-            type=Path,
-            metavar="FILE",
-            help="values over time for unconnected inputs of a scenario: .csv",
-        )
+        add_scenario(parser)
         add_method(parser, ", such as 1e-6", "dormand_prince")
         add_threads(parser)
         parser.add_argument(
@@ -98,7 +99,7 @@ class SweepCommand(cosim.Command):
         if arguments.plot is not None:
             check_plot(arguments.plot)
         settings = typed_settings(arguments)
-        settings |= {n: v for n in ("variant", "inputs") if (v := getattr(arguments, n)) is not None}
+        settings |= scenario_settings(arguments)
         folder = arguments.output or Path(f"{arguments.model.stem}-study")
         try:
             table = _run(arguments, settings, folder)

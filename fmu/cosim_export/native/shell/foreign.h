@@ -85,5 +85,11 @@ void note_logged(Foreign *foreign, const char *text);
 void write_inside(Foreign *foreign, double time);
 void round_as_before(const Foreign *foreign);
 int is_whole_number(double value, double least, double largest);
+Foreign *foreign_at(const Array *arrays, int64_t i);
+void free_one(Foreign *foreign);
+void forget_written(Foreign *foreign);
+void delete_state(Foreign *foreign, void **place);
+Status copy_state(Foreign *foreign, void **place);
+Status go_to_state(Foreign *foreign, const void *place);
 
 #endif

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from cosim.component.declaration import Declaration
+from cosim.system.alike_parts import parts_with
 from cosim.system.layout import STATE_KINDS
-from cosim.system.of_declarations import parts_with
 from cosim.system.signals import split_derivative
 
 if TYPE_CHECKING:

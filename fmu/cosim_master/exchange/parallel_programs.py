@@ -1,0 +1,224 @@
+"""Programs of exchanges in which participants step at the same time, in threads or in other processes."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from typing import NamedTuple
+
+from cosim_master.abilities import BeginsSteps, NativeCalls
+from cosim_master.algorithms.exchange_layout import (
+    ADVANCE,
+    ADVANCE_ALL,
+    BEGIN_STEP,
+    COLLECT_STEP,
+    FINISH_STEP,
+    READ,
+    SET,
+)
+from cosim_master.algorithms.programmed_algorithm import Call
+from cosim_master.coupling.link import Link
+from cosim_master.exchange.coupled_participants import CoupledParticipants
+from cosim_master.exchange.exchange_algorithms import AlgorithmArrays
+from cosim_master.exchange.exchange_machine import ExchangeMachine
+
+
+def levels(operations: Sequence[tuple[int, str]], links: Sequence[Link]) -> list[list[int]]:
+    """Calls in levels: those of one level do not care in which order they are made.
+
+    Two calls keep their order when they are of the same participant, or when one reads outputs that the
+    other hands on as inputs.
+
+    Parameters
+    ----------
+    operations : sequence of (int, str)
+        The operations, each with a participant, as `operations_of` returns them.
+    links : sequence of Link
+
+    Returns
+    -------
+    list of list of int
+        Places in `operations`, in their order within a level.
+
+    Examples
+    --------
+    >>> from cosim_master.algorithms.exchange_layout import ADVANCE
+    >>> levels([(ADVANCE, "a"), (READ, "a"), (SET, "b"), (ADVANCE, "b")], [Link("a", "y", "b", "u")])
+    [[0], [1], [2], [3]]
+    >>> levels([(ADVANCE, "a"), (READ, "a"), (SET, "b"), (ADVANCE, "b")], [])
+    [[0, 2], [1, 3]]
+    """
+    fed: dict[str, set[str]] = {}
+    feeding: dict[str, set[str]] = {}
+    for link in links:
+        fed.setdefault(link.source, set()).add(link.target)
+        feeding.setdefault(link.target, set()).add(link.source)
+    after: dict[tuple[int, str], int] = {}  # the level after the last call of this kind
+    busy: dict[str, int] = {}  # and after the last one of this participant
+    ordered: list[list[int]] = []
+    for place, (kind, name) in enumerate(operations):
+        others = fed.get(name, ()) if kind == READ else feeding.get(name, ()) if kind == SET else ()
+        against = SET if kind == READ else READ
+        level = max([busy.get(name, 0), *(after.get((against, other), 0) for other in others)])
+        after[kind, name] = max(after.get((kind, name), 0), level + 1)
+        busy[name] = level + 1
+        if level == len(ordered):
+            ordered.append([])
+        ordered[level].append(place)
+    return ordered
+
+
+class ThreadedProgram(NamedTuple):
+    """The operations of another program, some of them together.
+
+    Attributes
+    ----------
+    operations : list of (int, str)
+        ADVANCE_ALL where several step at once.
+    covers : list of list of int
+        For each of them which operations of the other program it does.
+    """
+
+    operations: list[Call]
+    covers: list[list[int]]
+
+
+def threaded_program(
+    operations: Sequence[Call], links: Sequence[Link], free: Container[str], along: bool
+) -> ThreadedProgram | None:
+    """Steps that do not depend on each other together; None where there are no two of them.
+
+    Parameters
+    ----------
+    operations : sequence of (int, str)
+    links : sequence of Link
+    free : container of str
+        Participants that may step in other threads.
+    along : bool
+        Whether inputs run along lines, or states are restored: then only steps in a row are together.
+    """
+    if along:
+        pieces = [[0]] if operations else []
+        for place in range(1, len(operations)):
+            if operations[place][0] == ADVANCE == operations[place - 1][0]:
+                pieces[-1].append(place)
+            else:
+                pieces.append([place])
+        steps_in = [(piece, [operations[p][0] == ADVANCE for p in piece]) for piece in pieces]
+    else:
+        ordered = levels(operations, links)
+        steps_in = [(level, [operations[p][0] == ADVANCE for p in level]) for level in ordered]
+    program = ThreadedProgram([], [])
+    for level, steps in steps_in:
+        together = [p for p, is_step in zip(level, steps, strict=True) if is_step]
+        if len(together) < 2 or not any(operations[p][1] in free for p in together):
+            together = []
+        for place in level:
+            if place not in together:
+                program.operations.append(operations[place])
+                program.covers.append([place])
+        if together:
+            program.operations.append((ADVANCE_ALL, ""))
+            program.covers.append(together)
+    return program if any(len(each) > 1 for each in program.covers) else None
+
+
+def steps_in_halves(
+    operations: Sequence[Call], program: ThreadedProgram, elsewhere: Mapping[str, object]
+) -> list[Call]:
+    """The operations of a program without threads: steps that take place elsewhere begin before the others.
+
+    Parameters
+    ----------
+    operations : sequence of (int, str)
+        As `threaded_program` had them.
+    program : ThreadedProgram
+    elsewhere : mapping of str to object
+        Participants that begin a step and wait for it later, and `BeginsSteps.process_key` of each.
+
+    Examples
+    --------
+    >>> steps = [(ADVANCE, "a"), (ADVANCE, "b"), (ADVANCE, "c")]
+    >>> program = threaded_program(steps, [], ("a", "c"), along=False)
+    >>> steps_in_halves(steps, program, {"a": 1, "c": 2}) == [
+    ...     (BEGIN_STEP, "a"), (BEGIN_STEP, "c"), (ADVANCE, "b"), (FINISH_STEP, "a"), (FINISH_STEP, "c")]
+    True
+    >>> steps_in_halves(steps, program, {"a": 1, "c": 1})[:2] == [(COLLECT_STEP, "a"), (BEGIN_STEP, "c")]
+    True
+    """
+    in_halves: list[Call] = []
+    for covered in program.covers:
+        done = [operations[place] for place in covered]
+        begun = [name for _, name in done if name in elsewhere] if len(done) > 1 else []
+        last = {elsewhere[name]: name for name in begun}
+        in_halves += [(BEGIN_STEP if last[elsewhere[n]] == n else COLLECT_STEP, n) for n in begun]
+        in_halves += [call for call in done if call[1] not in begun]
+        in_halves += [(FINISH_STEP, name) for name in begun]
+    return in_halves
+
+
+class ParallelPrograms:
+    """The program of the master's exchange for one thread, and the one for several; which of them runs.
+
+    Parameters
+    ----------
+    machine : ExchangeMachine
+    main : AlgorithmArrays
+        Of the master's algorithm, with the program for one thread.
+    threaded : ThreadedProgram
+
+    Attributes
+    ----------
+    with_threads : bool
+        Whether the program for several threads runs now.
+    """
+
+    def __init__(self, machine: ExchangeMachine, main: AlgorithmArrays, threaded: ThreadedProgram) -> None:
+        self.threaded, self.with_threads = threaded, False
+        self._machine = machine
+        self._programs = [main.program_of(each) for each in (main.operations, threaded.operations)]
+
+    def choose(self, *, with_threads: bool) -> None:
+        """Run the program with threads, or the one without."""
+        if with_threads != self.with_threads:
+            self.with_threads = with_threads
+            self._machine.run_program(0, self._programs[with_threads])
+
+
+def parallel_programs(
+    coupled: CoupledParticipants,
+    machine: ExchangeMachine,
+    main: AlgorithmArrays,
+    calls: Mapping[str, NativeCalls],
+    carries_slopes: bool,
+) -> ParallelPrograms | None:
+    """Prepare the master's exchange with steps at the same time; None where there is only one program.
+
+    If functions of C begin all these steps elsewhere, one program suffices, in which they are in halves.
+
+    Parameters
+    ----------
+    coupled : CoupledParticipants
+        With threads.
+    machine : ExchangeMachine
+    main : AlgorithmArrays
+        Of the master's algorithm.
+    calls : mapping of str to NativeCalls
+        By participant.
+    carries_slopes : bool
+        Whether inputs run along lines, so that the order of the other operations stays.
+    """
+    assert coupled.threads is not None
+    parts, descriptions = coupled.participants, coupled.descriptions
+    free = {name for name, description in descriptions.items() if description.steps_in_threads}
+    if coupled.threads.count == 1:
+        free = {name for name in free if isinstance(parts[name], BeginsSteps)}
+    in_a_row = carries_slopes or coupled.joint is not None or bool(coupled.loops)
+    program = threaded_program(main.operations, coupled.links, free, in_a_row)
+    if program is None:
+        return None
+    if not all(calls[name].begin for name in free):
+        return ParallelPrograms(machine, main, program)
+    keys = {name: p.process_key for name in free if isinstance(p := parts[name], BeginsSteps)}
+    main.operations = steps_in_halves(main.operations, program, keys)
+    machine.run_program(0, main.program_of(main.operations))
+    return None
