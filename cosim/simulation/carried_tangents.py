@@ -29,6 +29,7 @@ from cosim.preparation.tangent_tables import (
 from cosim.run_data.records.recording import LOG_TAPE
 from cosim.simulation.event_record import Finding
 from cosim.simulation.saved_tangents import pack, restore
+from cosim.stage import Stage
 from cosim.step.tape import STEP_WIDTH
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
@@ -103,7 +104,7 @@ class CarriedTangents:
         self._head = ReusedHead()
 
     def _faults_of_paths(self) -> list[Problem]:
-        """What stands against derivatives by what is named."""
+        """The reasons against derivatives by the named variables."""
         return faults_of_paths(self._system, self.by)
 
     def start(self, state: State) -> None:
@@ -127,6 +128,7 @@ class CarriedTangents:
         arrays["work"][: self._work.size] = self._work
         if state.carried:
             restore(self._system, state, state.carried, self.by, arrays)
+        self._load_constants(state)
         self._notes = rows_of(CarryNotes, arrays["notes_numbers"], 0, 1)[0]
         self._notes.time = state.time
         self._pieces = []
@@ -134,8 +136,17 @@ class CarriedTangents:
         self._step._use_arrays({"log": self._log})  # noqa: SLF001
         run.output.logging = LOG_TAPE
 
+    def _load_constants(self, state: State) -> None:
+        """Load what plain Python computes once a run."""
+        constants = self._system.run_tangents.constants()
+        if constants:
+            of_state = self._system.arrays(state.realize(Stage.INSTANCE)).c
+            for slot in constants:
+                part = slice(slot.offset, slot.offset + slot.size)
+                self._arrays["c"][part] = of_state[part]
+
     def _set_directions(self) -> None:
-        """What moves at first: along each direction one number."""
+        """Set the tangents at the start: 1 for the one variable of each direction."""
         for i, slot in enumerate(self._slots, start=1):
             size = self._arrays[slot.array].size
             self._arrays[f"{slot.array}_dots"][i * size + slot.offset] = 1.0
@@ -218,7 +229,7 @@ class CarriedTangents:
         return numbers.reshape(numbers.size // max(width, 1), width)
 
     def take_rows(self, values: int) -> Reals:
-        """The same since the last call."""
+        """The tangents of the rows since the last call, shaped as in `rows`; they are stored no longer."""
         rows = self.rows(values)
         self._pieces = []
         return rows
@@ -251,7 +262,7 @@ class CarriedTangents:
 
     @property
     def findings(self) -> list[Finding]:
-        """From when on there are no derivatives, and why; empty where there are."""
+        """A finding that says when and why derivatives ended; none if they did not."""
         notes, subject = self._notes, int(self._notes.lost_subject)
         reason = int(notes.lost)
         if reason == 0:

@@ -78,7 +78,7 @@ class CoupledTangents(CarriedTangents):
         self._records, self._begun = [], (state.arrays["d"].copy(), state.arrays["p"].copy())
 
     def end_piece(self) -> Piece:
-        """What has been since then; the tape has been read."""
+        """The records since the piece began; the tape must have been read."""
         records = [np.zeros(0), *self._records]
         self._records = []
         return Piece(np.concatenate(records), *self._begun)
@@ -101,7 +101,7 @@ class CoupledTangents(CarriedTangents):
         return {name: array.copy() for name, array in self._arrays.items() if name not in CONSTANT}
 
     def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
-        """Make them what they were."""
+        """Restore the arrays of the tangents that were saved."""
         for name, array in saved.items():
             if self._arrays[name].size == array.size:
                 self._arrays[name][:] = array
@@ -123,6 +123,7 @@ class CoupledTangents(CarriedTangents):
             They are damaged, or of another integrator.
         """
         restore(self._system, state, data, self.by, self._arrays)
+        self._load_constants(state)
         self._notes = rows_of(CarryNotes, self._arrays["notes_numbers"], 0, 1)[0]
 
     def set_inputs(self, names: Sequence[str], dots: Reals, slopes: Reals | None = None) -> None:

@@ -27,7 +27,7 @@ NO_DERIVATIVE = "no derivative"
 
 
 def increment_of(value: float) -> float:
-    """By how much neighbors lie beside a participant, for a variable with this value."""
+    """The difference of a variable of this value between a participant and its neighbors."""
     return INCREMENT * (abs(value) if value != 0.0 else 1.0)
 
 
@@ -52,6 +52,8 @@ class NeighborTangents(ParticipantTangents):
         These of the participant itself.
     steps : bool
         Whether its step is called; of several that are solved jointly it is that of the first one.
+    unused : str
+        Why directional derivatives that it gives are not used.
     """
 
     def __init__(
@@ -64,9 +66,10 @@ class NeighborTangents(ParticipantTangents):
         values: Mapping[str, Any],
         *,
         steps: bool = True,
+        unused: str = "",
     ) -> None:
         self._name, self._increments, self._initialize = name, list(increments), initialize
-        self._own, self._values, self._steps = own, values, steps
+        self._own, self._values, self._steps, self._unused = own, values, steps, unused
         self._neighbors = neighbors
         self._is_started = False
         self._slopes: tuple[Sequence[str], Reals | None] = (), None
@@ -114,7 +117,7 @@ class NeighborTangents(ParticipantTangents):
         return is_settled
 
     def lose(self, why: str) -> None:
-        """There are no derivatives from now on."""
+        """Record why there are no derivatives from now on; the first reason stays."""
         self._lost = self._lost or Finding(self._time, NO_DERIVATIVE, self._name, why)
 
     def exit_initialization(self) -> None:
@@ -223,6 +226,8 @@ class NeighborTangents(ParticipantTangents):
             default=0.0,
         )
         text = f"differences of its own run, of fourth order: relative error below {max(worst, 1e-12):.1e}"
+        if self._unused:
+            text += f"; its directional derivatives are not used: {self._unused}"
         return [Finding(self._first_time, BY_DIFFERENCES, self._name, text)]
 
     def close(self) -> None:

@@ -7,21 +7,21 @@ from typing import Any
 
 from cosim.kit import Finding
 from cosim_master.derivatives.participant_tangents import ParticipantTangents, ReadRecord, Reals, StepRecord
-from cosim_master.participants.system_participant import SystemParticipant
 
 
 class SystemTangents(ParticipantTangents):
-    """Those of its own run, with inputs that vary.
+    """The tangents of a system as participant: those of its own run, with inputs that vary.
 
     Parameters
     ----------
-    participant : SystemParticipant
+    participant : Participant
+        With `couple_tangents`, `tangents`, `path_of` and `simulator`.
     directions : int
     own : mapping of int to str
         By the number of a direction what varies in it.
     """
 
-    def __init__(self, participant: SystemParticipant, directions: int, own: Mapping[int, str]) -> None:
+    def __init__(self, participant: Any, directions: int, own: Mapping[int, str]) -> None:
         self._participant = participant
         self._initialization: Any = None
         participant.couple_tangents(directions, {i: participant.path_of(name) for i, name in own.items()})
