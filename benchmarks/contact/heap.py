@@ -19,6 +19,8 @@ METHODS = (
     ("runge_kutta_4", 1e-4),
     ("runge_kutta_4", 2e-4),
     ("runge_kutta_4", 5e-4),
+    ("runge_kutta_4", 6.25e-4),
+    ("runge_kutta_3", 5e-4),
     ("heun", 5e-4),
     ("heun", 1e-3),
 )

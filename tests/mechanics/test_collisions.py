@@ -252,6 +252,20 @@ def test_a_tower_comes_to_rest_and_its_energy_adds_up() -> None:
     assert abs(result["energy.residual"]).max() < 1e-5
 
 
+@pytest.mark.parametrize("count", [1, 5])
+def test_friction_that_does_nothing_takes_no_steps(count: int) -> None:
+    """Steps end neither where surfaces touch nor where a bristle appears."""
+    spent = []
+    for friction in (0.0, 0.5):
+        places = [(0.3 * i, 0.0, 0.3 + 0.2 * i / count) for i in range(count)]
+        model = balls(places, [0.1] * count, friction=friction)
+        statistics = model.simulate(
+            until=1.0, accuracy=1e-4, integrator="integrators.dormand_prince"
+        ).statistics
+        spent.append((statistics["steps"], statistics["evaluations"]))
+    assert spent[0] == spent[1]
+
+
 def test_balls_of_a_cradle_hand_the_speed_on() -> None:
     model = balls([(0.2005 * i, 0, 0) for i in range(5)], [0.1] * 5, [[0, 0, 0, 1.0 - i, 0, 0] if i < 2 else
                   (0,) * 6 for i in range(5)], {}, restitution=1.0, stiffness=1e9)  # fmt: skip

@@ -208,7 +208,7 @@ class Contact(Surfaces):
             foot = slip_of_foot(s.load, s.foot_load, limit, damping + viscosity)
             share = -1.0
             if s.regime != STICKS or s.normal_force == 0.0:
-                most = limit + viscosity * norm(foot) if viscosity > 0.0 else limit
+                most = limit + viscosity * norm(foot) if viscosity != 0.0 else limit
                 share = -share_held(s.pull, most)
             f = scaled(share, plus(s.load, scaled(s.half_damping, s.slip_velocity)))
             if s.regime != APART:

@@ -213,7 +213,9 @@ def share_held(size: float, limit: float) -> float:
     >>> share_held(5.0, 5.0), share_held(5.0, 2.5), share_held(0.0, 0.0)
     (1.0, 0.5, 1.0)
     """
-    return 1.0 if size <= limit else limit / size
+    if size <= limit:
+        return 1.0
+    return limit / size
 
 
 def limited(pull: Reals, limit: float) -> tuple[float, float, float]:

@@ -330,11 +330,12 @@ class Collisions(contracts.Force):
             mass, elastic, push = push_of(s, contact, rate)
             friction = (0.0, 0.0, 0.0)
             limit = s.friction * push
-            if limit > 0.0:
+            # With < or > these two branches would be kinks, and steps would end where surfaces touch.
+            if limit != 0.0:
                 stiffness = mindlin_stiffness(s.stiffness, contact[RADIUS], contact[DEPTH], s.poisson_ratio)
                 stretch = (0.0, 0.0, 0.0)
                 slot, _ = slot_of_contact(s, contact)
-                if slot < 0:
+                if slot == -1:
                     contacts_without_bristle += 1.0
                 else:
                     stretch = tangential_part(stretch_in_ground(s, slot, contact, slip), n)
