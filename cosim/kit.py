@@ -15,6 +15,7 @@ derivatives       `tangent_of`: a tangent of your own for a kernel function; `ke
                   `recorded_by`, `push`, `pop`, `reserve`, `end_of_tape`, `cut_tape`: an adjoint of your own,
                   which records blocks by `record_blocks` and goes back along them by `reverse_walk`;
                   `reduced_by`: the gradient of a number made of signals
+                  `gathering`: names for the arguments of a function of ``*arguments``
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, `call_tangent`,
                   and the signatures;
                   `indirect_call`: one for a signature of your own
@@ -333,6 +334,7 @@ if TYPE_CHECKING:
     from cosim_compiler.array_groups import head_of as head_of
     from cosim_compiler.calls import compiled_together as compiled_together
     from cosim_compiler.calls import data_of as data_of
+    from cosim_compiler.calls import gathering as gathering
     from cosim_compiler.calls import indirect_call as indirect_call
     from cosim_compiler.calls import length_of as length_of
     from cosim_compiler.calls import name_of as name_of
