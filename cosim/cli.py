@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from cosim.simulation.early_sigterm import TERMINATED, answer_early_sigterm
+from cosim.simulation.early_sigterm import TERMINATED, answer_early_sigterm, answer_no_more
 
 SEARCHED_AFTER = 50_000
 """Containers that a command makes before garbage is searched for: nearly all of them stay."""
@@ -35,9 +35,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         atexit.register(gc.freeze)  # what ends with the process is not searched for garbage: 0.2 s
         status = dispatch(sys.argv[1:] if argv is None else argv, is_program=argv is None)
         record_status(status)
+        if argv is None:
+            answer_no_more()
     except KeyboardInterrupt as error:  # while modules are imported, or after all was said
         print(str(error) or "interrupted", file=sys.stderr)
         status = 143 if str(error) == TERMINATED else 130
+        if argv is None:
+            answer_no_more()
     # Python ends as after Ctrl-C where a KeyboardInterrupt came out of an `exec` (of a dataclass);
     # the next `exec` forgets it
     exec("")

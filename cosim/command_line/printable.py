@@ -7,14 +7,17 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+TURNING = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x2028, 0x2029)
+"""Characters of Unicode that turn the direction of the text behind them, or end a line."""
 SHOWN = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}
+SHOWN |= {code: f"\\u{code:04x}" for code in TURNING}
 
 
 def printable(text: str) -> str:
     r"""A text whose control characters are replaced by escapes like ``\x1b``; line ends and tabs stay.
 
-    >>> printable("a\x1b[2Jb\r\n")
-    'a\\x1b[2Jb\\x0d\n'
+    >>> printable("a\x1b[2Jb\r\n"), printable("\u202ecsv.exe")
+    ('a\\x1b[2Jb\\x0d\n', '\\u202ecsv.exe')
     """
     return text.translate(SHOWN)
 

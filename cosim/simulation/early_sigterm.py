@@ -17,6 +17,13 @@ def answer_early_sigterm() -> None:
         _signal.signal(_signal.SIGTERM, terminate_early)
 
 
+def answer_no_more() -> None:
+    """Let Ctrl-C and SIGTERM end the program at once: all was said, and Python is about to end."""
+    for number in (_signal.SIGINT, _signal.SIGTERM):
+        if _signal.getsignal(number) != _signal.SIG_IGN:
+            _signal.signal(number, _signal.SIG_DFL)
+
+
 def terminate_early(number: int, frame: FrameType | None) -> None:
     """The handler of SIGTERM meanwhile."""
     raise KeyboardInterrupt(TERMINATED)

@@ -123,7 +123,9 @@ def test_a_signal_with_the_name_of_the_times_is_refused_before_the_run(
     assert not (tmp_path / "a.csv").exists()
 
 
-@pytest.mark.parametrize("odd", ["\x1b[31m", "\x1b]0;title\x07", "\x9b2J", "\x7f", "\x00", "\r"])
+@pytest.mark.parametrize(
+    "odd", ["\x1b[31m", "\x1b]0;title\x07", "\x9b2J", "\x7f", "\x00", "\r", "\u202e", "\u2067", "\u2028"]
+)
 def test_control_characters_do_not_reach_the_terminal(
     odd: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -135,6 +137,7 @@ def test_control_characters_do_not_reach_the_terminal(
     said = capsys.readouterr()
     for text in (told.out, told.err, said.out, said.err):
         assert [c for c in text if (ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160] == []
+        assert not set(text) & set("\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
     assert f"a{printable(odd)}b" in told.out
     assert main(["info", str(path), "--json"]) == 0  # where they are escaped already
     document = capsys.readouterr().out

@@ -101,7 +101,7 @@ class SeriesParts(cosim.ResultSink):
         target = self.folder / PART.format(numbers[ran[0]], numbers[ran[-1]])
         table = arrow_table({name: values[has_values] for name, values in columns.items()}, units)
         with replaced_file(target) as draft:
-            arrow().parquet.write_table(table, draft)
+            arrow().parquet.write_table(table, draft, write_page_checksum=True)
         return target.name
 
     def add_results(self, runs: Sequence[tuple[int, cosim.Result]]) -> str:
@@ -122,7 +122,8 @@ class SeriesParts(cosim.ResultSink):
         units = {TIME: "s"} | {name: runs[0][1].unit(name) for name in tables[0]}
         target = self.folder / PART.format(runs[0][0], runs[-1][0])
         with replaced_file(target) as draft:
-            arrow().parquet.write_table(arrow_table(columns, units), draft)
+            table = arrow_table(columns, units)
+            arrow().parquet.write_table(table, draft, write_page_checksum=True)
         return target.name
 
     def remove_others(self, names: Iterable[str]) -> None:
@@ -161,22 +162,41 @@ class SeriesParts(cosim.ResultSink):
         Returns
         -------
         ndarray, shape (runs, times, columns)
+
+        Raises
+        ------
+        CosimError
+            A part is missing, or its checksums do not match.
         """
         indices = range(len(grid))[times]
         values: NDArray[np.float64] | None = None
         for name in names:
-            file = arrow().parquet.ParquetFile(self.folder / name)
-            recorded = file.schema_arrow.names[2:][columns]
-            if values is None:
-                values = np.full((runs, len(indices), len(recorded)), np.nan)
-            for group in range(file.num_row_groups):
-                table = file.read_row_group(group, [self.key, TIME, *recorded])
+            for table in self._tables(name, columns):
+                recorded = table.column_names[2:]
+                if values is None:
+                    values = np.full((runs, len(indices), len(recorded)), np.nan)
                 run, point = table[self.key].to_numpy(), np.searchsorted(grid, table[TIME].to_numpy())
                 is_selected = (run < runs) & (point >= indices.start) & (point < indices.stop)
                 at = run[is_selected], point[is_selected] - indices.start
                 for i, column in enumerate(recorded):
                     values[*at, i] = table[column].to_numpy()[is_selected]
         return np.full((runs, len(indices), 0), np.nan) if values is None else values
+
+    def _tables(self, name: str, columns: slice) -> Iterator[Any]:
+        """The row groups of a part: numbers of runs, times, and which of the recorded columns."""
+        path = self.folder / name
+        try:
+            file = arrow().parquet.ParquetFile(path, page_checksum_verification=True)
+            key, time, *recorded = file.schema_arrow.names
+            if (key, time) != (self.key, TIME):
+                raise ValueError(f"it has columns {key} and {time}, needs {self.key} and {TIME}")
+            names = [key, time, *recorded[columns]]
+            for group in range(file.num_row_groups):
+                yield file.read_row_group(group, names)
+            if not file.num_row_groups:
+                yield file.read(names)
+        except (OSError, ValueError, KeyError, MemoryError, arrow().ArrowException) as error:
+            raise cosim.CosimError(f"{path}: is damaged: {error}") from None
 
 
 def _scalar_columns(result: cosim.Result) -> Iterator[tuple[str, NDArray[Any]]]:
