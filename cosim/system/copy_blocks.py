@@ -3,54 +3,61 @@
 The integers of a row are offsets and sizes; their number is in ``__row__`` of each function.
 """
 
+from cosim_compiler.record import rows_of
+
 
 def zero(t, y, p, d, k, h, c, ints, first, count):
     """Row: offset, size."""
     for i in range(count):
-        row = first + 2 * i
-        target = ints[row]
-        for j in range(ints[row + 1]):
-            c[target + j] = 0.0
+        row = rows_of(int, ints, first + 2 * i, 2)
+        size = row[1]
+        target = rows_of(float, c, row[0], size)
+        for j in range(size):
+            target[j] = 0.0
 
 
 def copy_y(t, y, p, d, k, h, c, ints, first, count):
     """Row: offset in y, offset in c, size."""
     for i in range(count):
-        row = first + 3 * i
-        source = ints[row]
-        target = ints[row + 1]
-        for j in range(ints[row + 2]):
-            c[target + j] = y[source + j]
+        row = rows_of(int, ints, first + 3 * i, 3)
+        size = row[2]
+        source = rows_of(float, y, row[0], size)
+        target = rows_of(float, c, row[1], size)
+        for j in range(size):
+            target[j] = source[j]
 
 
 def copy_p(t, y, p, d, k, h, c, ints, first, count):
     """Row: offset in p, offset in c, size."""
     for i in range(count):
-        row = first + 3 * i
-        source = ints[row]
-        target = ints[row + 1]
-        for j in range(ints[row + 2]):
-            c[target + j] = p[source + j]
+        row = rows_of(int, ints, first + 3 * i, 3)
+        size = row[2]
+        source = rows_of(float, p, row[0], size)
+        target = rows_of(float, c, row[1], size)
+        for j in range(size):
+            target[j] = source[j]
 
 
 def copy_d(t, y, p, d, k, h, c, ints, first, count):
     """Row: offset in d, offset in c, size."""
     for i in range(count):
-        row = first + 3 * i
-        source = ints[row]
-        target = ints[row + 1]
-        for j in range(ints[row + 2]):
-            c[target + j] = d[source + j]
+        row = rows_of(int, ints, first + 3 * i, 3)
+        size = row[2]
+        source = rows_of(float, d, row[0], size)
+        target = rows_of(float, c, row[1], size)
+        for j in range(size):
+            target[j] = source[j]
 
 
 def copy_k(t, y, p, d, k, h, c, ints, first, count):
     """Row: offset in k, offset in c, size."""
     for i in range(count):
-        row = first + 3 * i
-        source = ints[row]
-        target = ints[row + 1]
-        for j in range(ints[row + 2]):
-            c[target + j] = float(k[source + j])
+        row = rows_of(int, ints, first + 3 * i, 3)
+        size = row[2]
+        source = rows_of(int, k, row[0], size)
+        target = rows_of(float, c, row[1], size)
+        for j in range(size):
+            target[j] = float(source[j])
 
 
 def follow_course(t, y, p, d, k, h, c, ints, first, count):
