@@ -307,7 +307,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
 
     @classmethod
     def _write_out_views(cls) -> dict[str, str]:
-        """Let functions with a view ask for what they use of it; what is wrong with them, by name."""
+        """Replace each view argument by the names that its function uses; the faults, by function."""
         faults: dict[str, str] = {}
         argument_names = known_names(cls.declarations)
         kernels, became = written_out(cls.kernels, argument_names, faults)

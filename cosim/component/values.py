@@ -133,7 +133,7 @@ def read_values(declarations: Mapping[str, Declaration], arguments: Mapping[str,
                 values.attachments[name] = _read_attachment(name, arguments.get(name))
             elif name in arguments or name not in misspelt:  # else it is said already, as the misspelt name
                 _add_numbers(values, declaration, name, reading.plain.get(name))
-        except (ValueError, TypeError, CosimError) as error:
+        except (ValueError, TypeError, OverflowError, CosimError) as error:
             problems.append(Problem(name, str(error)))
     if not problems:
         values.declarations = _with_lengths(values, problems) if reading.has_free_lengths else declarations

@@ -152,7 +152,7 @@ class Integrator(MadeFromOptions):
         self.relative_tolerance, self.absolute_tolerance = relative_tolerance, absolute_tolerance
 
     def with_accuracy(self, accuracy: float) -> Self:
-        """Another one that differs from this one in its accuracy alone."""
+        """A copy of the integrator with another accuracy, at most the loosest one that is allowed."""
         twin = copy.copy(self)
         vars(twin)["accuracy"] = min(accuracy, LOOSEST_ACCURACY)
         return twin

@@ -261,14 +261,14 @@ def cache_of(carrier, j):
 
 
 def cache_dot_of(carrier, j):
-    """Its tangent."""
+    """The tangent of the cache of a point inside a step, or of the spare cache."""
     if j == SPARE:
         return carrier.spare_c_dot
     return part_of(carrier.inner_dots, j, carrier.c)
 
 
 def root_of(back, j):
-    """Its adjoint."""
+    """The adjoint of the cache of a point inside a step, or of the spare cache."""
     if j == SPARE:
         return back.spare_c
     return part_of(back.inner_c, j, back.c)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def check_model(model: Any) -> None:
-    """Refuse a name of another type than text, settings without a use, and parts not added by `add`.
+    """Refuse a name that is not text, settings that nothing has, and parts that were not added by `add`.
 
     Raises
     ------

@@ -251,13 +251,13 @@ class Run(Arrays):
 
     @property
     def blocks_inside(run):
-        """The blocks that they need inside a step."""
+        """The blocks that compute the recorded values inside a step."""
         at = CHOICE_WIDTH + VALUE_WIDTH * run.chosen.values
         return rows_of(int, run.choice, at, run.chosen.inside)
 
     @property
     def blocks_outside(run):
-        """The blocks that they need where the motion is known."""
+        """The blocks that compute the recorded values where the motion is known."""
         at = CHOICE_WIDTH + VALUE_WIDTH * run.chosen.values + run.chosen.inside
         return rows_of(int, run.choice, at, run.chosen.outside)
 

@@ -103,7 +103,7 @@ class CarriedTangents:
         self._head = ReusedHead()
 
     def _faults_of_paths(self) -> list[Problem]:
-        """What stands against derivatives by what is named."""
+        """The reasons against derivatives by the named variables."""
         return faults_of_paths(self._system, self.by)
 
     def start(self, state: State) -> None:
@@ -135,7 +135,7 @@ class CarriedTangents:
         run.output.logging = LOG_TAPE
 
     def _set_directions(self) -> None:
-        """What moves at first: along each direction one number."""
+        """Set the tangents at the start: 1 for the one variable of each direction."""
         for i, slot in enumerate(self._slots, start=1):
             size = self._arrays[slot.array].size
             self._arrays[f"{slot.array}_dots"][i * size + slot.offset] = 1.0
@@ -218,7 +218,7 @@ class CarriedTangents:
         return numbers.reshape(numbers.size // max(width, 1), width)
 
     def take_rows(self, values: int) -> Reals:
-        """The same since the last call."""
+        """The tangents of the rows since the last call, shaped as in `rows`; they are stored no longer."""
         rows = self.rows(values)
         self._pieces = []
         return rows
@@ -251,7 +251,7 @@ class CarriedTangents:
 
     @property
     def findings(self) -> list[Finding]:
-        """From when on there are no derivatives, and why; empty where there are."""
+        """A finding that says when and why derivatives ended; none if they did not."""
         notes, subject = self._notes, int(self._notes.lost_subject)
         reason = int(notes.lost)
         if reason == 0:

@@ -25,7 +25,7 @@ class HasBytes(Protocol):
     """A state that a checkpoint can store: a State, or the state of a co-simulation."""
 
     def to_bytes(self) -> bytes:
-        """All of it, as bytes."""
+        """Everything that the run needs to continue, as bytes."""
 
 
 log = logging.getLogger("cosim.simulation")

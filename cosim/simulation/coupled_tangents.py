@@ -78,7 +78,7 @@ class CoupledTangents(CarriedTangents):
         self._records, self._begun = [], (state.arrays["d"].copy(), state.arrays["p"].copy())
 
     def end_piece(self) -> Piece:
-        """What has been since then; the tape has been read."""
+        """The records since the piece began; the tape must have been read."""
         records = [np.zeros(0), *self._records]
         self._records = []
         return Piece(np.concatenate(records), *self._begun)
@@ -101,7 +101,7 @@ class CoupledTangents(CarriedTangents):
         return {name: array.copy() for name, array in self._arrays.items() if name not in CONSTANT}
 
     def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
-        """Make them what they were."""
+        """Restore the arrays of the tangents that were saved."""
         for name, array in saved.items():
             if self._arrays[name].size == array.size:
                 self._arrays[name][:] = array

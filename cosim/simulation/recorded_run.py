@@ -77,7 +77,7 @@ class RecordedRun:
         return self._final_result(message, "")
 
     def _advance(self, until: float, origin: float, interval: float) -> str:
-        """All steps; why the run has ended before `until`, empty where it has not."""
+        """Advance to `until` and record; why the run ended earlier, empty if it did not."""
         simulator, message = self.simulator, ""
         with interrupt_between_steps() as check_interrupt:
             status = simulator.status if simulator.is_initialized else simulator.initialize()

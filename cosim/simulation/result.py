@@ -546,7 +546,7 @@ class Result(FixedAttributes):
         return {**self.__dict__, "_model": None, "_trail": None}
 
     def _write(self, id: str, path: Path) -> Any:
-        """Write a file whose ending says what it is."""
+        """Write the result and its derivatives with a registered sink, whose endings the path must have."""
         sink = self._sink(id)
         if not path.is_dir():  # the sink says what is wrong with it
             check_ending(path, *sink.suffixes)

@@ -90,7 +90,7 @@ class Trail(CarriedTangents):
         self._past_trail, self._back_head = PastTrail(), ReusedHead()
 
     def renewed(self) -> Trail:
-        """One for another run, with arrays of its own; results of runs before keep theirs."""
+        """A trail for another run, with its own arrays, so that results of earlier runs keep theirs."""
         other = copy.copy(self)
         other._arrays = {name: a if name == "table" else a.copy() for name, a in self._arrays.items()}
         other._back = {name: a if name == "table" else a.copy() for name, a in self._back.items()}
@@ -120,7 +120,7 @@ class Trail(CarriedTangents):
         self._back["known_past"] = np.concatenate([self._arrays[name][part] for name in PAST])
 
     def _lengthen_histories(self) -> None:
-        """As for tangents; what was before is kept, as is the order in which entries lay."""
+        """Lengthen histories and their tangents; store the former ones and the order of their entries."""
         order = [
             ENTRY_WIDTH * entries[:, None] + ring.start + np.arange(ENTRY_WIDTH)
             for ring, entries in self._rings()
@@ -203,11 +203,11 @@ class Trail(CarriedTangents):
         return Gradient(value, result, found)
 
     def _named_slots(self) -> Iterator[tuple[str, Any]]:
-        """What was named, with where it is written."""
+        """The named variables, each with the slot it is written to."""
         return zip(self.by, self._slots, strict=True)
 
     def _weights(self, cotangents: Mapping[str, Reals], rows: int) -> Reals:
-        """One row behind the other, in the order in which values are recorded."""
+        """The cotangents of all recorded values, row by row, 0 where none are given."""
         parts = []
         for path in self._paths:
             size = self._system.signal(path).slot.size

@@ -325,8 +325,14 @@ class StepCalls(ClosedAttributes):
 
     def take_rows(self) -> NDArray[np.float64]:
         """The rows since the last call, shape (rows, 1 + values): times, then the values."""
+        pieces = self.take_pieces()
+        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+    def take_pieces(self) -> list[NDArray[np.float64]]:
+        """The rows that `take_rows` returns, in one or several arrays: many rows are not copied."""
         self._empty_rows()
-        return np.zeros((0, 1)) if self._rows is None else self._rows.take()
+        pieces = [] if self._rows is None else self._rows.take()
+        return pieces or [np.zeros((0, 1 if self._rows is None else self._rows.width))]
 
     def carry_tangents(self, by: Sequence[str]) -> CarriedTangents:
         """Have tangents go along from the present State on, until the run is reset.

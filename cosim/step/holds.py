@@ -81,7 +81,7 @@ def push_of(run: Run, i: int) -> Reals:
 
 
 def switch_of(run: Run, i: int, s: int) -> Switch:
-    """One of the variables that a held witness switches; `Hold.size` says how many."""
+    """One of the `Hold.size` variables that a held witness switches."""
     return run.hold_switches[run.plan.switchable * i + s]
 
 
@@ -362,7 +362,7 @@ def candidate_push(run: Run, i: int) -> Reals:
 
 
 def candidate_switch(run: Run, i: int, s: int) -> Switch:
-    """One of the variables that they have switched; `switched_counts` says how many."""
+    """One of the variables that the handlers of witness `i` have switched, of `switched_counts[i]`."""
     return run.candidate_switches[run.plan.switchable * i + s]
 
 

@@ -112,7 +112,7 @@ def initialize_method(run: Run) -> None:
 
 
 def restart_integration(run: Run) -> None:
-    """After a jump."""
+    """Restart the integrator after a jump: its memory no longer fits the present state."""
     run.evaluation.stage = MOTION
     call_method(run, run.plan.method.restart, run.clock.time, False)
 

@@ -488,7 +488,7 @@ def _accumulating(listed: Mapping[str, Declaration]) -> list[str]:
 
 
 def _repeated(numbers: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """One number for each element: a single one counts for all."""
+    """The numbers, one for each element; a single number is repeated."""
     return np.repeat(numbers, size) if numbers.size == 1 != size else numbers
 
 

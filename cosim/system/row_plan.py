@@ -129,7 +129,7 @@ class RowPlan:
         )
 
     def rows(self, slots: Mapping[str, Slot], count: int) -> list[list[int]]:
-        """One row of offsets, then free lengths, for each element; one number is shared by all of them."""
+        """The offsets of the slots, then the free lengths, a row for each element; elements share scalars."""
         lengths = [slots[name].size for name in self._lengths] if self._lengths else self._lengths
         if count == 1:
             return [[*[slot[1] for slot in self._slots(slots)], *lengths]]

@@ -278,7 +278,7 @@ class State(ClosedAttributes):
         return self._arrays
 
     def arrive_at(self, time: float) -> None:
-        """For integrators: y is at `time` now and the cache is realized to Acceleration with it."""
+        """Set the time of y and the cache, which an integrator has realized to Acceleration there."""
         self._arrays["times"][TIME] = time
         versions = self.versions
         for stage in range(COMPUTED.start, COMPUTED.stop):

@@ -22,6 +22,7 @@ from cosim.component.kink_functions import SIDE_OF_KINK
 from cosim.component.values import read_numbers
 from cosim.errors import LookUpError, ModelError, SimulationError, StageError, StateError
 from cosim.html_table import html_table
+from cosim.last_result_cache import reuse_last
 from cosim.stage import Stage
 from cosim.system import state_bytes
 from cosim.system.assembly import Assembly
@@ -357,7 +358,7 @@ class System(FixedAttributes):
         return state_bytes.unpack(self, data)
 
     def _list_swaps(self) -> list[tuple[str, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
-        """For d and k: where in the cache new values lie, where the variables, what these invalidate."""
+        """For d and for k: offsets of new values in the cache, offsets of variables, invalidated stages."""
         swaps = []
         for array in "dk":
             rows = [
@@ -389,7 +390,8 @@ class System(FixedAttributes):
         for path in paths:
             if not isinstance(path, str):
                 self.signal(path)
-        return self.assembly.wiring.paths.columns(paths)
+        key = tuple(paths)
+        return reuse_last(self, "_signal_columns", key, lambda: self.assembly.wiring.paths.columns(key))
 
     def has_derivative(self, path: str, order: int = 1) -> bool:
         """Whether a time derivative of a signal is computed in this system."""
@@ -570,7 +572,7 @@ class System(FixedAttributes):
             return {v.path: v for v in list_variables(self)}
 
     def variables_of(self, *kinds: str) -> dict[str, Variable]:
-        """Those of `variables` that are of these kinds, by path; sooner known than all of them.
+        """The variables of these kinds, by path; listed faster than all `variables`.
 
         Parameters
         ----------

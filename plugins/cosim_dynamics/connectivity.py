@@ -103,7 +103,7 @@ class Connectivity:
         return self._ground if is_ground(part) else part.name
 
     def _root(self, name: str) -> str:
-        """One name for all that are connected already."""
+        """The name that represents all links connected with this one (union-find)."""
         while self._above[name] != name:
             self._above[name] = self._above[self._above[name]]  # shorter the next time
             name = self._above[name]

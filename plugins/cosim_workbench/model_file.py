@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import islice, repeat
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -257,8 +257,9 @@ class ModelFile:
             table.read(self.model, entry.name, entry.content.copy(), report)
         except cosim.CosimError as error:
             self._problems.record(error, entry.path, entry.label, entry.name)
-        if added := len(self.model.parts) - before:
-            self._problems.owners.update(zip(islice(reversed(self.model.parts), added), repeat(entry.path)))
+        parts = self.model.parts
+        for name in islice(reversed(parts), len(parts) - before):
+            self._problems.owners[name] = entry.path
 
     def _unknown_table(self, key: str, tables: list[str]) -> str:
         if key in ELSEWHERE:

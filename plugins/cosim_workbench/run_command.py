@@ -280,9 +280,18 @@ def _simulate(
             settings = {**settings, "state": state}
             names = list(choose_signals(system, settings.get("signals")))
             names += [derivative_name(of, by) for of in names for by in settings.get("derivatives", ())]
+            end = read_seconds(settings["until"], "until")
+            if end < state.time or (end == state.time and not target.exists()):
+                made = f"{arguments.resume} was made at t = {state.time:.9g} s"
+                text = f"{made}, and the run ends at {end:.9g} s: name a later end with --until"
+                raise cosim.ModelError.of("--resume", text)
             message = resumed.resume_from(state.copy(), names)
+            if end == state.time:
+                message = f"the run had ended at t = {end:.9g} s: nothing is left to do"
             if not arguments.quiet:
                 print(message, file=sys.stderr)
+            if end == state.time:
+                return resumed.earlier()
         if arguments.quiet:
             return cosim.simulate(system, **settings)
         method = cosim.registry().get("integrator", settings.get("integrator", DEFAULT))

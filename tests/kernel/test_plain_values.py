@@ -39,6 +39,7 @@ def test_all_forms_are_the_same_numbers(numbers: tuple[float, ...]) -> None:
         ((0.0, -5e-324, 2.0), "needs at least 0"),
         ((0.0, math.nan, 1.0), "needs a finite number"),
         ((0.0, math.inf, 1.0), "needs a finite number"),
+        ((0.0, 10**400, 1.0), "size: int too large"),
         ((0.0, True, 1.0), "True"),
         ((0.0, 1.0), "has shape"),
         ((), "has shape"),

@@ -57,7 +57,7 @@ class Snapshot:
 
     @classmethod
     def of(cls, run: SimulationRun, index: int, *, in_memory: bool = False) -> Snapshot:
-        """Of a run that has reached the communication point `index`.
+        """The snapshot of a run that has reached the communication point `index`.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class Snapshot:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Snapshot:
-        """From `to_bytes`.
+        """The snapshot that `to_bytes` has written.
 
         Raises
         ------
@@ -129,7 +129,7 @@ class Snapshot:
 
     @classmethod
     def read(cls, path: Path) -> Snapshot:
-        """From a file.
+        """The snapshot in a file.
 
         Raises
         ------
@@ -143,7 +143,7 @@ class Snapshot:
             raise cosim.CosimError(f"{path}: {error}") from None
 
     def to_bytes(self) -> bytes:
-        """With magic, version and checksum."""
+        """The snapshot as bytes, with magic, version and checksum."""
         return to_bytes(self.tree)
 
     @property

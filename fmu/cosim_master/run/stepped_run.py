@@ -27,7 +27,7 @@ class DroppedRows(ResultStream):
     """Records no rows: the master of the run records them."""
 
     def append(self, piece: Any) -> None:
-        """They are dropped."""
+        """Drop the rows: the host records its own."""
 
     def close(self, result: Any) -> None:
         """Close nothing: there is no open resource."""

@@ -14,17 +14,12 @@ from __future__ import annotations
 import math
 
 from cosim.kit import DONE, MethodArrays, Record, redo_entry, rows_of, tangent_of, width_of
+from cosim_integrators.implicit.correction_sizes import set_weights, size_of_attempt, size_of_error
 from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_step
 from cosim_integrators.implicit.implicit_method import NO_JACOBIAN, NUMBERS_AT, OK, OLD, ImplicitMethod
 from cosim_integrators.implicit.implicit_start import continue_implicit_run
 from cosim_integrators.implicit.matrices import make_matrices
-from cosim_integrators.implicit.newton import (
-    moved_method,
-    set_weights,
-    size_of_attempt,
-    size_of_error,
-    solve_stage,
-)
+from cosim_integrators.implicit.newton import moved_method, solve_stage
 from cosim_integrators.kit.start_of_run import set_first_step
 from cosim_integrators.kit.start_of_step import copy_values
 

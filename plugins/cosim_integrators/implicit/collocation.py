@@ -22,6 +22,12 @@ from cosim.kit import (
     walked_dots,
     width_of,
 )
+from cosim_integrators.implicit.correction_sizes import (
+    own_sizes,
+    relative_size,
+    set_weights,
+    size_of_attempt,
+)
 from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_step, next_of_one_step_method
 from cosim_integrators.implicit.implicit_method import (
     BAD_NUMBER,
@@ -43,10 +49,6 @@ from cosim_integrators.implicit.newton import (
     evaluate_tangents,
     is_refined,
     moved_method,
-    own_sizes,
-    relative_size,
-    set_weights,
-    size_of_attempt,
     start_iteration,
 )
 from cosim_integrators.kit.counted_evaluation import evaluate, evaluate_stage
