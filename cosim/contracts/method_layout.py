@@ -302,8 +302,7 @@ class MethodArrays(NamedTuple):
 
     def work_vector(method, index):
         """The vector of that index in ``work``."""
-        at = WORK_HEADER + index * method.n
-        return method.work_numbers[at : at + method.n]
+        return rows_of(float, method.work_numbers, WORK_HEADER + index * method.n, method.n)
 
     @property
     def start(method):

@@ -72,7 +72,8 @@ def numbers_where(run: Run, held: bool) -> tuple[Reals, Integers]:
     last = run.coefficients.shape[0] if held else run.plan.sizes.coefficients
     first_slot = run.plan.sizes.held_slots if held else 0
     last_slot = run.slots.shape[0] if held else run.plan.sizes.slots
-    return run.coefficients[first:last], run.slots[first_slot:last_slot]
+    coefficients = rows_of(float, run.coefficients, first, last - first)
+    return coefficients, rows_of(int, run.slots, first_slot, last_slot - first_slot)
 
 
 def memory_size(run: Run) -> int:
@@ -94,7 +95,7 @@ def ode_system(run: Run, is_held: bool) -> OdeSystem:
 def method_arrays(run: Run) -> MethodArrays:
     """The arrays of the integrator."""
     coefficients, slots = numbers_of_method(run)
-    memory = run.memory[: memory_size(run)]
+    memory = rows_of(float, run.memory, 0, memory_size(run))
     return MethodArrays(run.y.shape[0], coefficients, run.settings, memory, run.work, slots)
 
 

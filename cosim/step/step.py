@@ -53,7 +53,7 @@ from cosim.step.holds import (
 from cosim.step.integration import assemble, integrate_step, restart_integration
 from cosim.step.realize import realize
 from cosim.step.recording import record_update
-from cosim.step.saved_variables import different, save_variables
+from cosim.step.saved_variables import copy_reals, different, save_variables
 from cosim.step.tape import log_assembly, log_step, start_step_on_tape
 from cosim.step.triggered import (
     follow_handlers,
@@ -76,6 +76,7 @@ from cosim.step.updates import (
 from cosim.step.witness_values import shortest_pulse
 from cosim.step.witnesses import isolate_witness, next_predicted_crossing, store_start_levels
 from cosim.step.zeros import guard_set_witnesses, has_arrivals
+from cosim_compiler.record import rows_of
 
 WITHIN_REACH = 0.999 * MOST_PARTS  # shortest pulses: in a step that long none of them lies between two points
 SLIVER = 1e-9  # of a fixed step: less than that before a boundary is rounding, not a step
@@ -179,8 +180,7 @@ def start_step(run: Run) -> None:
 
     If an update fails, the effects of earlier updates remain.
     """
-    for m in range(run.y.shape[0]):
-        run.start_derivatives[m] = run.c[m]
+    copy_reals(rows_of(float, run.c, 0, run.y.shape[0]), run.start_derivatives)
     if can_hold(run):
         release_unpressed(run)
     if len(run.witnesses) > 0:
@@ -218,8 +218,9 @@ update_and_realize = followed_by(update_with_signals, realize_changes)
 def restart_after_updates(run: Run) -> None:
     """Restart what depends on the past of the State, which updates have changed, and record it."""
     moves_on = True  # with the same derivatives as before
+    before = run.start_derivatives
     for m in range(run.y.shape[0]):
-        if different(run.start_derivatives[m], run.c[m]):
+        if different(before[m], run.c[m]):
             moves_on = False
     remember(run, AFTER_EVENT, SMOOTH if moves_on else UNSEEN_BREAK)
     restart_integration(run)

@@ -26,6 +26,7 @@ from cosim.step.holds import (
     store_held_rates,
 )
 from cosim.step.integration import complete, redo
+from cosim.step.saved_variables import copy_reals
 from cosim.step.search_points import (
     ASIDE,
     LEFT,
@@ -259,8 +260,7 @@ def search_kept_step(run: Run, start: float, window: float) -> bool:
     """
     if run.method_settings.is_cubic == 0.0:
         complete(run)
-    for m in range(run.work.shape[0]):
-        run.searched_work[m] = run.work[m]
+    copy_reals(run.work, run.searched_work)
     # with what holds a witness, or remembers, values computed at an end again may be others
     remembers = held_count(run) > 0 or len(run.rings) > 0 or run.plan.remembers != 0
     run.course.ends_known = 1 if run.last_step.start == start and not remembers else 0

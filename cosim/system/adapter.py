@@ -12,6 +12,7 @@ from cosim.component.arguments import Argument
 from cosim.component.kernel_function import KernelFunction
 from cosim_compiler.checked_view import checked_view
 from cosim_compiler.debugging import is_debugging
+from cosim_compiler.record import rows_of
 from cosim_compiler.sources.kernel_effects import returns_value
 from cosim_compiler.sources.run_source import run_source
 from cosim_compiler.tables import as_table
@@ -54,6 +55,7 @@ def block_function(
             "_kernel": kernel.function,
             "_checked": checked_view,
             "_as_table": as_table,
+            "_rows_of": rows_of,
             "__name__": "cosim.system.adapter",
         }
         block = _write_block(cls, kernel, arguments, namespace)
@@ -77,7 +79,7 @@ def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]
     place = {a.name: i for i, a in enumerate(columns(arguments))}
     width = row_width(kernel, arguments)
     size_of = _size_texts(arguments, place)
-    call = [f"_instances[ints[r + {width - 1}]]"] if kernel.is_python else []
+    call = [f"_instances[row[{width - 1}]]"] if kernel.is_python else []
     for argument in arguments:
         array = array_of(argument, cls.declarations)
         if argument.role == "switch":
@@ -85,11 +87,11 @@ def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]
         if array in "th":
             call.append(array)
             continue
-        at = f"ints[r + {place[argument.name]}]"
+        kind = "int" if array == "k" else "float"
+        view = f"_rows_of({kind}, {array}, row[{place[argument.name]}], {size_of[argument.name]})"
         if argument.is_number:
-            call.append(f"{array}[{at}]")
+            call.append(f"{view}[0]")
             continue
-        view = f"{array}[{at}:{at} + {size_of[argument.name]}]"
         if argument.is_table:
             view = f"_as_table({view}, {argument.shape[0]}, {argument.shape[1]})"
         is_checked, is_read = is_debugging() and not kernel.is_python, argument.effect == "read"
@@ -97,14 +99,14 @@ def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]
         call.append(f"_checked({view}, {shown!r}, {is_read})" if is_checked else view)
     result = condition = passed = refused = ""
     if not kernel.is_python:  # what a method returns is not used
-        result = f"c[ints[r + {width - 1}]] = " if has_result(kernel) else ""
+        result = f"_rows_of(float, c, row[{width - 1}], 1)[0] = " if has_result(kernel) else ""
         condition = " else -1.0" if kernel.is_condition else ""
         result += "1.0 if " if condition else ""
         passed, refused = _passed_and_refused(width) if kernel.role == "check" else ("", "")
     return (
         "def block(t, y, p, d, k, h, c, ints, first, count):\n"
         "    for i in range(count):\n"
-        f"        r = first + {width} * i\n"
+        f"        row = _rows_of(int, ints, first + {width} * i, {width})\n"
         f"{_switched_off(arguments, place, size_of)}"
         f"{passed}"
         f"        {result}_kernel({', '.join(call)}){condition}\n"
@@ -119,7 +121,7 @@ UNCHECKED = -1.0
 
 def _passed_and_refused(width: int) -> tuple[str, str]:
     """The lines before a check and those after it, which end the walk if it fails."""
-    number = f"c[ints[r + {width - 1}]]"
+    number = f"c[row[{width - 1}]]"
     return (
         f"        if {number} == {UNCHECKED}:\n            continue\n",
         f"        if {number} != 0.0:\n"
@@ -131,7 +133,7 @@ def _size_texts(arguments: Sequence[Argument], place: dict[str, int]) -> dict[st
     """The text of the size of each argument in the adapter: a number, or a place in the row."""
     sizes = {a.name: str(a.size) for a in arguments}
     for i, argument in enumerate(lengths(arguments)):
-        sizes[argument.name] = f"ints[r + {len(place) + i}]"
+        sizes[argument.name] = f"row[{len(place) + i}]"
     return sizes
 
 
@@ -140,11 +142,11 @@ def _switched_off(arguments: Sequence[Argument], place: dict[str, int], size_of:
     switch = next((a for a in arguments if a.role == "switch"), None)
     if switch is None:
         return ""
-    lines = [f"        if p[ints[r + {place[switch.name]}]] == 0.0:"]
+    lines = [f"        if p[row[{place[switch.name]}]] == 0.0:"]
     for argument in arguments:
         if argument.effect == "write":
             lines.append(f"            for j in range({size_of[argument.name]}):")
-            lines.append(f"                c[ints[r + {place[argument.name]}] + j] = 0.0")
+            lines.append(f"                c[row[{place[argument.name]}] + j] = 0.0")
     return "\n".join([*lines, "            continue", ""])
 
 
@@ -152,7 +154,12 @@ def python_block(
     cls: type, kernel: KernelFunction, arguments: Sequence[Argument], instances: list[Any]
 ) -> Callable[..., None]:
     """The block of a plain-Python method; the last integer of a row is the index of its instance."""
-    namespace: dict[str, Any] = {"_kernel": kernel.function, "_as_table": as_table, "_instances": instances}
+    namespace: dict[str, Any] = {
+        "_kernel": kernel.function,
+        "_as_table": as_table,
+        "_rows_of": rows_of,
+        "_instances": instances,
+    }
     block = _write_block(cls, kernel, arguments, namespace)
     functools.update_wrapper(block, kernel.function)
     return block

@@ -3,24 +3,28 @@
 The integers of a row are offsets and sizes; their number is in ``__row__`` of each function.
 """
 
+from cosim_compiler.record import rows_of
+
 
 def zero(t, y, p, d, k, h, c, ints, first, count):
     """Zero accumulators. Row: offset, size."""
     for i in range(count):
-        row = first + 2 * i
-        target = ints[row]
-        for j in range(ints[row + 1]):
-            c[target + j] = 0.0
+        row = rows_of(int, ints, first + 2 * i, 2)
+        size = row[1]
+        target = rows_of(float, c, row[0], size)
+        for j in range(size):
+            target[j] = 0.0
 
 
 def copy_reals(source, c, ints, first, count):
     """Copy stretches of an array into the cache; a row has the offsets in both and the size."""
     for i in range(count):
-        row = first + 3 * i
-        place = ints[row]
-        target = ints[row + 1]
-        for j in range(ints[row + 2]):
-            c[target + j] = source[place + j]
+        row = rows_of(int, ints, first + 3 * i, 3)
+        size = row[2]
+        part = rows_of(float, source, row[0], size)
+        target = rows_of(float, c, row[1], size)
+        for j in range(size):
+            target[j] = part[j]
 
 
 def copy_y(t, y, p, d, k, h, c, ints, first, count):
@@ -41,11 +45,12 @@ def copy_d(t, y, p, d, k, h, c, ints, first, count):
 def copy_k(t, y, p, d, k, h, c, ints, first, count):
     """Row: offset in k, offset in c, size."""
     for i in range(count):
-        row = first + 3 * i
-        source = ints[row]
-        target = ints[row + 1]
-        for j in range(ints[row + 2]):
-            c[target + j] = float(k[source + j])
+        row = rows_of(int, ints, first + 3 * i, 3)
+        size = row[2]
+        source = rows_of(int, k, row[0], size)
+        target = rows_of(float, c, row[1], size)
+        for j in range(size):
+            target[j] = float(source[j])
 
 
 def follow_course(t, y, p, d, k, h, c, ints, first, count):

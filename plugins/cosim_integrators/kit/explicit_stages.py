@@ -16,7 +16,6 @@ SOLUTION, ERROR, SECOND_ERROR, STIFF_WAY, STIFF_SLOPE, EXTRA = range(6)
 def combine(method, row, out):
     """``out`` = sum of the stages, weighted by one row of the tableau."""
     tableau = method.coefficients
-    k = method.derivatives
     n = method.n
     row_at = int(tableau[int(method.tableau.rows_at) + row])
     count = int(tableau[row_at])
@@ -29,22 +28,22 @@ def combine(method, row, out):
     if count % 2 == 0:
         weight = tableau[row_at + 2]
         next_weight = tableau[row_at + 4]
-        stage = k[int(tableau[row_at + 1]) * n : int(tableau[row_at + 1]) * n + n]
-        next_stage = k[int(tableau[row_at + 3]) * n : int(tableau[row_at + 3]) * n + n]
+        stage = method.stage(int(tableau[row_at + 1]))
+        next_stage = method.stage(int(tableau[row_at + 3]))
         for m in range(n):
             out[m] = weight * stage[m] + next_weight * next_stage[m]
         first = 2
     else:
         weight = tableau[row_at + 2]
-        stage = k[int(tableau[row_at + 1]) * n : int(tableau[row_at + 1]) * n + n]
+        stage = method.stage(int(tableau[row_at + 1]))
         for m in range(n):
             out[m] = weight * stage[m]
     for pair in range(first, count, 2):
         index = row_at + 1 + 2 * pair
         weight = tableau[index + 1]
         next_weight = tableau[index + 3]
-        stage = k[int(tableau[index]) * n : int(tableau[index]) * n + n]
-        next_stage = k[int(tableau[index + 2]) * n : int(tableau[index + 2]) * n + n]
+        stage = method.stage(int(tableau[index]))
+        next_stage = method.stage(int(tableau[index + 2]))
         for m in range(n):
             out[m] += weight * stage[m] + next_weight * next_stage[m]
 

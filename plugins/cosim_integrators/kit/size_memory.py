@@ -44,7 +44,7 @@ class StateSizes(NamedTuple):
 
     def vector(sizes, index):
         """The vector of that index."""
-        return sizes.numbers[index * sizes.n : index * sizes.n + sizes.n]
+        return rows_of(float, sizes.numbers, index * sizes.n, sizes.n)
 
     @property
     def floors(sizes):
