@@ -84,8 +84,10 @@ class ValueDigest(DigestPieces, ABC):
     def take_whole_function(self, function: types.FunctionType) -> None:
         """Feed what a function is made of; what it names as any value."""
         self.put("function", code_digest(function.__code__))
-        marks = {name: function.__dict__.get(name) for name in ATTRIBUTES}
-        self.feed((function.__defaults__, function.__kwdefaults__, tuple(marks.items())))
+        marks = [function.__dict__.get(name) for name in ATTRIBUTES]
+        particulars = (function.__defaults__, function.__kwdefaults__, *marks)
+        if any(value is not None for value in particulars):  # most functions have none
+            self.feed(particulars)
         names = names_in(function.__code__)
         for name, value in environment(function).items():
             self.put("name", name.encode())

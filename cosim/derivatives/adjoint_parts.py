@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from cosim.contracts.method_entries import by_address
-from cosim.contracts.method_layout import OdeSystem
 from cosim.derivatives.adjoint_holds import reverse_holds
 from cosim.derivatives.carrier import (
     ALONG,
     HELD,
+    BlockTables,
     Dual,
     method_of,
     moved_along,
-    own_part,
     part_of,
+    system_along,
+    walked_along,
     walked_dots,
 )
 from cosim.derivatives.trail import FULL_TAPE, NO_WAY
 from cosim.recorded_walk import WHOLE, record_blocks, reverse_walk
-from cosim.walker import Walked, call_redo_record, call_redo_reverse
+from cosim.walker import call_redo_record, call_redo_reverse
 from cosim_compiler.derivatives.rates import product
 from cosim_compiler.derivatives.tape_ends import has_overflowed
 
@@ -63,13 +64,10 @@ def record_motion_at(run, carrier, back, time, states, cache):
         return record_at(run, carrier, back, (run.plan.first_row, rows.last), time, states, cache)
     if not record_at(run, carrier, back, (run.plan.first_row, rows.first), time, states, cache):
         return False
-    k = own_part(carrier, carrier.k, ALONG)
-    h = own_part(carrier, carrier.h, ALONG)
     held = run.plan.held
-    walked = Walked(
-        back.held_table, back.held_ints, held.first, held.last, time.value,
-        states.value, carrier.p, carrier.d, k, h, cache.value,
-    )  # fmt: skip
+    table, ints = back.held_table, back.held_ints
+    rows_held = held.first, held.last
+    walked = walked_along(carrier, ALONG, table, ints, rows_held, time.value, states.value, cache.value)
     dots = walked_dots(carrier, ALONG, time.dot, states.dot, cache.dot)
     return record_blocks(walked, dots, WHOLE, back.tape) == 0
 
@@ -88,13 +86,7 @@ def record_at(run, carrier, back, rows, time, states, cache):
 
     `rows` are the first one and the one behind the last; time, states and cache are a `Dual` each.
     """
-    first, last = rows
-    k = own_part(carrier, carrier.k, ALONG)
-    h = own_part(carrier, carrier.h, ALONG)
-    walked = Walked(
-        back.table, run.ints, first, last, time.value,
-        states.value, carrier.p, carrier.d, k, h, cache.value,
-    )  # fmt: skip
+    walked = walked_along(carrier, ALONG, back.table, run.ints, rows, time.value, states.value, cache.value)
     dots = walked_dots(carrier, ALONG, time.dot, states.dot, cache.dot)
     return record_blocks(walked, dots, WHOLE, back.tape) == 0
 
@@ -113,14 +105,8 @@ def record_redo(run, carrier, back, address, t, y, y_dot, c, c_dot):
     """Call a function of the method that records; the code that it returns."""
     method = method_of(run, carrier)
     moved = moved_along(run, carrier, ALONG)
-    is_held = carrier.notes.is_held == HELD
-    first = run.plan.held.first if is_held else run.plan.derivatives.first
-    last = run.plan.held.last if is_held else run.plan.derivatives.last
-    table = back.held_table if is_held else back.table
-    ints = back.held_ints if is_held else run.ints
-    k = own_part(carrier, carrier.k, ALONG)
-    h = own_part(carrier, carrier.h, ALONG)
-    system = OdeSystem(table, ints, first, last, y, carrier.p, carrier.d, k, h, c)
+    tables = BlockTables(back.table, back.held_table, back.held_ints)
+    system = system_along(run, carrier, ALONG, tables, y, c)
     dots = walked_dots(carrier, ALONG, carrier.time_dots[ALONG], y_dot, c_dot)
     behind = (moved.memory_numbers, moved.work_numbers, 0, 0, 0, 0, 0, 0, 0, back.tape)
     return call_redo_record(address, by_address(system, method, t) + dots + behind)

@@ -18,13 +18,17 @@ from cosim.derivatives.adjoint_parts import (
     reverse_time_shift,
 )
 from cosim.derivatives.adjoint_rows import add_weights, has_weights
-from cosim.derivatives.carrier import ALONG, HELD, Dual, copy_cache_aside, method_of, moved_along, part_of
+from cosim.derivatives.carrier import ALONG, HELD, Dual, copy_cache_aside, method_of, part_of
+from cosim.derivatives.tangent_memory import copy_present
 from cosim.derivatives.tangent_steps import (
-    BEHIND_KINK,
     end_before_kink,
     is_at_kink,
     is_smooth_break,
+    load_direction,
+    load_slope_behind_kink,
+    move_behind_kink,
     reaches_kink,
+    store_start,
 )
 from cosim.derivatives.trail import INSIDE_WIDTH, PAST_CHANGED, TrailRecord, load_record
 from cosim.step import event_log as log
@@ -75,7 +79,7 @@ def reverse_step(run, carrier, back, at, head):
 
 def record_repeated_step(run, carrier, back, method, head, at_kink):
     """Take a step once more, on the tape, with what later reads need of it; whether that was possible."""
-    if at_kink and not record_slope_behind_kink(run, carrier, back, method, head):
+    if at_kink and not record_slope_behind_kink(run, carrier, back, head):
         fail(back, head.start)
         return False
     code = record_redo(
@@ -96,16 +100,14 @@ def record_repeated_step(run, carrier, back, method, head, at_kink):
     return True
 
 
-def record_slope_behind_kink(run, carrier, back, method, head):
+def record_slope_behind_kink(run, carrier, back, head):
     """The derivative that a step from a kink begins with, on the tape; whether that was possible."""
     if not record_motion_at(
         run, carrier, back, Dual(carrier.notes.time, head.time_dot),
         Dual(carrier.spare_y, carrier.spare_y_dot), Dual(carrier.spare_c, carrier.spare_c_dot),
     ):  # fmt: skip
         return False
-    slope_dot = moved_along(run, carrier, ALONG).slope
-    for m in range(method.n):
-        slope_dot[m] = carrier.spare_c_dot[m]
+    load_slope_behind_kink(run, carrier, ALONG)
     return True
 
 
@@ -152,34 +154,12 @@ def prepare_repeated_step(run, carrier, method, head):
 
     Then the spare states and the time of the notes are those just behind it.
     """
-    work = method.work
-    work.dense_ready = 0.0
-    work.start = head.start
-    work.end = end_before_kink(run, carrier, head)
-    moved = moved_along(run, carrier, ALONG)
-    moved.work.start = head.time_dot
-    moved.work.end = head.time_dot
-    start = method.start
-    slope = method.slope
-    start_dot = moved.start
-    slope_dot = moved.slope
-    y_dot = part_of(carrier.y_dots, ALONG, carrier.y)
-    c_dot = part_of(carrier.c_dots, ALONG, carrier.c)
-    for m in range(method.n):
-        start[m] = carrier.y[m]
-        slope[m] = carrier.c[m]
-        start_dot[m] = y_dot[m]
-        slope_dot[m] = c_dot[m]
-    for m in range(carrier.memory.shape[0]):
-        carrier.memory[m] = carrier.start_memory[m]
+    store_start(carrier, method)
+    load_direction(run, carrier, ALONG, method, head, end_before_kink(run, carrier, head))
     if not is_at_kink(carrier, method):
         return False
-    ahead = BEHIND_KINK * (head.time - head.start)
-    for m in range(method.n):
-        carrier.spare_y[m] = start[m] + ahead * slope[m]
-        carrier.spare_y_dot[m] = y_dot[m]
-    copy_cache_aside(carrier, ALONG)
-    carrier.notes.time = head.start + ahead
+    carrier.notes.time = move_behind_kink(carrier, ALONG, method, head)
+    copy_reals(part_of(carrier.y_dots, ALONG, carrier.y), carrier.spare_y_dot)
     return True
 
 
@@ -246,7 +226,7 @@ def reverse_completion(run, back):
 
 def record_completion(run, carrier, back, head):
     """Complete what dense output needs, on the tape; whether that was possible."""
-    copy_present_aside(carrier)
+    copy_present(carrier, ALONG)
     code = record_redo(
         run, carrier, back, back.plan.complete, head.time,
         carrier.spare_y, carrier.spare_y_dot, carrier.spare_c, carrier.spare_c_dot,
@@ -255,15 +235,6 @@ def record_completion(run, carrier, back, head):
         fail(back, head.time)
         return False
     return True
-
-
-def copy_present_aside(carrier):
-    """Copy states, cache and their tangents to the spare ones."""
-    y_dot = part_of(carrier.y_dots, ALONG, carrier.y)
-    for m in range(y_dot.shape[0]):
-        carrier.spare_y[m] = carrier.y[m]
-        carrier.spare_y_dot[m] = y_dot[m]
-    copy_cache_aside(carrier, ALONG)
 
 
 def record_dense_row(run, carrier, back, row):

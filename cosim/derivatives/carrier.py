@@ -178,11 +178,43 @@ def walked_dots(carrier, i, t_dot, y_dot, c_dot):
     return WalkedDots(t_dot, y_dot, p_dot, d_dot, own_part(carrier, carrier.h_dots, i), c_dot)
 
 
-def walk_with(run, carrier, i, first, last, t, t_dot, y, y_dot, c, c_dot):
-    """Walk blocks and their tangents along a direction, on these states and this cache."""
+class BlockTables(NamedTuple):
+    """Tables of what is called in place of blocks: tangents, or functions that record."""
+
+    table: Table
+    held_table: Table  # as `Run.held_table`
+    held_ints: Integers
+
+
+def tangent_tables(carrier):
+    """The tables of tangents."""
+    return BlockTables(carrier.table, carrier.held_table, carrier.held_ints)
+
+
+def walked_along(carrier, i, table, ints, rows, t, y, c):
+    """What is walked along a direction; `rows` are the first one and the one behind the last."""
+    first, last = rows
     k = own_part(carrier, carrier.k, i)
     h = own_part(carrier, carrier.h, i)
-    walked = Walked(carrier.table, run.ints, first, last, t, y, carrier.p, carrier.d, k, h, c)
+    return Walked(table, ints, first, last, t, y, carrier.p, carrier.d, k, h, c)
+
+
+def system_along(run, carrier, i, tables, y, c):
+    """What functions of the method walk along a direction, with what holds witnesses where some are held."""
+    k = own_part(carrier, carrier.k, i)
+    h = own_part(carrier, carrier.h, i)
+    if carrier.notes.is_held == HELD:
+        held = run.plan.held
+        return OdeSystem(
+            tables.held_table, tables.held_ints, held.first, held.last, y, carrier.p, carrier.d, k, h, c
+        )
+    rows = run.plan.derivatives
+    return OdeSystem(tables.table, run.ints, rows.first, rows.last, y, carrier.p, carrier.d, k, h, c)
+
+
+def walk_with(run, carrier, i, first, last, t, t_dot, y, y_dot, c, c_dot):
+    """Walk blocks and their tangents along a direction, on these states and this cache."""
+    walked = walked_along(carrier, i, carrier.table, run.ints, (first, last), t, y, c)
     status = walk_tangents(walked, walked_dots(carrier, i, t_dot, y_dot, c_dot))
     if status != 0:
         lose(carrier, t, BLOCK_FAILED, status - 1)
@@ -207,10 +239,8 @@ def walk_motion(run, carrier, i, t, t_dot, y, y_dot, c, c_dot):
         walk_with(run, carrier, i, rows.first, rows.last, t, t_dot, y, y_dot, c, c_dot)
         return
     held = run.plan.held
-    k = own_part(carrier, carrier.k, i)
-    h = own_part(carrier, carrier.h, i)
     table, ints = carrier.held_table, carrier.held_ints
-    walked = Walked(table, ints, held.first, held.last, t, y, carrier.p, carrier.d, k, h, c)
+    walked = walked_along(carrier, i, table, ints, (held.first, held.last), t, y, c)
     status = walk_tangents(walked, walked_dots(carrier, i, t_dot, y_dot, c_dot))
     if status != 0:
         lose(carrier, t, BLOCK_FAILED, min(status - 1 - held.first + rows.first, rows.last - 1))
@@ -296,14 +326,7 @@ def call_followed(run, carrier, i, address, t, y, y_dot, c, c_dot):
     """Call the tangent of one of the method's functions along a direction; a method's code."""
     method = method_of(run, carrier)
     moved = moved_along(run, carrier, i)
-    is_held = carrier.notes.is_held == HELD
-    first = run.plan.held.first if is_held else run.plan.derivatives.first
-    last = run.plan.held.last if is_held else run.plan.derivatives.last
-    table = carrier.held_table if is_held else carrier.table
-    ints = carrier.held_ints if is_held else run.ints
-    k = own_part(carrier, carrier.k, i)
-    h = own_part(carrier, carrier.h, i)
-    system = OdeSystem(table, ints, first, last, y, carrier.p, carrier.d, k, h, c)
+    system = system_along(run, carrier, i, tangent_tables(carrier), y, c)
     dots = walked_dots(carrier, i, carrier.time_dots[i], y_dot, c_dot)
     behind = (moved.memory_numbers, moved.work_numbers)
     return call_redo_tangent(address, by_address(system, method, t) + dots + behind)

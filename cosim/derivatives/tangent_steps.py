@@ -208,38 +208,47 @@ def follow_assembly(run, carrier, at):
 def repeat_step(run, carrier, step):
     """Take a step once more along each direction."""
     method = method_of(run, carrier)
-    n = method.n
-    work = method.work
-    work.dense_ready = 0.0
     carrier.notes.is_complete = 0.0
-    slope = method.slope
-    start = method.start
-    for m in range(n):
-        start[m] = carrier.y[m]
-        slope[m] = carrier.c[m]
+    store_start(carrier, method)
     at_kink = is_at_kink(carrier, method)
     end = end_before_kink(run, carrier, step)
     for i in range(carrier.directions):
-        work.start = step.start
-        work.end = end
-        for m in range(carrier.memory.shape[0]):
-            carrier.memory[m] = carrier.start_memory[m]
-        moved = moved_along(run, carrier, i)
-        moved.work.start = carrier.time_dots[i]
-        moved.work.end = carrier.time_dots[i]
+        load_direction(run, carrier, i, method, step, end)
         y_dot = part_of(carrier.y_dots, i, carrier.y)
         c_dot = part_of(carrier.c_dots, i, carrier.c)
-        start_dot = moved.start
-        slope_dot = moved.slope
-        for m in range(n):
-            start_dot[m] = y_dot[m]
-            slope_dot[m] = c_dot[m]
         if at_kink:
-            leave_kink(run, carrier, i, step, start, slope, slope_dot)
+            leave_kink(run, carrier, i, method, step)
         code = call_followed(run, carrier, i, carrier.plan.step, end, carrier.y, y_dot, carrier.c, c_dot)
         if code != DONE:
             lose(carrier, step.start, FAILED, 0)
         store_head(carrier, i)
+
+
+def store_start(carrier, method):
+    """Make the present states and derivatives those with which a step is taken once more."""
+    method.work.dense_ready = 0.0
+    start = method.start
+    slope = method.slope
+    for m in range(method.n):
+        start[m] = carrier.y[m]
+        slope[m] = carrier.c[m]
+
+
+def load_direction(run, carrier, i, method, step, end):
+    """Restore what a step begins with, and its tangents along a direction."""
+    method.work.start = step.start
+    method.work.end = end
+    copy_reals(carrier.start_memory, carrier.memory)
+    moved = moved_along(run, carrier, i)
+    moved.work.start = carrier.time_dots[i]
+    moved.work.end = carrier.time_dots[i]
+    y_dot = part_of(carrier.y_dots, i, carrier.y)
+    c_dot = part_of(carrier.c_dots, i, carrier.c)
+    start_dot = moved.start
+    slope_dot = moved.slope
+    for m in range(method.n):
+        start_dot[m] = y_dot[m]
+        slope_dot[m] = c_dot[m]
 
 
 def end_before_kink(run, carrier, step):
@@ -265,16 +274,30 @@ def is_at_kink(carrier, method):
     return found
 
 
-def leave_kink(run, carrier, i, step, start, slope, slope_dot):
+def leave_kink(run, carrier, i, method, step):
     """Make the tangents of the derivatives at a kink those just behind it, and not the mean of both sides."""
-    ahead = BEHIND_KINK * (step.time - step.start)
-    for m in range(carrier.y.shape[0]):
-        carrier.spare_y[m] = start[m] + ahead * slope[m]
-    copy_cache_aside(carrier, i)
+    t = move_behind_kink(carrier, i, method, step)
     walk_motion(
-        run, carrier, i, step.start + ahead, carrier.time_dots[i],
+        run, carrier, i, t, carrier.time_dots[i],
         carrier.spare_y, part_of(carrier.y_dots, i, carrier.y), carrier.spare_c, carrier.spare_c_dot,
     )  # fmt: skip
+    load_slope_behind_kink(run, carrier, i)
+
+
+def move_behind_kink(carrier, i, method, step):
+    """Make the spare states those just behind a kink at the start of a step; the time there."""
+    ahead = BEHIND_KINK * (step.time - step.start)
+    start = method.start
+    slope = method.slope
+    for m in range(method.n):
+        carrier.spare_y[m] = start[m] + ahead * slope[m]
+    copy_cache_aside(carrier, i)
+    return step.start + ahead
+
+
+def load_slope_behind_kink(run, carrier, i):
+    """Begin a step with the tangents of the derivatives that were evaluated there."""
+    slope_dot = moved_along(run, carrier, i).slope
     for m in range(slope_dot.shape[0]):
         slope_dot[m] = carrier.spare_c_dot[m]
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -88,12 +92,14 @@ def plant(request: Any, tmp_path_factory: Any) -> Path:
     return path
 
 
-def run(plant: Any, algorithm: str = "gauss_seidel", by: Sequence[str] = BY, **options: Any) -> cosim.Result:
+def run(
+    plant: Any, algorithm: str = "gauss_seidel", by: Sequence[str] = BY, until: float = 1.0, **options: Any
+) -> cosim.Result:
     loop = CoSimulation(
         {"controller": system_of("controller", Controller()).build(), "plant": plant},
         LINKS, algorithm, 0.02, tolerance=1e-10, options=options,
     )  # fmt: skip
-    return loop.simulate(1.0, record=["plant.m.place", "controller.m.z"], derivatives=list(by))
+    return loop.simulate(until, record=["plant.m.place", "controller.m.z"], derivatives=list(by))
 
 
 def compare(found: cosim.Result, wanted: cosim.Result, by: Sequence[str], most: float) -> None:
@@ -196,6 +202,26 @@ def test_a_saved_run_goes_on_to_the_same_derivatives(plant: Path) -> None:
     for name in names:
         for path in BY:
             assert found.derivative(name, path).tobytes() == expected.derivative(name, path).tobytes()
+
+
+def digest(path: str) -> str:
+    """Of what a short run records, and of its derivatives."""
+    result = run(ModelExchangeParticipant(path, "plant"), until=0.06)
+    digest = hashlib.sha256()
+    for name in result.names:
+        for values in (result[name], *(result.derivative(name, by) for by in BY)):
+            digest.update(values.tobytes())
+    assert not result.findings
+    return digest.hexdigest()
+
+
+def test_plain_python_has_the_same_bytes(plant: Path) -> None:
+    script = (
+        f"import sys; sys.path[:0] = {sys.path!r}; import {__name__} as t; print(t.digest({str(plant)!r}))"
+    )
+    plain = {**os.environ, "COSIM_PLAIN": "1"}
+    done = subprocess.run([sys.executable, "-c", script], env=plain, capture_output=True, text=True)
+    assert done.stdout.strip() == digest(str(plant)), done.stderr
 
 
 def test_nothing_that_varies_needs_no_derivatives(plant: Path) -> None:
