@@ -63,7 +63,7 @@ until = 0.02
 """
 ROBOT = """<robot name="arm"><link name="base"/></robot>"""
 DATA = "t [s],stone\n0,0\n0.01,1\n0.02,2\n"
-OPTIMIZED = ("--minimize", "max(stone)", "--runs", "4", "-q", "--vary")
+OPTIMIZED = ("--minimize", "max(stone)", "--runs", "2", "-q", "--vary")
 ONE_SCENARIO = """[participants.stone]
 model = "drop.toml"
 [master]

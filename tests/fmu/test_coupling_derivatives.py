@@ -30,9 +30,9 @@ from cosim_fmu.scenario.scenario_changes import make_changes
 
 MakeFmu = Callable[..., Path]
 Make = Callable[[Mapping[str, float]], CoSimulation]
-UNTIL = 0.6
-"""Twelve exchanges."""
-UNTIL_IT_HAS_BOUNCED = 1.0
+UNTIL = 0.3
+"""Six exchanges: a parabola needs three."""
+UNTIL_IT_HAS_BOUNCED = 0.6
 FEW = {name: STARTS[name] for name in ("one.m.k", "one.m.x")}
 """A parameter and a start value: each takes six runs."""
 
@@ -113,7 +113,9 @@ def test_through_the_exchanges_of_each_algorithm(algorithm: str) -> None:
     """Units, a participant that passes values directly, extrapolation, iteration."""
     names = ["one.m.place", "two.m.v", "spring.m.force"]
     starts = {**FEW, "spring.m.stiffness": 0.7}
-    result = check(lambda starts: oscillators(algorithm, starts), starts, names, 1e-9)
+    # the loop is unstable: what iterations leave over grows threefold in each exchange
+    close = 1e-8 if ALGORITHMS[algorithm] == TIGHT else 1e-9
+    result = check(lambda starts: oscillators(algorithm, starts), starts, names, close)
     assert not result.findings
     plain = oscillators(algorithm, starts).simulate(UNTIL, record=names)
     assert all(plain[name].tolist() == result[name].tolist() for name in names)
@@ -178,7 +180,7 @@ def test_adaptive_exchanges_count_as_they_were_taken(iterations: int, close: flo
         wanted = differences(make, by, path, names, UNTIL)
         found = np.array([result.derivative(name, path) for name in names])
         assert np.abs(found - wanted).max() < close
-        assert np.abs(found).max() > 0.05
+        assert np.abs(found).max() > 0.02
 
 
 def test_a_participant_with_longer_steps() -> None:
@@ -246,12 +248,12 @@ def test_an_input_that_jumps_past_a_witness(algorithm: str) -> None:
 
     starts = {"two.m.kick": 0.3, "one.m.x": 1.0}
     names = ["one.m.x", "two.m.z"]
-    result = make(starts).simulate(1.5, record=names, derivatives=list(starts))
+    result = make(starts).simulate(1.0, record=names, derivatives=list(starts))
     assert len(result.events) == 1 and not result.findings
     for by in starts:
         step = 1e-4
         ends = [
-            make({**starts, by: starts[by] + moved}).simulate(1.5, inside="nothing", record=names)
+            make({**starts, by: starts[by] + moved}).simulate(1.0, inside="nothing", record=names)
             for moved in (-2 * step, -step, step, 2 * step)
         ]
         for name in names:
@@ -460,7 +462,7 @@ def test_connections_between_parameters(make_fmu: MakeFmu, algorithm: str) -> No
 @pytest.mark.parametrize("algorithm", ["jacobi", "interface_newton"])
 def test_parameters_that_change_over_time(algorithm: str) -> None:
     """They become 5 and 0.9 whatever they were; other parameters and start values matter before and after."""
-    entries = [{"at": 0.3, "set": {"one.m.k": 5.0}}, {"at": 0.7, "set": {"two.m.c": 0.9}}]
+    entries = [{"at": 0.1, "set": {"one.m.k": 5.0}}, {"at": 0.25, "set": {"two.m.c": 0.9}}]
 
     def make(starts: Mapping[str, float]) -> CoSimulation:
         systems: dict[str, Any] = {
@@ -483,7 +485,7 @@ def test_parameters_that_change_over_time(algorithm: str) -> None:
         )
 
     starts = {"one.m.c": 0.3, "one.m.x": 0.5, "two.m.k": 3.0}
-    check(make, starts, ["one.m.x", "two.m.x", "one.m.k"], 1e-9, until=1.0)
+    check(make, starts, ["one.m.x", "two.m.x", "one.m.k"], 1e-9, until=0.4)
 
 
 @pytest.mark.parametrize(

@@ -240,15 +240,15 @@ def test_algorithms_of_an_author(algorithm: Any, options: dict[str, Any]) -> Non
         if time > 0.45 and not saved:
             saved.append(loop.save())
 
-    result = loop.simulate(1.0, record=names, derivatives=list(STARTS), observe=observe)
+    result = loop.simulate(0.6, record=names, derivatives=list(STARTS), observe=observe)
     for by, start in STARTS.items():
-        wanted = sixth_order(make, by, start, names, 1.0)
+        wanted = sixth_order(make, by, start, names, 0.6)
         found = np.array([result.derivative(name, by) for name in names])
         assert np.abs(found - wanted).max() < 1e-9, by
         assert np.abs(found[:, -1]).min() > 1e-6
     other = make({})
     other.restore(saved[0])
-    rest = other.simulate(1.0, record=names, derivatives=list(STARTS))
+    rest = other.simulate(0.6, record=names, derivatives=list(STARTS))
     for name in names:
         for by in STARTS:
             assert rest.derivative(name, by).tobytes() == result.derivative(name, by).tobytes()
@@ -279,9 +279,9 @@ def test_recorded_inputs_have_derivatives(algorithm: str) -> None:
     """As they were held in the step that ends at a communication point."""
     names = ["one.m.force", "spring.m.one"]
     loop = oscillators(algorithm, {})
-    result = loop.simulate(0.6, record=names, derivatives=["one.m.k", "one.m.x"])
+    result = loop.simulate(0.3, record=names, derivatives=["one.m.k", "one.m.x"])
     for by in ("one.m.k", "one.m.x"):
-        wanted = sixth_order(lambda starts: oscillators(algorithm, starts), by, STARTS[by], names, 0.6)
+        wanted = sixth_order(lambda starts: oscillators(algorithm, starts), by, STARTS[by], names, 0.3)
         found = np.array([result.derivative(name, by) for name in names])
         assert np.abs(found - wanted).max() < 1e-9, by
 
