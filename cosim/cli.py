@@ -6,7 +6,7 @@ import sys
 
 from cosim.simulation.early_sigterm import TERMINATED, answer_early_sigterm, answer_no_more
 
-SEARCHED_AFTER = 50_000
+SEARCHED_AFTER = 150_000
 """Containers that a command makes before garbage is searched for: nearly all of them stay."""
 TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
