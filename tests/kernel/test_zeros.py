@@ -78,7 +78,7 @@ def test_a_ball_on_the_floor_stays_there(part, height, method):
 
 
 @pytest.mark.by_turns
-@pytest.mark.parametrize("step", [0.08, 0.037, 0.003])
+@pytest.mark.parametrize("step", [0.15, 0.08, 0.037, 0.003])
 @pytest.mark.parametrize("height", [0.0726, 3.3, 7e5])
 @pytest.mark.parametrize(
     "method",
