@@ -21,8 +21,8 @@ NEAR_1 = 1e-3  # a ratio that is nearer to 1 says nothing about the sum of a ser
 def solve_kick(system, method, t, begin, end, half):
     """Solve y[begin:end] = base + half c[begin:end] at `t` by repeated evaluation, from the present `c` on.
 
-    Changes that do not shrink, or slowly, are taken to be a geometric series, which they are if a single
-    force is proportional to speeds (a held witness). The next values are its sum, also where it diverges.
+    While a witness is held, changes that do not shrink, or slowly, are taken to be a geometric series: what
+    holds it is proportional to speeds. The next values are its sum, also where it diverges.
     On success state and cache belong together. Returns 0, -1 where a value is not a number, DIVERGED, or the
     status of an evaluation that failed.
     """
@@ -49,7 +49,8 @@ def solve_kick(system, method, t, begin, end, half):
         noise = noise_of_holds(method, y) if i >= PATIENCE_OF_HOLDS else 0.0
         if not change or (i >= PATIENCE and before <= largest <= max(NOISE, noise)):
             return 0
-        is_series = share == 1.0 and ((i >= PATIENCE and before <= largest) or i >= SLOW)
+        is_slow = (i >= PATIENCE and before <= largest) or i >= SLOW
+        is_series = method.slots.holds != 0 and share == 1.0 and is_slow
         share = 1.0
         if is_series:
             share = sum_of_series((base[last_place] + half * c[last_place] - y[last_place]) / change_before)
