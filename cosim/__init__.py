@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from cosim import kit as kit
     from cosim.cause import EventCause as EventCause
     from cosim.component.component import Component as Component
-    from cosim.component.declarations import auxiliary_state as auxiliary_state
-    from cosim.component.declarations import cache_slot as cache_slot
-    from cosim.component.declarations import collect as collect
-    from cosim.component.declarations import discrete as discrete
-    from cosim.component.declarations import history as history
-    from cosim.component.declarations import input as input  # noqa: A004
-    from cosim.component.declarations import option as option
-    from cosim.component.declarations import output as output
-    from cosim.component.declarations import parameter as parameter
-    from cosim.component.declarations import position as position
-    from cosim.component.declarations import signal as signal
-    from cosim.component.declarations import source as source
-    from cosim.component.declarations import speed as speed
-    from cosim.component.declarations import timer as timer
+    from cosim.component.declared_constants import option as option
+    from cosim.component.declared_constants import parameter as parameter
+    from cosim.component.declared_signals import cache_slot as cache_slot
+    from cosim.component.declared_signals import collect as collect
+    from cosim.component.declared_signals import history as history
+    from cosim.component.declared_signals import input as input  # noqa: A004
+    from cosim.component.declared_signals import output as output
+    from cosim.component.declared_signals import signal as signal
+    from cosim.component.declared_signals import source as source
+    from cosim.component.declared_variables import auxiliary_state as auxiliary_state
+    from cosim.component.declared_variables import discrete as discrete
+    from cosim.component.declared_variables import position as position
+    from cosim.component.declared_variables import speed as speed
+    from cosim.component.declared_variables import timer as timer
     from cosim.component.kernel_function import at as at
     from cosim.component.kernel_function import every as every
     from cosim.component.kernel_function import kernel as kernel

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from inspect import Signature, signature
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from cosim.call_faults import fault_of_arguments
 from cosim.errors import ArgumentError, AttributeNameError, ContractError, MissingAttributeError, nearest
-from cosim.given_arguments import fault_of_arguments
-from cosim.misspelt import misspelt_functions
+from cosim.misspelled_functions import misspelt_functions
 
 IS_MADE = "_is_made"
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cosim.other_words import meant_by_others
-from cosim.shown import shown
+from cosim.option_synonyms import option_of_synonym
+from cosim.value_text import quote
 from cosim_compiler.errors import ContractError as ContractError
 from cosim_compiler.errors import CosimError as CosimError
 from cosim_compiler.nearest import nearest as nearest
@@ -99,17 +99,17 @@ class OptionError(LookUpError, TypeError):
         self.where, self.given, self.made_with = where, dict(given), tuple(made_with)
         first = next(iter(given))
         known = list(known)
-        super().__init__("option", first, known, same=filter(None, [meant_by_others(first, known)]))
+        super().__init__("option", first, known, same=filter(None, [option_of_synonym(first, known)]))
 
     def _text(self) -> str:
         sentences = []
         for name, value in self.given.items():
-            near = meant_by_others(name, self.known) or nearest(name, self.known)
+            near = option_of_synonym(name, self.known) or nearest(name, self.known)
             meant = f" Nearest: {near}." if near else ""
             if name in self.made_with:
                 class_name = self.where.partition(".")[0]
-                meant = f" It is an option of {class_name}: write {class_name}(…, {name}={shown(value)})."
-            sentences.append(f"{self.where}: no option '{name}' (given: {name}={shown(value)}).{meant}")
+                meant = f" It is an option of {class_name}: write {class_name}(…, {name}={quote(value)})."
+            sentences.append(f"{self.where}: no option '{name}' (given: {name}={quote(value)}).{meant}")
         listed = ", ".join(self.known) or "none"
         return f"{' '.join(sentences)} There are: {listed}."
 

@@ -29,7 +29,7 @@ records           `Record`, `rows_of`, `width_of`, `place_in`: memory with named
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
 histories         `History`: what ``s.past`` of a view is; `history_at`: that of a place in `k`; `flattened`:
                   helpers of it that also take its arrays, as `append_to_history` … of `history_buffer` do
-the Step          its arrays, tables and entry points, for hosts without Python: `Run`, `records`, `Tables` …
+the Step          its arrays, tables and entry points, for hosts without Python: `Run`, `Clock`, `Tables` …
 co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts
 helper processes  `start_process`, `run_process`, `python_command`, `safe_spawn` …: where they are
                   started; `kill_with_parent`, `end_with_parent`: they end with the process that started them;
@@ -48,10 +48,9 @@ attributes        `ClosedAttributes`: unknown ones are an error; `FixedAttribute
 times             `rational_time`, `common_resolution`, `tick_time`, `periodic_time` and `exact_quantity`:
                   times that are rational numbers, so that what meets on paper is one double
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
-                  `seconds`: a time that may be text; `check_callable`: a function, or nothing;
+                  `read_seconds`: a time that may be text; `check_callable`: a function, or nothing;
                   `check_ending`: the ending of a file; `check_choice`, `check_mapping`, `check_whole`;
-                  `shown`: a
-                  value in messages
+                  `quote`: a value in messages
 commands          `commands` and `CommandParser`: which there are, what they read; `printable`: text for
                   terminals, `PrintableStream`: a stream of it; `raw_stream`: for what draws on them
 packages          `late_names`: an ``__init__`` that imports a name when it is first used
@@ -63,6 +62,12 @@ text              units (`parse_unit`, `unit_product`, `conversion`), patterns (
 TYPE_CHECKING = bool(0)  # as in `cosim`
 
 if TYPE_CHECKING:
+    from cosim.argument_checks import check_callable as check_callable
+    from cosim.argument_checks import check_choice as check_choice
+    from cosim.argument_checks import check_ending as check_ending
+    from cosim.argument_checks import check_mapping as check_mapping
+    from cosim.argument_checks import check_whole as check_whole
+    from cosim.argument_checks import read_seconds as read_seconds
     from cosim.attributes import AbstractClosedAttributes as AbstractClosedAttributes
     from cosim.attributes import ClosedAttributes as ClosedAttributes
     from cosim.attributes import FixedAttributes as FixedAttributes
@@ -78,9 +83,9 @@ if TYPE_CHECKING:
     from cosim.component.attachment import Attachment as Attachment
     from cosim.component.attachment import Offer as Offer
     from cosim.component.declaration import Declaration as Declaration
-    from cosim.component.declarations import attachment as attachment
-    from cosim.component.declarations import data_file as data_file
-    from cosim.component.declarations import text as text
+    from cosim.component.declared_constants import data_file as data_file
+    from cosim.component.declared_constants import text as text
+    from cosim.component.declared_signals import attachment as attachment
     from cosim.component.documented import declared_bounds as declared_bounds
     from cosim.component.documented import declared_default as declared_default
     from cosim.component.history import ENTRY_WIDTH as ENTRY_WIDTH
@@ -164,17 +169,11 @@ if TYPE_CHECKING:
     from cosim.errors import NotWrittenError as NotWrittenError
     from cosim.errors import OptionError as OptionError
     from cosim.errors import nearest as nearest
-    from cosim.matching import is_pattern as is_pattern
-    from cosim.matching import matches as matches
-    from cosim.options import check_callable as check_callable
-    from cosim.options import check_choice as check_choice
-    from cosim.options import check_ending as check_ending
-    from cosim.options import check_mapping as check_mapping
+    from cosim.name_patterns import is_pattern as is_pattern
+    from cosim.name_patterns import matches as matches
     from cosim.options import check_options as check_options
-    from cosim.options import check_whole as check_whole
     from cosim.options import option_names as option_names
     from cosim.options import options_checked as options_checked
-    from cosim.options import seconds as seconds
     from cosim.preparation.choice import choice_of as choice_of
     from cosim.preparation.entries import ENTRIES as ENTRIES
     from cosim.preparation.entries import advance_run as advance_run
@@ -207,10 +206,15 @@ if TYPE_CHECKING:
     from cosim.registration.plugin_record import PluginRecord as PluginRecord
     from cosim.registration.registry import Registry as Registry
     from cosim.registration.registry import use_registry as use_registry
-    from cosim.run_data import records as records
-    from cosim.run_data.records import Handler as Handler
-    from cosim.run_data.records import MethodFunctions as MethodFunctions
-    from cosim.run_data.records import Plan as Plan
+    from cosim.run_data.records import evaluation as evaluation
+    from cosim.run_data.records import recording as recording
+    from cosim.run_data.records.clock import SAME_TIME as SAME_TIME
+    from cosim.run_data.records.clock import Clock as Clock
+    from cosim.run_data.records.clock import Options as Options
+    from cosim.run_data.records.handlers import Handler as Handler
+    from cosim.run_data.records.plan import MethodFunctions as MethodFunctions
+    from cosim.run_data.records.plan import PlacesHeader as PlacesHeader
+    from cosim.run_data.records.plan import Plan as Plan
     from cosim.run_data.run import ADDRESS as ADDRESS
     from cosim.run_data.run import ARRAY_WIDTH as ARRAY_WIDTH
     from cosim.run_data.run import ARRAYS as ARRAYS
@@ -227,7 +231,6 @@ if TYPE_CHECKING:
     from cosim.run_data.run import ArrayPlace as ArrayPlace
     from cosim.run_data.run import Run as Run
     from cosim.run_data.run import arrays_at as arrays_at
-    from cosim.shown import shown as shown
     from cosim.simulation.checkpoint import checkpoint_bytes as checkpoint_bytes
     from cosim.simulation.chosen_integrator import DEFAULT as DEFAULT
     from cosim.simulation.chosen_integrator import chosen_integrator as chosen_integrator
@@ -303,6 +306,7 @@ if TYPE_CHECKING:
     from cosim.units import conversion as conversion
     from cosim.units import exact_quantity as exact_quantity
     from cosim.units import parse_unit as parse_unit
+    from cosim.value_text import quote as quote
     from cosim.walker import BLOCK_SIGNATURE as BLOCK_SIGNATURE
     from cosim.walker import DENSE_SIGNATURE as DENSE_SIGNATURE
     from cosim.walker import PYTHON_SIGNATURE as PYTHON_SIGNATURE

@@ -4,7 +4,7 @@ The grammar is Modelica's (Modelica Language Specification 3.6, chapter 19): ``.
 once, an exponent is an integer behind its symbol, prefixes are those of the SI: ``N.m/rad``, ``kg.m2``,
 ``m/s2``, ``N.s/(m.rad)``, ``kg.m.s-2``, ``1``. Beyond it a parenthesis may hold any expression, and an
 exponent may be a fraction: ``m/s^(1/2)``. A quantity that is typed may have its unit as people write it
-(`cosim.written_units`).
+(`cosim.unit_spellings`).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from cosim.errors import UnitError, nearest
 from cosim.rational import rational_time
 from cosim.unit import Unit
 from cosim.unit_expressions import UnreadError, find_symbol, read_unit
+from cosim.unit_spellings import other_cases, written_unit
 from cosim.unit_symbols import COMMON, SYMBOLS, WORDS
-from cosim.written_units import other_cases, written_unit
 
 __all__ = [
     "Unit",

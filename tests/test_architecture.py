@@ -47,15 +47,15 @@ PUBLIC = {
 """What a plugin lets others import."""
 LAYERS = (
     (
-        *("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching"),
-        *("cosim.html_table", "cosim.walker", "cosim.recorded_walk", "cosim.rational", "cosim.shown"),
+        *("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.name_patterns"),
+        *("cosim.html_table", "cosim.walker", "cosim.recorded_walk", "cosim.rational", "cosim.value_text"),
         "cosim.functions",
-        *("cosim.last_made", "cosim.given_arguments", "cosim.other_words"),
+        *("cosim.last_result_cache", "cosim.call_faults", "cosim.option_synonyms"),
     ),
-    ("cosim.errors", "cosim.misspelt"),
+    ("cosim.errors", "cosim.misspelled_functions"),
     ("cosim.attributes",),
-    ("cosim.unit_symbols", "cosim.unit_expressions", "cosim.written_units", "cosim.units"),
-    ("cosim.options",),
+    ("cosim.unit_symbols", "cosim.unit_expressions", "cosim.unit_spellings", "cosim.units"),
+    ("cosim.options", "cosim.argument_checks"),
     ("cosim.unit_text",),
     ("cosim.registration",),
     ("cosim.component",),

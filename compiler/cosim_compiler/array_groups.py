@@ -6,7 +6,9 @@ the address of the head in place of all arrays.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,7 @@ WORDS = 2
 """In a head, for each array."""
 
 
+@functools.cache
 def letters_of(group: Any) -> str:
     """The letters of the members of a named tuple, annotated (as text) with `Reals`, `Integers` or `Table`.
 
@@ -88,9 +91,54 @@ def head_of(arrays: Any) -> Integers:
         An array is not of the declared kind, or not contiguous.
     """
     words: list[int] = []
-    for name, array, letter in zip(arrays._fields, arrays, letters_of(type(arrays)), strict=True):
-        dtype, dimensions = TYPES[letter]
-        if array.dtype != dtype or array.ndim != dimensions or not array.flags.c_contiguous:
-            raise TypeError(f"{type(arrays).__name__}.{name} is not a contiguous array of {np.dtype(dtype)}")
-        words += [address_of(array), len(array)]
+    group: Any = type(arrays)
+    for name, array, letter in zip(arrays._fields, arrays, letters_of(group), strict=True):
+        words += _words_of(f"{group.__name__}.{name}", array, letter)
     return np.array(words, dtype=np.int64)
+
+
+def _words_of(path: str, array: Any, letter: str) -> tuple[int, int]:
+    """The address and the length of an array of the kind that a letter stands for."""
+    dtype, dimensions = TYPES[letter]
+    if array.dtype != dtype or array.ndim != dimensions or not array.flags.c_contiguous:
+        raise TypeError(f"{path} is not a contiguous array of {np.dtype(dtype)}")
+    return address_of(array), len(array)
+
+
+class ReusedHead:
+    """The head of a named tuple whose arrays are replaced only now and then.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> Pair = NamedTuple("Pair", [("sizes", "Integers"), ("values", "Reals")])
+    >>> pair, head = Pair(np.zeros(2, dtype=np.int64), np.zeros(3)), ReusedHead()
+    >>> [head.address_of(pair) == head.address_of(pair), head.words[[1, 3]].tolist()]
+    [True, [2, 3]]
+    >>> before = head.address_of(pair)
+    >>> [head.address_of(pair._replace(values=np.zeros(5))) == before, head.words[[1, 3]].tolist()]
+    [True, [2, 5]]
+    """
+
+    def __init__(self) -> None:
+        self._arrays: Any = ()
+        self.words = np.zeros(0, dtype=np.int64)
+
+    def address_of(self, arrays: Any) -> int:
+        """The address of the head, after the words of replaced arrays were written again.
+
+        Raises
+        ------
+        TypeError
+            As for `head_of`.
+        """
+        if type(arrays) is not type(self._arrays):
+            self.words = head_of(arrays)
+        elif not all(map(is_, arrays, self._arrays)):
+            group: Any = type(arrays)
+            for i, (array, before) in enumerate(zip(arrays, self._arrays, strict=True)):
+                if array is not before:
+                    path = f"{group.__name__}.{group._fields[i]}"
+                    self.words[WORDS * i : WORDS * (i + 1)] = _words_of(path, array, letters_of(group)[i])
+        self._arrays = arrays  # held: what lies at these addresses stays
+        return address_of(self.words)

@@ -37,7 +37,7 @@ def compiler() -> str:
 
 @functools.cache
 def versions() -> str:
-    """All that machine code depends on besides the text."""
+    """The C compiler and its version: machine code depends on them besides the text."""
     version = run_process([compiler(), "--version"], capture_output=True, text=True)
     version.check_returncode()
     return repr((compiler(), version.stdout))

@@ -111,7 +111,7 @@ def is_at_hand(function: types.FunctionType, signature: str) -> bool:
 
 
 def one_of_each(wanted: Iterable[Wanted]) -> list[Wanted]:
-    """One function of each unit that has these, or that these call."""
+    """One function of each unit that contains a wanted function or a function that one of them calls."""
     units = {_member(*item).functions: item for item in wanted}
     with names_at_rest():
         for functions in list(units):
@@ -301,7 +301,7 @@ def _passed(signature: str) -> list[type]:
 
 
 def _linked(wanted: tuple[Wanted, ...]) -> list[Wanted]:
-    """One function of each other unit whose functions these call."""
+    """One function of each other unit that the wanted functions call."""
     own_functions = {function for function, _ in wanted}
     linked_functions = [linked for linked in _reach(wanted).apart if linked not in own_functions]
     return list(

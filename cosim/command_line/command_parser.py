@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from cosim.command_line.exit_status import exit_statuses
 from cosim.contracts.command import Command
 from cosim.errors import CosimError
-from cosim.other_words import meant_by_others
+from cosim.option_synonyms import option_of_synonym
 from cosim_compiler.nearest import nearest
 
 COMMON: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
@@ -88,7 +88,7 @@ def _unknown(word: str, options: Any) -> str:
     name = word.partition("=")[0]
     if not name.startswith("-"):
         return f"no use for '{word}'."
-    meant = meant_by_others(
+    meant = option_of_synonym(
         name.strip("-").replace("-", "_"), (o.strip("-").replace("-", "_") for o in options)
     )
     near = f"--{meant.replace('_', '-')}" if meant else nearest(name, options)

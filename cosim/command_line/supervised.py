@@ -13,6 +13,8 @@ from typing import Any
 
 from cosim.command_line import black_box
 from cosim.command_line.black_box import CALL, ENDED, FUNCTION_BITS, UNKNOWN, BlackBox
+from cosim.command_line.exit_status import ExitStatus
+from cosim.command_line.native_errors import NativeErrors, late_output_to_errors
 from cosim.contracts.command import Command
 from cosim.contracts.recovery import Recovery
 from cosim.errors import CosimError, SimulationError
@@ -25,6 +27,7 @@ SECONDS_TO_ANSWER = 3.0
 MOST_ASKED = 3
 """After so many signals the process is ended, whatever it does."""
 SECONDS_BETWEEN_LOOKS = 0.1
+ANSWERS = (ExitStatus.INTERRUPTED, ExitStatus.TERMINATED)
 FROM_TERMINAL = 0x80
 """``SI_KERNEL``: the terminal sends Ctrl-C to both processes itself."""
 
@@ -67,7 +70,7 @@ def run_supervised(command: Command, arguments: argparse.Namespace) -> int:
     for stream in filter(None, (sys.stdout, sys.stderr)):
         stream.flush()
     try:
-        box = BlackBox()
+        box, errors = BlackBox(), NativeErrors()
     except OSError:  # no file for what is recorded
         return command.run(arguments)
     waiting = {*ASKING, signal.SIGCHLD, signal.SIGTSTP}
@@ -80,10 +83,13 @@ def run_supervised(command: Command, arguments: argparse.Namespace) -> int:
         kill_with_parent(parent)
         black_box.box = box
         box.enter()
+        errors.enter()
         signal.pthread_sigmask(signal.SIG_SETMASK, former_mask)
         return command.run(arguments)
     try:
+        errors.begin()
         code, signals = _wait(child, box, waiting)
+        errors.end()
         raise _outcome(code, signals, box, command)
     finally:
         box.close()
@@ -94,6 +100,7 @@ def record_status(status: int) -> None:
     """Record, in the watched process, that the command has ended with this status."""
     if black_box.box is not None:
         black_box.words[ENDED] = int(status) + 1
+        late_output_to_errors()
 
 
 def _wait(child: int, box: BlackBox, waiting: set[signal.Signals]) -> tuple[int, list[int]]:
@@ -103,7 +110,8 @@ def _wait(child: int, box: BlackBox, waiting: set[signal.Signals]) -> tuple[int,
     while True:
         process, status = os.waitpid(child, os.WNOHANG)
         if process:
-            return os.waitstatus_to_exitcode(status), signals
+            code = os.waitstatus_to_exitcode(status)
+            return code, signals + _late_signals(code, bool(signals))
         received = signal.sigtimedwait(waiting, SECONDS_BETWEEN_LOOKS if signals else 3600.0)
         if received is not None and received.si_signo == signal.SIGTSTP:
             os.kill(os.getpid(), signal.SIGSTOP)
@@ -117,6 +125,16 @@ def _wait(child: int, box: BlackBox, waiting: set[signal.Signals]) -> tuple[int,
         if signals and (len(signals) >= MOST_ASKED or (is_late and _is_in_call(box))):
             with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
+
+
+def _late_signals(code: int, is_asked: bool) -> list[int]:
+    """The signals that came here while the process ended; what has ended it may have been sent to both."""
+    seconds = SECONDS_BETWEEN_LOOKS if not is_asked and (code in ANSWERS or -code in ASKING) else 0.0
+    signals: list[int] = []
+    while (received := signal.sigtimedwait(ASKING, seconds)) is not None:
+        signals.append(received.si_signo)
+        seconds = 0.0
+    return signals
 
 
 def _is_in_call(box: BlackBox) -> bool:
@@ -134,8 +152,9 @@ def _is_in_call(box: BlackBox) -> bool:
 
 def _outcome(code: int, signals: list[int], box: BlackBox, command: Command) -> BaseException:
     """The exit status and message for the end of the process."""
-    if box.words[ENDED] and code == box.words[ENDED] - 1:
-        return EndedElsewhere(code)
+    is_asked_for = bool(signals) and (code in ANSWERS or -code in signals)
+    if box.words[ENDED] and (is_asked_for or code == box.words[ENDED] - 1):
+        return EndedElsewhere(box.words[ENDED] - 1)
     notes = box.notes()
     recovery = notes.get("recovery")
     time, callees = recovery.call(box) if isinstance(recovery, Recovery) else (None, [])
@@ -144,17 +163,20 @@ def _outcome(code: int, signals: list[int], box: BlackBox, command: Command) -> 
     culprit = announced_call or " or ".join(callees)
     if box.words[ENDED] and not culprit:  # the command was over: libraries are unloaded then
         culprit = f"a library that was loaded{_inside(notes)}"
-    if code == -signal.SIGKILL and signals:
+    if is_asked_for:
+        why = ""
+    elif code == -signal.SIGKILL and signals:
         ended = "did not come back and was ended" if culprit else "was ended"
         why = f"{culprit or 'the process of the run'} {ended}"
     else:
         reason = notes.get("said") or _ending(code, culprit) + ("" if culprit else _inside(notes))
         why = reason.replace(UNKNOWN, culprit, 1) if culprit and reason.startswith(UNKNOWN) else reason
+    answer = "terminated" if signal.SIGTERM in signals else "interrupted"
     message = ""
     reported: dict[str, Any] = {}
     if isinstance(recovery, Recovery):
         try:
-            reason = why if time is None else str(SimulationError(time, why))
+            reason = (why or answer) if time is None else str(SimulationError(time, why or answer))
             message, reported = recovery.recover(box, reason)
         except (CosimError, OSError) as error:
             message = str(error)
@@ -162,7 +184,7 @@ def _outcome(code: int, signals: list[int], box: BlackBox, command: Command) -> 
     if message:
         print(message, file=sys.stderr)
     if signals:
-        text = f"{'terminated' if signal.SIGTERM in signals else 'interrupted'}: {why}"
+        text = f"{answer}: {why}" if why else answer
         return Terminated(text) if signal.SIGTERM in signals else KeyboardInterrupt(text)
     return LostProcessError(why) if time is None else SimulationError(time, why)
 

@@ -221,8 +221,8 @@ def _unknown_argument(
     lines = lines_of_attributes(kernel.function)
     at = where(kernel.function, lines.get(name))
     return (
-        f"{at}: '{kernel.shown(name)}' is neither declared nor offered by an attachment"
-        + (f"; nearest: '{kernel.shown(near)}'." if near else ".")
+        f"{at}: '{kernel.written_name(name)}' is neither declared nor offered by an attachment"
+        + (f"; nearest: '{kernel.written_name(near)}'." if near else ".")
         + f" Declare it in the class ({name} = cosim.parameter(…)), or ask for what {owner} has: {listed}"
     )
 
@@ -269,8 +269,8 @@ def _faults_of_results(
     lines = lines_of_attributes(function)
     if unwritten:
         return [
-            f"{where(function, lines.get(a.name))}: {kernel.shown(a.name)} is asked for but never written: "
-            f"write {_place(kernel, a)} = …"
+            f"{where(function, lines.get(a.name))}: {kernel.written_name(a.name)} is asked for but never "
+            f"written: write {_place(kernel, a)} = …"
             + ("; it cannot be read: compute it here, too, or read a cache_slot" * (a.role == "derivative"))
             for a in unwritten
         ]
@@ -303,7 +303,7 @@ def _faults_of_elements(
         if a.shape == ():
             return _place(kernel, a)
         places = map(str, divmod(index, a.shape[1])) if a.is_table else [str(index)]
-        return f"{kernel.shown(name)}[{', '.join(places)}]"
+        return f"{kernel.written_name(name)}[{', '.join(places)}]"
 
     def at(line: int) -> str:
         return where(kernel.function, line)
@@ -332,13 +332,13 @@ def _faults_of_elements(
 
 def _place(kernel: KernelFunction, argument: Argument) -> str:
     """The first element of an argument, as the author writes it: of a view, a number is set by its name."""
-    shown = kernel.shown(argument.name)
+    shown = kernel.written_name(argument.name)
     return shown if kernel.view and argument.shape == () and not argument.is_free else f"{shown}[0]"
 
 
 def _changed(kernel: KernelFunction, argument: Argument, declarations: Mapping[str, Declaration]) -> str:
     """The sentence about a read-only argument that is written under another name."""
-    name = kernel.shown(argument.name)
+    name = kernel.written_name(argument.name)
     if may_hold_result(argument, declarations):
         return f"{name} is written under another name here: write {_place(kernel, argument)} = …, by its own"
     return (
@@ -353,7 +353,7 @@ def _outside(kernel: KernelFunction, argument: Argument, place: tuple[int, ...])
     if len(place) == 2:
         count = f"{argument.shape[0]} rows and {argument.shape[1]} columns"
     shown = "a negative index" if min(place) < 0 else f"[{', '.join(map(str, place))}]"
-    return f"{kernel.shown(argument.name)} has {count}, {shown} is outside"
+    return f"{kernel.written_name(argument.name)} has {count}, {shown} is outside"
 
 
 def may_hold_result(argument: Argument, declarations: Mapping[str, Declaration]) -> bool:
@@ -377,7 +377,7 @@ def _may_write_next(
 def _with_effect(
     kernel: KernelFunction, argument: Argument, declarations: Mapping[str, Declaration], effects: Effects
 ) -> Argument:
-    name, function, label = argument.name, kernel.function, kernel.shown(argument.name)
+    name, function, label = argument.name, kernel.function, kernel.written_name(argument.name)
     at = where(function, effects.lines.get(name, function.__code__.co_firstlineno))
     writes, adds = name in effects.writes, name in effects.adds
     declaration = declarations.get(argument.of)
@@ -460,7 +460,7 @@ def _assignment(function: types.FunctionType, name: str, line: int) -> str:
 
 def _next(kernel: KernelFunction, argument: Argument) -> str:
     """The argument by which a kernel function writes the next value of a variable."""
-    place = f"{kernel.shown(f'{argument.name}_next')}{'' if argument.shape == () else '[0]'} = …"
+    place = f"{kernel.written_name(f'{argument.name}_next')}{'' if argument.shape == () else '[0]'} = …"
     if kernel.role in ("handler", "update"):
         return f"write {place}"
     return f"variables change in handlers (cosim.on, cosim.every): write {place} there"
@@ -468,7 +468,7 @@ def _next(kernel: KernelFunction, argument: Argument) -> str:
 
 def _check_kind(kernel: KernelFunction, argument: Argument, effects: Effects) -> None:
     """A number has no elements, and a view is not a number."""
-    name, function, label = argument.name, kernel.function, kernel.shown(argument.name)
+    name, function, label = argument.name, kernel.function, kernel.written_name(argument.name)
     if argument.role in ("history", "ring"):
         return
     if argument.is_number or argument.role in ("time", "side", "smoothness"):
@@ -490,7 +490,7 @@ def _check_kind(kernel: KernelFunction, argument: Argument, effects: Effects) ->
 
 def _check_index(kernel: KernelFunction, argument: Argument, effects: Effects) -> None:
     """A constant index beyond the end would be an unchecked access in compiled code."""
-    function, label = kernel.function, kernel.shown(argument.name)
+    function, label = kernel.function, kernel.written_name(argument.name)
     index, line = effects.indices.get(argument.name, (-1, 0))
     if argument.role in ("history", "ring") or argument.is_free:
         return
@@ -517,7 +517,7 @@ def _as_it_is_indexed(
     kernel: KernelFunction, argument: Argument, effects: Effects, tables: frozenset[str]
 ) -> Argument:
     """Return an argument with two axes as a table where it is indexed by both, else flat."""
-    function, label = kernel.function, kernel.shown(argument.name)
+    function, label = kernel.function, kernel.written_name(argument.name)
     if argument.name not in effects.tables | tables:
         return argument
     if len(argument.shape) == 2 and not argument.is_free:

@@ -66,14 +66,14 @@ class Attachment(ABC):
         return f"{provider.partition('.')[0].partition('[')[0]}.{slot}"
 
     def everything(self, assembly: Any) -> list[Any]:
-        """All that there is to be attached to in a model; found once for each assembly."""
+        """Everything in a model that this kind can be attached to; listed once for each assembly."""
         attachable: list[Any] | None = assembly.attachable.get(self.name)
         if attachable is None:
             attachable = assembly.attachable[self.name] = self.list_all(assembly)
         return attachable
 
     def list_all(self, assembly: Any) -> list[Any]:
-        """All that a component which is attached to each of them acts on."""
+        """Everything in a model that this kind can be attached to; kinds override this."""
         return []
 
     @abstractmethod

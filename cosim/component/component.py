@@ -37,7 +37,7 @@ from cosim_compiler.names_at_rest import names_at_rest
 from cosim_compiler.sources.kernel_source import where
 
 OF_STATE = "_state"  # <source>_state: whether the source is one
-DECLARING = "cosim.component.declarations"
+DECLARING = tuple(f"cosim.component.declared_{kind}" for kind in ("constants", "variables", "signals"))
 RESERVED = {"t", "name", "values", "side", "state"}
 
 
@@ -287,15 +287,15 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
                 continue
             if name in handlers and cls.handlers[name].does == "publish":
                 faults += [
-                    f"{where(kernel.function)}: a publish changes nothing, and {kernel.shown(a.name)} is "
-                    'written: declare it with does="discrete" or "unrestricted"'
+                    f"{where(kernel.function)}: a publish changes nothing, and {kernel.written_name(a.name)} "
+                    'is written: declare it with does="discrete" or "unrestricted"'
                     for a in cls.arguments[name]
                     if a.effect == "write"
                 ]
             if name in handlers and cls.handlers[name].does == "discrete":
                 faults += [
                     f"{where(kernel.function)}: a discrete handler changes discrete variables alone, and "
-                    f"{kernel.shown(a.name)} is the next value of a state: declare it with "
+                    f"{kernel.written_name(a.name)} is the next value of a state: declare it with "
                     'does="unrestricted"'
                     for a in cls.arguments[name]
                     if a.effect == "write"
@@ -307,7 +307,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
 
     @classmethod
     def _write_out_views(cls) -> dict[str, str]:
-        """Let functions with a view ask for what they use of it; what is wrong with them, by name."""
+        """Replace each view argument by the names that its function uses; the faults, by function."""
         faults: dict[str, str] = {}
         argument_names = known_names(cls.declarations)
         kernels, became = written_out(cls.kernels, argument_names, faults)
@@ -352,7 +352,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
     @classmethod
     def _check_attribute(cls, name: str, value: Any) -> None:
         """`ContractError` for what the body of the class may not say under a name."""
-        if getattr(value, "__module__", "") == DECLARING and isinstance(value, types.FunctionType):
+        if getattr(value, "__module__", "") in DECLARING and isinstance(value, types.FunctionType):
             call = f"cosim.{value.__name__}"
             raise ContractError(f"{cls.__name__}: {name} = {call} declares nothing: write {call}(…)")
         is_reserved = isinstance(value, Declaration) and name in RESERVED

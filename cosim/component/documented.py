@@ -101,7 +101,7 @@ def _unit(declared: Declaration, units: Iterable[str]) -> str:
 
 
 def declared_bounds(declared: Declaration) -> str:
-    """Between which bounds it is, or which words it may be."""
+    """The bounds of a declared quantity, or its choices, in words; empty if it has neither."""
     words = declared.options.get("words") or declared.options.get("choices")
     if words:
         return f"one of {', '.join(map(repr, words))}"

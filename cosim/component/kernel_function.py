@@ -15,13 +15,14 @@ from typing import Any, cast
 
 import numpy as np
 
+from cosim.argument_checks import read_seconds
 from cosim.cause import EventCause
 from cosim.component.class_line import class_line
 from cosim.errors import ContractError, ModelError, UnitError
-from cosim.options import options_checked, seconds
-from cosim.shown import shown
+from cosim.options import options_checked
 from cosim.stage import Stage
 from cosim.units import exact_quantity
+from cosim.value_text import quote
 from cosim_compiler.sources.kernel_effects import returns_condition
 from cosim_compiler.sources.kernel_source import where
 
@@ -102,7 +103,7 @@ class KernelFunction:
         """Whether it is a plain-Python method (``self`` first) instead of a kernel function."""
         return takes_self(self.function)
 
-    def shown(self, name: str) -> str:
+    def written_name(self, name: str) -> str:
         """An argument as the author writes it."""
         return f"{self.view}.{name}" if self.view else name
 
@@ -209,7 +210,7 @@ def kernel(
         return lambda f: KernelFunction(_plain(f), "check", when=when, unless=unless, refuses=sentences)
     if stage is not None and not isinstance(stage, (str, Stage)):
         raise ContractError(
-            f"{class_line()}: kernel: stage is {shown(stage)}, needs a Stage, as in Stage.REPORT"
+            f"{class_line()}: kernel: stage is {quote(stage)}, needs a Stage, as in Stage.REPORT"
         )
     if function is None:
         return lambda f: KernelFunction(_plain(f), stage=stage, when=when, unless=unless)
@@ -275,7 +276,7 @@ def witness(
             f"{class_line()}: witness: direction '{direction}', needs one of {', '.join(DIRECTIONS)}"
         )
     try:
-        shortest = seconds(shortest_pulse, "shortest_pulse")
+        shortest = read_seconds(shortest_pulse, "shortest_pulse")
     except ModelError as error:
         raise ContractError(f"{class_line()}: witness: {error}") from error
     if not shortest > 0.0:
@@ -459,7 +460,7 @@ def described(value: Any) -> str:
         return f"a {type(value).__name__}"
     if hasattr(value, "kind") and hasattr(value, "declared_at"):
         return f"{value.name or 'a declaration'} ({value.kind})"
-    return shown(value)
+    return quote(value)
 
 
 def takes_self(function: types.FunctionType) -> bool:

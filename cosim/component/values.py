@@ -6,19 +6,20 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosim.component.declaration import Declaration
 from cosim.errors import ContractError, CosimError, ModelError, Problem, nearest
-from cosim.shown import shown
 from cosim.unit_text import coherent
 from cosim.units import parse_quantity, parse_unit, unit_of_quantity
+from cosim.value_text import quote
 
 NUMERIC = ("parameter", "position", "speed", "auxiliary", "discrete", "integer", "input")
 GIVEN = (*NUMERIC, "option", "attachment")
+REALS = frozenset({float, int})
 
 
 @dataclass
@@ -66,6 +67,31 @@ class Values:
         return {**shown, **self.options, **self.attachments}
 
 
+class _Plain(NamedTuple):
+    """A declaration whose values, where they are floats within the bounds, are read as they are."""
+
+    shape: tuple[int, ...]
+    least: float
+    most: float
+
+    def read(self, value: Any) -> NDArray[np.float64] | None:
+        """The value as a flat array; None where it takes a closer look."""
+        if type(value) is float and not self.shape:
+            items: tuple[float, ...] = (value,)
+        elif (
+            type(value) in (tuple, list)
+            and self.shape == (len(value),)
+            and REALS.issuperset(map(type, value))
+        ):
+            items = tuple(map(float, value))
+        else:
+            return None
+        for item in items:
+            if not (self.least <= item <= self.most and item - item == 0.0):
+                return None
+        return np.array(items)
+
+
 class _Reading:
     """How a component's values are converted; computed once for all parts that share declarations."""
 
@@ -73,7 +99,7 @@ class _Reading:
         self.declarations = declarations
         self.accepted = {n: d for n, d in declarations.items() if d.kind in GIVEN}
         self.has_free_lengths = any(declaration.free_length for declaration in declarations.values())
-        self.bounds = {n: _bounds(d) for n, d in self.accepted.items() if _is_plain_number(d)}
+        self.plain = {n: _Plain(d.shape, *_bounds(d)) for n, d in self.accepted.items() if _is_plain(d)}
 
 
 _readings: dict[int, _Reading] = {}
@@ -106,8 +132,8 @@ def read_values(declarations: Mapping[str, Declaration], arguments: Mapping[str,
             elif declaration.kind == "attachment":
                 values.attachments[name] = _read_attachment(name, arguments.get(name))
             elif name in arguments or name not in misspelt:  # else it is said already, as the misspelt name
-                _add_numbers(values, declaration, name, reading.bounds.get(name))
-        except (ValueError, TypeError, CosimError) as error:
+                _add_numbers(values, declaration, name, reading.plain.get(name))
+        except (ValueError, TypeError, OverflowError, CosimError) as error:
             problems.append(Problem(name, str(error)))
     if not problems:
         values.declarations = _with_lengths(values, problems) if reading.has_free_lengths else declarations
@@ -119,19 +145,16 @@ def read_values(declarations: Mapping[str, Declaration], arguments: Mapping[str,
     return values
 
 
-def _add_numbers(
-    values: Values, declaration: Declaration, name: str, bounds: tuple[float, float] | None
-) -> None:
+def _add_numbers(values: Values, declaration: Declaration, name: str, plain: _Plain | None) -> None:
     """Read the numbers of a parameter, a start value or an input, with the unit that they were given in."""
     if name not in values.arguments:
         values.numbers[name] = _default_numbers(declaration)
         return
     value = values.arguments[name]
-    if type(value) is float and bounds is not None:  # as most are
-        least, most = bounds
-        if least <= value <= most and value - value == 0.0:
-            values.numbers[name] = np.array((value,))
-            return
+    numbers = None if plain is None else plain.read(value)
+    if numbers is not None:  # as most are
+        values.numbers[name] = numbers
+        return
     unit = given_unit(value) if declaration.unit_rule is not None else ""
     if unit:
         unit = coherent(unit)
@@ -141,13 +164,13 @@ def _add_numbers(
     values.numbers[name] = _read_shaped(declaration, value)
 
 
-def _is_plain_number(declaration: Declaration) -> bool:
-    """Whether a float within the bounds is read as it is."""
+def _is_plain(declaration: Declaration) -> bool:
+    """Whether floats within the bounds are read as they are."""
     is_real = (
         declaration.kind in NUMERIC and declaration.kind != "integer" and declaration.dtype not in (bool, int)
     )
     is_converted = declaration.convert is not None or bool(words_of(declaration))
-    return is_real and not is_converted and declaration.shape == () and not declaration.free_length
+    return is_real and not is_converted and len(declaration.shape) < 2 and not declaration.free_length
 
 
 def _without_labels(value: Any) -> Any:
@@ -274,13 +297,13 @@ def _read_shaped(declaration: Declaration, value: Any) -> NDArray[np.float64]:
     flat: NDArray[np.float64] = np.ascontiguousarray(array, dtype=np.float64).reshape(-1)
     _check_bounds(declaration, flat)
     if declaration.dtype is bool and np.any((flat != 0.0) & (flat != 1.0)):
-        raise ValueError(f"{shown(value)} is not a switch, needs 1 (True) or 0 (False)")
+        raise ValueError(f"{quote(value)} is not a switch, needs 1 (True) or 0 (False)")
     if (declaration.kind == "integer" or declaration.dtype is int) and (
         np.any(flat != np.floor(flat)) or np.any(np.abs(flat) > 2.0**53)
     ):
         if words_of(declaration):
             raise ValueError(_needs_word(declaration, repr(value)))
-        raise ValueError(f"{name} is {shown(value)}, needs an integer (at most 2**53)")
+        raise ValueError(f"{name} is {quote(value)}, needs an integer (at most 2**53)")
     return flat.reshape(array.shape) if declaration.free_length else flat
 
 
@@ -308,7 +331,7 @@ def _as_array(declaration: Declaration, value: Any) -> NDArray[np.float64]:
         if isinstance(item, bool) and words:
             raise ValueError(_needs_word(declaration, repr(item)))
         if isinstance(item, bool) and not is_whole:
-            raise ValueError(f"{declaration.name} is {shown(item)}, needs a number")
+            raise ValueError(f"{declaration.name} is {quote(item)}, needs a number")
         return float(item)
 
     value = _without_labels(value)
@@ -329,7 +352,7 @@ def _as_array(declaration: Declaration, value: Any) -> NDArray[np.float64]:
     except (TypeError, ValueError) as error:
         if isinstance(error, CosimError) or words:
             raise
-        raise ValueError(f"{declaration.name} is {shown(value)}, needs {_expected(declaration)}") from error
+        raise ValueError(f"{declaration.name} is {quote(value)}, needs {_expected(declaration)}") from error
 
 
 def _check_bounds(declaration: Declaration, flat: NDArray[np.float64]) -> None:
@@ -374,19 +397,19 @@ def _read_option(declaration: Declaration, value: Any) -> Any:
     choices = declaration.options.get("choices")
     if choices is not None and value not in choices:
         raise ValueError(
-            f"{declaration.name} is {shown(value)}, needs one of {', '.join(map(repr, choices))}"
+            f"{declaration.name} is {quote(value)}, needs one of {', '.join(map(repr, choices))}"
         )
     if "unit_of" in declaration.options and isinstance(value, str):
         parse_unit(value)
     if choices is None and type(value) is not type(declaration.start):
-        raise ValueError(f"{declaration.name} is {shown(value)}, needs {type(declaration.start).__name__}")
+        raise ValueError(f"{declaration.name} is {quote(value)}, needs {type(declaration.start).__name__}")
     return value
 
 
 def _read_attachment(name: str, value: Any) -> Any:
     if value is None or isinstance(value, str) or hasattr(value, "declarations"):
         return value
-    raise ValueError(f"{name} is {shown(value)}, needs a part or its name")
+    raise ValueError(f"{name} is {quote(value)}, needs a part or its name")
 
 
 def _expected(declaration: Declaration) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.argument_checks import read_seconds
 from cosim.attributes import MadeFromOptions
 from cosim.contracts.capabilities import Capabilities
 from cosim.contracts.dense_output import DenseOutput
@@ -28,9 +29,8 @@ from cosim.contracts.tolerances import (
     tolerances,
 )
 from cosim.errors import ContractError, ModelError, Problem
-from cosim.options import seconds
 from cosim.registration.kinds import plugin_kind
-from cosim.shown import shown
+from cosim.value_text import quote
 
 if TYPE_CHECKING:
     State = Any
@@ -104,7 +104,7 @@ class Integrator(MadeFromOptions):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if not isinstance(cls.capabilities, Capabilities):
-            declared = shown(cls.capabilities)
+            declared = quote(cls.capabilities)
             raise ContractError(
                 f"{cls.__name__}: capabilities is {declared}, needs cosim.kit.Capabilities(adaptive=True, …)"
             )
@@ -121,10 +121,10 @@ class Integrator(MadeFromOptions):
         absolute_tolerance: Tolerance | None = None,
     ) -> None:
         name = type(self).__name__
-        initial_step = None if initial_step is None else seconds(initial_step, "initial_step")
-        fixed_step = None if fixed_step is None else seconds(fixed_step, "fixed_step")
-        minimum_step = seconds(minimum_step, "minimum_step")
-        maximum_step = seconds(maximum_step, "maximum_step")
+        initial_step = None if initial_step is None else read_seconds(initial_step, "initial_step")
+        fixed_step = None if fixed_step is None else read_seconds(fixed_step, "fixed_step")
+        minimum_step = read_seconds(minimum_step, "minimum_step")
+        maximum_step = read_seconds(maximum_step, "maximum_step")
         problems = _problems(
             name,
             {"initial_step": initial_step, "fixed_step": fixed_step},
@@ -152,7 +152,7 @@ class Integrator(MadeFromOptions):
         self.relative_tolerance, self.absolute_tolerance = relative_tolerance, absolute_tolerance
 
     def with_accuracy(self, accuracy: float) -> Self:
-        """Another one that differs from this one in its accuracy alone."""
+        """A copy of the integrator with another accuracy, at most the loosest one that is allowed."""
         twin = copy.copy(self)
         vars(twin)["accuracy"] = min(accuracy, LOOSEST_ACCURACY)
         return twin
@@ -320,7 +320,7 @@ class Integrator(MadeFromOptions):
         if isinstance(statistics, StepStatistics):
             return statistics
         raise ContractError(
-            f"{type(self).__name__}.statistics is {shown(statistics)}, "
+            f"{type(self).__name__}.statistics is {quote(statistics)}, "
             "needs a cosim.kit.StepStatistics(steps, rejections, evaluations)"
         )
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from cosim.component.component import Component
-from cosim.component.declarations import cache_slot
+from cosim.component.declared_signals import cache_slot
 from cosim.registration.kinds import plugin_kind
 from cosim.stage import Stage
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cosim.component.kink_functions import SIDE_OF_KINK
 from cosim.contracts.method_layout import MethodSlots, Settings, ToleranceRule
-from cosim.last_made import last_made
+from cosim.last_result_cache import reuse_last
 from cosim_compiler.record import words_of
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def method_settings(integrator: Integrator, system: System, error_order: int) ->
 
 def method_slots(system: System, extra: list[int]) -> NDArray[np.int64]:
     """The array ``slots`` for a system; `extra` are the integers of the method itself, at its end."""
-    return last_made(system, "_method_slots", extra, lambda: _method_slots(system, extra))
+    return reuse_last(system, "_method_slots", extra, lambda: _method_slots(system, extra))
 
 
 def _method_slots(system: System, extra: list[int]) -> NDArray[np.int64]:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.errors import ModelError, Problem, nearest
-from cosim.last_made import last_made
-from cosim.shown import shown
+from cosim.last_result_cache import reuse_last
+from cosim.value_text import quote
 
 if TYPE_CHECKING:
     System = Any
@@ -42,7 +42,7 @@ def accuracy_fault(accuracy: Any, loosest: float = LOOSEST_ACCURACY) -> str:
     number = isinstance(accuracy, (int, float, np.number)) and not isinstance(accuracy, bool)
     if number and 0.0 < accuracy <= loosest:
         return ""
-    return f"is {shown(accuracy)}, needs a number above 0 and at most {loosest:g}: 1e-6 for six digits"
+    return f"is {quote(accuracy)}, needs a number above 0 and at most {loosest:g}: 1e-6 for six digits"
 
 
 def tolerances(
@@ -83,7 +83,7 @@ def tolerances(
         With every key that fits no state, and the nearest one.
     """
     key = (where, accuracy, _settings(relative), _settings(absolute), least)
-    return last_made(
+    return reuse_last(
         system, "_tolerances", key, lambda: _tolerances(where, system, accuracy, relative, absolute, least)
     )
 
@@ -114,7 +114,7 @@ def held_sizes(where: str, system: System, relative: Tolerance | None, absolute:
     leaves the absolute one alone.
     """
     key = (where, _settings(relative), _settings(absolute))
-    return last_made(system, "_held_sizes", key, lambda: _held_sizes(where, system, relative, absolute))
+    return reuse_last(system, "_held_sizes", key, lambda: _held_sizes(where, system, relative, absolute))
 
 
 def _held_sizes(where: str, system: System, relative: Tolerance | None, absolute: Tolerance | None) -> Vector:
@@ -139,7 +139,7 @@ def tolerance_problems(where: str, name: str, tolerance: Tolerance | None) -> li
         label = f"{name}[{key!r}]" if key else name
         number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
         if not number or not 0.0 <= value < math.inf or (value == 0.0 and name != "relative_tolerance"):
-            problems.append(Problem(where, f"{label} is {shown(value)}, must be a positive number."))
+            problems.append(Problem(where, f"{label} is {quote(value)}, must be a positive number."))
     return problems
 
 

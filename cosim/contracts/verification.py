@@ -74,7 +74,7 @@ class Verification(FixedAttributes):
     @property
     @abstractmethod
     def verdict(self) -> str:
-        """One sentence; `str` gives the whole report."""
+        """The outcome in one sentence; `str` gives the whole report."""
 
 
 def verify(model: Model, result: Result | None = None, **settings: Any) -> Verification:

@@ -19,7 +19,7 @@ from cosim.derivatives.adjoint_parts import (
 from cosim.derivatives.carrier import ALONG, IS_REPORT, NOT_FRESH, method_of, part_of, realize_tangents
 from cosim.derivatives.tangent_events import copy_to_working, load_results, store_results
 from cosim.derivatives.trail import events_at, load_record
-from cosim.run_data.records import IN_D, IN_K, IN_P, SCHEDULED, TIMED, TRIGGERED
+from cosim.run_data.records.handlers import IN_D, IN_K, IN_P, SCHEDULED, TIMED, TRIGGERED
 from cosim.step import event_log as log
 from cosim.step.block_calls import number_of_variable
 from cosim.step.saved_variables import copy_reals, different

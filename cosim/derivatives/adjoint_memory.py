@@ -29,7 +29,7 @@ from cosim.derivatives.carrier import (
 from cosim.derivatives.tangent_memory import added_since, history_of
 from cosim.derivatives.trail import load_record
 from cosim.recorded_walk import reverse_walk
-from cosim.run_data.records import IN_K
+from cosim.run_data.records.handlers import IN_K
 from cosim.step.histories import CLOSE, FIRST_PART, ROOM_FOR_REFINEMENT, SECOND_PART, SHORTEST, set_side
 from cosim.step.saved_variables import copy_reals
 from cosim.walker import call_dense_record, call_dense_reverse
@@ -261,14 +261,14 @@ def cache_of(carrier, j):
 
 
 def cache_dot_of(carrier, j):
-    """Its tangent."""
+    """The tangent of the cache of a point inside a step, or of the spare cache."""
     if j == SPARE:
         return carrier.spare_c_dot
     return part_of(carrier.inner_dots, j, carrier.c)
 
 
 def root_of(back, j):
-    """Its adjoint."""
+    """The adjoint of the cache of a point inside a step, or of the spare cache."""
     if j == SPARE:
         return back.spare_c
     return part_of(back.inner_c, j, back.c)

@@ -116,7 +116,7 @@ class Carrier(NamedTuple):
 
     @property
     def plan(carrier):
-        """What carries the tangents."""
+        """The plan: what carries tangents, and how many."""
         return rows_of(CarryPlan, carrier.numbers, 0, 1)[0]
 
     @property
@@ -156,7 +156,7 @@ def is_same_shift(one, other):
 
 
 def lose(carrier, time, reason, subject):
-    """There are no tangents from a time on; the first reason stays."""
+    """Record why there are no tangents from a time (s) on; the first reason stays."""
     notes = carrier.notes
     if notes.lost == 0.0:
         notes.lost = float(reason)
@@ -189,19 +189,19 @@ def walk_with(run, carrier, i, first, last, t, t_dot, y, y_dot, c, c_dot):
 
 
 def walk_along(run, carrier, i, first, last, t, t_dot, y_dot, c_dot):
-    """As `walk_with`, of the present values."""
+    """Walk blocks and their tangents along a direction, on the present states and cache."""
     walk_with(run, carrier, i, first, last, t, t_dot, carrier.y, y_dot, carrier.c, c_dot)
 
 
 def walk_spare(run, carrier, i, first, last, t, t_dot, y_dot):
-    """As `walk_with`, of the spare states and cache."""
+    """Walk blocks and their tangents along a direction, on the spare states and cache."""
     walk_with(
         run, carrier, i, first, last, t, t_dot, carrier.spare_y, y_dot, carrier.spare_c, carrier.spare_c_dot
     )
 
 
 def walk_motion(run, carrier, i, t, t_dot, y, y_dot, c, c_dot):
-    """As `walk_with`, all that the motion needs, with what holds witnesses where some are held."""
+    """Walk all blocks of the motion and their tangents, with those that hold witnesses if some are held."""
     rows = run.plan.derivatives
     if carrier.notes.is_held != HELD:
         walk_with(run, carrier, i, rows.first, rows.last, t, t_dot, y, y_dot, c, c_dot)
@@ -217,7 +217,7 @@ def walk_motion(run, carrier, i, t, t_dot, y, y_dot, c, c_dot):
 
 
 def walk_present_motion(run, carrier, i):
-    """As `walk_motion`, at the present time, into the cache."""
+    """Walk all blocks of the motion and their tangents at the present time, into the cache."""
     walk_motion(
         run, carrier, i, carrier.notes.time, carrier.time_dots[i],
         carrier.y, part_of(carrier.y_dots, i, carrier.y), carrier.c, part_of(carrier.c_dots, i, carrier.c),
@@ -225,7 +225,7 @@ def walk_present_motion(run, carrier, i):
 
 
 def walk_present(run, carrier, i, first, last):
-    """As `walk_along`, at the present time, into the cache."""
+    """Walk blocks and their tangents along a direction at the present time, into the cache."""
     walk_along(
         run, carrier, i, first, last, carrier.notes.time, carrier.time_dots[i],
         part_of(carrier.y_dots, i, carrier.y), part_of(carrier.c_dots, i, carrier.c),

@@ -24,7 +24,7 @@ from cosim.derivatives.carrier import (
 )
 from cosim.derivatives.tangent_holds import store_former
 from cosim.derivatives.tangent_steps import settle_kinks
-from cosim.run_data.records import IN_K, SCHEDULED, SIGNALED, TIMED, TRIGGERED
+from cosim.run_data.records.handlers import IN_K, SCHEDULED, SIGNALED, TIMED, TRIGGERED
 from cosim.run_data.run import Variables
 from cosim.step import event_log as log
 from cosim.step.block_calls import number_of_variable

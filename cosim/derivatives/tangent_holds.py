@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from cosim.derivatives.carrier import HELD, IS_HELD, NOT_FRESH, NOT_HELD, PARTLY_RELEASED, lose, part_of
-from cosim.run_data.records import (
-    IN_D,
-    IN_P,
-    IN_SWITCH_D,
-    IN_SWITCH_P,
-    SWITCHED,
-)
+from cosim.run_data.records.handlers import IN_D, IN_P
+from cosim.run_data.records.holds import IN_SWITCH_D, IN_SWITCH_P, SWITCHED
 from cosim.step.sliding_field import (
     SWITCHED_WIDTH,
     HeldWitness,

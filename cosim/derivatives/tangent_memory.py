@@ -21,7 +21,7 @@ from cosim.derivatives.carrier import (
     walk_with,
 )
 from cosim.derivatives.tangent_rows import interpolate_along
-from cosim.run_data.records import IN_K
+from cosim.run_data.records.handlers import IN_K
 from cosim.step.histories import CLOSE, FIRST_PART, ROOM_FOR_REFINEMENT, SECOND_PART, SHORTEST, set_side
 from cosim.step.saved_variables import copy_reals
 

@@ -21,7 +21,7 @@ from cosim.derivatives.carrier import (
     walk_motion,
     walk_spare,
 )
-from cosim.run_data.records import IN_C, IN_D, IN_K, IN_P, IN_Y
+from cosim.run_data.records.handlers import IN_C, IN_D, IN_K, IN_P, IN_Y
 from cosim.step.saved_variables import copy_reals
 from cosim.walker import call_dense_tangent
 

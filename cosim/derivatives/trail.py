@@ -122,7 +122,7 @@ adjoint_arrays_at = address_reader("B", AdjointArrays)
 
 
 def trace(run, carrier, back, used, is_last):
-    """As `carry`; each record is written to the trail before it is followed."""
+    """Carry tangents along the tape as `carry` does, and write each record to the trail before."""
     at = int(carrier.notes.log_used)
     while write_changes(carrier, back) and at < used and is_ready(run, carrier, at, used, is_last):
         kind = int(logged_mark(run, at).kind)

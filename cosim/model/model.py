@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import functools
 import logging
-import re
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar, overload
 
-import numpy as np
-
+from cosim.argument_checks import check_mapping
 from cosim.attributes import ClosedAttributes
 from cosim.component.component import Component
 from cosim.contracts.solver import Solver
-from cosim.errors import CosimError, LookUpError, ModelError, Problem
+from cosim.errors import LookUpError, ModelError, Problem
 from cosim.html_table import html_table
 from cosim.model.content import content
+from cosim.model.model_checks import check_model, check_model_name, check_starts
+from cosim.model.model_data import model_data
+from cosim.model.new_part import check_part_name, part_to_add
+from cosim.model.read_model import read_model
 from cosim.model.typed_names import complete_in_ipython
-from cosim.options import check_mapping, check_options, option_names, options_checked
+from cosim.options import check_options, option_names, options_checked
 from cosim.registration.kinds import declared_kinds, kinds_of
 from cosim.registration.registry import registry
-from cosim.shown import shown
 from cosim.system.linked_slots import Connection
+from cosim.value_text import quote
 from cosim_compiler.collection import without_collection
 
 if TYPE_CHECKING:
@@ -42,8 +43,6 @@ log = logging.getLogger("cosim.model")
 P = ParamSpec("P")
 Part = TypeVar("Part", bound=Component)
 
-NAME = re.compile(r"^[A-Za-z_]\w*$")
-
 ABOUT = ("description", "author", "version", "copyright", "license")
 OF_A_RUN = ("until", "integrator", "accuracy", "output_interval", "signals", "fixed_step", "maximum_step")
 
@@ -52,7 +51,7 @@ class Parts(dict[str, Component]):
     """Parts by name; a name that no part has is a `LookUpError` with the nearest."""
 
     def __missing__(self, name: str) -> Component:
-        raise LookUpError("part", name if isinstance(name, str) else shown(name), self)
+        raise LookUpError("part", name if isinstance(name, str) else quote(name), self)
 
 
 class Model(ClosedAttributes):
@@ -130,7 +129,7 @@ class Model(ClosedAttributes):
 
     def __init__(self, name: str, **settings: Any) -> None:
         self.name = name
-        self._check_name()
+        check_model_name(self)
         self.settings = settings
         self.parts: dict[str, Component] = Parts()
         self.connections: list[Connection] = []
@@ -170,55 +169,11 @@ class Model(ClosedAttributes):
         LookUpError
             No such kind.
         """
-        if not isinstance(name, str):
-            raise ModelError.of("name", f"is {shown(name)}, needs text")
-        if isinstance(kind, str) and NAME.match(kind) and "." in name:
-            raise ModelError.of(
-                name, f"the kind comes first, then the name: write add('{name}', '{kind}', …)"
-            )
-        if not NAME.match(name):
-            raise ModelError.of(
-                name,
-                f"'{name}' is not a name: letters, digits and underscores, one of A to Z or a to z first",
-            )
-        if name in self.parts:
-            raise ModelError.of(name, f"there is a part '{name}' already ({type(self.parts[name]).__name__})")
-        if not isinstance(kind, (str, type)) and isinstance(kind, Component):
-            part = kind
-            if values:
-                class_name, first = type(part).__name__, next(iter(values))
-                raise ModelError.of(
-                    f"{name}.{first}",
-                    f"this {class_name} is made already: write add({class_name}, '{name}', {first}=…)",
-                )
-            if getattr(part, "name", ""):
-                raise ModelError.of(
-                    name, f"this {type(part).__name__} is part '{part.name}' already; make another"
-                )
-        else:
-            cls = self._class_of(kind)
-            try:
-                part = cls(**self._located(cls, values))
-            except ModelError as error:
-                raise ModelError(
-                    [Problem(f"{name}.{p.where}" if p.where else name, p.text) for p in error.problems]
-                ) from None
-        if not hasattr(part, "values"):
-            text = f"{type(part).__name__}.__init__ has to begin with super().__init__(**values)"
-            raise ModelError.of(name, text)
+        check_part_name(name, kind, self.parts)
+        part = part_to_add(kind, name, values, self.folder)
         part.__dict__["name"] = name
         self.parts[name] = part
         return part
-
-    def _located(self, cls: type[Component], values: dict[str, Any]) -> dict[str, Any]:
-        """The values, with whole paths of data files."""
-        if self.folder is None or not (names := _file_names(cls)):
-            return values
-        located = dict(values)
-        for name in names:
-            if isinstance(value := values.get(name), (str, Path)):
-                located[name] = str(self.folder / value)
-        return located
 
     @overload
     def measure(self, kind: str, name: str, **values: Any) -> Any: ...
@@ -250,7 +205,7 @@ class Model(ClosedAttributes):
         path = source.name if isinstance(source, Component) else source
         for end in (path, target):
             if not isinstance(end, str):
-                raise ModelError.of("connect", f"an end is {shown(end)}, needs a path such as 'part.input'")
+                raise ModelError.of("connect", f"an end is {quote(end)}, needs a path such as 'part.input'")
         if not target:
             first, _, second = (end.strip() for end in path.replace("→", "->").partition("->"))
             example = f'connect("{first}", "{second or "part.input"}")'
@@ -265,7 +220,7 @@ class Model(ClosedAttributes):
         """Value that a parameter, state or input has in the default State of the system."""
         if not isinstance(path, str):
             raise ModelError.of(
-                "set_start", f"is for {shown(path)}, needs the path of a variable: 'part.name'"
+                "set_start", f"is for {quote(path)}, needs the path of a variable: 'part.name'"
             )
         self.starts[path] = value
 
@@ -280,14 +235,12 @@ class Model(ClosedAttributes):
         from cosim.system.assembly import Assembly
         from cosim.system.system import System
 
-        self._check_name()
-        self._check_settings()
-        self._check_parts()
+        check_model(self)
         base = self.solver_base
         solver = None if base is None else registry().get(kinds_of(base)[0], self.solver_id)()
         with without_collection():
             system = System(Assembly(self.parts, self.connections, solver), self)
-        self._check_starts(system)
+        check_starts(self, system)
         log.info("built %s: %d parts, %d blocks", self.name, len(self.parts), len(system.blocks))
         return system
 
@@ -328,22 +281,6 @@ class Model(ClosedAttributes):
             return ""
         return registry().entry(kinds_of(base)[0], str(self.settings.get(base.setting, base.default))).id
 
-    def _check_parts(self) -> None:
-        """`ModelError` for what was put among the parts without `add`."""
-        wrong = [name for name, part in self.parts.items() if getattr(part, "name", None) != name]
-        if wrong:
-            text = f"it is not called so: add it with model.add(part, '{wrong[0]}')"
-            raise ModelError.of(f"parts['{wrong[0]}']", text)
-
-    def _check_name(self) -> None:
-        if not isinstance(self.name, str) or not self.name.strip():
-            raise ModelError.of("model", f"its name is {shown(self.name)}, needs text")
-
-    def _check_settings(self) -> None:
-        """`OptionError` for a setting that neither the model nor a solver has."""
-        if not set(self.settings) <= {*self.ABOUT, *option_names(type(self))}:
-            check_options(f"model '{self.name}'", self.settings, self.setting_names())
-
     @classmethod
     def setting_names(cls) -> list[str]:
         """The settings of a model of this class: its own, and the solvers of all plugins."""
@@ -353,19 +290,6 @@ class Model(ClosedAttributes):
                     _ = entry.cls
         solvers = [kind.setting for kind in declared_kinds().values() if issubclass(kind, Solver)]
         return [*cls.ABOUT, *solvers, *option_names(cls)]
-
-    def _check_starts(self, system: System) -> None:
-        from cosim.system.state import State
-
-        problems, state = [], State(system)
-        for path, value in self.starts.items():
-            try:
-                system.write(state, path, value)
-            except CosimError as error:
-                reason = str(error).removeprefix(f"{path}: ")
-                problems.append(Problem(f"starts: {path}", reason))
-        if problems:
-            raise ModelError(problems)
 
     def simulate(
         self,
@@ -540,28 +464,13 @@ class Model(ClosedAttributes):
             run_settings["until"] = until
         return Ensemble(self._system(), **run_settings).run(values, None, progress, executor, parts=parts)
 
-    # as data
-
     def __reduce__(self) -> Any:
         """The result of `to_dict`, with the classes of the parts in place of their ids."""
-        return Model.from_dict, (self._data(lambda part: part.made_by or type(part)),)
+        return Model.from_dict, (model_data(self, lambda part: part.made_by or type(part)),)
 
     def to_dict(self) -> dict[str, Any]:
         """The model as data that JSON can hold; `from_dict` makes the same model of it."""
-        return self._data(lambda part: registry().owner(type(part)).id)
-
-    def _data(self, type_of: Callable[[Component], Any]) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "settings": dict(self.settings),
-            "parts": [
-                {"type": type_of(part), "name": name, "values": _plain(part.values.given)}
-                for name, part in self.parts.items()
-            ],
-            "connections": [list(c[:2] if c[2:] == (1.0, 0.0) else c) for c in self.connections],
-            "starts": _plain(self.starts),
-            "simulation": _plain(self.simulation),
-        }
+        return model_data(self, lambda part: registry().owner(type(part)).id)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Model:
@@ -591,53 +500,9 @@ class Model(ClosedAttributes):
         CosimError
             No installed plugin reads such files, or several do.
         """
-        path = Path(path)
-        readers = registry().entries("model_reader")
-        fitting = [entry for entry in readers if path.suffix.lower() in entry.suffixes]
-        if len(fitting) == 1:
-            with without_collection():
-                model: Model = fitting[0].cls().read(path)
-            log.info("read %s", path)
-            return model
-        if fitting:
-            owners = " and ".join(f"{entry.owner} as {entry.id}" for entry in fitting)
-            raise CosimError(
-                f"{path}: models that end in '{path.suffix}' are read by {owners}: uninstall one"
-            )
-        endings = ", ".join(dict.fromkeys(suffix for entry in readers for suffix in entry.suffixes))
-        hint = f"There are: {endings}." if endings else "Installed: `cosim plugins`."
-        raise CosimError(f"{path}: no plugin reads models that end in '{path.suffix}'. {hint}")
-
-    @staticmethod
-    def _class_of(kind: str | Callable[..., Any]) -> type[Component]:
-        if isinstance(kind, str):
-            component_class: type[Component] = registry().get("component", kind)
-            return component_class
-        if isinstance(kind, type) and issubclass(kind, Component):
-            return kind
-        raise LookUpError("component", repr(kind), [], "Give an id, a Component class or a component.")
-
-
-@functools.cache
-def _file_names(cls: type[Component]) -> list[str]:
-    """The values of a class that are paths of data files."""
-    return [name for name, declared in cls.declarations.items() if declared.options.get("file")]
+        model: Model = read_model(Path(path))
+        return model
 
 
 def _plain_text(value: Any) -> str:
     return value.name if isinstance(value, Component) else str(value)
-
-
-def _plain(value: Any) -> Any:
-    """Numbers, text, lists and dictionaries only."""
-    if isinstance(value, Component):
-        if not value.name:
-            raise CosimError(f"{shown(value)} is not part of a model")
-        return value.name
-    if isinstance(value, (np.ndarray, np.generic)):
-        return value.tolist()
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    return value

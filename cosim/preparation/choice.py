@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.last_made import last_made
-from cosim.run_data.records import Choice
+from cosim.last_result_cache import reuse_last
+from cosim.run_data.records.recording import Choice
 from cosim.stage import Stage
 from cosim.system.system import System
 from cosim_compiler.record import words_of
@@ -17,7 +17,9 @@ from cosim_compiler.record import words_of
 def choice_of(system: System, paths: Sequence[str]) -> tuple[NDArray[np.int64], int]:
     """The table for these variables, and how many numbers they have; the last one of a system is cached."""
     key = tuple(paths)
-    return last_made(system, "_choice", key, lambda: choice_of_slots(system, *system.signal_columns(key)[:3]))
+    return reuse_last(
+        system, "_choice", key, lambda: choice_of_slots(system, *system.signal_columns(key)[:3])
+    )
 
 
 def choice_of_slots(

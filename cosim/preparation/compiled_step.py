@@ -17,7 +17,8 @@ from cosim.preparation.method import Method, prepared
 from cosim.preparation.python_method import PythonMethod, held_weakly
 from cosim.preparation.restored import check_state
 from cosim.preparation.run_tables import tables_of
-from cosim.run_data.records import DERIVATIVES, INSTANCE, MOTION, NOTHING, REPORT, RESTORED, Plan
+from cosim.run_data.records.evaluation import DERIVATIVES, INSTANCE, MOTION, NOTHING, REPORT, RESTORED
+from cosim.run_data.records.plan import Plan
 from cosim.run_data.run import (
     ADDRESS,
     ARRAY_WIDTH,

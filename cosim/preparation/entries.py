@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cosim.preparation import restored
-from cosim.run_data.records import JUMP_WAITS
+from cosim.run_data.records.clock import JUMP_WAITS
 from cosim.run_data.run import ENTRY_SIGNATURE, Run
 from cosim.step import advance, integration, model_exchange, recording
 from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time

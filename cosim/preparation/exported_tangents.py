@@ -23,7 +23,8 @@ from cosim.preparation.tangent_tables import (
     own_kernels,
     start_arrays,
 )
-from cosim.run_data.records import LOG_TAPE, PlacesHeader
+from cosim.run_data.records.plan import PlacesHeader
+from cosim.run_data.records.recording import LOG_TAPE
 from cosim.run_data.run import SCRATCH, STATE, Run
 from cosim.step.event_log import CHANGE_WIDTH, EVENT_WIDTH
 from cosim.step.tape import holds_at

@@ -11,7 +11,7 @@ from cosim.cause import EventCause
 from cosim.component.kernel_function import KINDS
 from cosim.preparation.event_entries import Entry, EventEntries
 from cosim.preparation.run_layout import RunLayout
-from cosim.run_data.records import (
+from cosim.run_data.records.handlers import (
     IN_NUMBERS,
     IN_Y,
     LISTED,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cosim.component.declaration import Declaration
 from cosim.contracts.method_kernels import SMOOTH_UNTIL, slots_named
 from cosim.preparation.run_layout import RunLayout
-from cosim.run_data.records import ON_ALL, ON_MOTION, ON_REPORTS, PastRow, Smoothness
+from cosim.run_data.records.past import ON_ALL, ON_MOTION, ON_REPORTS, PastRow, Smoothness
 from cosim.stage import Stage
 from cosim.step.histories import ROOM_FOR_REFINEMENT, ROOM_FOR_STEP
 from cosim.system.blocks import Block, Slot

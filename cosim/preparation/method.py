@@ -13,7 +13,7 @@ from cosim.contracts import method_layout as method_layout
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.method_kernels import PlacedFunction, method_settings, slot_numbers
 from cosim.contracts.method_layout import TUNE_SIGNATURE
-from cosim.run_data.records import MethodFunctions, Plan
+from cosim.run_data.records.plan import MethodFunctions, Plan
 from cosim.walker import DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
 from cosim_compiler.record import place_in
 

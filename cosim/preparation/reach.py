@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.run_data.records import Node
+from cosim.run_data.records.evaluation import Node
 from cosim.stage import Stage
 from cosim.system.block_row import columns_of
 from cosim.system.dependency_graph import Graph

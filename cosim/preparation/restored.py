@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from cosim.contracts.restored_memory import are_of_a_run
 from cosim.rational import LONGEST
-from cosim.run_data.records import (
+from cosim.run_data.records.evaluation import RESTORED
+from cosim.run_data.records.handlers import LISTED, PERIODIC, Handler
+from cosim.run_data.records.holds import (
     IN_SWITCH_D,
     IN_SWITCH_K,
     IN_SWITCH_P,
-    LISTED,
-    PERIODIC,
     PUSHED,
-    RESTORED,
     SET_BACK,
     SWITCHED,
-    Handler,
     Switch,
 )
 from cosim.run_data.run import Run

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.run_data.records import Agenda, Clock, PlacesHeader, Plan
+from cosim.run_data.records.clock import Agenda, Clock
+from cosim.run_data.records.plan import PlacesHeader, Plan
 from cosim.run_data.run import Run
 from cosim.run_data.run_parts import DIRECTORY
 from cosim_compiler.record import width_of, words_of

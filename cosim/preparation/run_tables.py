@@ -12,7 +12,7 @@ from cosim.contracts.constraints import has_corrections
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.method_kernels import SMOOTH_UNTIL, slots_named
 from cosim.errors import Problem
-from cosim.last_made import last_made
+from cosim.last_result_cache import reuse_last
 from cosim.preparation.event_entries import EventEntries
 from cosim.preparation.handler_tables import write_handlers
 from cosim.preparation.held_tables import HeldTables
@@ -20,21 +20,11 @@ from cosim.preparation.memory_tables import list_notices, write_checked_rows, wr
 from cosim.preparation.method import Method
 from cosim.preparation.reach import NO_REACH, Reach, reach_of
 from cosim.preparation.run_layout import RunLayout
-from cosim.run_data.records import (
-    IN_Y,
-    Hold,
-    Holds,
-    Level,
-    Node,
-    Pace,
-    Passing,
-    Probe,
-    Switch,
-    Window,
-    Witness,
-    WitnessKind,
-    WitnessOptions,
-)
+from cosim.run_data.records.clock import Pace, Passing
+from cosim.run_data.records.evaluation import Node
+from cosim.run_data.records.handlers import IN_Y
+from cosim.run_data.records.holds import Hold, Holds, Switch
+from cosim.run_data.records.witnesses import Level, Probe, Window, Witness, WitnessKind, WitnessOptions
 from cosim.stage import Stage
 from cosim.step import event_log
 from cosim.step.search_points import numbers_of_points
@@ -353,7 +343,7 @@ def tables_of(system: System, method: Method, accuracy: float | None, policy: st
         *(bool(method.functions), method.memory, method.work.size, accuracy, policy),
         *(method.coefficients.tobytes(), method.slots.tobytes()),
     )
-    twin = copy.copy(last_made(system, "_tables", key, lambda: Tables(system, method, accuracy, policy)))
+    twin = copy.copy(reuse_last(system, "_tables", key, lambda: Tables(system, method, accuracy, policy)))
     for name in ("indices", "places", "probe", "numbers", "coefficients"):
         setattr(twin, name, getattr(twin, name).copy())
     return twin

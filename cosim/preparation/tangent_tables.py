@@ -121,7 +121,7 @@ def start_arrays(
 
 
 def _values_and_tangents(system: System, run: Run, directions: int) -> dict[str, NDArray[Any]]:
-    """Of the variables of a system: what they are, and behind it how they move along each direction."""
+    """Arrays for the variables, histories and cache of a system, and for their tangents in each direction."""
     start = system.start_arrays()
     integers, cache = start["k"].size, run.c.size
     of_histories = [ring.offset + m for ring in system.rings for m in range(RING)]

@@ -8,7 +8,7 @@ from cosim.component.arguments import STATES
 from cosim.component.component import Component
 from cosim.component.kernel_function import DIRECTIONS, KernelFunction
 from cosim.component.kink_functions import CONSTANT
-from cosim.run_data.records import FALLING, RISING
+from cosim.run_data.records.witnesses import FALLING, RISING
 from cosim.system.dependencies import places
 from cosim.system.of_declarations import parts_of_classes
 from cosim.system.system import System

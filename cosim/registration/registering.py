@@ -9,7 +9,7 @@ from cosim.errors import PluginError
 from cosim.registration.kinds import declared_kinds, kinds_of
 from cosim.registration.listing_process import is_listing
 from cosim.registration.plugin_record import Entry, Refusal
-from cosim.shown import shown
+from cosim.value_text import quote
 
 
 class Registrations:
@@ -38,7 +38,7 @@ class Registrations:
                 f"such as '{plugin}.{_snake_case(getattr(cls, '__name__', 'name'))}'"
             )
         if not isinstance(cls, type):
-            raise self._error(f"{name}: {shown(cls)} is not a class; register the class itself")
+            raise self._error(f"{name}: {quote(cls)} is not a class; register the class itself")
         if not kinds_of(cls):
             bases = ", ".join(sorted(_public(base) for base in declared_kinds().values()))
             raise self._error(f"{name}: {cls.__qualname__} derives from no kind. There are: {bases}")

@@ -10,43 +10,14 @@ from typing import ClassVar, NamedTuple
 
 from cosim.component.history import history_at
 from cosim.contracts.method_layout import Settings, StepMemory, StepWork
-from cosim.run_data.records import (
-    Agenda,
-    Answers,
-    Choice,
-    ChosenValue,
-    Clock,
-    Counts,
-    Course,
-    Evaluation,
-    FailureNotes,
-    GivenTime,
-    Grid,
-    Handler,
-    Hold,
-    Holds,
-    Level,
-    Node,
-    Options,
-    Output,
-    OutputGrid,
-    Pace,
-    Passing,
-    PastRow,
-    PlacesHeader,
-    Plan,
-    Probe,
-    Result,
-    SetState,
-    Smoothness,
-    Swap,
-    Switch,
-    Timing,
-    Window,
-    Witness,
-    WitnessKind,
-    WitnessOptions,
-)
+from cosim.run_data.records.clock import Agenda, Clock, Counts, Course, FailureNotes, Options, Pace, Passing
+from cosim.run_data.records.evaluation import Evaluation, Node
+from cosim.run_data.records.handlers import Answers, GivenTime, Grid, Handler, Result, SetState, Timing
+from cosim.run_data.records.holds import Hold, Holds, Switch
+from cosim.run_data.records.past import PastRow, Smoothness, Swap
+from cosim.run_data.records.plan import PlacesHeader, Plan
+from cosim.run_data.records.recording import Choice, ChosenValue, Output, OutputGrid
+from cosim.run_data.records.witnesses import Level, Probe, Window, Witness, WitnessKind, WitnessOptions
 from cosim.run_data.run_parts import first, numbers, one, rows
 from cosim_compiler.array_groups import Integers as Integers
 from cosim_compiler.array_groups import Reals as Reals
@@ -280,13 +251,13 @@ class Run(Arrays):
 
     @property
     def blocks_inside(run):
-        """The blocks that they need inside a step."""
+        """The blocks that compute the recorded values inside a step."""
         at = CHOICE_WIDTH + VALUE_WIDTH * run.chosen.values
         return rows_of(int, run.choice, at, run.chosen.inside)
 
     @property
     def blocks_outside(run):
-        """The blocks that they need where the motion is known."""
+        """The blocks that compute the recorded values where the motion is known."""
         at = CHOICE_WIDTH + VALUE_WIDTH * run.chosen.values + run.chosen.inside
         return rows_of(int, run.choice, at, run.chosen.outside)
 

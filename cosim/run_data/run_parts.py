@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from cosim.run_data.records import Plan
+from cosim.run_data.records.plan import Plan
 from cosim_compiler.record import rows_of, width_of
 from cosim_compiler.sources.run_source import run_source
 

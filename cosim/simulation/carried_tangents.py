@@ -26,14 +26,13 @@ from cosim.preparation.tangent_tables import (
     own_kernels,
     start_arrays,
 )
-from cosim.run_data.records import LOG_TAPE
+from cosim.run_data.records.recording import LOG_TAPE
 from cosim.simulation.event_record import Finding
 from cosim.simulation.saved_tangents import pack, restore
 from cosim.step.tape import STEP_WIDTH
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
-from cosim_compiler.array_groups import head_of
-from cosim_compiler.convention import address_of
+from cosim_compiler.array_groups import ReusedHead
 from cosim_compiler.record import rows_of
 
 if TYPE_CHECKING:
@@ -101,9 +100,10 @@ class CarriedTangents:
         longest = STEP_WIDTH + run.memory.size + sum(getattr(run, letter).size for letter in "ydkc")
         self._log = np.zeros(max(TAPE_LENGTH, 8 * (longest + run.held_ints.size), run.log.size))
         self._pieces: list[Reals] = []
+        self._head = ReusedHead()
 
     def _faults_of_paths(self) -> list[Problem]:
-        """What stands against derivatives by what is named."""
+        """The reasons against derivatives by the named variables."""
         return faults_of_paths(self._system, self.by)
 
     def start(self, state: State) -> None:
@@ -111,15 +111,17 @@ class CarriedTangents:
         arrays, run = self._arrays, self._step.arrays
         for name, array in arrays.items():
             if name not in (*CONSTANT, "rows"):
-                array[:] = 0
+                array.fill(0)
         for letter in "ypd":
             arrays[letter][:] = state.arrays[letter]
         cache = self._system.new_cache()  # variables that no block computes keep their start values
         arrays["c"][: cache.size] = cache
         directions = 1 + self.directions
-        arrays["k"][:] = np.tile(state.arrays["k"], directions)
-        arrays["h"] = np.tile(state.arrays["h"], directions)
-        arrays["h_dots"] = np.zeros(arrays["h"].size)
+        integers, history = state.arrays["k"], state.arrays["h"]
+        arrays["k"].reshape(directions, integers.size)[:] = integers
+        if arrays["h"].size != directions * history.size:
+            arrays["h"], arrays["h_dots"] = np.zeros((2, directions * history.size))
+        arrays["h"].reshape(directions, history.size)[:] = history
         self._set_directions()
         arrays["time_dots"][0] = 1.0
         arrays["work"][: self._work.size] = self._work
@@ -133,7 +135,7 @@ class CarriedTangents:
         run.output.logging = LOG_TAPE
 
     def _set_directions(self) -> None:
-        """What moves at first: along each direction one number."""
+        """Set the tangents at the start: 1 for the one variable of each direction."""
         for i, slot in enumerate(self._slots, start=1):
             size = self._arrays[slot.array].size
             self._arrays[f"{slot.array}_dots"][i * size + slot.offset] = 1.0
@@ -175,8 +177,11 @@ class CarriedTangents:
         """Read so many numbers of the tape; where the rest begins that could not be read yet."""
         if native.is_plain():
             return int(tape_reader.carry(step.arrays, Carrier(**self._arrays), used, is_last))
-        head = head_of(Carrier(**self._arrays))
-        return int(self._carry(step.head_address, address_of(head), used, int(is_last)))
+        return int(self._carry(step.head_address, self._carrier_address(), used, int(is_last)))
+
+    def _carrier_address(self) -> int:
+        """The address of the head of the arrays that compiled code works on."""
+        return self._head.address_of(Carrier(**self._arrays))
 
     def _lengthen_histories(self) -> None:
         """Double the room of histories in which a step might not find enough."""
@@ -213,7 +218,7 @@ class CarriedTangents:
         return numbers.reshape(numbers.size // max(width, 1), width)
 
     def take_rows(self, values: int) -> Reals:
-        """The same since the last call."""
+        """The tangents of the rows since the last call, shaped as in `rows`; they are stored no longer."""
         rows = self.rows(values)
         self._pieces = []
         return rows
@@ -246,7 +251,7 @@ class CarriedTangents:
 
     @property
     def findings(self) -> list[Finding]:
-        """From when on there are no derivatives, and why; empty where there are."""
+        """A finding that says when and why derivatives ended; none if they did not."""
         notes, subject = self._notes, int(self._notes.lost_subject)
         reason = int(notes.lost)
         if reason == 0:

@@ -12,9 +12,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Protocol
 
+from cosim.argument_checks import read_seconds
 from cosim.attributes import FixedAttributes
 from cosim.errors import CosimError, StateError
-from cosim.options import seconds
 from cosim.system.state import State
 from cosim.system.system import System
 
@@ -25,7 +25,7 @@ class HasBytes(Protocol):
     """A state that a checkpoint can store: a State, or the state of a co-simulation."""
 
     def to_bytes(self) -> bytes:
-        """All of it, as bytes."""
+        """Everything that the run needs to continue, as bytes."""
 
 
 log = logging.getLogger("cosim.simulation")
@@ -49,7 +49,7 @@ class Checkpoint(FixedAttributes):
     """
 
     def __init__(self, path: str | PathLike[str], every: float | str = 30.0) -> None:
-        path, every = Path(path), seconds(every, "every")
+        path, every = Path(path), read_seconds(every, "every")
         if not every > 0.0:
             raise CosimError(f"checkpoint every {every} s: needs more than 0 s")
         folder = path.parent

@@ -6,12 +6,13 @@ import numbers
 from collections.abc import Mapping
 from typing import Any
 
+from cosim.argument_checks import read_seconds
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.tolerances import LOOSEST_WINDOW, accuracy_fault
 from cosim.errors import ModelError
-from cosim.options import check_options, option_names, seconds
-from cosim.shown import shown
+from cosim.options import check_options, option_names
 from cosim.system.system import System
+from cosim.value_text import quote
 
 DEFAULT = "integrators.runge_kutta_merson"
 TIMES = ("initial_step", "minimum_step", "maximum_step", "fixed_step")
@@ -47,14 +48,16 @@ def make_integrator(
     is_class = isinstance(method, type) and issubclass(method, Integrator)
     if not (is_class or isinstance(method, Integrator)):
         needs = f"an id, such as '{DEFAULT}', or an Integrator"
-        raise ModelError.of("integrator", f"is {shown(integrator)}, needs {needs}")
+        raise ModelError.of("integrator", f"is {quote(integrator)}, needs {needs}")
     if accuracy is not None and (isinstance(accuracy, bool) or not isinstance(accuracy, numbers.Real)):
-        raise ModelError.of("accuracy", f"is {shown(accuracy)}, needs a number, such as 1e-6")
+        raise ModelError.of("accuracy", f"is {quote(accuracy)}, needs a number, such as 1e-6")
     if is_class:
         if options:
             check_options(method.__name__, options, option_names(method))
         values = dict(options) if accuracy is None else {"accuracy": accuracy, **options}
-        values.update({name: seconds(values[name], name) for name in TIMES if values.get(name) is not None})
+        values.update(
+            {name: read_seconds(values[name], name) for name in TIMES if values.get(name) is not None}
+        )
         method = method(**values)
     elif accuracy is not None and (fault := accuracy_fault(accuracy, LOOSEST_WINDOW)):
         raise ModelError.of("accuracy", fault)

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from cosim.errors import LookUpError, ModelError
-from cosim.last_made import last_made
-from cosim.matching import is_pattern, matches
-from cosim.shown import shown
+from cosim.last_result_cache import reuse_last
+from cosim.name_patterns import is_pattern, matches
 from cosim.system.list_variables import Quantity, listed_quantities
 from cosim.system.system import System
+from cosim.value_text import quote
 
 RECORDED_NAMES = ("kinetic_energy", "potential_energy")  # the others of the balance are states
 RECORDED_KINDS = ("output", "measure", "position", "speed", "auxiliary", "discrete", "integer")
@@ -32,7 +32,7 @@ def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:
         patterns = list(patterns)
     check_signals(patterns)
     if patterns is None:
-        default_signals = last_made(system, "_default_signals", None, lambda: _default_signals(system))
+        default_signals = reuse_last(system, "_default_signals", None, lambda: _default_signals(system))
         return _without_time(list(default_signals))
     chosen: dict[str, None] = {}
     for pattern in patterns:
@@ -62,12 +62,12 @@ def check_signals(patterns: Any) -> None:
         return
     needs = "needs a list of paths or patterns: ['engine.z', 'mount.*']"
     if isinstance(patterns, bytes) or not isinstance(patterns, Iterable):
-        raise ModelError.of("signals", f"is {shown(patterns)}, {needs}")
+        raise ModelError.of("signals", f"is {quote(patterns)}, {needs}")
     if isinstance(patterns, Iterator):
         return
     wrong = [pattern for pattern in patterns if not isinstance(pattern, str)]
     if wrong:
-        raise ModelError.of("signals", f"{shown(wrong[0])} is not text, {needs}")
+        raise ModelError.of("signals", f"{quote(wrong[0])} is not text, {needs}")
 
 
 def _default_signals(system: System) -> list[str]:

@@ -16,8 +16,6 @@ from cosim.simulation.carried_tangents import CarriedTangents
 from cosim.simulation.saved_tangents import pack, restore
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
-from cosim_compiler.array_groups import head_of
-from cosim_compiler.convention import address_of
 from cosim_compiler.record import rows_of
 
 if TYPE_CHECKING:
@@ -80,7 +78,7 @@ class CoupledTangents(CarriedTangents):
         self._records, self._begun = [], (state.arrays["d"].copy(), state.arrays["p"].copy())
 
     def end_piece(self) -> Piece:
-        """What has been since then; the tape has been read."""
+        """The records since the piece began; the tape must have been read."""
         records = [np.zeros(0), *self._records]
         self._records = []
         return Piece(np.concatenate(records), *self._begun)
@@ -103,7 +101,7 @@ class CoupledTangents(CarriedTangents):
         return {name: array.copy() for name, array in self._arrays.items() if name not in CONSTANT}
 
     def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
-        """Make them what they were."""
+        """Restore the arrays of the tangents that were saved."""
         for name, array in saved.items():
             if self._arrays[name].size == array.size:
                 self._arrays[name][:] = array
@@ -207,4 +205,4 @@ class CoupledTangents(CarriedTangents):
             if native.is_plain():
                 plain(self._step.arrays, Carrier(**self._arrays))
             else:
-                compiled(self._step.head_address, address_of(head_of(Carrier(**self._arrays))))
+                compiled(self._step.head_address, self._carrier_address())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def file_digest(path: Path) -> dict[str, str]:
-    """Name and SHA-256 of a file, for results that say what they are from; the name alone of what is none."""
+    """The name and SHA-256 of a file, as results name their source; the name alone if it cannot be read."""
     description = {"file": path.name}
     try:
         with path.open("rb") as file:

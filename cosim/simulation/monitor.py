@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cosim.errors import SimulationError
-from cosim.shown import shown
 from cosim.simulation.status import DID_NOTHING, EventStatus, Severity
 from cosim.system.state import State
+from cosim.value_text import quote
 
 Monitor = Callable[[State], EventStatus | None]
 
@@ -31,7 +31,7 @@ def call_monitor(state: State, monitor: Monitor) -> EventStatus:
         if moved:
             raise SimulationError(time, "a monitor cannot change time")
         if returned is not None and not isinstance(returned, EventStatus):
-            raise SimulationError(time, f"must return None or an EventStatus, not {shown(returned)}")
+            raise SimulationError(time, f"must return None or an EventStatus, not {quote(returned)}")
     except Exception as error:
         status = EventStatus.of_exception(error, "monitor")
         failure = SimulationError(time, f"monitor: {status.message}")

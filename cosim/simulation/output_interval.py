@@ -9,10 +9,10 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.argument_checks import read_seconds
 from cosim.errors import ModelError
-from cosim.options import seconds
 from cosim.rational import EXACT, rational_time
-from cosim.run_data.records import OutputGrid
+from cosim.run_data.records.recording import OutputGrid
 
 POINTS = 500
 MOST_POINTS = 1e8
@@ -93,7 +93,7 @@ def checked_interval(requested: float | str | None, origin: float, start: float,
     ModelError
         The interval is not positive or not finite; or it makes too many points, or equal times.
     """
-    interval = (until - origin) / POINTS if requested is None else seconds(requested, "output_interval")
+    interval = (until - origin) / POINTS if requested is None else read_seconds(requested, "output_interval")
     if not 0.0 < interval < math.inf:
         raise ModelError.of("output interval", f"is {interval} s, needs a finite time, more than 0")
     points = (until - start) / interval

@@ -11,11 +11,11 @@ import numpy as np
 from cosim.errors import SimulationError
 from cosim.preparation.handler_tables import takes_next_state
 from cosim.run_data.run import CLOCK_WIDTH
-from cosim.shown import shown
 from cosim.simulation.status import DID_NOTHING, SUCCEEDED, EventStatus, Severity
 from cosim.stage import Stage
 from cosim.system.blocks import Slot
 from cosim.system.state import State
+from cosim.value_text import quote
 
 if TYPE_CHECKING:
     from cosim.preparation.compiled_step import CompiledStep
@@ -113,7 +113,8 @@ class PythonHandlers:
         if answer is None or isinstance(answer, EventStatus):
             return answer
         raise SimulationError(
-            state.time, f"{entry.path}: a handler must return None or an EventStatus, not {shown(answer)}"
+            state.time,
+            f"{entry.path}: a handler must return None or an EventStatus, not {quote(answer)}",
         )
 
     def worst_answer(self) -> EventStatus:

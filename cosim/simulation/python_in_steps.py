@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cosim.contracts.integrator import Integrator
-from cosim.last_made import last_made
+from cosim.last_result_cache import reuse_last
 from cosim.system.of_declarations import parts_of_classes
 from cosim.system.system import System
 from cosim_compiler.native import is_plain
@@ -34,7 +34,7 @@ def python_in_steps(system: System, method: type[Integrator]) -> list[str]:
         Empty where steps are machine code alone. Times are CPU times on a common processor.
     """
     key = method, is_plain()
-    return list(last_made(system, "_python_in_steps", key, lambda: _python_in_steps(system, method)))
+    return list(reuse_last(system, "_python_in_steps", key, lambda: _python_in_steps(system, method)))
 
 
 def _python_in_steps(system: System, method: type[Integrator]) -> list[str]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cosim.cause import EventCause
 from cosim.preparation.run_tables import Tables
-from cosim.run_data.records import FALLING
+from cosim.run_data.records.witnesses import FALLING
 from cosim.simulation.event_record import EventRecord, Finding
 from cosim.simulation.status import EventStatus, Severity
 from cosim.step import event_log as log

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.preparation.compiled_step import CompiledStep
-from cosim.run_data.records import AT_EVENTS, AT_STEPS, NO_ROWS, ON_GRID, ON_GRID_ALONE, OutputGrid
+from cosim.run_data.records.recording import AT_EVENTS, AT_STEPS, NO_ROWS, ON_GRID, ON_GRID_ALONE, OutputGrid
 from cosim.run_data.run import GRID_WIDTH
 from cosim.simulation.event_record import Finding
 from cosim.simulation.missing_values import MissingValues
@@ -46,11 +46,11 @@ class RecordedRows:
         spare: NDArray[np.float64] | None = None,
     ) -> None:
         signals = recorded_signals(system, paths)
-        self._choice, self._width, self._missing = signals.choice, signals.width, MissingValues(signals)
-        room = max(BUFFERED_VALUES, 64 * self._width)
+        self._choice, self.width, self._missing = signals.choice, signals.width, MissingValues(signals)
+        room = max(BUFFERED_VALUES, 64 * self.width)
         if where == "grid alone":  # the last row may be replaced: none is taken before the end
             points = (grid["until"] - grid["origin"]) / grid["interval"] - grid["point"]
-            room = max(room, (int(points) + 4) * self._width)
+            room = max(room, (int(points) + 4) * self.width)
         size = GRID_WIDTH + room
         self._buffer = spare if spare is not None and spare.size == size else np.zeros(size)
         grid_fields = {"origin": 0.0, "interval": math.inf, "point": 0.0, "until": math.inf, **grid}
@@ -85,8 +85,7 @@ class RecordedRows:
         self._pieces.append(piece)
         return self._missing.findings(piece)
 
-    def take(self) -> NDArray[np.float64]:
-        """The rows since the last call that have left the buffer, shape (rows, 1 + values)."""
+    def take(self) -> list[NDArray[np.float64]]:
+        """The rows since the last call that have left the buffer: arrays of the shape (rows, 1 + values)."""
         pieces, self._pieces = self._pieces, []
-        values = pieces[0] if len(pieces) == 1 else np.concatenate([*pieces, np.zeros(0)])
-        return values.reshape(-1, self._width)
+        return [piece.reshape(-1, self.width) for piece in pieces]

@@ -43,6 +43,8 @@ class RecordedRun:
         Takes what is recorded while the run goes on.
     trail : Trail or None
         What a gradient needs afterwards.
+    is_private : bool
+        Whether the State at the end is not handed out: then it does not take the tangents along.
     """
 
     simulator: Simulator
@@ -52,6 +54,7 @@ class RecordedRun:
     drafts: ResultDrafts | None = None
     stream: ResultStream | None = None
     trail: Trail | None = None
+    is_private: bool = False
     started: float = field(init=False)
 
     def run(self, until: float, origin: float, interval: float) -> Result:
@@ -74,7 +77,7 @@ class RecordedRun:
         return self._final_result(message, "")
 
     def _advance(self, until: float, origin: float, interval: float) -> str:
-        """All steps; why the run has ended before `until`, empty where it has not."""
+        """Advance to `until` and record; why the run ended earlier, empty if it did not."""
         simulator, message = self.simulator, ""
         with interrupt_between_steps() as check_interrupt:
             status = simulator.status if simulator.is_initialized else simulator.initialize()
@@ -132,7 +135,8 @@ class RecordedRun:
                 result.findings.extend(self.trail.findings)
             if self.stream is not None:
                 self.stream.close(result.with_derivatives())
-            self.simulator.store_tangents()
+            if not self.is_private:
+                self.simulator.store_tangents()
             if self.checkpoint is not None:
                 if self.drafts is not None and len(result):  # first: to continue, both are needed
                     self.drafts.write(result)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.last_made import last_made
+from cosim.last_result_cache import reuse_last
 from cosim.preparation.choice import choice_of_slots
 from cosim.system.system import System
 
@@ -43,7 +43,7 @@ class RecordedSignals:
 def recorded_signals(system: System, paths: Sequence[str]) -> RecordedSignals:
     """The recorded signals of these paths; the last result is cached."""
     key = tuple(paths)
-    return last_made(system, "_recorded_signals", key, lambda: _recorded_signals(system, key))
+    return reuse_last(system, "_recorded_signals", key, lambda: _recorded_signals(system, key))
 
 
 def _recorded_signals(system: System, paths: Sequence[str]) -> RecordedSignals:

@@ -47,9 +47,9 @@ class Recorder:
         """Take what the simulator has recorded since the last call, where it is that many values at least."""
         if self.simulator.recorded_values < least:
             return
-        rows = self.simulator.take_rows()
-        if len(rows):
-            self._columns.append(rows)
+        for rows in self.simulator.take_pieces():
+            if len(rows):
+                self._columns.append(rows)
 
     def pass_on(self, stream: ResultStream, *, everything: bool = False) -> None:
         """Give what was recorded to a stream when it is enough for a piece of some size, and forget it."""

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cosim.argument_checks import check_ending, check_mapping, read_seconds
 from cosim.attributes import FixedAttributes
 from cosim.errors import LookUpError, ModelError, Problem
 from cosim.html_table import html_table
-from cosim.matching import is_pattern, matches
-from cosim.options import check_ending, check_mapping, options_checked, seconds
-from cosim.shown import shown
+from cosim.name_patterns import is_pattern, matches
+from cosim.options import options_checked
+from cosim.value_text import quote
 
 if TYPE_CHECKING:
     from cosim.simulation.gradient import Gradient
@@ -256,10 +257,10 @@ class Result(FixedAttributes):
             return self.time
         if isinstance(name, (list, tuple)) and all(isinstance(item, str) for item in name):
             names = ", ".join(map(repr, name))
-            raise LookUpError("signal in this result", shown(name), [], f"Several: result.select([{names}]).")
+            raise LookUpError("signal in this result", quote(name), [], f"Several: result.select([{names}]).")
         if not isinstance(name, str):
             hint = "Signals have names: result['…']."
-            raise LookUpError("signal in this result", shown(name), self.signals, hint)
+            raise LookUpError("signal in this result", quote(name), self.signals, hint)
         match = self._find(name)
         if match is None:
             hint = "Only recorded signals are here: simulate(…, signals=[…]) says which."
@@ -276,8 +277,8 @@ class Result(FixedAttributes):
         """The rows between two times, and the events between them."""
         if times.step is not None:
             raise ModelError.of("result", f"[{times.start}:{times.stop}:{times.step}]: two times, no step")
-        first = -math.inf if times.start is None else seconds(times.start, "start of the slice")
-        last = math.inf if times.stop is None else seconds(times.stop, "end of the slice")
+        first = -math.inf if times.start is None else read_seconds(times.start, "start of the slice")
+        last = math.inf if times.stop is None else read_seconds(times.stop, "end of the slice")
         for end, name in ((first, "start"), (last, "end")):
             if math.isnan(end):
                 raise ModelError.of(f"{name} of the slice", "is nan, needs a time")
@@ -546,7 +547,7 @@ class Result(FixedAttributes):
         return {**self.__dict__, "_model": None, "_trail": None}
 
     def _write(self, id: str, path: Path) -> Any:
-        """Write a file whose ending says what it is."""
+        """Write the result and its derivatives with a registered sink, whose endings the path must have."""
         sink = self._sink(id)
         if not path.is_dir():  # the sink says what is wrong with it
             check_ending(path, *sink.suffixes)

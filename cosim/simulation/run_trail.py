@@ -32,7 +32,7 @@ from cosim.simulation.result import Result
 from cosim.system.system_adjoints import new_tape
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
-from cosim_compiler.array_groups import head_of
+from cosim_compiler.array_groups import ReusedHead, head_of
 from cosim_compiler.convention import address_of
 from cosim_compiler.errors import FullTapeError
 from cosim_compiler.record import rows_of
@@ -87,14 +87,14 @@ class Trail(CarriedTangents):
             self._back |= recorded_holds(system, run, held)
         draw = np.random.default_rng(0)
         self._direction = [draw.uniform(0.5, 1.5, slot.size) for slot in self._slots]
-        self._past_trail = PastTrail()
+        self._past_trail, self._back_head = PastTrail(), ReusedHead()
 
     def renewed(self) -> Trail:
-        """One for another run, with arrays of its own; results of runs before keep theirs."""
+        """A trail for another run, with its own arrays, so that results of earlier runs keep theirs."""
         other = copy.copy(self)
         other._arrays = {name: a if name == "table" else a.copy() for name, a in self._arrays.items()}
         other._back = {name: a if name == "table" else a.copy() for name, a in self._back.items()}
-        other._past_trail = PastTrail()
+        other._past_trail, other._head, other._back_head = PastTrail(), ReusedHead(), ReusedHead()
         return other
 
     def _faults_of_paths(self) -> list[Problem]:
@@ -120,7 +120,7 @@ class Trail(CarriedTangents):
         self._back["known_past"] = np.concatenate([self._arrays[name][part] for name in PAST])
 
     def _lengthen_histories(self) -> None:
-        """As for tangents; what was before is kept, as is the order in which entries lay."""
+        """Lengthen histories and their tangents; store the former ones and the order of their entries."""
         order = [
             ENTRY_WIDTH * entries[:, None] + ring.start + np.arange(ENTRY_WIDTH)
             for ring, entries in self._rings()
@@ -156,8 +156,8 @@ class Trail(CarriedTangents):
                 carrier, back = Carrier(**self._arrays), AdjointArrays(**self._back)
                 end = int(trail.trace(step.arrays, carrier, back, used, is_last))
             else:
-                heads = head_of(Carrier(**self._arrays)), head_of(AdjointArrays(**self._back))
-                end = int(self._trace(step.head_address, *map(address_of, heads), used, int(is_last)))
+                addresses = self._carrier_address(), self._back_head.address_of(AdjointArrays(**self._back))
+                end = int(self._trace(step.head_address, *addresses, used, int(is_last)))
             if notes.is_full == 0.0:
                 return end
             self._start_next_piece()
@@ -203,11 +203,11 @@ class Trail(CarriedTangents):
         return Gradient(value, result, found)
 
     def _named_slots(self) -> Iterator[tuple[str, Any]]:
-        """What was named, with where it is written."""
+        """The named variables, each with the slot it is written to."""
         return zip(self.by, self._slots, strict=True)
 
     def _weights(self, cotangents: Mapping[str, Reals], rows: int) -> Reals:
-        """One row behind the other, in the order in which values are recorded."""
+        """The cotangents of all recorded values, row by row, 0 where none are given."""
         parts = []
         for path in self._paths:
             size = self._system.signal(path).slot.size

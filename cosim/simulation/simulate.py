@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
+from cosim.argument_checks import check_callable, read_seconds
 from cosim.contracts.result_stream import ResultStream
 from cosim.errors import ModelError, Problem, SimulationError
-from cosim.options import check_callable, check_options, option_names, seconds
+from cosim.options import check_options, option_names
 from cosim.simulation.checkpoint import Checkpoint
 from cosim.simulation.chosen_integrator import DEFAULT, integrator_options, make_integrator
 from cosim.simulation.chosen_signals import check_signals, choose_signals
@@ -36,7 +37,7 @@ def end_of_run(until: float | str | None) -> float:
     """The end of a run, s; `ModelError` where it is not said or no time."""
     if until is None:
         raise ModelError.of("until", "is missing: give the end of the run, until=2.0 (s) or until='200 ms'")
-    return seconds(until, "until")
+    return read_seconds(until, "until")
 
 
 def check_simulate_options(options: Mapping[str, Any], integrator: Any) -> None:
@@ -74,7 +75,7 @@ def faults_of_settings(settings: Mapping[str, Any]) -> list[Problem]:
             problems.extend(error.problems)
 
     collect(lambda: end_of_run(settings.get("until")))
-    collect(lambda: seconds(settings.get("output_interval") or 1.0, "output_interval"))
+    collect(lambda: read_seconds(settings.get("output_interval") or 1.0, "output_interval"))
     collect(lambda: check_signals(settings.get("signals")))
     collect(lambda: check_callable(settings.get("progress"), "progress", PROGRESS_GETS))
     collect(lambda: make_integrator(integrator, settings.get("accuracy"), options))
@@ -188,9 +189,10 @@ def simulate(
     log.info("running from t = %g s to t = %g s with %s", start, until, type(simulator.integrator).__name__)
     for sentence in python_in_steps(system, type(simulator.integrator)):
         log.info("%s", sentence)
-    run = RecordedRun(simulator, recorder, progress, checkpoint, drafts, stream, trail)
+    is_private = state is None and checkpoint is None
+    run = RecordedRun(simulator, recorder, progress, checkpoint, drafts, stream, trail, is_private)
     result = run.run(until, origin, interval)
-    store_simulator(system, key, simulator, is_private=state is None and not (derivatives or gradient))
+    store_simulator(system, key, simulator, is_private=is_private and not gradient)
     return result
 
 

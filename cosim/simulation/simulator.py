@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import Any, ClassVar
 
+from cosim.argument_checks import check_callable, check_choice, check_whole, read_seconds
 from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError, SimulationError
 from cosim.html_table import html_table
-from cosim.options import check_callable, check_choice, check_options, check_whole, option_names, seconds
+from cosim.options import check_options, option_names
 from cosim.preparation.run_tables import POLICIES
-from cosim.run_data.records import UPDATES_WAIT
-from cosim.shown import shown
+from cosim.run_data.records.clock import UPDATES_WAIT
 from cosim.simulation import stride
 from cosim.simulation.chosen_integrator import chosen_integrator, integrator_options
 from cosim.simulation.given_start import GivenStart
@@ -33,6 +33,7 @@ from cosim.step import failures
 from cosim.step.witnesses import CHARACTERISTIC_TIME
 from cosim.system.state import State
 from cosim.system.system import System, check_system
+from cosim.value_text import quote
 from cosim_compiler.native import is_plain
 
 EVENT_LIMIT = 100_000
@@ -168,7 +169,7 @@ class Simulator(StepCalls):
 
     @final_time.setter
     def final_time(self, time: float | str) -> None:
-        final = seconds(time, "final_time")
+        final = read_seconds(time, "final_time")
         if math.isnan(final):
             raise ModelError.of("final_time", "is nan, needs a time: 2.0 (s), or text with a unit, '2 ms'")
         self._final_time = final
@@ -205,7 +206,7 @@ class Simulator(StepCalls):
     @target_realtime_rate.setter
     def target_realtime_rate(self, rate: float) -> None:
         if isinstance(rate, bool) or not isinstance(rate, Real) or math.isnan(rate):
-            text = f"is {shown(rate)}, needs a number of simulated seconds for each second; 0 for no limit"
+            text = f"is {quote(rate)}, needs a number of simulated seconds for each second; 0 for no limit"
             raise ModelError.of("target_realtime_rate", text)
         self._real_time.target_rate = max(0.0, float(rate))
         self._stop_monitored()
@@ -289,7 +290,7 @@ class Simulator(StepCalls):
         SimulationError
             A handler or the integration failed; the State is the last good one.
         """
-        boundary_time = seconds(boundary_time, "boundary_time")
+        boundary_time = read_seconds(boundary_time, "boundary_time")
         if (ended := self._initialize_if_needed()) is not None:
             return ended
         target, step = self._target(boundary_time), self._step

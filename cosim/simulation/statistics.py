@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cosim.contracts.step_statistics import StepStatistics
 from cosim.preparation.compiled_step import CompiledStep
-from cosim.run_data.records import Counts
+from cosim.run_data.records.clock import Counts
 
 
 @dataclass(frozen=True)

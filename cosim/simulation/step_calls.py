@@ -14,8 +14,7 @@ from cosim.attributes import ClosedAttributes
 from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError, SimulationError, StateError
 from cosim.preparation.compiled_step import CompiledStep
-from cosim.run_data.records import LOG_ALL, LOG_FINDINGS
-from cosim.shown import shown
+from cosim.run_data.records.recording import LOG_ALL, LOG_FINDINGS
 from cosim.simulation.carried_tangents import CarriedTangents
 from cosim.simulation.chosen_integrator import chosen_integrator
 from cosim.simulation.event_record import Finding
@@ -31,6 +30,7 @@ from cosim.step.event_log import DRAIN_LOG
 from cosim.step.recording import SLACK
 from cosim.system.state import State
 from cosim.system.system import System
+from cosim.value_text import quote
 
 if TYPE_CHECKING:
     from cosim.simulation.coupled_tangents import CoupledTangents
@@ -111,7 +111,7 @@ class StepCalls(ClosedAttributes):
 
     def _check_state(self, state: State) -> State:
         if not isinstance(state, State):
-            raise ModelError.of("state", f"is {shown(state)}, needs a State: system.default_state()")
+            raise ModelError.of("state", f"is {quote(state)}, needs a State: system.default_state()")
         if state.system is not self._system and state.system.digest != self._system.digest:
             raise StateError("this State belongs to another system: its parts, connections or options differ")
         return state
@@ -325,8 +325,14 @@ class StepCalls(ClosedAttributes):
 
     def take_rows(self) -> NDArray[np.float64]:
         """The rows since the last call, shape (rows, 1 + values): times, then the values."""
+        pieces = self.take_pieces()
+        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+    def take_pieces(self) -> list[NDArray[np.float64]]:
+        """The rows that `take_rows` returns, in one or several arrays: many rows are not copied."""
         self._empty_rows()
-        return np.zeros((0, 1)) if self._rows is None else self._rows.take()
+        pieces = [] if self._rows is None else self._rows.take()
+        return pieces or [np.zeros((0, 1 if self._rows is None else self._rows.width))]
 
     def carry_tangents(self, by: Sequence[str]) -> CarriedTangents:
         """Have tangents go along from the present State on, until the run is reset.

@@ -8,20 +8,10 @@ from __future__ import annotations
 import math
 
 from cosim.component.history import BEFORE, margin
-from cosim.run_data.records import (
-    BOTH_KINDS,
-    DERIVATIVES,
-    INITIALIZATION_CAUSE,
-    INSTANCE,
-    LOG_TAPE,
-    MOTION,
-    NO_ROWS,
-    NOTHING,
-    REPORT,
-    TERMINATION_CAUSE,
-    TRIGGERED,
-    UPDATES_WAIT,
-)
+from cosim.run_data.records.clock import UPDATES_WAIT
+from cosim.run_data.records.evaluation import DERIVATIVES, INSTANCE, MOTION, NOTHING, REPORT
+from cosim.run_data.records.handlers import BOTH_KINDS, INITIALIZATION_CAUSE, TERMINATION_CAUSE, TRIGGERED
+from cosim.run_data.records.recording import LOG_TAPE, NO_ROWS
 from cosim.run_data.run import Run
 from cosim.step.agenda import check_timers, next_event_time, schedule_periods, start_agenda
 from cosim.step.block_calls import lower_stage

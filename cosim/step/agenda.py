@@ -6,7 +6,17 @@ import math
 from typing import NamedTuple
 
 from cosim.rational import common_resolution, compare_fractions, rational_time
-from cosim.run_data.records import IN_C, IN_D, IN_K, IN_NUMBERS, LISTED, PERIODIC, TIMED, GivenTime, Handler
+from cosim.run_data.records.handlers import (
+    IN_C,
+    IN_D,
+    IN_K,
+    IN_NUMBERS,
+    LISTED,
+    PERIODIC,
+    TIMED,
+    GivenTime,
+    Handler,
+)
 from cosim.run_data.run import Run
 from cosim.step.failures import PeriodLost, ResolutionLost, TimerInPast
 

@@ -7,7 +7,8 @@ node those that read what it writes.
 
 from __future__ import annotations
 
-from cosim.run_data.records import IN_D, IN_P, IN_Y, INSTANCE, MOTION, NOTHING
+from cosim.run_data.records.evaluation import INSTANCE, MOTION, NOTHING
+from cosim.run_data.records.handlers import IN_D, IN_P, IN_Y
 from cosim.run_data.run import Reals, Run
 from cosim.stage import Stage
 from cosim.step.failures import BlockFailed

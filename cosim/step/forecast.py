@@ -147,9 +147,10 @@ def predicted_crossing(run: Run, i: int, start: float, stop: float) -> Predictio
 
 
 def zero_beyond(run: Run, i: int) -> float:
-    """The number that makes zero of a witness's value above its level: the level, once it is beyond.
+    """What has to be added to a witness above its level so that the next zero lies at 0.
 
-    Zero is zero again then.
+    That is the level itself once the witness has come out on the side that it guards: then it is compared
+    with zero again. Until then it is 0.
     """
     present = above(run, i, value(run, i))
     is_out = run.levels[i].guard * (present + level(run, i)) > 0.0

@@ -27,17 +27,9 @@ from cosim.component.history import (
     REFINED,
     margin,
 )
-from cosim.run_data.records import (
-    DERIVATIVES,
-    IN_K,
-    INSTANCE,
-    MOTION,
-    NOTHING,
-    ON_ALL,
-    ON_REPORTS,
-    RowRange,
-    Swap,
-)
+from cosim.run_data.records.evaluation import DERIVATIVES, INSTANCE, MOTION, NOTHING, RowRange
+from cosim.run_data.records.handlers import IN_K
+from cosim.run_data.records.past import ON_ALL, ON_REPORTS, Swap
 from cosim.run_data.run import Integers, Reals, Run
 from cosim.step.block_calls import (
     UNTOUCHED,

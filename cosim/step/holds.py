@@ -12,28 +12,18 @@ from __future__ import annotations
 import math
 
 from cosim.component.history import RING
-from cosim.run_data.records import (
-    BOTH,
-    EITHER,
-    EXACT_BAND,
-    IN_D,
-    IN_K,
+from cosim.run_data.records.handlers import IN_D, IN_K, IN_Y, PUBLISH, TRIGGERED, Handler, Result
+from cosim.run_data.records.holds import (
     IN_SWITCH_D,
     IN_SWITCH_K,
     IN_SWITCH_P,
-    IN_Y,
-    NOT_AT_ZERO,
-    PUBLISH,
     PUSHED,
     SET_BACK,
     SWITCHED,
-    TRIGGERED,
-    UNGUARDED,
-    Handler,
     Hold,
-    Result,
     Switch,
 )
+from cosim.run_data.records.witnesses import BOTH, EITHER, EXACT_BAND, NOT_AT_ZERO, UNGUARDED
 from cosim.run_data.run import Reals, Run
 from cosim.step.block_calls import copy_cache, walk_here
 from cosim.step.event_log import HELD as FOUND_HELD
@@ -91,7 +81,7 @@ def push_of(run: Run, i: int) -> Reals:
 
 
 def switch_of(run: Run, i: int, s: int) -> Switch:
-    """One of the variables that a held witness switches; `Hold.size` says how many."""
+    """One of the `Hold.size` variables that a held witness switches."""
     return run.hold_switches[run.plan.switchable * i + s]
 
 
@@ -377,7 +367,7 @@ def candidate_push(run: Run, i: int) -> Reals:
 
 
 def candidate_switch(run: Run, i: int, s: int) -> Switch:
-    """One of the variables that they have switched; `switched_counts` says how many."""
+    """One of the variables that the handlers of witness `i` have switched, of `switched_counts[i]`."""
     return run.candidate_switches[run.plan.switchable * i + s]
 
 

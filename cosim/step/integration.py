@@ -16,7 +16,8 @@ from cosim.contracts.method_layout import (
     OdeSystem,
 )
 from cosim.contracts.tolerances import LOOSEST_ACCURACY, SCALE, accuracy_of_step
-from cosim.run_data.records import MOTION, NOTHING, ON_GRID
+from cosim.run_data.records.evaluation import MOTION, NOTHING
+from cosim.run_data.records.recording import ON_GRID
 from cosim.run_data.run import Integers, Reals, Run
 from cosim.step.block_calls import probed
 from cosim.step.event_log import GREW_BACK, report_finding
@@ -110,7 +111,7 @@ def initialize_method(run: Run) -> None:
 
 
 def restart_integration(run: Run) -> None:
-    """After a jump."""
+    """Restart the integrator after a jump: its memory no longer fits the present state."""
     run.evaluation.stage = MOTION
     call_method(run, run.plan.method.restart, run.clock.time, False)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 
 from cosim.component.history import AFTER_ARRIVAL, BEFORE
-from cosim.run_data.records import BOTH_KINDS, INSTANCE, MOTION, SAME_TIME, TIME_CAUSE
+from cosim.run_data.records.clock import SAME_TIME
+from cosim.run_data.records.evaluation import INSTANCE, MOTION
+from cosim.run_data.records.handlers import BOTH_KINDS, TIME_CAUSE
 from cosim.run_data.run import Run
 from cosim.step.advance import clear_answers, find_next_event
 from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time

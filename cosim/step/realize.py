@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cosim.run_data.records import DERIVATIVES, MOTION, NOTHING, RESTORED
+from cosim.run_data.records.evaluation import DERIVATIVES, MOTION, NOTHING, RESTORED
 from cosim.run_data.run import Run
 from cosim.step.block_calls import realize_touched, walk_here
 from cosim.step.holds import has_held_derivatives, held_count, mark_held_derivatives, realize_held

@@ -8,20 +8,9 @@ On the grid alone, a row for each output time, the value is that after the event
 
 from __future__ import annotations
 
-from cosim.run_data.records import (
-    AT_EVENTS,
-    AT_STEPS,
-    IN_D,
-    IN_K,
-    IN_P,
-    IN_Y,
-    MOTION,
-    ON_GRID,
-    ON_GRID_ALONE,
-    PUBLISH,
-    SCHEDULED,
-    TRIGGERED,
-)
+from cosim.run_data.records.evaluation import MOTION
+from cosim.run_data.records.handlers import IN_D, IN_K, IN_P, IN_Y, PUBLISH, SCHEDULED, TRIGGERED
+from cosim.run_data.records.recording import AT_EVENTS, AT_STEPS, ON_GRID, ON_GRID_ALONE
 from cosim.run_data.run import GRID_WIDTH, Integers, Reals, Run
 from cosim.step.agenda import next_time
 from cosim.step.block_calls import copy_cache, probed, walk_rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cosim.run_data.records import IN_D, IN_K, IN_P, IN_Y
+from cosim.run_data.records.handlers import IN_D, IN_K, IN_P, IN_Y
 from cosim.run_data.run import Integers, Reals, Run, Variables
 from cosim.step.block_calls import UNTOUCHED, follow_change, mark_change
 

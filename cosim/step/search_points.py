@@ -43,7 +43,7 @@ def numbers_of_points(witnesses: int) -> int:
 
 
 def time_at(points: Points, point: int) -> float:
-    """When a point is, s."""
+    """The time of a point, s."""
     return points.numbers[point * (1 + 2 * points.witnesses)]
 
 
@@ -59,7 +59,7 @@ def values_at(points: Points, point: int) -> Reals:
 
 
 def rates_at(points: Points, point: int) -> Reals:
-    """Their rates there, 1/s."""
+    """The rates of the witnesses at a point, 1/s."""
     at = point * (1 + 2 * points.witnesses) + 1 + points.witnesses
     return rows_of(float, points.numbers, at, points.witnesses)
 
@@ -108,7 +108,7 @@ def store_range(points: Points, i: int, t: float, value: float, rate: float) -> 
 
 
 def clear_searched(points: Points) -> None:
-    """Before the first search of a step."""
+    """Forget extremes, rates and quarters of the last step, before the first search of a step."""
     set_time(points, SEEN, -1.0)
     for i in range(points.witnesses):
         lowest_values(points)[i] = math.inf
@@ -120,7 +120,7 @@ def clear_searched(points: Points) -> None:
 
 
 def clear_hidden(points: Points) -> None:
-    """Before each search."""
+    """Forget the rates at which something may hide between points, before each search."""
     for i in range(points.witnesses):
         hiding_rates(points)[i] = math.inf
 

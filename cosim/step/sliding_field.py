@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cosim.run_data.records import IN_SWITCH_D, IN_SWITCH_K, PUSHED, SWITCHED
+from cosim.run_data.records.holds import IN_SWITCH_D, IN_SWITCH_K, PUSHED, SWITCHED
 from cosim.run_data.run import Integers, Reals
 from cosim.walker import call_block, call_tangent
 from cosim_compiler.derivatives.own_tangents import tangent_of

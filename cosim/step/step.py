@@ -21,18 +21,10 @@ from __future__ import annotations
 import math
 
 from cosim.component.history import AFTER_ARRIVAL, AFTER_EVENT, BEFORE, margin
-from cosim.run_data.records import (
-    BOTH_KINDS,
-    DERIVATIVES,
-    JUMP_WAITS,
-    MOTION,
-    NO_ROWS,
-    ON_GRID,
-    PUBLISH,
-    TRIGGERED,
-    UPDATES_DONE,
-    UPDATES_WAIT,
-)
+from cosim.run_data.records.clock import JUMP_WAITS, UPDATES_DONE, UPDATES_WAIT
+from cosim.run_data.records.evaluation import DERIVATIVES, MOTION
+from cosim.run_data.records.handlers import BOTH_KINDS, PUBLISH, TRIGGERED
+from cosim.run_data.records.recording import NO_ROWS, ON_GRID
 from cosim.run_data.run import Run
 from cosim.step.agenda import follow_clocks, next_event_time
 from cosim.step.crossing import MOST_PARTS

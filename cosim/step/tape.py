@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cosim.run_data.records import LOG_TAPE
+from cosim.run_data.records.recording import LOG_TAPE
 from cosim.run_data.run import Reals, Run
 from cosim.step.event_log import ASSEMBLED, STEP_TAKEN, logged_finding, room_in_log
 from cosim.step.holds import can_hold, held_count
@@ -34,7 +34,7 @@ class LoggedStep(Record):
 
 
 class LoggedMark(Record):
-    """Another record: a row, a group of handlers, an update; behind states that meet constraints they are."""
+    """A record of a row, of a phase of handlers, of an update of memory, or of an assembly."""
 
     length: float
     time: float  # s
@@ -117,7 +117,7 @@ def assembled_states(run: Run, at: int) -> Reals:
 
 
 def start_step_on_tape(run: Run) -> None:
-    """Keep what a step begins with and changes."""
+    """Copy the memory of the method at the start of a step, if steps are logged for derivatives."""
     if run.output.logging == LOG_TAPE:
         copy_reals(run.memory, run.start_memory)
 

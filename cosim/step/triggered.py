@@ -8,15 +8,14 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from cosim.run_data.records import (
+from cosim.run_data.records.handlers import PUBLISH, TRIGGERED
+from cosim.run_data.records.plan import STOP_RUN
+from cosim.run_data.records.witnesses import (
     BOTH,
     DOWNWARD,
     EXACT_BAND,
     NOT_AT_ZERO,
     PASSED,
-    PUBLISH,
-    STOP_RUN,
-    TRIGGERED,
     UNGUARDED,
     UPWARD,
 )

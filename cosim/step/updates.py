@@ -13,18 +13,14 @@ from __future__ import annotations
 
 import math
 
-from cosim.run_data.records import (
+from cosim.run_data.records.evaluation import INSTANCE, MOTION, REPORT
+from cosim.run_data.records.handlers import (
     DISCRETE,
     IN_K,
     IN_P,
     IN_Y,
     INITIALIZATION_CAUSE,
-    INSTANCE,
-    LOG_ALL,
-    LOG_TAPE,
-    MOTION,
     PUBLISH,
-    REPORT,
     SCHEDULED,
     SIGNALED,
     TERMINATION_CAUSE,
@@ -37,6 +33,7 @@ from cosim.run_data.records import (
     Handler,
     Result,
 )
+from cosim.run_data.records.recording import LOG_ALL, LOG_TAPE
 from cosim.run_data.run import Run
 from cosim.step.agenda import first_due, next_time, serve, waits_for
 from cosim.step.block_calls import lower_stage, number_of_variable, walk_here

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.run_data.records import BOTH, FALLING, RISING
+from cosim.run_data.records.witnesses import BOTH, FALLING, RISING
 from cosim.run_data.run import Reals, Run, Variables
 from cosim.step.block_calls import copy_cache, probed
 from cosim.step.failures import BlockFailed

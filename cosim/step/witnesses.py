@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from cosim.run_data.records import BOTH, FALLING, LOG_TAPE, NOT_AT_ZERO, RISING, STOP_RUN, UNGUARDED
+from cosim.run_data.records.plan import STOP_RUN
+from cosim.run_data.records.recording import LOG_TAPE
+from cosim.run_data.records.witnesses import BOTH, FALLING, NOT_AT_ZERO, RISING, UNGUARDED
 from cosim.run_data.run import Integers, Run
 from cosim.step.block_calls import copy_cache, probed
 from cosim.step.crossing import (
@@ -82,7 +84,7 @@ SEARCHES = 3  # of a step again, with more points, as the witnesses turn out to 
 
 
 def start_witnesses(run: Run, goes_on: bool) -> None:
-    """At the beginning of a run, or where one goes on with another integrator."""
+    """Set up the memory of the witnesses at the beginning of a run, or under another integrator."""
     for i in range(len(run.witnesses)):
         witness = run.witnesses[i]
         was_started = witness.fired != 0.0
@@ -332,10 +334,10 @@ def restore_window(run: Run, start: float, end: float) -> None:
 
 
 def is_noise(run: Run) -> bool:
-    """Whether a witness that was found to cross was on the side from which it has by rounding alone.
+    """Whether some witness crosses only because rounding had moved it to the side it comes from.
 
-    It then counts as zero there for the rest of this step. Such is one that comes from the other side and
-    goes along zero, or back from it.
+    Such a witness came from the other side, went along zero and back. It counts as zero within its rounding
+    for the rest of this step (`Level.band`).
     """
     count = len(run.witnesses)
     points = points_of(run)

@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import math
 
-from cosim.run_data.records import (
+from cosim.run_data.records.handlers import TRIGGERED, Handler
+from cosim.run_data.records.witnesses import (
     ARRIVED,
     BOTH,
     DOWNWARD,
@@ -28,10 +29,8 @@ from cosim.run_data.records import (
     FALLING,
     NOT_AT_ZERO,
     PASSED,
-    TRIGGERED,
     UNGUARDED,
     UPWARD,
-    Handler,
 )
 from cosim.run_data.run import Run
 from cosim.step.block_calls import copy_cache, probed
@@ -92,7 +91,7 @@ def is_turned_round(guard: float) -> bool:
 
 
 def relative_move(m: int, turn: int) -> float:
-    """By how much number `m` is moved, of itself, at a turn: all upward, then either way.
+    """The relative move of number `m` at a turn: turn 0 moves all numbers upward, later turns either way.
 
     The sizes differ, so that neither sums nor differences cancel in all of them. They are the same in every
     run and in every process: they come from a hash of `m` (products modulo 2^32 with odd factors, one near

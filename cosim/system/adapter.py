@@ -93,7 +93,7 @@ def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]
         if argument.is_table:
             view = f"_as_table({view}, {argument.shape[0]}, {argument.shape[1]})"
         is_checked, is_read = is_debugging() and not kernel.is_python, argument.effect == "read"
-        shown = kernel.shown(argument.name)
+        shown = kernel.written_name(argument.name)
         call.append(f"_checked({view}, {shown!r}, {is_read})" if is_checked else view)
     result = condition = passed = refused = ""
     if not kernel.is_python:  # what a method returns is not used

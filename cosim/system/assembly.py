@@ -20,7 +20,6 @@ from cosim.component.kernel_function import UPDATES_AT, KernelFunction
 from cosim.component.set_attribute import BUILT
 from cosim.contracts.solver import Solver
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
-from cosim.shown import shown
 from cosim.stage import Stage
 from cosim.system import adapter, copy_blocks
 from cosim.system.blocks import Block, Slot
@@ -30,10 +29,11 @@ from cosim.system.layout import Layout
 from cosim.system.linked_slots import Connection
 from cosim.system.of_declarations import OfDeclarations, alike_parts, parts_with
 from cosim.system.projection import Projection
-from cosim.system.row_plan import OWN_ROLES, RowPlan, of_names
+from cosim.system.row_plan import OWN_ROLES, RowPlan
 from cosim.system.timers import check_timers
 from cosim.system.unwritten import check_results, check_sources, mark_unknown
 from cosim.system.wiring import Wiring
+from cosim.value_text import quote
 
 P = TypeVar("P")
 CACHE_KINDS = ("cache", "output", "input")
@@ -125,6 +125,10 @@ class Assembly:
     def slot(self, part: Component, name: str) -> Slot:
         """The slot of a part's declared quantity."""
         return self.layout.slots[part.name][name]
+
+    def slots(self, part: Component) -> Mapping[str, Slot]:
+        """The slots of all that a part declares."""
+        return self.layout.slots[part.name]
 
     def asked(self, part: Component, name: str) -> Slot:
         """The slot that a kernel function of the part gets for an argument of this name."""
@@ -271,7 +275,7 @@ class Assembly:
         count = self.elements.get(part.name, 1)
         for slots in choices:
             rows = plan.rows(slots, count)
-            writes = of_names(slots, plan.writes)
+            writes = plan.slots_written(slots)
             if kernel.is_python:
                 rows = [[*row, self._numbers[part.name]] for row in rows]
             elif plan.has_result:
@@ -282,9 +286,9 @@ class Assembly:
                 function,
                 rows,
                 _declared_stage(part, kernel, plan.stage),
-                of_names(slots, plan.reads),
+                plan.slots_read(slots),
                 writes,
-                of_names(slots, plan.adds),
+                plan.slots_added(slots),
                 name,
                 owner if count == 1 else owner * count,
                 kernel.is_python,
@@ -360,11 +364,12 @@ class Assembly:
             status = self._own_slot(part, name, 1)
             rows = [[*row, status.offset] for row in rows]
         function = plan.function
-        table, reads, writes = np.array(rows, dtype=np.int64), plan.reads, plan.writes
-        owners = (part.name,) * count
-        return Block(
-            function, table, Stage.REPORT, of_names(slots, reads), of_names(slots, writes), (), name, owners
+        table, reads, writes = (
+            np.array(rows, dtype=np.int64),
+            plan.slots_read(slots),
+            plan.slots_written(slots),
         )
+        return Block(function, table, Stage.REPORT, reads, writes, (), name, (part.name,) * count)
 
     def _row_choices(self, part: Component, plan: RowPlan) -> list[dict[str, Slot]]:
         """Slots by argument name: one dictionary, or one for each attachment (or collected slot)."""
@@ -449,7 +454,7 @@ class Assembly:
         path = value.name if isinstance(value, Component) else str(value)
         if isinstance(value, Component) and self.parts_by_name.get(path) is not value:
             raise ModelError.of(
-                "", f"{attachment} is {shown(value)}, which is not part of this model: add it first"
+                "", f"{attachment} is {quote(value)}, which is not part of this model: add it first"
             )
         return path
 
@@ -483,7 +488,7 @@ def _accumulating(listed: Mapping[str, Declaration]) -> list[str]:
 
 
 def _repeated(numbers: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """One number for each element: a single one counts for all."""
+    """The numbers, one for each element; a single number is repeated."""
     return np.repeat(numbers, size) if numbers.size == 1 != size else numbers
 
 

@@ -82,6 +82,8 @@ class Block:
         Whether the function is plain Python that compiled code calls back.
     mergeable : bool
         Whether its rows are called one after the other, whatever stands beside them.
+    can_be_omitted : bool
+        Whether an evaluation may leave it out that needs none of its results, even if it is not mergeable.
     members : tuple of int
         Of a block of the schedule: the nodes of the graph that it was made from, in the order of its rows.
     tells_flows : callable or None
@@ -101,6 +103,7 @@ class Block:
     owners: tuple[str, ...] = ()
     is_python: bool = False
     mergeable: bool = False
+    can_be_omitted: bool = False
     members: tuple[int, ...] = ()
     tells_flows: Callable[[Block], Flows] | None = None
     tells_elements: Callable[[Block], Flows] | None = None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -204,6 +205,7 @@ class Graph:
             tuple([o for b in blocks for o in b.owners]),
             first.is_python,
             first.mergeable,
+            first.can_be_omitted,
             tuple(members),
         )
 
@@ -286,14 +288,13 @@ def _regions(blocks: Sequence[Block], effect: str, starts: NDArray[np.int64]) ->
 
     `starts` are the offsets at which regions start.
     """
-    offsets, ends, counts, slots_of = array("i"), array("i"), array("i"), attrgetter(effect)
-    for block in blocks:
-        before = len(offsets)
-        for where, offset, size in slots_of(block):
-            if where == "c" and size:
-                offsets.append(offset)
-                ends.append(offset + size)
-        counts.append(len(offsets) - before)
+    slots_of = [
+        [slot for slot in slots if slot[0] == "c" and slot[2]] for slots in map(attrgetter(effect), blocks)
+    ]
+    counts = np.fromiter(map(len, slots_of), dtype=np.int32, count=len(blocks))
+    slots = list(chain.from_iterable(slots_of))
+    offsets = np.array([slot[1] for slot in slots], dtype=np.int64)
+    ends = offsets + np.array([slot[2] for slot in slots], dtype=np.int64)
     first = np.searchsorted(starts, offsets, side="right") - 1
     spans = np.searchsorted(starts, ends, side="left") - first  # regions that each slot covers: mostly 1
     if not np.any(spans > 1):

@@ -62,7 +62,7 @@ class InputLines:
         state.invalidate(self._assembly.base_stage(line.value), f"slope of {path}")
 
     def hold(self, state: State) -> None:
-        """All keep the values that they have now."""
+        """Hold all inputs at their present values."""
         values, slopes, since = self.places
         d = state._arrays["d"]
         running = ~np.isnan(d[slopes])

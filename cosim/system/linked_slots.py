@@ -6,8 +6,8 @@ import math
 from typing import NamedTuple
 
 from cosim.errors import UnitError
-from cosim.shown import shown
 from cosim.units import parse_quantity, unit_of_quantity
+from cosim.value_text import quote
 
 
 class Connection(NamedTuple):
@@ -44,11 +44,11 @@ class Connection(NamedTuple):
         """The fault of factor or offset; "" if there is none."""
         for name, value in (("factor", self.factor), ("offset", self.offset)):
             if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-                return f"{name} is {shown(value)}, needs a number, or a number with a unit such as '40 N/m'"
+                return f"{name} is {quote(value)}, needs a number, or a number with a unit such as '40 N/m'"
             try:
                 unit = unit_of_quantity(value) if isinstance(value, str) else ""
                 if not math.isfinite(parse_quantity(value, unit or "1")):
-                    return f"{name} is {shown(value)}, needs a finite number"
+                    return f"{name} is {quote(value)}, needs a finite number"
             except UnitError as error:
                 return f"{name}: {error}"
         return ""

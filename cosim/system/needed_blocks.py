@@ -35,12 +35,14 @@ class NeededBlocks:
     def of_derivatives(self, indices: range, ny: int) -> list[int]:
         """The blocks among `indices` that have to run for derivatives alone, in order.
 
-        Blocks of a solver, functions in plain Python and what writes elsewhere than into the cache always do.
+        Functions in plain Python and what writes elsewhere than into the cache always do, and blocks of a
+        solver that do not say that they can be omitted.
         """
 
         def is_always(block: Block) -> bool:
             elsewhere = any(slot.array != "c" for slot in (*block.writes, *block.adds))
-            return block.is_python or not block.mergeable or elsewhere
+            is_bound = not (block.mergeable or block.can_be_omitted)
+            return block.is_python or is_bound or elsewhere
 
         return self._find_needed(indices, range(ny), is_always)
 

@@ -50,5 +50,5 @@ class Projection:
 
     @property
     def all(self) -> list[Correction]:
-        """All corrections, one group after the other."""
+        """All corrections in the order of their rows: one group after the other."""
         return [correction for group in self.groups for correction in group]

@@ -65,7 +65,7 @@ class ShortLists:
 
     @property
     def owners(self) -> Integers:
-        """For each number the list that it is in."""
+        """For each number the index of the list that contains it."""
         return np.repeat(np.arange(len(self), dtype=np.int32), self.counts)
 
     def of(self, indices: Sequence[int] | Integers) -> Integers:

@@ -13,7 +13,7 @@ from cosim.attributes import ClosedAttributes
 from cosim.contracts.tolerances import LOOSEST_WINDOW, accuracy_fault
 from cosim.errors import SimulationError, StageError, StateError
 from cosim.html_table import html_table
-from cosim.run_data.records import Agenda, Clock
+from cosim.run_data.records.clock import Agenda, Clock
 from cosim.run_data.run import AGENDA_WIDTH, CLOCK_WIDTH, ROLES, STATE
 from cosim.stage import Stage
 from cosim.system import state_bytes
@@ -278,7 +278,7 @@ class State(ClosedAttributes):
         return self._arrays
 
     def arrive_at(self, time: float) -> None:
-        """For integrators: y is at `time` now and the cache is realized to Acceleration with it."""
+        """Set the time of y and the cache, which an integrator has realized to Acceleration there."""
         self._arrays["times"][TIME] = time
         versions = self.versions
         for stage in range(COMPUTED.start, COMPUTED.stop):

@@ -22,7 +22,7 @@ from cosim.component.kink_functions import SIDE_OF_KINK
 from cosim.component.values import read_numbers
 from cosim.errors import LookUpError, ModelError, SimulationError, StageError, StateError
 from cosim.html_table import html_table
-from cosim.shown import shown
+from cosim.last_result_cache import reuse_last
 from cosim.stage import Stage
 from cosim.system import state_bytes
 from cosim.system.assembly import Assembly
@@ -43,6 +43,7 @@ from cosim.system.signals import Signal, SignalColumns, main_output
 from cosim.system.state import State
 from cosim.system.system_tangents import SystemTangents
 from cosim.system.variable import Variable
+from cosim.value_text import quote
 from cosim_compiler import native
 from cosim_compiler.collection import without_collection
 
@@ -66,7 +67,7 @@ def check_system(value: object, where: str) -> None:
         A model is to be built first.
     """
     if not isinstance(value, System):
-        word = shown(value) if isinstance(value, type) else f"a {type(value).__name__}"
+        word = quote(value) if isinstance(value, type) else f"a {type(value).__name__}"
         build = f"{where}(model.build(), …)" if hasattr(value, "build") else "the system of model.build()"
         raise ModelError.of(where, f"needs a System, not {word}: write {build}")
 
@@ -357,7 +358,7 @@ class System(FixedAttributes):
         return state_bytes.unpack(self, data)
 
     def _list_swaps(self) -> list[tuple[str, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
-        """For d and k: where in the cache new values lie, where the variables, what these invalidate."""
+        """For d and for k: offsets of new values in the cache, offsets of variables, invalidated stages."""
         swaps = []
         for array in "dk":
             rows = [
@@ -376,7 +377,7 @@ class System(FixedAttributes):
     def signal(self, path: str) -> Signal:
         """The signal of a path; `LookUpError` with the nearest name."""
         if not isinstance(path, str):
-            raise LookUpError("signal", shown(path), (), "Signals have names: 'part.name'.")
+            raise LookUpError("signal", quote(path), (), "Signals have names: 'part.name'.")
         signal = self._signals.get(path)
         if signal is None:
             if len(self._signals) >= KEPT_SIGNALS:
@@ -389,7 +390,8 @@ class System(FixedAttributes):
         for path in paths:
             if not isinstance(path, str):
                 self.signal(path)
-        return self.assembly.wiring.paths.columns(paths)
+        key = tuple(paths)
+        return reuse_last(self, "_signal_columns", key, lambda: self.assembly.wiring.paths.columns(key))
 
     def has_derivative(self, path: str, order: int = 1) -> bool:
         """Whether a time derivative of a signal is computed in this system."""
@@ -570,7 +572,7 @@ class System(FixedAttributes):
             return {v.path: v for v in list_variables(self)}
 
     def variables_of(self, *kinds: str) -> dict[str, Variable]:
-        """Those of `variables` that are of these kinds, by path; sooner known than all of them.
+        """The variables of these kinds, by path; listed faster than all `variables`.
 
         Parameters
         ----------

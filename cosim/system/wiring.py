@@ -301,7 +301,7 @@ class Wiring:
         self._add(copy_blocks.convert, rows, (slot,), (target,), f"unit of {label}")
 
     def _free_input(self, path: str, part: str, name: str, numbers: Any) -> None:
-        """Entries of d for value, slope (NaN: held) and time of the value; in the cache what it is at t."""
+        """Add an input that nothing feeds: value, slope (NaN: held) and time in d; a block evaluates it."""
         assembly, size = self.assembly, len(numbers)
         value = assembly.constant("d", numbers)
         slope = assembly.constant("d", [float("nan")] * size)

@@ -23,8 +23,8 @@ from cosim.kit import (
     is_made,
     option_names,
     options_checked,
+    read_seconds,
     refuse_attribute,
-    seconds,
     without_collection,
 )
 from cosim_fmu.repeatable_coupling import Recipe, RepeatableCoupling
@@ -41,16 +41,11 @@ from cosim_master.coupling.check_participants import (
     check_steps,
     check_tolerances,
 )
-from cosim_master.coupling.coupling import (
-    CommunicationPoints,
-    RunOptions,
-    only_experiment,
-    step_of,
-)
 from cosim_master.coupling.errors import WiringProblem, problem
 from cosim_master.coupling.feedthrough import override_feedthrough
 from cosim_master.coupling.instant_graph import feedthrough_loops
 from cosim_master.coupling.link import Link
+from cosim_master.coupling.run_settings import CommunicationPoints, RunOptions, only_experiment, step_of
 from cosim_master.coupling.stepping_order import stepping_order
 from cosim_master.coupling.wiring import check_connections
 from cosim_master.derivatives.coupling_tangents import CouplingTangents
@@ -245,8 +240,10 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
             links, faults = check_connections(self.descriptions, unknown, connections)
         self.parameter_links = [link for link in links if _is_passed_once(link, self.descriptions)]
         self.links = [link for link in links if not _is_passed_once(link, self.descriptions)]
+        self.inner_links = []
         if self.joint is not None:
             self.links = self.joint.connect(self.links, self.descriptions)
+            self.inner_links = self.joint.links
         self.start_values, faults_of_starts = check_starts(self.descriptions, unknown, starts)
         return [*faults, *faults_of_starts]
 
@@ -316,7 +313,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
 
     @until.setter
     def until(self, time: float | str | None) -> None:
-        self._until = None if time is None else seconds(time, "until")
+        self._until = None if time is None else read_seconds(time, "until")
 
     @classmethod
     def from_file(
@@ -544,7 +541,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         until = self.until if until is None else until
         if until is None:
             raise cosim.ModelError.of("master.until", "is missing: give the end of the run, in seconds")
-        points = CommunicationPoints(self.start, seconds(until, "until"), self.step)
+        points = CommunicationPoints(self.start, read_seconds(until, "until"), self.step)
         problems = check_last_step(self.descriptions, self.step_multiple, points)
         problems += options.faults(self.step)
         if problems:
@@ -711,7 +708,7 @@ def _communication_step(
     if step is None:
         return step_of(experiment), []
     try:
-        return seconds(step, "step"), []
+        return read_seconds(step, "step"), []
     except cosim.ModelError as error:
         return 1.0, [problem(("master", "step"), fault.text) for fault in error.problems]
 

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 import cosim
-from cosim.kit import file_digest, matches, seconds
+from cosim.kit import file_digest, matches, read_seconds
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.scenario.scenario_file import is_scenario
-from cosim_master.coupling.coupling import CommunicationPoints, file_paths
+from cosim_master.coupling.coupling import file_paths
+from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.participants.system_participant import SystemParticipant
 from cosim_master.recording.kept_points import KeptPoints
 from cosim_ssp.package import is_ssp
@@ -297,7 +298,7 @@ class ScenarioSubject(StudySubject):
         until = self._settings.get("until", self._loop.until)
         if until is None:
             raise cosim.ModelError.of("until", "is missing: give the end of the runs, in seconds")
-        return seconds(until, "until")
+        return read_seconds(until, "until")
 
     def run(self, values: Mapping[str, float], signals: Sequence[str]) -> cosim.Result:
         """Make one run to the given end, or to that of the co-simulation."""

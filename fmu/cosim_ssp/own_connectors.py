@@ -8,7 +8,7 @@ from typing import Any
 import cosim
 from cosim.kit import ParticipantDescription
 from cosim_master.coupling.connection import Connection
-from cosim_master.coupling.coupling import DerivedSignal
+from cosim_master.coupling.derived_signal import DerivedSignal
 from cosim_master.participants.timed_inputs import TimedInputs
 from cosim_ssp.network import WHOLE, Leg, Network, Place, Point, Route, routes, unit_of, way_along
 from cosim_ssp.package import problem_of

@@ -26,12 +26,11 @@ def schedule_articulated(parts: TreeAssembly) -> tuple[list[Block], Slot]:
     eliminated = assembly.allocate("dynamics: eliminated speeds", ELIMINATION * tree.size)
     parts.mechanism.header.is_by_body = True
     for i, link in enumerate(parts.mechanism.links):
-        link.body.carried_inertia = inertias.part(width * i).offset
+        link.body.carried_inertia = inertias.offset + width * i
     for i, dof in enumerate(parts.mechanism.dofs):
-        elimination = eliminated.part(ELIMINATION * i, ELIMINATION)
-        dof.gain = elimination.offset
-        dof.response = elimination.part(6).offset
-        dof.D = elimination.part(7).offset
+        dof.gain = eliminated.offset + ELIMINATION * i
+        dof.response = dof.gain + 6
+        dof.D = dof.gain + 7
     parts.place_forces()
     solving = parts.table.block(
         articulated_block,
@@ -50,5 +49,6 @@ def schedule_articulated(parts: TreeAssembly) -> tuple[list[Block], Slot]:
         [cache.references, cache.biases, cache.changes, *parts.bodies("X_GB", "V_GB")],
         free.A_GB,
         "bodies",
+        can_be_omitted=True,
     )
     return [solving, moving], eliminated

@@ -103,7 +103,7 @@ class Connectivity:
         return self._ground if is_ground(part) else part.name
 
     def _root(self, name: str) -> str:
-        """One name for all that are connected already."""
+        """The name that represents all links connected with this one (union-find)."""
         while self._above[name] != name:
             self._above[name] = self._above[self._above[name]]  # shorter the next time
             name = self._above[name]
@@ -137,12 +137,12 @@ class Connectivity:
 
 def is_body(part: cosim.Component) -> bool:
     """Whether a part offers what the solver moves: a pose and a mass."""
-    return {"X_GB", "mass"} <= set(part.declarations)
+    return part.declarations.keys() >= {"X_GB", "mass"}
 
 
 def is_ground(part: cosim.Component) -> bool:
     """Whether a part carries joints without being moved: it has a pose and takes forces, but has no mass."""
-    return {"X_GB", "F_GB"} <= set(part.declarations) and "mass" not in part.declarations
+    return part.declarations.keys() >= {"X_GB", "F_GB"} and "mass" not in part.declarations
 
 
 def unfit_ends(parent: cosim.Component, child: cosim.Component) -> str:

@@ -114,7 +114,7 @@ def equilibrium(system: cosim.System, state: cosim.State | None = None) -> cosim
 def _free_step(
     state: cosim.State, tangent: Tangent, keep: NDArray[np.int64], J: Array, residual: Array, time: float
 ) -> tuple[Array, bool]:
-    """As the step of a tree, in the directions that constraints leave free.
+    """The step toward equilibrium in the directions that constraints leave free; whether it is determined.
 
     Speeds have these directions, and displacements are the rates of coordinates at such speeds.
     """

@@ -233,7 +233,7 @@ class _Search:
         )
 
     def _missing(self, state: cosim.State) -> Array:
-        """Of each target the turn that is missing, times the size of the mechanism, and the way."""
+        """The rotation (rad, times the size of the mechanism) and translation (m) that each target lacks."""
         from scipy.spatial.transform import Rotation
 
         motion = TreeMotion(self.system, state.realize(cosim.Stage.VELOCITY))

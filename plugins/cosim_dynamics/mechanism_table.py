@@ -87,6 +87,7 @@ class MechanismTable:
         reads: Sequence[Slot],
         writes: Sequence[Slot],
         label: str,
+        can_be_omitted: bool = False,
     ) -> Block:
         """A block that works on the mechanism."""
-        return solver_block(function, self.rows, stage, reads, writes, label)
+        return solver_block(function, self.rows, stage, reads, writes, label, can_be_omitted)

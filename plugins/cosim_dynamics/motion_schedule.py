@@ -59,6 +59,7 @@ def schedule_motion(parts: TreeAssembly) -> list[Block]:
             [cache.references, cache.velocities, *X_GB],
             parts.bodies("V_GB"),
             "velocities of body origins",
+            can_be_omitted=True,
         ),
         *schedule_reversed_joints(parts.assembly, tree, joints),
     ]
@@ -76,14 +77,15 @@ def _set_joints_and_bodies(parts: TreeAssembly) -> None:
         slots.HDotU_FM = (joint.HDotU_FM if link.joint.nu else cache.zeros).offset
         slots.only_turns = joint.only_turns_about_z
         slots.motion = motion_of(joint.axes)
-        slots.body.X_GB = slot(link.body, "X_GB").offset
-        slots.V_GB = slot(link.body, "V_GB").offset
-        slots.F_GB = slot(link.body, "F_GB").offset
-        slots.mass = slot(link.body, "mass").offset
-        slots.center_of_mass = slot(link.body, "center_of_mass").offset
-        slots.inertia = slot(link.body, "inertia").offset
+        of_body = parts.assembly.slots(link.body)
+        slots.body.X_GB = of_body["X_GB"].offset
+        slots.V_GB = of_body["V_GB"].offset
+        slots.F_GB = of_body["F_GB"].offset
+        slots.mass = of_body["mass"].offset
+        slots.center_of_mass = of_body["center_of_mass"].offset
+        slots.inertia = of_body["inertia"].offset
         for number, i in enumerate(link.dofs):
-            mechanism.dofs[i].u = slot(link.joint, "u").part(number).offset
+            mechanism.dofs[i].u = slot(link.joint, "u").offset + number
             mechanism.dofs[i].axis = NOWHERE if joint.axes is None else joint.axes[number]
 
 

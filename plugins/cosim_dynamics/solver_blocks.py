@@ -29,6 +29,7 @@ def solver_block(
     reads: Sequence[Slot],
     writes: Sequence[Slot],
     label: str,
+    can_be_omitted: bool = False,
 ) -> Block:
     """A block of the schedule; slots without elements (of a joint that does not move) are left out."""
     return Block(
@@ -39,6 +40,7 @@ def solver_block(
         tuple(slot for slot in writes if slot.size),
         (),
         f"dynamics: {label}",
+        can_be_omitted=can_be_omitted,
     )
 
 

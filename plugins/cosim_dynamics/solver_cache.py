@@ -58,13 +58,14 @@ class SolverCache:
         slots = table.mechanism.links
         for i, (link, parent) in enumerate(zip(slots, (link.parent for link in tree.links), strict=True)):
             link.reference = next(references) if parent < 0 else slots[parent].reference
-            link.X_MB = self.inverse_frames.part(12 * i).offset
-            link.frames = self.frames.part(flags * i).offset
-            link.origin = self.origins.part(3 * i).offset
-            link.R_GF = self.rotations.part(9 * i).offset
-            link.body.V = self.velocities.part(6 * i).offset
-            link.body.bias = self.biases.part(6 * i).offset
-            link.body.force = self.forces.part(6 * i).offset
-            link.body.change = self.changes.part(6 * i).offset
+            link.X_MB = self.inverse_frames.offset + 12 * i
+            link.frames = self.frames.offset + flags * i
+            link.origin = self.origins.offset + 3 * i
+            link.R_GF = self.rotations.offset + 9 * i
+            body = link.body
+            body.V = self.velocities.offset + 6 * i
+            body.bias = self.biases.offset + 6 * i
+            body.force = self.forces.offset + 6 * i
+            body.change = self.changes.offset + 6 * i
         for i, dof in enumerate(table.mechanism.dofs):
-            dof.S = self.subspace.part(6 * i).offset
+            dof.S = self.subspace.offset + 6 * i

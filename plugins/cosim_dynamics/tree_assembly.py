@@ -104,4 +104,5 @@ class TreeAssembly:
 
     def bodies(self, *names: str) -> list[Slot]:
         """The slots that all bodies declare under these names."""
-        return [self.assembly.slot(link.body, name) for link in self.tree.links for name in names]
+        slots_of = [self.assembly.slots(link.body) for link in self.tree.links]
+        return [slots[name] for slots in slots_of for name in names]

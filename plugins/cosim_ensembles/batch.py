@@ -33,7 +33,7 @@ from cosim.kit import (
     place_in,
     reals_at,
     record_run,
-    records,
+    recording,
     rows_of,
     width_of,
 )
@@ -208,7 +208,7 @@ def continue_run(run, batch, until):
             return code
         run.output_grid.point = 1.0
         run.output.rows_used = 0
-        run.output.recording = records.ON_GRID_ALONE
+        run.output.recording = recording.ON_GRID_ALONE
         code = record_run(run, 0.0)
         if code != REACHED:
             return code
@@ -221,7 +221,7 @@ def continue_run(run, batch, until):
             return code
     if batch.phase == PENDING:
         # a step of length zero, for what is due at the end
-        run.output.recording = records.NO_ROWS
+        run.output.recording = recording.NO_ROWS
         run.course.most_steps = 1
         code = advance_run(run, until)
         if code != REACHED and code != TERMINATED:
@@ -236,7 +236,7 @@ def store_results(run, batch, code):
     width = run.chosen.values
     points = batch.points
     count = run.output.rows_used // (1 + width)
-    run.output.recording = records.NO_ROWS
+    run.output.recording = recording.NO_ROWS
     if batch.series_at != 0:
         series = reals_at(batch.series_at + 8 * number * points * width, points * width)
         for i in range(points):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim import CosimError, ModelError, Problem, State, StateError, System
-from cosim.kit import Declaration, Run, shown
+from cosim.kit import Declaration, Run, quote
 
 LARGEST = float(np.finfo(np.float64).max)
 LARGEST_NEGATIVE = -LARGEST
@@ -76,7 +76,7 @@ class Changes:
         """The number of runs, and problems of paths with another number of values."""
         problems = []
         if count is not None and (isinstance(count, bool) or not isinstance(count, int)):
-            problems.append(Problem("count", f"is {shown(count)}, needs a whole number of runs"))
+            problems.append(Problem("count", f"is {quote(count)}, needs a whole number of runs"))
             count = None
         lengths = {path: len(values) for path, values in self.given.items()}
         runs = max(lengths.values(), default=1 if count is None else count)

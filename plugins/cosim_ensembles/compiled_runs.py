@@ -22,7 +22,7 @@ from cosim.kit import (
     counted_grid,
     function_address,
     is_plain,
-    records,
+    recording,
     width_of,
 )
 from cosim_ensembles import batch
@@ -57,7 +57,7 @@ class CompiledRuns:
         self._head_address = self._step.head.ctypes.data
         choice, width = choice_of(system, plan.columns)
         rows = np.zeros(GRID_WIDTH + (1 + width) * (plan.points + 2))
-        self._step.record(choice, rows, records.NO_ROWS)
+        self._step.record(choice, rows, recording.NO_ROWS)
         grid = self._step.arrays.output_grid
         grid.origin, grid.interval, grid.until = plan.begin, plan.interval, plan.until
         for name, count in counted_grid(plan.begin, plan.interval).items():

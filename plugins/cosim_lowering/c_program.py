@@ -24,11 +24,11 @@ from cosim.kit import (
     WALK_SIGNATURE,
     KnownArray,
     LoweredC,
+    PlacesHeader,
     lower_to_c,
     name_of,
     parameters_in_c,
     place_in,
-    records,
 )
 from cosim_lowering.c_schedule import CSchedule, KnownCall, done_and_returned
 from cosim_lowering.linking import GROWS, constants_of, plan_of
@@ -46,8 +46,7 @@ CALLERS = {
 ANSWERING_WITH_STATUS = (BLOCK_SIGNATURE, TANGENT_SIGNATURE)
 """Functions of these signatures have no result; their caller returns whether the function raised."""
 NEVER_WRITTEN = [
-    place_in(records.PlacesHeader, name)
-    for name in ("output.recording", "output.logging", "evaluation.touched")
+    place_in(PlacesHeader, name) for name in ("output.recording", "output.logging", "evaluation.touched")
 ]
 """In `places`: a host without Python neither records nor reads the log of events, and computes all rows."""
 RESULTS = {"i": "int64_t", "f": "double", "v": "void"}

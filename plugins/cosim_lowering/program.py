@@ -22,8 +22,10 @@ from cosim.kit import (
     ENTRY_SIGNATURE,
     GRID_WIDTH,
     LISTED_TANGENTS,
+    Clock,
     HeldTables,
     Method,
+    PlacesHeader,
     Plan,
     Run,
     Slot,
@@ -32,7 +34,6 @@ from cosim.kit import (
     place_in,
     plain_address,
     prepared,
-    records,
     set_accuracy,
     sliding_field,
 )
@@ -195,8 +196,8 @@ class Program:
             | self._run_arrays(tables)
         )
         self.arrays = {name: np.ascontiguousarray(arrays[name]).copy() for name, _, _ in ARRAYS}
-        self.arrays["times"][place_in(records.Clock, "time")] = self.state.time
-        self.arrays["places"][place_in(records.PlacesHeader, "course.most_steps")] = MOST_STEPS
+        self.arrays["times"][place_in(Clock, "time")] = self.state.time
+        self.arrays["places"][place_in(PlacesHeader, "course.most_steps")] = MOST_STEPS
 
     def _variables(self, held: HeldTables | None) -> dict[str, NDArray[Any]]:
         variables = self.state.arrays

@@ -77,7 +77,7 @@ def central_inertia(value: Any) -> NDArray[np.float64]:
 
 
 def _principal_moments(matrix: NDArray[np.float64]) -> list[float]:
-    """In rising order, kg.m2."""
+    """The principal moments of inertia in rising order, kg.m2."""
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = matrix.tolist()
     if xy == xz == yz == 0.0:  # as most are given
         return sorted((xx, yy, zz))

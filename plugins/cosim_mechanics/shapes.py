@@ -53,7 +53,7 @@ class Shape:
     """
 
     def solids(self) -> list[Solid]:
-        """Of which solids `Multibody.collisions` puts the shape together, as those of other shapes.
+        """The solids that `Multibody.collisions` makes the shape of.
 
         Raises
         ------

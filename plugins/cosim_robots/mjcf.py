@@ -73,7 +73,7 @@ class BodyReader:
                 self.colors[material.get("name", "")] = document.numbers(material, "rgba", (1.0,) * 4)
 
     def read(self) -> None:
-        """All bodies; geoms of the world become shapes of Ground."""
+        """Read all bodies; geoms of the world become shapes of Ground."""
         for world in self.document.children(self.document.root, "worldbody"):
             geoms = self._read_content(world, ROOT, "")
             self.robot.fixed_shapes += self._shapes(geoms)
@@ -269,7 +269,7 @@ def _read_options(document: MjcfDocument, robot: Robot) -> None:
 
 
 def _bound_masses(document: MjcfDocument, robot: Robot) -> None:
-    """What the compiler changes: least masses and moments, balance of moments, the mass of all."""
+    """Change masses and inertias as MuJoCo's compiler does: lower bounds, balanced moments, total mass."""
     least = document.setting("boundmass", (0.0,))[0], document.setting("boundinertia", (0.0,))[0]
     is_balanced = document.compiler.get("balanceinertia") == "true"
     bodies = [link for link in robot.links.values() if not link.is_between]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import cosim
-from cosim.kit import common_resolution, data_file, rational_time, shown, text, tick_time
+from cosim.kit import common_resolution, data_file, quote, rational_time, text, tick_time
 from cosim_signals.curves import derivatives, interval, monotone_slopes, spline_slopes, straight_slopes
 from cosim_signals.curves import value as curve_value
 from cosim_signals.series import read_series
@@ -325,7 +325,7 @@ def _with_file(values: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(file, (str, Path)) or not isinstance(column, str):
         raise cosim.ModelError.of(
             "file",
-            f"file is {shown(file)}, column {shown(column)}: both need a text; of a table in memory give "
+            f"file is {quote(file)}, column {quote(column)}: both need a text; of a table in memory give "
             "columns, times=table['time'], samples=table['force']",
         )
     if not file:

@@ -209,7 +209,7 @@ def standing_of(
 
 
 def _standing_by_digits(agreement: Agreement, accuracy: float, states_stay: bool) -> Standing:
-    """The same of a signal that is more than rounding."""
+    """The standing of a signal that is more than rounding, by its digits."""
     promised = promised_digits(accuracy)
     deviation = 10.0**-agreement.digits if agreement.digits < MOST_DIGITS else 0.0
     if agreement.moved_by_rounding > (max(A_LITTLE, 10.0**-promised) if states_stay else 10.0**-promised):

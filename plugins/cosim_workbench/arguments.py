@@ -88,5 +88,5 @@ class RegisteredId:
         )
 
     def ids(self) -> list[str]:
-        """All ids."""
+        """The ids of all registered classes of these kinds."""
         return [entry.id for kind in self.kinds for entry in cosim.registry().entries(kind)]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import check_folder, shown
+from cosim.kit import check_folder, quote
 from cosim_workbench.atomic_file import replaced_file
 from cosim_workbench.figure import new_figure, save_figure
 from cosim_workbench.interactive_plot import interactive_page
@@ -55,7 +55,7 @@ class Plot(cosim.ResultSink):
     def draw(self, result: cosim.Result, signals: Sequence[str], axes: Any) -> Any:
         """Draw into axes of the user's, all signals in the one panel; returns the axes."""
         if not hasattr(axes, "plot"):
-            raise cosim.ModelError.of("ax", f"is {shown(axes)}, needs matplotlib axes: ax=plt.gca()")
+            raise cosim.ModelError.of("ax", f"is {quote(axes)}, needs matplotlib axes: ax=plt.gca()")
         plan = plot_plan(result, signals)
         lines = [line for panel in plan.panels for line in panel.lines]
         several = len(plan.panels) > 1

@@ -36,7 +36,7 @@ class ProfileCommand(cosim.Command):
         model = cosim.Model.from_file(arguments.model)
         settings = dict(model.simulation)
         if arguments.until is not None:
-            settings["until"] = cosim.kit.seconds(cosim.parse_quantity(arguments.until, "s"), "--until")
+            settings["until"] = cosim.kit.read_seconds(cosim.parse_quantity(arguments.until, "s"), "--until")
         run_profile = profile(model, {"until": 1.0, **settings})
         self.report(**run_profile.to_dict())
         print("\n".join(profile_lines(run_profile)))

@@ -55,6 +55,11 @@ class ResumedResults:
             )
         return f"results go on behind those up to t = {time:.9g} s in {self._path}"
 
+    def earlier(self) -> cosim.Result:
+        """The results of the run before; after `resume_from` has found them."""
+        assert self._earlier is not None
+        return self._earlier
+
     def joined(self, result: cosim.Result) -> cosim.Result:
         """The whole run: what was recorded before the first time of `result`, then that.
 

@@ -20,7 +20,7 @@ from cosim.kit import (
     file_digest,
     is_device,
     python_in_steps,
-    seconds,
+    read_seconds,
     space_warning,
     uninterrupted,
 )
@@ -253,7 +253,7 @@ def _is_streamed(sink: cosim.ResultSink, target: Path, settings: dict[str, Any])
         return True
     if not isinstance(sink, ResultsCsv) or is_device(target) or settings.get("output_interval") is None:
         return False
-    until, interval = (seconds(settings[name], name) for name in ("until", "output_interval"))
+    until, interval = (read_seconds(settings[name], name) for name in ("until", "output_interval"))
     return until > LONG_RUN * interval
 
 
@@ -280,9 +280,18 @@ def _simulate(
             settings = {**settings, "state": state}
             names = list(choose_signals(system, settings.get("signals")))
             names += [derivative_name(of, by) for of in names for by in settings.get("derivatives", ())]
+            end = read_seconds(settings["until"], "until")
+            if end < state.time or (end == state.time and not target.exists()):
+                made = f"{arguments.resume} was made at t = {state.time:.9g} s"
+                text = f"{made}, and the run ends at {end:.9g} s: name a later end with --until"
+                raise cosim.ModelError.of("--resume", text)
             message = resumed.resume_from(state.copy(), names)
+            if end == state.time:
+                message = f"the run had ended at t = {end:.9g} s: nothing is left to do"
             if not arguments.quiet:
                 print(message, file=sys.stderr)
+            if end == state.time:
+                return resumed.earlier()
         if arguments.quiet:
             return cosim.simulate(system, **settings)
         method = cosim.registry().get("integrator", settings.get("integrator", DEFAULT))
@@ -296,7 +305,7 @@ def _simulate(
 
 def _foreseen_space(system: cosim.System, settings: dict[str, Any], target: Path) -> str:
     """A sentence if the disk will hardly have space for the results, otherwise ""."""
-    until = seconds(settings["until"], "until")
+    until = read_seconds(settings["until"], "until")
     if not 0.0 < until < math.inf:  # said by the run
         return ""
     rows = until / checked_interval(settings.get("output_interval"), 0.0, 0.0, until)

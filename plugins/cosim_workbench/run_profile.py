@@ -63,7 +63,7 @@ def profile(model: cosim.Model, settings: dict[str, Any]) -> RunProfile:
     options = {k: v for k, v in settings.items() if k not in ("until", "output_interval", "signals")}
     simulator = cosim.Simulator(system, **{"accuracy": 1e-6, **options})
     simulator.initialize()
-    until = kit.seconds(settings["until"], "until")
+    until = kit.read_seconds(settings["until"], "until")
     simulator.advance_to(min(until, 1e-6 * until))
     measured.compile = time.perf_counter() - began
     began, before = time.perf_counter(), simulator.statistics.evaluations

@@ -15,7 +15,7 @@ from cosim.kit import (
     POINTS,
     has_constraints,
     kinds_of,
-    seconds,
+    read_seconds,
 )
 from cosim_workbench.agreement import Standing
 from cosim_workbench.compared_runs import VerifiedRun
@@ -137,8 +137,8 @@ class Trials:
 
     def _grid(self, runs: list[VerifiedRun]) -> Any:
         """Times of the output grid that all runs have."""
-        until = float(seconds(self.given.get("until", self.end), "until"))
-        interval = seconds(
+        until = float(read_seconds(self.given.get("until", self.end), "until"))
+        interval = read_seconds(
             self.given.get("output_interval") or (until - self.begin) / POINTS, "output_interval"
         )
         count = math.floor((until - self.begin) / interval * (1.0 + 1e-12))

@@ -21,8 +21,8 @@ from cosim_master.algorithms.adaptive import Adaptive
 from cosim_master.algorithms.gauss_seidel import GaussSeidel
 from cosim_master.algorithms.jacobi import Jacobi
 from cosim_master.algorithms.waveform_iteration import InterfaceNewton, WaveformIteration
-from cosim_master.coupling.coupling import CommunicationPoints
 from cosim_master.coupling.errors import CoSimulationError
+from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.exchange import compiled_loop
 
 MakeFmu = Callable[..., Path]

@@ -15,7 +15,7 @@ from cosim import kit
 from cosim_fmu import CoSimulation, CoSimulationError, StopRequested
 from cosim_master.algorithms.gauss_seidel import GaussSeidel
 from cosim_master.algorithms.jacobi import Jacobi
-from cosim_master.coupling.coupling import CommunicationPoints
+from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.coupling.unit_conversion import conversion_of
 
 MakeFmu = Callable[..., Path]

@@ -38,7 +38,7 @@ from cosim_fmu.container.native_container import NativeContainer
 from cosim_fmu.container.write_container import write_native_container
 from cosim_fmu.scenario.scenario_changes import make_changes
 from cosim_master.coupling.connection import Connection
-from cosim_master.coupling.coupling import RunOptions
+from cosim_master.coupling.run_settings import RunOptions
 from cosim_master.participants.timed_changes import Changes
 from cosim_master.participants.timed_inputs import TimedInputs
 from cosim_master.trust.assess_coupling import EXACT_INPUTS

@@ -16,6 +16,8 @@ from test_faults_of_fmus import CALLS, RESTS, command, make
 import cosim
 from cosim.command_line import black_box, supervised
 from cosim.command_line.black_box import BlackBox
+from cosim.command_line.plugins_command import PluginsCommand
+from cosim.simulation.interrupt import Terminated
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the run is a fork on Linux alone")
 
@@ -155,6 +157,83 @@ def test_a_step_that_does_not_return_is_ended(
     assert ended == status and (spent < supervised.SECONDS_TO_ANSWER) == (presses == 2), said
     assert "m: fmi2DoStep: the FMU did" in said
     assert rows(tmp_path)[0] == pytest.approx([0.0, 0.1, 0.2, 0.3, 0.4])
+
+
+SLEEPS = 'fclose(fopen("it_steps", "w")); usleep(200000)'
+OPEN_TO_SIGNALS = f"signal(SIGINT, SIG_DFL); signal(SIGTERM, SIG_DFL); {SLEEPS}; {RESTS}"
+
+
+@pytest.mark.by_turns
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("fault", [SLEEPS, OPEN_TO_SIGNALS])
+def test_a_signal_to_both_processes_is_answered_once(
+    number: int, status: int, fault: str, tmp_path: Path, compiled: Compiled, commands: ForkedCommands
+) -> None:
+    """As service managers and `timeout` send it: to all processes of a group."""
+    fmu = make(tmp_path, compiled, "DoStep", fault)
+    process, wait = commands.begin_program(tmp_path, command(tmp_path, fmu))
+    until = time.monotonic() + 30.0
+    while not (tmp_path / "it_steps").exists():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    (child,) = map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split())
+    for each in (child, process):
+        os.kill(each, number)
+    ended, _, said = wait()
+    assert ended == status, said
+    assert said.splitlines()[-1] == {130: "interrupted", 143: "terminated"}[status]
+    assert "nothing said why" not in said and "crashed" not in said
+    times, mark = rows(tmp_path)
+    # steps that are made together may all have ended before the signal is answered
+    assert times and (mark.endswith(("interrupted", "terminated")) or times[-1] == pytest.approx(1.0))
+
+
+@pytest.mark.parametrize("words", [(), ("--isolate",)])
+@pytest.mark.parametrize("where", ["LOAD", "Instantiate", "DoStep", "FreeInstance", "UNLOAD"])
+def test_what_an_fmu_writes_to_the_standard_error_has_no_control_characters(
+    where: str, words: tuple[str, ...], tmp_path: Path, compiled: Compiled, commands: ForkedCommands
+) -> None:
+    fmu = make(tmp_path, compiled, where, 'write(2, "one \\033[2J\\r\\n\\xff", 11)')
+    status, printed, said = run(commands, tmp_path, fmu, words=words)
+    assert status == 0, said
+    assert words or "one \\x1b[2J\\x0d\n" in said  # of an isolated FMU it is shown where the run fails
+    assert not set(printed + said) & {"\x1b", "\r"}
+
+
+def test_messages_are_not_lost_where_an_fmu_closes_all_files(
+    tmp_path: Path, compiled: Compiled, commands: ForkedCommands
+) -> None:
+    closes = "for (int i = 3; i < 256; i++) close(i); status = 3"
+    status, _, said = run(commands, tmp_path, make(tmp_path, compiled, "DoStep", closes))
+    assert status == 1 and "fmi2DoStep: failed with status error" in said
+
+
+@pytest.mark.parametrize("words", [(), ("--quiet",), ("--json",)])
+def test_what_is_printed_at_the_end_of_the_process_is_no_result(
+    words: tuple[str, ...], tmp_path: Path, compiled: Compiled, commands: ForkedCommands
+) -> None:
+    late = 'write(1, "zqxj \\033[2J\\n", 10)'
+    status, printed, said = run(commands, tmp_path, make(tmp_path, compiled, "UNLOAD", late), words=words)
+    assert status == 0 and "zqxj" not in printed and not set(printed + said) & {"\x1b", "\r"}
+
+
+def test_what_the_other_process_says_of_an_answered_signal() -> None:
+    """The process has answered, and was ended by a second signal before it had recorded its status."""
+    before = black_box.words
+    box, command_run = BlackBox(), PluginsCommand()
+    try:
+        for code in (143, -signal.SIGTERM):
+            outcome = supervised._outcome(code, [signal.SIGTERM], box, command_run)
+            assert isinstance(outcome, Terminated) and str(outcome) == "terminated"
+        unasked = supervised._outcome(143, [], box, command_run)
+        assert isinstance(unasked, supervised.LostProcessError) and "nothing said why" in str(unasked)
+        box.words[black_box.ENDED] = 0 + 1  # the command was over, and Python about to end
+        for code in (0, -signal.SIGTERM):
+            outcome = supervised._outcome(code, [signal.SIGTERM], box, command_run)
+            assert isinstance(outcome, supervised.EndedElsewhere) and outcome.status == 0
+    finally:
+        box.close()
+        black_box.words = before
 
 
 def test_a_run_that_is_killed_from_outside_has_its_rows(

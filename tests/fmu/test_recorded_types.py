@@ -151,6 +151,29 @@ def test_files_of_a_scenario(make_fmu: MakeFmu, tmp_path: Path, ending: str, cap
     assert told["t.string_out"]["last"] == 'a "b",\nc' and told["t.boolean_out"]["last"] in (True, 1.0)
 
 
+@pytest.mark.parametrize(
+    ("signals", "status"), [("m.string_out", 2), ("m.*_out", 0), ("m.boolean_out", 0), ("m.real_out", 0)]
+)
+def test_a_picture_of_texts_alone_is_refused_before_the_run(
+    signals: str,
+    status: int,
+    make_fmu: MakeFmu,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pytest.importorskip("matplotlib")
+    fmu, scenario = make_fmu("types"), tmp_path / "s.toml"
+    text = f'[participants.m]\nfmu = "{fmu.name}"\n[master]\nstep = 0.1\nuntil = 0.3\n'
+    scenario.write_text(f'{text}[output]\nsignals = ["{signals}"]\n')
+    monkeypatch.chdir(tmp_path)
+    assert main(["cosimulate", "s.toml", "-q", "-o", "a.csv", "--plot", "a.svg"]) == status
+    is_there = [(tmp_path / name).exists() for name in ("a.csv", "a.svg")]
+    assert is_there == [status == 0] * 2
+    said = capsys.readouterr().err
+    assert status == 0 or "a.svg: a picture shows numbers, and the recorded signals are text: m.str" in said
+
+
 def test_a_file_that_holds_numbers_alone_refuses_texts_before_the_run(
     make_fmu: MakeFmu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -39,14 +39,14 @@ def walk(call: Callable[[], object]) -> dict[str, set[str]]:
 
 
 def test_functions_are_counted_once_and_by_file() -> None:
-    from cosim_master.coupling.coupling import CommunicationPoints
+    from cosim_master.coupling.run_settings import CommunicationPoints
 
     def call() -> None:
         points = CommunicationPoints(0.0, 1.0, 0.5)
         assert [points.time(i) for i in range(3)] == [0.0, 0.5, 1.0]
 
     found = walk(call)
-    assert list(found) == ["cosim_master/coupling/coupling.py"]
+    assert list(found) == ["cosim_master/coupling/run_settings.py"]
     assert {"CommunicationPoints.time", "CommunicationPoints.count"} <= found.popitem()[1]
 
 

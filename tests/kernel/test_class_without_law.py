@@ -5,7 +5,7 @@ import functools
 import pytest
 
 import cosim
-from cosim.misspelt import edits, is_misspelt
+from cosim.misspelled_functions import edits, is_misspelt
 from cosim_integrators.kit import ExplicitRungeKutta
 from cosim_mechanics import Constraint, Force, ForceElement, Joint, Multibody, coordinate
 

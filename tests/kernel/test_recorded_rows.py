@@ -67,3 +67,20 @@ def test_a_stride_brings_a_bounded_number_of_rows() -> None:
     # a stride is chosen from the one before: a tenth more, where steps bring not always as many
     assert max(sizes) <= 1.1 * MOST_VALUES
     assert kit.is_plain() or simulator.state.time == 2.0
+
+
+def test_pieces_are_the_rows() -> None:
+    """Many rows come in several arrays; one behind the other they are what `take_rows` returns."""
+    tables = []
+    for take in ("take_rows", "take_pieces"):
+        simulator = cosim.Simulator(known_system(), integrator="integrators.explicit_euler", fixed_step=1e-3)
+        simulator.initialize()
+        (part,) = simulator.system.parts
+        simulator.record([f"{part}.x"], "steps")
+        simulator.advance_to(5.0)
+        tables.append(getattr(simulator, take)())
+        assert [rows.shape for rows in simulator.take_pieces()] == [(0, 2)]
+        assert simulator.take_rows().shape == (0, 2)
+    rows, pieces = tables
+    assert len(pieces) > 1 and len(rows) >= 5000
+    np.testing.assert_array_equal(rows, np.concatenate(pieces))

@@ -74,7 +74,7 @@ def test_a_part_shows_its_values_and_messages_its_name():
         "<RigidBody 'bob': mass = 2 kg, center_of_mass = (0, -0.5, 0) m, inertia = (1, "
     )
     assert repr(hinge) == "<Pin 'hinge': parent = 'ground', child = 'bob', q = (1.5708) rad, u = (0) rad/s>"
-    assert cosim.kit.shown(body) == "<RigidBody 'bob'>"
+    assert cosim.kit.quote(body) == "<RigidBody 'bob'>"
     choice = model.add("signals.logic", "both", first="z", second="z", operator="and")
     assert repr(choice).startswith("<Logic 'both': first = 'z', second = 'z', operator = 'and'")
     table = model.add("signals.time_table", "t", times=list(range(9)), samples=list(range(9)))

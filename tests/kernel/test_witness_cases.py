@@ -6,7 +6,7 @@ import pytest
 from kernel_parts import BouncingBall, Clock, system_of
 
 import cosim
-from cosim.run_data.records import BOTH, FALLING, RISING
+from cosim.run_data.records.witnesses import BOTH, FALLING, RISING
 from cosim.step.crossing import crosses
 
 MERSON = "integrators.runge_kutta_merson"

@@ -13,7 +13,7 @@ import numpy as np
 import cosim
 from cosim import kit
 from cosim.preparation.entries import ENTRIES
-from cosim.run_data import records
+from cosim.run_data.records.evaluation import NOTHING
 from cosim.run_data.run import ARRAYS, ENTRY_SIGNATURE, Run
 from cosim.step import failures
 from cosim.system.block_address import block_address
@@ -105,7 +105,7 @@ class LoweredRun:
         slot = system.written_slot(path) if path in system.inputs else system.signal(path).slot
         self.arrays[slot.array][slot.offset : slot.offset + slot.size] = value
         self.memory.clock.jumped = 1.0
-        self.memory.evaluation.stage = records.NOTHING
+        self.memory.evaluation.stage = NOTHING
 
 
 def histories(system: cosim.System, k: Any, h: Any) -> list[float]:

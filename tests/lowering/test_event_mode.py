@@ -6,7 +6,7 @@ import pytest
 from lowered_run import LoweredRun
 from thrown_ball import EVENTS, RISE, thrown_ball
 
-from cosim.run_data import records
+from cosim.run_data.records.clock import JUMP_WAITS
 from cosim.run_data.run import ARRAYS
 from cosim.step import failures
 
@@ -66,7 +66,7 @@ def test_what_waits_survives_a_saved_state() -> None:
     run, other = started(), started()
     while True:
         assert step(run, 1.0)
-        if run.memory.agenda.next_start == records.JUMP_WAITS:
+        if run.memory.agenda.next_start == JUMP_WAITS:
             break
         run.call("advance", run.memory.clock.time)
     for name, _, role in ARRAYS:

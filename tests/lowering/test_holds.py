@@ -12,8 +12,8 @@ from held_parts import Fading, Gears, Relay, Shaken, Stuck
 from lowered_run import LoweredRun, compare
 
 import cosim
-from cosim.run_data import records
-from cosim.run_data.records import Hold, Holds
+from cosim.run_data.records.evaluation import NOTHING
+from cosim.run_data.records.holds import Hold, Holds
 from cosim.run_data.run import ARRAYS, STATE
 from cosim.step import failures
 from cosim_compiler.record import place_in
@@ -114,7 +114,7 @@ def test_model_exchange_holds_nothing() -> None:
     code = 0
     for i in range(12):
         run.arrays["y"][0] = 1e-9 if i % 2 == 0 else -1e-9
-        run.memory.evaluation.stage = records.NOTHING
+        run.memory.evaluation.stage = NOTHING
         if code == failures.REACHED:
             code = run.call("event", 0.1)
     assert code == failures.EndlessEvents.number

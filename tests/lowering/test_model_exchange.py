@@ -13,7 +13,7 @@ from lowered_run import LoweredRun
 from zero_parts import FloorBall, Mixture, Tank
 
 import cosim
-from cosim.run_data import records
+from cosim.run_data.records.evaluation import NOTHING
 from cosim.step import failures
 
 STEP = 0.002
@@ -36,7 +36,7 @@ class Host:
 
     def set(self, t: float, y: Any) -> None:
         self.run.arrays["y"][:] = y
-        self.run.memory.evaluation.stage = records.NOTHING
+        self.run.memory.evaluation.stage = NOTHING
         assert self.run.call("evaluate", t) == failures.REACHED
 
     def indicators(self) -> Any:

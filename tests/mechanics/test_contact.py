@@ -157,6 +157,33 @@ def test_a_box_exactly_at_its_cone_stops_and_stays() -> None:
     assert result["box.x"][-1] == pytest.approx(-0.15 * stop, abs=3e-5)
 
 
+def box_in_equilibrium_at_its_cone() -> Multibody:
+    """A box that starts pitched, so that its four corners carry its weight and the moment of friction."""
+    model, slope, arm = box_on_slope(1.0, 0.0), math.atan(0.5), 0.18
+    weight, pull = GRAVITY * math.cos(slope) / 4.0, GRAVITY * math.sin(slope) / 4.0
+    loads = [weight + sign * pull * 0.05 / arm for sign in (1.0, -1.0)]
+    front, rear = [(3.0 * load / (4.0 * 1e8 * math.sqrt(0.02))) ** (2.0 / 3.0) for load in loads]
+    pitch = (front - rear) / (2.0 * arm)
+    model["box_joint"].q = [
+        math.cos(pitch / 2), 0, math.sin(pitch / 2), 0, 0, 0, 0.05 - 0.5 * (front + rear),
+    ]  # fmt: skip
+    return model
+
+
+def test_a_box_in_equilibrium_exactly_at_its_cone_stays() -> None:
+    result = box_in_equilibrium_at_its_cone().simulate(until=5.0, accuracy=1e-8)
+    assert np.ptp(result["box.x"]) < 1e-10
+    assert abs(result["box.vx"][-1]) < 1e-12
+
+
+def test_exactly_at_the_cone_an_impulse_is_neither_lost_nor_gained() -> None:
+    """A box that is put down level pitches first; then its weight and its friction are in balance."""
+    result = box_on_slope(1.0, 0.0).simulate(until=5.0, accuracy=1e-8)
+    speeds = result["box.vx"][result.time > 0.1]
+    assert 1e-4 < speeds[-1] < 3e-4
+    assert np.ptp(speeds) < 1e-9
+
+
 @pytest.mark.parametrize("speed", [-0.3, 0.0])
 def test_a_block_exactly_at_its_cone_stops_and_stays(speed: float) -> None:
     slope = math.atan(0.5)
@@ -181,6 +208,26 @@ def test_a_spinning_ball_that_bounces_gains_no_energy(static: float) -> None:
     assert (elastic - np.minimum.accumulate(elastic)).max() < 1e-9
     assert elastic[0] - elastic[-1] > 0.1
     assert len(regimes(result)) > 10
+
+
+def test_a_ball_that_bounces_slides_and_rolls_accounts_for_its_energy() -> None:
+    """Kinetic, that of its weight, of Hertz and what is dissipated, each by its own formula."""
+    model = ball_on_floor(
+        1e7, 0.3, [0, -10.0, 2.0, 2.0, 0, 0], static_friction=0.3, dynamic_friction=0.25, restitution=0.7,
+    )  # fmt: skip
+    names = ["ball.*", "floor.*", "energy.*"]
+    result = model.simulate(until=3.0, accuracy=1e-9, output_interval=1e-3, signals=names)
+    speed2 = sum(result[f"ball.v{axis}"] ** 2 for axis in "xyz")
+    spin2 = sum(result[f"ball.w{axis}"] ** 2 for axis in "xyz")
+    depth = np.maximum(RADIUS - result["ball.z"], 0.0)
+    held = 0.5 * speed2 + 0.5 * SOLID * spin2 + GRAVITY * result["ball.z"]
+    held = held + 8.0 / 15.0 * 1e7 * math.sqrt(RADIUS) * depth**2.5
+    assert abs(held + result["floor.dissipated_energy"] - held[0]).max() < 1e-6 * held[0]
+    assert held[0] - held[-1] > 1.0
+    assert result["floor.regime"][-1] == 1
+    assert result["ball.wy"][-1] * RADIUS == pytest.approx(result["ball.vx"][-1], abs=1e-9)
+    # What slid turned its angular momentum about the ground into rolling.
+    assert result["ball.vx"][-1] == pytest.approx((2.0 - 0.4 * 10.0 * RADIUS) / 1.4, rel=1e-3)
 
 
 def test_two_equal_contacts_in_one_point_hold_like_one() -> None:
@@ -257,6 +304,39 @@ def test_a_block_on_a_slope_stops_sticks_and_slides_back(
     stick = 1 if math.tan(slope) < static else 2
     assert regimes(result)[-1][1] == stick
     assert abs(result["energy.residual"]).max() < 1e-8
+
+
+def slides_back(static: float, dynamic: float, modulus: float, slope: float, until: float) -> Any:
+    """Times of a stop and of breaking loose, place and speed of a block of 1 kg thrown up at 1 m/s.
+
+    Its bristle turns round critically damped: with omega^2 = k_t / m and a start at rest under the
+    acceleration A, its load is that of before plus m A (1 - exp(-omega t)), its speed A t exp(-omega t).
+    """
+    down, hold = GRAVITY * math.sin(slope), GRAVITY * math.cos(slope)
+    omega = math.sqrt(4 * 0.7 / 1.7 * modulus * math.sqrt(RADIUS * rest_depth(modulus, hold)))
+    start = down + dynamic * hold
+    stop = 1.0 / start
+    turned = -math.log(1.0 - (static * (1.0 + 1e-6) + dynamic) * hold / start)
+    speed = start * turned * math.exp(-turned) / omega
+    place = -0.5 * stop + start / omega**2 * (1.0 - (1.0 + turned) * math.exp(-turned))
+    rest, then = until - stop - turned / omega, down - dynamic * hold
+    return stop, stop + turned / omega, place + speed * rest + 0.5 * then * rest**2, speed + then * rest
+
+
+@pytest.mark.parametrize(("static", "dynamic"), [(0.3, 0.2), (0.2, 0.2), (0.3, 0.3)])
+@pytest.mark.parametrize("modulus", [1e7, 1e9, 1e11])
+def test_a_block_slides_back_as_late_as_its_bristle_turns(
+    static: float, dynamic: float, modulus: float
+) -> None:
+    slope = math.radians(20.0)
+    result = block(slope, -1.0, static, dynamic, modulus).simulate(until=1.0, accuracy=1e-8)
+    stop, loose, place, speed = slides_back(static, dynamic, modulus, slope, 1.0)
+    assert regimes(result)[-2:] == [(pytest.approx(stop, abs=1e-9), 1), (pytest.approx(loose, abs=1e-9), 2)]
+    assert result["ball.x"][-1] == pytest.approx(place, rel=1e-8)
+    assert result["ball.vx"][-1] == pytest.approx(speed, rel=1e-8)
+    if static == dynamic:  # What the bristle gives and takes is equal, whatever its stiffness.
+        coulomb = GRAVITY * (math.sin(slope) - dynamic * math.cos(slope)) * (1.0 - stop)
+        assert result["ball.vx"][-1] == pytest.approx(coulomb, rel=1e-6)
 
 
 def test_a_push_that_grows_breaks_the_contact_at_the_static_friction() -> None:

@@ -414,8 +414,8 @@ def test_a_co_simulation_says_what_it_is_and_its_result_is_pickled() -> None:
 
 
 def test_the_kit_comes_with_the_package() -> None:
-    run_source("import cosim\ncosim.kit.shown")
-    assert "kit" in dir(cosim) and cosim.kit.shown is not None
+    run_source("import cosim\ncosim.kit.quote")
+    assert "kit" in dir(cosim) and cosim.kit.quote is not None
 
 
 def test_the_value_of_a_measure_is_found_by_both_of_its_names() -> None:

@@ -112,6 +112,31 @@ def test_checkpoint_and_resume(with_balls: Path, capsys: pytest.CaptureFixture[s
     ]
 
 
+@pytest.mark.parametrize(
+    ("until", "output", "status", "text"),
+    [
+        ("0.7", "ball.csv", 0, "the run had ended at t = 0.7 s: nothing is left to do"),
+        ("0.7", "none.csv", 2, "--resume: half.state was made at t = 0.7 s, and the run ends at 0.7 s"),
+        ("0.3", "ball.csv", 2, "and the run ends at 0.3 s: name a later end with --until"),
+        ("0.3", "none.csv", 2, "and the run ends at 0.3 s: name a later end with --until"),
+        ("700.1 ms", "ball.csv", 0, "results go on behind those up to t = 0.7 s"),
+    ],
+)
+def test_resuming_at_the_end(
+    until: str, output: str, status: int, text: str, with_balls: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "ball.toml", "-q", "--until", "0.7", "--checkpoint", "half.state"]) == 0
+    before = (with_balls / "ball.csv").read_bytes()
+    words = ["run", "ball.toml", "--until", until, "--resume", "half.state", "-o", output]
+    assert main(words) == status
+    assert text in capsys.readouterr().err
+    assert not (with_balls / "none.csv").exists()
+    if until != "700.1 ms":
+        assert (with_balls / "ball.csv").read_bytes() == before
+    else:
+        assert cosim.read_result(with_balls / "ball.csv").time[-1] == pytest.approx(0.7001)
+
+
 def test_results_of_a_resumed_run_go_on_behind_those_before(
     with_balls: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

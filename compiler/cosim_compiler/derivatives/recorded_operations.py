@@ -177,7 +177,7 @@ def _where_picked(place: str, number: int, count: int) -> Rule:
 
 
 def _negated(weight: str) -> str:
-    """With the other sign; of a number the number."""
+    """The text of a weight with the other sign; a number is negated here."""
     if is_number(weight.strip("()")):
         return f"({-float(weight.strip('()'))!r})"
     return f"(-{weight})"

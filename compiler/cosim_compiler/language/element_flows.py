@@ -304,7 +304,7 @@ class _Follower:
         raise UnclearError("a loop does not settle")
 
     def turn(self, body: Sequence[Statement], state: Any, outcomes: Outcomes) -> State | None:
-        """One turn of a loop; the state in which the next one begins."""
+        """Follow one turn of a loop; the state in which the next turn begins, None where none does."""
         states = self.block(body, state)
         going_on = [states[kind] for kind in (NORMAL, CONTINUE) if kind in states]
         for kind in (BREAK, RETURN):

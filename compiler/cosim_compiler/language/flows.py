@@ -67,7 +67,7 @@ class _Flows:
         return sum(map(len, tables)) + len(self.sources)
 
     def closed(self) -> dict[Element, set[Element]]:
-        """Without detours over results that are read again."""
+        """Of each element all elements it depends on, also by way of results that are read again."""
         sources_of = {to: set(sources) | self.leaving for to, sources in self.sources.items()}
         changed = True
         while changed:

@@ -149,7 +149,7 @@ class _Walk:
         return None if isinstance(node, (ast.Return, ast.Raise)) else reaching
 
     def _attempt(self, node: ast.Try, reaching: Reaching) -> Reaching | None:
-        """What is caught may have been raised at any place of the body."""
+        """Follow a `try`: its handlers begin with what any statement of the body may have stored."""
         end = self.block(node.body, dict(reaching))
         caught = dict(reaching)
         for statement in node.body:

@@ -108,7 +108,7 @@ class Places(Walk):
         return written_after
 
     def attempt(self, node: form.Try, written: Written) -> Written | None:
-        """Nothing in a ``try`` is certain: a statement before it may raise."""
+        """Follow a ``try``: nothing in it is certain, because a statement before it may raise."""
         before, self.is_certain = self.is_certain, False
         written_after = super().attempt(node, written)
         self.is_certain = before

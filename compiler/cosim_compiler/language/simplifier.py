@@ -106,7 +106,7 @@ class Simplifier:
         return all(self._changes_nothing(node) for node in form.walk(value) if isinstance(node, Expression))
 
     def _without_unread(self, body: Sequence[Statement], read: set[str]) -> tuple[Statement, ...]:
-        """Without assignments that nothing reads and that do nothing else; the same object where all stay."""
+        """The statements without assignments that nothing reads; the same object if all of them stay."""
         statements: list[Statement] = []
         for statement in body:
             is_unread = isinstance(statement, form.Assign) and statement.name not in read

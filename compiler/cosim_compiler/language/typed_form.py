@@ -513,7 +513,7 @@ def _names_of_parts(kind: Any) -> tuple[str, ...]:
 
 
 def walk(*nodes: Expression | Statement) -> Iterator[Expression | Statement]:
-    """All expressions and statements in some, themselves first."""
+    """These nodes and all expressions and statements inside them, outer ones first."""
     left = list(reversed(nodes))
     while left:
         node = left.pop()

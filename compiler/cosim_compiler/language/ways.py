@@ -91,11 +91,11 @@ class Walk:
         self.loops: list[tuple[list[Written], list[Written]]] = []  # where breaks and continues leave
 
     def into(self, parts: dict[str, Part], values: dict[str, Any]) -> Walk:
-        """What goes through a helper that is given these."""
+        """The walk through a helper that is called with these parts and values."""
         return Walk(parts, values, self.sizes, self.depth + 1)
 
     def through(self, function: Function, written: Written) -> Ways:
-        """All ways through a function that begins with these elements written."""
+        """Follow a function that begins with these elements written; all ways through it."""
         end = self.block(function.body, written)
         if end is not None:
             tree = definition_of(function.author)
@@ -149,7 +149,7 @@ class Walk:
         return written
 
     def branches(self, node: form.If, written: Written) -> Written | None:
-        """Both branches; afterwards a value is known where both agree."""
+        """Follow both branches of an `if`; a value stays known where both branches agree on it."""
         begin = dict(self.known_values), dict(self.parts)
         yes = self.block(node.body, dict(written))
         values, parts_of_views = self.known_values, self.parts
@@ -347,7 +347,7 @@ class Walk:
             self.ways.early.setdefault(part.result, (min(elements), self.line))
 
     def all_in(self, node: Expression, written: Written) -> Written:
-        """All results that an expression mentions count as written."""
+        """Add all results that an expression mentions to the written elements."""
         for expression in walk(node):
             part = self.parts.get(expression.name) if isinstance(expression, form.Variable) else None
             if part is not None:

@@ -295,7 +295,7 @@ class LoweredWriter(c99.FunctionWriter):
         return super().reads_memory(node) or self._computes(node)
 
     def is_short(self, node: Expression, text: str) -> bool:
-        """What calls compute is not computed twice."""
+        """Whether an expression may be printed twice: not if it holds a call that computes something."""
         return super().is_short(node, text) and not self._computes(node)
 
     def _computes(self, node: Expression) -> bool:
@@ -326,7 +326,7 @@ class LoweredWriter(c99.FunctionWriter):
         return super()._section(node)
 
     def _calllinked(self, node: form.CallLinked) -> str:
-        """What is raised is in the result."""
+        """Print a call of a linked function; its result is also the status of what it raises."""
         first = node.arguments[0]
         if isinstance(first, Constant) and first.type is WHOLE and first.value in self.calls.numbered:
             return self._known(node, self.calls.numbered[first.value])

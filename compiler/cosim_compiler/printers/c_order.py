@@ -115,7 +115,7 @@ class OrderedWriter(ABC):
 
 
 def bracketed(text: str) -> str:
-    """In brackets, where it is more than a term."""
+    """The text of an expression, in brackets unless it is a single term."""
     return text if is_term(text) else f"({text})"
 
 

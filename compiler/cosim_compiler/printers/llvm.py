@@ -263,7 +263,7 @@ class FunctionWriter(ValueWriter):
         self.at(end)
 
     def turn(self, label: str, body: Sequence[Statement], end: str, next_turn: str) -> None:
-        """One turn of a loop, and the way to the next."""
+        """Print one turn of a loop and the branch to the next one."""
         self.at(label)
         self.loops.append((end, next_turn))
         self.block(body)

@@ -58,7 +58,7 @@ class Lines:
         )
 
     def text(self) -> list[str]:
-        """All descriptions."""
+        """The metadata nodes that describe files, functions and lines; none where lines are not shown."""
         if not self.shown:
             return []
         return [*HEAD, *(f"!{number} = {text}" for text, number in self._numbers.items())]

@@ -73,7 +73,7 @@ class ValueWriter:
         self.is_live = False
 
     def at(self, label: str) -> None:
-        """What follows stands at a label."""
+        """Begin a basic block at a label."""
         self.lines.append(f"{label}:")
         self.is_live = True
         self.here = label

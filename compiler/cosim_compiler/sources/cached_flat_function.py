@@ -102,7 +102,7 @@ class Origins:
         yield from ((["name", name], known) for name, known in self.names.items() if is_bundle(known))
 
     def _path_of_kind(self, wanted: Kind) -> Path | None:
-        """Of a class, or of the view of which a helper is given what it mentions."""
+        """The path to a class, or to a view that has all that a wanted view mentions; None without one."""
         for path, kind in self._kinds():
             if kind is wanted or (
                 isinstance(kind, View)

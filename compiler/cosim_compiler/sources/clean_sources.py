@@ -34,7 +34,7 @@ LARGEST = 1 << 20
 
 
 class _Source:
-    """By keys of the functions of one text that have no faults: what was read from them, or None."""
+    """The facts of the functions of one text that have no faults, by their keys."""
 
     def __init__(self, digest: str) -> None:
         self.digest = digest

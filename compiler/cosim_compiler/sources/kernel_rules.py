@@ -149,7 +149,7 @@ class _Checked:
 
     @staticmethod
     def _skipped(node: ast.AST) -> ast.AST | None:
-        """What below a node is said with the node itself."""
+        """The child of a node that is checked together with the node itself; None if there is none."""
         if isinstance(node, ast.Attribute) and isinstance(_root(node), ast.Name):
             return node.value
         if isinstance(node, ast.AnnAssign):

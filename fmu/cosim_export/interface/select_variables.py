@@ -165,7 +165,7 @@ def _is_known(variable: FmuVariable) -> bool:
 
 
 def _places(system: cosim.System, variable: FmuVariable) -> set[tuple[str, int]]:
-    """Where it lies that others read; an input is read from a copy, angles are those of a rotation matrix."""
+    """The places (array, offset) that others read: of an input its value in d, of an angle its rotation."""
     if variable.causality == "input":
         slot = system.written_slot(variable.path)
         return {(slot.array, slot.offset)}

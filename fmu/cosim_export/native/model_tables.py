@@ -17,15 +17,19 @@ from cosim.kit import (
     GROWING_TANGENTS,
     REACHED,
     REASONS,
+    SAME_TIME,
     SENTENCES,
     STEPPED,
     TERMINATED,
     CarryNotes,
+    Clock,
+    Options,
+    PlacesHeader,
     Ring,
     StepCode,
     StepFailure,
+    evaluation,
     place_in,
-    records,
 )
 from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
@@ -60,18 +64,18 @@ ENTRY_POINTS = (*EXPORTED, "frame_angles", "turned_frame", "tangents", "adjoints
 
 
 PLACES = {
-    "given_meeting": place_in(records.Options, "meeting"),
-    "clock_time": place_in(records.Clock, "time"),
-    "clock_jumped": place_in(records.Clock, "jumped"),
-    "clock_next_event": place_in(records.Clock, "next_event"),
-    "clock_changed": place_in(records.Clock, "states_changed"),
-    "places_stage": place_in(records.PlacesHeader, "evaluation.stage"),
-    "places_needed": place_in(records.PlacesHeader, "failure.needed"),
-    "places_halts": place_in(records.PlacesHeader, "course.halts"),
-    "places_entry": place_in(records.PlacesHeader, "failure.handler"),
-    "places_most": place_in(records.PlacesHeader, "course.most_steps"),
-    "nothing": records.NOTHING,
-    "restored": records.RESTORED,
+    "given_meeting": place_in(Options, "meeting"),
+    "clock_time": place_in(Clock, "time"),
+    "clock_jumped": place_in(Clock, "jumped"),
+    "clock_next_event": place_in(Clock, "next_event"),
+    "clock_changed": place_in(Clock, "states_changed"),
+    "places_stage": place_in(PlacesHeader, "evaluation.stage"),
+    "places_needed": place_in(PlacesHeader, "failure.needed"),
+    "places_halts": place_in(PlacesHeader, "course.halts"),
+    "places_entry": place_in(PlacesHeader, "failure.handler"),
+    "places_most": place_in(PlacesHeader, "course.most_steps"),
+    "nothing": evaluation.NOTHING,
+    "restored": evaluation.RESTORED,
     "reached": REACHED,
     "terminated": TERMINATED,
     "full": GROW,
@@ -350,7 +354,7 @@ def _failures(program: Program) -> dict[int, tuple[str, int | None, Sequence[str
     failures: dict[int, tuple[str, int | None, Sequence[str]]] = {}
     for cls in StepFailure.__subclasses__():
         if cls.number >= FAILED:
-            place = place_in(records.PlacesHeader, f"failure.{cls.about}") if cls.about else None
+            place = place_in(PlacesHeader, f"failure.{cls.about}") if cls.about else None
             failures[cls.number] = (SENTENCES[cls.number].rstrip("."), place, names.get(cls.about, ()))
     return failures
 
@@ -404,7 +408,7 @@ def _model(
         "history_room": str(history_room),
         "history_free": str(plan_of(program).room),
         "given": str(names.index("numbers")),
-        "same_time": c_real(records.SAME_TIME),
+        "same_time": c_real(SAME_TIME),
         **{name: str(number) for name, number in PLACES.items()},
     }
     tables: dict[str, Sized] = {

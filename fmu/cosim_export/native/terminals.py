@@ -102,7 +102,7 @@ def _is_effort(array: FmuArray) -> bool:
 def _of_body(
     system: cosim.System, body: str, shown: Shown, table: Mapping[str, tuple[int, str]]
 ) -> Iterator[tuple[str, int, FmuArray]]:
-    """What is shown of a body: the letter, which of three numbers, and the variable; scalars alone."""
+    """The scalar variables of a body that are shown: letter of the quantity, index 0 to 2, variable."""
     slots = {name: system.variables.get(f"{body}.{name}") for name in table}
     for name, (first, letter) in table.items():
         variable = slots[name]

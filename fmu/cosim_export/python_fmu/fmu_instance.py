@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim.kit import Registry, records, use_registry
+from cosim.kit import SAME_TIME, Registry, use_registry
 from cosim_export.interface.fmu_exporter import first_state
 from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
@@ -128,7 +128,7 @@ class FmuInstance:
             self.simulator.finish()
             self.mode = STOPPED
             return self._stop_message
-        target, within = time + size, records.SAME_TIME * size
+        target, within = time + size, SAME_TIME * size
         if target > self.state.time:
             if self._runs_python:  # else this is left out: it takes as long as a short step
                 with use_registry(self.registry):

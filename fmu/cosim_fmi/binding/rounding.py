@@ -32,7 +32,7 @@ def restore_rounding(at):
 
 
 def round_as_before(at):
-    """For libraries of C, where a call has to return something: the same, and 0."""
+    """Restore the rounding mode and return 0, for callers in C that need a result."""
     restore_rounding(at)
     return 0
 

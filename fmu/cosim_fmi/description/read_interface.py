@@ -222,7 +222,7 @@ class _Reading:
         }
 
     def _feedthrough(self) -> tuple[dict[str, frozenset[str]] | None, frozenset[str]]:
-        """For each output its inputs, and the outputs for which that is only assumed."""
+        """The inputs that each output depends on (None: none declares any); outputs that declare none."""
         dependencies = _dependencies(self.read.outputs, self.inputs, self.names)
         dependencies |= {
             name: self.inputs & {*v.direct_dependencies}

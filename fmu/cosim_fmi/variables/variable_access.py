@@ -140,7 +140,7 @@ def _call_layouts(elements: Sequence[Element]) -> dict[str, CallLayout]:
 
 
 def _call_layout(elements: Sequence[tuple[int, Element]]) -> CallLayout:
-    """One call for numbered variables of one type."""
+    """The layout of one call that reads or writes numbered variables of one type."""
     if all(element.size == 1 for _, element in elements):
         references = [element.reference for _, element in elements]
         places = [ValuePlace(number, i, element.sign) for i, (number, element) in enumerate(elements)]

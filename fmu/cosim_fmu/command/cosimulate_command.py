@@ -100,7 +100,7 @@ class CosimulateCommand(cosim.Command):
             check_is_own(sink, target)
         checkpoint = _checkpoint(arguments)
         streams = _may_stream(arguments) and is_streamed(sink, target, count_steps(loop, until))
-        _check_further_files(arguments)
+        _check_further_files(loop, arguments)
         _resume(loop, arguments)
         if not streams:
             check_target(target)
@@ -305,10 +305,10 @@ def _derivative_paths(arguments: argparse.Namespace) -> list[str]:
     return [path.strip() for path in (arguments.derivatives or "").split(",") if path.strip()]
 
 
-def _check_further_files(arguments: argparse.Namespace) -> None:
+def _check_further_files(loop: CoSimulation, arguments: argparse.Namespace) -> None:
     """Refuse a picture or a table of errors that cannot be written, before the run."""
     if arguments.plot is not None:
-        check_picture(arguments.plot)
+        check_picture(arguments.plot, loop)
     if arguments.coupling is not None:
         check_target(arguments.coupling)
 

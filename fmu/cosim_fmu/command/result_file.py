@@ -9,7 +9,7 @@ import cosim
 from cosim.kit import result_sink, space_warning
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.command.run_summary import shortened
-from cosim_master.coupling.coupling import CommunicationPoints
+from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.recording.recorder import Recorder
 
 PARQUET = ".parquet"
@@ -79,9 +79,13 @@ def is_streamed(sink: cosim.ResultSink, target: Path, steps: int) -> bool:
     return can_stream and steps > LONG_RUN and (target.is_file() or not target.exists())
 
 
-def check_picture(target: Path) -> None:
-    """Refuse a picture that cannot be written, before the run: `CosimError`, `ModelError`."""
+def check_picture(target: Path, loop: CoSimulation) -> None:
+    """Refuse a picture that cannot be written, or has nothing to show, before the run: `CosimError`."""
     endings = cosim.registry().get("result_sink", PICTURE).suffixes
     if target.suffix.lower() not in endings:
         raise cosim.CosimError(f"{target}: the name of a picture ends in {', '.join(endings)}")
     check_target(target)
+    recorder = _recorder(loop)
+    if set(recorder.paths) == set(recorder.texts):
+        found = f"are text: {shortened(recorder.texts)}" if recorder.texts else "are none"
+        raise cosim.ModelError.of(str(target), f"a picture shows numbers, and the recorded signals {found}")

@@ -8,22 +8,21 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import cosim
-from cosim.kit import ClosedAttributes, path_below, seconds
+from cosim.kit import ClosedAttributes, path_below, read_seconds
 from cosim_fmu.scenario.scenario_changes import NAME, make_changes
 from cosim_fmu.scenario.scenario_participants import NAME as FED
 from cosim_fmu.scenario.scenario_participants import fed_inputs, make_participant, python_file
 from cosim_fmu.scenario.scenario_variant import flat, lay_over, read_parameters
 from cosim_master.coupling.connection import KEYS, Connection
-from cosim_master.coupling.coupling import (
+from cosim_master.coupling.coupling import Coupling, file_paths
+from cosim_master.coupling.errors import WiringProblem, either, problem
+from cosim_master.coupling.run_settings import (
     INSIDE,
     CommunicationPoints,
-    Coupling,
     RunOptions,
-    file_paths,
     only_experiment,
     step_of,
 )
-from cosim_master.coupling.errors import WiringProblem, either, problem
 from cosim_master.participants.isolation import DECLARED, Isolation
 from cosim_master.recording.recorder import Recorder
 from cosim_toml.toml_file import TomlFile
@@ -437,7 +436,7 @@ class Scenario(ClosedAttributes):
                 self.decimation = decimation
         elif "interval" in output:
             try:
-                self.interval = seconds(output["interval"], "")
+                self.interval = read_seconds(output["interval"], "")
             except cosim.ModelError as error:
                 self._report(("output", "interval"), error.problems[0].text)
 

@@ -10,7 +10,7 @@ import cosim
 from cosim_fmu.scenario import scenario, scenario_changes, scenario_participants
 from cosim_master.abilities import LOG_LEVELS
 from cosim_master.coupling import connection
-from cosim_master.coupling.coupling import INSIDE
+from cosim_master.coupling.run_settings import INSIDE
 from cosim_master.participants.python_participant import REFERENCE
 from cosim_workbench.contracts import FileSchema
 

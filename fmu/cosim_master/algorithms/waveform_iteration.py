@@ -184,7 +184,7 @@ class InterfaceNewton(WaveformIteration):
         memory.counts[layout.KIND] = layout.NEWTON
 
     def derive(self, exchange: Exchange) -> None:
-        """What passes through the participants directly is the Jacobian, where they all tell it."""
+        """Take the Jacobian from the direct feedthrough of the participants, if all can differentiate."""
         through = exchange.derivatives()
         if through is None or not np.any(through):  # without feedthrough they say nothing of a step
             return

@@ -157,7 +157,7 @@ def _class(file: Any, feedthrough: str) -> type[ModelExchangeFmu]:
     follows = _follows(inputs, outputs, description.feedthrough, json.loads(feedthrough))
 
     def reading(name: str) -> tuple[list[str], bool]:
-        """What is alike of outputs that are read at once."""
+        """What outputs that are read at once share: the inputs, and whether values need conversion."""
         return follows[name], not _is_plain(interface.elements[name])
 
     outputs.sort(key=reading)
@@ -260,7 +260,7 @@ def _follows(
 
 
 def _option(kind: str, start: Any, items: Mapping[str, int] | None, about: str) -> Any:
-    """Of a parameter that is not a real number; an enumeration is one of the names of its items."""
+    """The option for a parameter that is not real; an enumeration offers the names of its items."""
     names = {value: name for name, value in (items or {}).items()}
     if len(names) == len(items or {}) and start in names:
         return cosim.option(names[start], choices=tuple(names.values()), description=about)

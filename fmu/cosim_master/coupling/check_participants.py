@@ -11,9 +11,9 @@ import numpy as np
 
 import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable, accuracy_fault
-from cosim_master.coupling.coupling import CommunicationPoints
 from cosim_master.coupling.errors import WiringProblem, problem
 from cosim_master.coupling.ports import Descriptions, find_port, with_article
+from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.coupling.unit_conversion import Quantity
 
 SAME = 1e-9

@@ -49,7 +49,7 @@ class Connection:
 
     @classmethod
     def of(cls, written: Any) -> Connection:
-        """From ``"plant.felt -> controller.speed"``, a pair of names, a table (`KEYS`) or a Connection.
+        """The connection that ``"plant.felt -> controller.speed"``, a pair or a table (`KEYS`) describes.
 
         Raises
         ------

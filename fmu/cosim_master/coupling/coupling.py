@@ -1,263 +1,22 @@
-"""The data of a coupling: what it consists of, when it exchanges values, and what a run of it records."""
+"""Participants and their connections, checked and ordered."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 import cosim
-from cosim.kit import (
-    DefaultExperiment,
-    FeedthroughLoop,
-    ParticipantDescription,
-    common_resolution,
-    rational_time,
-    seconds,
-    shortest_interval,
-    tick_time,
-)
+from cosim.kit import FeedthroughLoop, ParticipantDescription
 from cosim_master.abilities import HasFile
-from cosim_master.coupling.errors import WiringProblem, either, problem
+from cosim_master.coupling.derived_signal import DerivedSignal
 from cosim_master.coupling.link import Link
-
-EXACT = 2.0**53
-
-
-@dataclass(frozen=True)
-class CommunicationPoints:
-    """The points ``start + i * step``, the last one clipped to `until`.
-
-    Start and step are rational numbers (0.3 is 3/10, as for ``cosim.every``), and every point is the double
-    nearest to ``start + i * step``: points and ticks that meet on paper are one time. A last step that would
-    be shorter than a billionth of `step` is rounding and is not made, unless it is the only one.
-
-    Parameters
-    ----------
-    start : float
-        s.
-    until : float
-        s, at least `start`.
-    step : float
-        s, greater than 0.
-
-    Raises
-    ------
-    ModelError
-        When these numbers make no sense, or more steps than can be counted exactly.
-
-    Examples
-    --------
-    >>> points = CommunicationPoints(0.0, 1.0, 0.3)
-    >>> points.count, [points.time(i) for i in range(points.count + 1)]
-    (4, [0.0, 0.3, 0.6, 0.9, 1.0])
-    """
-
-    start: float
-    until: float
-    step: float
-
-    def __post_init__(self) -> None:
-        problems = []
-        shortest = shortest_interval(self.start, self.until)
-        if not (math.isfinite(self.step) and self.step > 0.0):
-            problems.append(
-                cosim.Problem("step", f"is {self.step!r} s, needs a finite number greater than 0")
-            )
-        if not math.isfinite(self.start):
-            problems.append(cosim.Problem("start", f"is {self.start!r} s, needs a finite number"))
-        if not (math.isfinite(self.until) and self.until >= self.start):
-            text = f"is {self.until!r} s, needs a finite number, at least the start ({self.start:g} s)"
-            problems.append(cosim.Problem("until", text))
-        if not problems and not (self.until - self.start) / self.step < 2.0**53:
-            problems.append(cosim.Problem("step", f"is {self.step!r} s: too small for {self.until:g} s"))
-        elif not problems and self.step < min(shortest, self.until - self.start):
-            text = (
-                f"is {self.step!r} s, where times up to {self.until:g} s cannot tell points closer than "
-                f"{shortest:g} s apart: give more, or start nearer to 0 s"
-            )
-            problems.append(cosim.Problem("step", text))
-        if not problems and not self.grid[-1]:
-            text = (
-                f"is {self.step!r} s, which cannot be counted from {self.start!r} s on in one resolution of "
-                "64 bits: give times with fewer decimals"
-            )
-            problems.append(cosim.Problem("step", text))
-        if problems:
-            raise cosim.ModelError(problems)
-
-    @cached_property
-    def grid(self) -> NDArray[np.int64]:
-        """For `tick_time`: whole and rest of the start, of the step, and the resolution, 0 if none fits."""
-        whole, rest, of_start = rational_time(self.start)
-        length, more, of_step = rational_time(self.step)
-        common = common_resolution(of_start, of_step) if of_start and of_step else 0
-        if not common:
-            return np.zeros(5, dtype=np.int64)
-        scaled = whole, rest * (common // of_start), length, more * (common // of_step), common
-        return np.array(scaled, dtype=np.int64)
-
-    @cached_property
-    def count(self) -> int:
-        """Number of steps."""
-        exact = (self.until - self.start) / self.step
-        nearest = max(round(exact), 1 if exact > 0.0 else 0)
-        return nearest if abs(exact - nearest) <= 1e-9 + 1e-15 * exact else math.ceil(exact)
-
-    def time(self, index: int) -> float:
-        """The communication point `index`, s; index `count` is exactly `until`."""
-        return tick_time(index, *self.grid.tolist()) if index < self.count else self.until
-
-    def times(self, first: int, last: int) -> NDArray[np.float64]:
-        """The communication points `first` … `last` - 1, the same numbers as `time` gives.
-
-        Returns
-        -------
-        ndarray, shape (last - first,), s
-        """
-        whole, rest, length, more, resolution = self.grid.tolist()
-        least, each = whole * resolution + rest, length * resolution + more
-        if resolution < EXACT and abs(least) + max(last, 1) * each < EXACT:
-            points = (least + each * np.arange(first, last)) / float(resolution)
-        else:
-            points = np.array([tick_time(i, *self.grid.tolist()) for i in range(first, last)])
-        if first <= self.count < last:
-            points[self.count - first :] = self.until
-        return points
-
-
-STEPS = 1000
-"""Steps of a default experiment that does not say how long they are."""
-STEP = 1e-3
-"""s, where nothing says it."""
-
-
-def only_experiment(descriptions: Mapping[str, ParticipantDescription]) -> DefaultExperiment:
-    """The default experiment of the only participant that has one; an empty one where there are several.
-
-    Values over time take part in the run of another participant and do not count.
-    """
-    experiments = [
-        d.default_experiment
-        for d in descriptions.values()
-        if d.default_experiment.count(None) < 4 and not d.over_time
-    ]
-    others = [d for d in descriptions.values() if not d.over_time]
-    return experiments[0] if len(experiments) == 1 == len(others) else DefaultExperiment()
-
-
-def step_of(experiment: DefaultExperiment) -> float:
-    """The communication step, s."""
-    if experiment.step is not None:
-        return experiment.step
-    if experiment.stop is None:
-        return STEP
-    return (experiment.stop - (experiment.start or 0.0)) / STEPS
-
-
-INSIDE = ("nothing", "events", "steps")
-"""The kinds of points between communication points that a run can record."""
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """What is recorded, and how long a run may take; of a scenario what its file says.
-
-    Attributes
-    ----------
-    record : sequence of str or None
-        Paths and patterns; None for outputs and what is connected.
-    inside : str
-        The values that are recorded between the communication points.
-    interval : float, str or None
-        Between two recorded communication points, s.
-    decimation : int
-        Each so many communication points one is recorded; what counts where there is no interval.
-    time_limit : float or None
-        The limit of wall time, s.
-    """
-
-    record: Sequence[str] | None = None
-    inside: str = "events"
-    interval: float | str | None = None
-    decimation: int = 1
-    time_limit: float | None = None
-
-    def given(self, **options: Any) -> RunOptions:
-        """These options, replaced by those that are not None."""
-        return replace(self, **{name: value for name, value in options.items() if value is not None})
-
-    def every(self, step: float) -> int:
-        """How many communication steps (s) lie between two recorded points.
-
-        Raises
-        ------
-        ModelError
-            The interval is not a multiple of the step.
-        """
-        if self.interval is None:
-            return self.decimation
-        interval = seconds(self.interval, "output.interval")
-        multiple = interval / step
-        if not 1.0 - 1e-9 <= multiple < 2.0**53 or abs(multiple - round(multiple)) > 1e-9 * multiple:
-            text = f"is {interval:g} s, needs a multiple of the communication step, {step:g} s"
-            raise cosim.ModelError([problem(("output", "interval"), text)])
-        return round(multiple)
-
-    def faults(self, step: float) -> list[WiringProblem]:
-        """The problems of these options with a communication step (s)."""
-        problems = []
-        if self.inside not in INSIDE:
-            problems.append(problem(("output", "inside"), f"is {self.inside!r}, needs {either(INSIDE)}"))
-        try:
-            self.every(step)
-        except cosim.ModelError as error:
-            problems += [problem(("output", "interval"), fault.text) for fault in error.problems]
-        return problems
+from cosim_master.coupling.run_settings import RunOptions
 
 
 def file_paths(participants: Mapping[str, Any]) -> dict[str, Path | None]:
     """For each participant its file, None where there is none."""
     return {name: p.path if isinstance(p, HasFile) else None for name, p in participants.items()}
-
-
-@dataclass(frozen=True)
-class DerivedSignal:
-    """A signal of a connector of a system: a variable of a participant, mapped and scaled.
-
-    Attributes
-    ----------
-    port : tuple of (str, str)
-        Participant and variable.
-    unit : str
-    factor, offset : float
-    table : mapping of int to int
-        Values that are no real numbers with their replacements, before factor and offset.
-    """
-
-    port: tuple[str, str]
-    unit: str = "1"
-    factor: float = 1.0
-    offset: float = 0.0
-    table: Mapping[int, int] = field(default_factory=dict, hash=False)
-
-    def of(self, given: NDArray[Any]) -> NDArray[Any]:
-        """The values of the signal from those of the variable; without a conversion they keep their type."""
-        is_scaled = (self.factor, self.offset) != (1.0, 0.0)
-        if not self.table and not is_scaled:
-            return given
-        values = given.astype(np.float64)
-        for source, target in self.table.items():
-            values[given == source] = target
-        if is_scaled:
-            return self.factor * values + self.offset
-        return values != 0.0 if given.dtype == np.bool_ and set(self.table.values()) <= {0, 1} else values
 
 
 class Coupling:
@@ -273,6 +32,8 @@ class Coupling:
         The connections that pass a value once, in initialization.
     joint : JointSystem or None
         The participants that are solved as one system.
+    inner_links : list of Link
+        The connections between these participants.
     bonds : list of (Link, Link)
     order : list of str
         In which the participants are stepped.
@@ -313,6 +74,7 @@ class Coupling:
     links: list[Link]
     parameter_links: list[Link]
     joint: Any
+    inner_links: list[Link]
     bonds: list[tuple[Link, Link]]
     order: list[str]
     loops: list[FeedthroughLoop]
@@ -346,11 +108,6 @@ class Coupling:
         """Store a scenario's settings of the run, and the Python files that were loaded for participants."""
         self.__dict__.update(python_files=dict(python_files), run_options=options)
         self.until = until
-
-    @property
-    def inner_links(self) -> list[Link]:
-        """Connections between participants that are solved as one system."""
-        return [] if self.joint is None else self.joint.links
 
     @property
     def all_links(self) -> list[Link]:

@@ -123,7 +123,7 @@ class CouplingTangents(RowDerivatives):
     # a run
 
     def prepare(self, coupled: CoupledParticipants, stop: float | None) -> None:
-        """Before the participants are initialized."""
+        """Create the tangents of all participants, before these are initialized."""
         self._coupled, coupling, count = coupled, self._coupling, len(self.by)
         self._times, self._rows, self._exchange = [], [], None
         self._increments = [increment_of(start) for start in self._starts]

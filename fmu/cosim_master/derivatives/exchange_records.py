@@ -118,7 +118,7 @@ class RecordedExchange:
         return self._exchange.save(names), len(self.records)
 
     def restore(self, token: Any) -> None:
-        """What was done since then has not happened: in a loop of an exchange it is replaced later."""
+        """Restore saved states and drop the records since then: a loop of an exchange repeats them."""
         states, count = token
         self._exchange.restore(states)
         if not self._is_one:
@@ -153,11 +153,11 @@ class RecordedAlgorithm(cosim.MasterAlgorithm):
         """The algorithm is initialized already."""
 
     def course_of_inputs(self, stepped: bool) -> str:
-        """As the algorithm says."""
+        """The course of inputs that the algorithm declares."""
         return self._algorithm.course_of_inputs(stepped)
 
     def step(self, exchange: Any, time: float, size: float) -> None:
-        """As the algorithm steps."""
+        """Let the algorithm take a step, and carry the tangents along it."""
         wrapped = self._wrap(exchange)
         self._algorithm.step(wrapped, time, size)
         self._follow(wrapped, time + size)

@@ -93,7 +93,7 @@ class ExchangeTangents:
         respond(linear_fixed_point(respond, self._directions, self._size))
 
     def _iterate(self, first: str, record: ExchangeRecord) -> None:
-        """The same for the loop that begins with a participant, whose inputs are held."""
+        """Solve for the tangents of a loop that begins with this participant and whose inputs are held."""
         coupled = self._coupled
         loop = next(loop for loop in coupled.loops if loop.participants[0] == first)
         places = [coupled.interface_names.index(name) for name in loop.values]
@@ -115,7 +115,7 @@ class ExchangeTangents:
         respond(linear_fixed_point(respond, self._directions, len(places)))
 
     def _again(self, names: Sequence[str], end: Callable[[Reals], Reals]) -> Callable[[Reals], Reals]:
-        """The same function of a guess, from where these participants are now."""
+        """The function `end` of a guess, evaluated from the present tangents of these participants."""
         states = {name: self._tangents[name].save() for name in self._coupled.members(names)}
         board = {name: dots.copy() for name, dots in self._board.outputs.items()}
 

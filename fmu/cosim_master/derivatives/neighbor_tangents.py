@@ -27,7 +27,7 @@ NO_DERIVATIVE = "no derivative"
 
 
 def increment_of(value: float) -> float:
-    """By how much neighbors lie beside a participant, for a variable with this value."""
+    """The difference of a variable of this value between a participant and its neighbors."""
     return INCREMENT * (abs(value) if value != 0.0 else 1.0)
 
 
@@ -114,7 +114,7 @@ class NeighborTangents(ParticipantTangents):
         return is_settled
 
     def lose(self, why: str) -> None:
-        """There are no derivatives from now on."""
+        """Record why there are no derivatives from now on; the first reason stays."""
         self._lost = self._lost or Finding(self._time, NO_DERIVATIVE, self._name, why)
 
     def exit_initialization(self) -> None:

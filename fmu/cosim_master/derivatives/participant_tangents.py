@@ -50,11 +50,11 @@ class ParticipantTangents(ABC):
         """The participant is about to step."""
 
     def end_step(self) -> Any:
-        """It has stepped; what `follow` needs of it."""
+        """What `follow` needs of a step that the participant has just taken."""
         return None
 
     def at_read(self) -> Any:
-        """Its outputs are read; what `read` needs of it."""
+        """What `read` needs of outputs that have just been read."""
         return None
 
     @abstractmethod
@@ -63,7 +63,7 @@ class ParticipantTangents(ABC):
 
     @abstractmethod
     def restore(self, token: Any) -> None:
-        """Make them what they were."""
+        """Restore the tangents that `save` returned."""
 
     @abstractmethod
     def memory(self) -> Any:
@@ -89,7 +89,7 @@ class ParticipantTangents(ABC):
 
     @property
     def findings(self) -> list[Finding]:
-        """From when on there are none, and why; how far differences can be trusted."""
+        """Findings: when and why derivatives ended, and how exact differences are."""
         return []
 
     def close(self) -> None:  # noqa: B027

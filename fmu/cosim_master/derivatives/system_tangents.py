@@ -11,7 +11,7 @@ from cosim_master.participants.system_participant import SystemParticipant
 
 
 class SystemTangents(ParticipantTangents):
-    """Those of its own run, with inputs that vary.
+    """The tangents of a system as participant: those of its own run, with inputs that vary.
 
     Parameters
     ----------

@@ -17,8 +17,8 @@ from cosim_master.abilities import BeginsSteps, NativeCalls
 from cosim_master.algorithms import exchange_layout as layout
 from cosim_master.algorithms.exchange_layout import ADVANCE
 from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory
-from cosim_master.coupling.coupling import CommunicationPoints
 from cosim_master.coupling.errors import CoSimulationError, StepDiscardedError
+from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.exchange import run_exchanges
 from cosim_master.exchange.called_in_python import CalledInPython
 from cosim_master.exchange.coupled_participants import CoupledParticipants

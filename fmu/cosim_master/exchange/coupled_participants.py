@@ -15,11 +15,12 @@ import cosim
 from cosim.kit import Course, FeedthroughLoop, ParticipantDescription
 from cosim_master.abilities import InnerPoint, TellsInside, Ticks, WaitsForInputs, Watches
 from cosim_master.coupling.check_participants import check_values
-from cosim_master.coupling.coupling import CommunicationPoints, Coupling
+from cosim_master.coupling.coupling import Coupling
 from cosim_master.coupling.errors import CoSimulationError, StopRequested
 from cosim_master.coupling.feedthrough import passes_through
 from cosim_master.coupling.interface_derivatives import interface_derivatives
 from cosim_master.coupling.link import Link, links_from
+from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.recording.co_simulation_result import CoSimulationStatistics
 from cosim_master.recording.coupling_samples import CouplingSamples, sampled_inputs
 from cosim_master.recording.inner_rows import InnerValues, InputCourse

@@ -18,8 +18,8 @@ from cosim.kit import black_box, c_address, head_of, is_plain
 from cosim_fmi.binding.fmu_output import printed_beside
 from cosim_fmi.binding.rounding import ROUNDING_AT
 from cosim_master.abilities import LogsPrinted, NativeCalls, StepsNatively, StepsTypesNatively
-from cosim_master.coupling.coupling import CommunicationPoints
 from cosim_master.coupling.errors import CoSimulationError
+from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import (
     ENDS,

@@ -11,7 +11,7 @@ import numpy as np
 
 from cosim.kit import black_box
 from cosim_master.abilities import StepsNatively
-from cosim_master.coupling.coupling import CommunicationPoints
+from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import BEGAN, COURSES, ENDS, HELD, MEAN_SLOPES, MEANS
 from cosim_master.exchange.exchange_machine import ExchangeMachine

@@ -185,7 +185,7 @@ class JointWiring:
         ]
 
     def changes_at_events(self) -> dict[str, dict[str, Any]]:
-        """By member, the discrete inputs whose values have changed, and clocks that tick."""
+        """The discrete inputs whose values have changed and the clocks that tick, for each member."""
         wanted: dict[str, dict[str, Any]] = {}
         for link in self._at_events:
             source = self._members[link.source]

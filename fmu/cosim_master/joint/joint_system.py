@@ -206,7 +206,7 @@ class JointSystem:
         outputs: Sequence[str],
         inputs: Mapping[str, float],
     ) -> ParticipantDescription:
-        """With what outputs follow beyond what is known: each input is moved a little."""
+        """The description with the feedthrough that appears when each doubtful input is moved a little."""
         description = descriptions[member.name]
         known = {y: direct_inputs(description, y) for y in outputs}
         doubtful = [y for y in outputs if inputs.keys() - known[y]]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim import Simulator, SimulatorStatus, Stage
-from cosim.kit import ARRAY_WIDTH, ARRAYS, LENGTH, STEPPED, c_address, records
+from cosim.kit import ARRAY_WIDTH, ARRAYS, LENGTH, STEPPED, c_address, evaluation
 from cosim_fmi.variables.variable_access import Access
 from cosim_fmu.abilities import NativeCalls
 from cosim_master.model_exchange import model_exchange_calls as calls
@@ -118,7 +118,11 @@ class CalledSimulator:
                 rows += [-1] * by_address.INPUT_WIDTH
                 continue
             slot = system.written_slot(path)
-            low = records.NOTHING if system.stage_invalidated(slot) <= Stage.INSTANCE else records.INSTANCE
+            low = (
+                evaluation.NOTHING
+                if system.stage_invalidated(slot) <= Stage.INSTANCE
+                else evaluation.INSTANCE
+            )
             rows += [slot.offset, *system.course_offsets(path), low]
         return np.array(rows, dtype=np.int64), last_values
 
@@ -127,7 +131,7 @@ class CalledSimulator:
         system = self.simulator.system
         slots = [system.signal(path).slot for path in paths]
         stage = max((system.stage_of(slot) for slot in slots), default=Stage.EMPTY)
-        rows = [records.REPORT if stage > Stage.ACCELERATION else records.MOTION]
+        rows = [evaluation.REPORT if stage > Stage.ACCELERATION else evaluation.MOTION]
         for slot in slots:
             rows += ["ypdc".index(slot.array), slot.offset]
         return np.array(rows, dtype=np.int64)
@@ -156,9 +160,9 @@ class CalledModelExchange:
         self.run = CalledSimulator(simulator)
         self.members: list[MemberCalls] = []
         self._compared: list[Any] = []
-        system, evaluation = simulator.system, instance.evaluation.address
+        system, evaluation_address = simulator.system, instance.evaluation.address
         places = [system.written_slot(f"fmu.{name}").offset for name in ("z", "scale", "u")]
-        self.record = calls.Called(self.run.handle, evaluation, *places, len(known))
+        self.record = calls.Called(self.run.handle, evaluation_address, *places, len(known))
         self.set, self.set_slopes, self.get, self.step, self.save, self.restore = (
             c_address(function, signature) for function, signature in calls.ENTRIES.items()
         )

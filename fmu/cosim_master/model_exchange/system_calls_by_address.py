@@ -14,20 +14,21 @@ from cosim.kit import (
     COMPUTED,
     LENGTH,
     REACHED,
+    SAME_TIME,
     STATE,
     STEPPED,
     WHOLE_HEAD,
     StepFailure,
     advance_run,
     arrays_at,
+    evaluation,
     integers_at,
     lower_stage,
     realize,
     reals_at,
-    records,
 )
 
-INSTANCE, SAME_TIME = records.INSTANCE, records.SAME_TIME
+INSTANCE = evaluation.INSTANCE
 BOUND, ANSWER, LINES, LINES_AT = range(ARRAY_WIDTH * len(ARRAYS), WHOLE_HEAD)
 """Whether the arrays are those of the present State; what the Step answered last; how many inputs may run
 along lines, and where their rows are: places in `d` of value, slope and time."""

@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import ParticipantDescription, Variable
+from cosim.kit import SAME_TIME, ParticipantDescription, Variable
 from cosim_fmu.abilities import InnerPoint, NativeCalls
 from cosim_lowering.program import Program
 from cosim_lowering.refusals import method_refusals, system_refusals
 from cosim_master.algorithms.joint import check_options
 from cosim_master.coupling.errors import StopRequested
 from cosim_master.model_exchange.called_simulator import CalledSimulator
-from cosim_master.model_exchange.system_calls_by_address import SAME_TIME
 from cosim_master.participants.system_interface import describe_system, type_of, value_of
 
 INTEGRATOR = "integrators.runge_kutta_merson"

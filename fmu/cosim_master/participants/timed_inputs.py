@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import ParticipantDescription, ParticipantVariable
-from cosim_master.model_exchange.system_calls_by_address import SAME_TIME
+from cosim.kit import SAME_TIME, ParticipantDescription, ParticipantVariable
 from cosim_signals.series import read_series
 
 INTERPOLATIONS = ("linear", "held")

@@ -257,7 +257,7 @@ def numbers_of_message(whole: bytes | bytearray) -> Numbers:
 
 
 class SocketChannel(Channel):
-    """The same over a socket, on every system.
+    """A channel over a socket, on every operating system.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ class SocketChannel(Channel):
 
 
 class PipeChannel(Channel):
-    """The same over a pipe of Windows.
+    """A channel over a pipe of Windows.
 
     Parameters
     ----------

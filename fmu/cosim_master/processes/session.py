@@ -360,7 +360,7 @@ class LocalSession(Session):
             self._frame = NativeFrame(self._channel, memory)
 
     def leave_memory(self) -> None:
-        """They go over the channel again."""
+        """Send messages over the channel again, not through shared memory."""
         with self._lock:
             if isinstance(self._channel, CallingChannel):
                 self._channel.share(None)

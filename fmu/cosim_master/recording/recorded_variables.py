@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable, matches
-from cosim_master.coupling.coupling import DerivedSignal
+from cosim_master.coupling.derived_signal import DerivedSignal
 from cosim_master.coupling.link import Link
 from cosim_master.recording.text_numbers import TABLED
 

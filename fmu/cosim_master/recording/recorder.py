@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.kit import Finding, ParticipantDescription, ResultStream, black_box, missing_value
-from cosim_master.coupling.coupling import DerivedSignal
+from cosim_master.coupling.derived_signal import DerivedSignal
 from cosim_master.coupling.link import Link
 from cosim_master.recording.co_simulation_result import CoSimulationResult
 from cosim_master.recording.inner_rows import (

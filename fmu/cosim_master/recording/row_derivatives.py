@@ -23,7 +23,7 @@ class RowDerivatives(ABC):
 
     @abstractmethod
     def lost(self) -> RowDerivatives:
-        """What stands for these where the process has ended, and rows are found again."""
+        """The derivatives for rows that are recovered after the process has ended."""
 
 
 class LostDerivatives(RowDerivatives):
@@ -47,8 +47,8 @@ class LostDerivatives(RowDerivatives):
         result.variable_units.update(self._units)
 
     def discard_before(self, time: float) -> None:
-        """Nothing: none are kept."""
+        """Do nothing: no rows are stored."""
 
     def lost(self) -> RowDerivatives:
-        """These."""
+        """The same object: there is nothing to lose."""
         return self

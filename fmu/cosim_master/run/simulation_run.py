@@ -14,7 +14,8 @@ from cosim.kit import black_box, interrupt_between_steps, without_collection
 from cosim_fmi.binding.process_guard import last_words
 from cosim_fmi.instances import same_folder
 from cosim_master.abilities import BeginsSteps
-from cosim_master.coupling.coupling import CommunicationPoints, Coupling, RunOptions
+from cosim_master.coupling.coupling import Coupling
+from cosim_master.coupling.run_settings import CommunicationPoints, RunOptions
 from cosim_master.derivatives.coupling_tangents import CouplingTangents
 from cosim_master.exchange.compiled_loop import CompiledLoop
 from cosim_master.exchange.coupled_participants import CoupledParticipants

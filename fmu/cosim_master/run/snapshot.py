@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import cosim
 from cosim.kit import checkpoint_bytes
-from cosim_master.coupling.coupling import CommunicationPoints
+from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.processes.plain_events import event_of_plain, plain_event
 from cosim_master.recording.co_simulation_result import events_inside
 from cosim_master.recording.collect_samples import Collected
@@ -57,7 +57,7 @@ class Snapshot:
 
     @classmethod
     def of(cls, run: SimulationRun, index: int, *, in_memory: bool = False) -> Snapshot:
-        """Of a run that has reached the communication point `index`.
+        """The snapshot of a run that has reached the communication point `index`.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class Snapshot:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Snapshot:
-        """From `to_bytes`.
+        """The snapshot that `to_bytes` has written.
 
         Raises
         ------
@@ -129,7 +129,7 @@ class Snapshot:
 
     @classmethod
     def read(cls, path: Path) -> Snapshot:
-        """From a file.
+        """The snapshot in a file.
 
         Raises
         ------
@@ -143,7 +143,7 @@ class Snapshot:
             raise cosim.CosimError(f"{path}: {error}") from None
 
     def to_bytes(self) -> bytes:
-        """With magic, version and checksum."""
+        """The snapshot as bytes, with magic, version and checksum."""
         return to_bytes(self.tree)
 
     @property

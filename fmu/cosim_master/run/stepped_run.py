@@ -7,7 +7,8 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from cosim.kit import ResultStream, black_box
-from cosim_master.coupling.coupling import CommunicationPoints, Coupling, RunOptions
+from cosim_master.coupling.coupling import Coupling
+from cosim_master.coupling.run_settings import CommunicationPoints, RunOptions
 from cosim_master.exchange.compiled_loop import CompiledLoop
 from cosim_master.exchange.exchange_algorithms import ExchangeFace
 from cosim_master.exchange.exchange_machine import ExchangeMachine
@@ -26,7 +27,7 @@ class DroppedRows(ResultStream):
     """Records no rows: the master of the run records them."""
 
     def append(self, piece: Any) -> None:
-        """They are dropped."""
+        """Drop the rows: the host records its own."""
 
     def close(self, result: Any) -> None:
         """Close nothing: there is no open resource."""

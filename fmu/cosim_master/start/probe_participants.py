@@ -11,10 +11,11 @@ from cosim.kit import ParticipantDescription
 from cosim_fmi.binding.fmu_library import is_fatal
 from cosim_fmi.instances import same_folder
 from cosim_master.coupling.check_loops import doubtful_outputs
-from cosim_master.coupling.coupling import CommunicationPoints, Coupling
+from cosim_master.coupling.coupling import Coupling
 from cosim_master.coupling.errors import CoSimulationError
 from cosim_master.coupling.feedthrough import direct_inputs, passes_through, with_feedthrough
 from cosim_master.coupling.link import Link, links_from, links_into
+from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_machine import printed_in_calls
 from cosim_master.recording.co_simulation_result import CoSimulationStatistics

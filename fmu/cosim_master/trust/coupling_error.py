@@ -186,7 +186,7 @@ def _bars(
     points: int,
     behind: Vector | float = 0.0,
 ) -> tuple[Vector, bool]:
-    """As `estimated_errors`, on a grid of at most so many intervals; inside outputs may be so far behind."""
+    """Error bars of the outputs, on a grid of at most `points` intervals; whether they are known."""
     ranges = _ranges(samples)
     answers = _answers(samples, sources, parts, jumping, points)
     misses = np.array([_relative(answer, ranges) for answer in answers])

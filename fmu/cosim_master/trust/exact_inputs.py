@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.kit import SAME_TIME
 from cosim_master.abilities import ChangesAtTimes
 from cosim_master.exchange.coupled_participants import CoupledParticipants
-from cosim_master.model_exchange.system_calls_by_address import SAME_TIME
 from cosim_master.trust.sampled_wiring import Wiring
 
 ROUNDING = 1e-14

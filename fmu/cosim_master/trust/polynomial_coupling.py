@@ -126,7 +126,7 @@ class Shown(NamedTuple):
     size: Vector
 
     def value(self, w: Vector) -> Vector:
-        """Without its inputs."""
+        """The output at states `w`, without the line of the inputs."""
         return self.monomials.values((w[..., _places(self.rows)] - self.centre) / self.size) @ self.factors
 
     def slope(self, w: Vector) -> Vector:
@@ -136,7 +136,7 @@ class Shown(NamedTuple):
 
 
 def polynomial_answers(samples: Samples, wiring: Wiring, spans: Vector) -> list[PolynomialAnswer]:
-    """As `linear_equations`, with equations whose right-hand sides are polynomials.
+    """The answers of equations with polynomial right-hand sides that fit the samples.
 
     The error follows the equations that are linear about the run: it is right where it is small.
 

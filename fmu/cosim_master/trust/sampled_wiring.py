@@ -82,11 +82,14 @@ def wiring_of(coupled: CoupledParticipants) -> Wiring:
         [] if _is_doubtful(coupled.descriptions[n], y) else d
         for (n, y), d in zip(coupled.sampled_ports, direct, strict=True)
     ]
-    parts = []
-    for name, members in coupled.units.items():
-        part_outputs = [i for i, owner in enumerate(coupled.sampled_owners) if owner == name]
-        part_inputs = [i for i, each in enumerate(inputs) if each.target in members]
-        parts.append(part_of(direct, part_outputs, part_inputs))
+    unit_of = {member: name for name, members in coupled.units.items() for member in members}
+    outputs_of: dict[str, list[int]] = {name: [] for name in coupled.units}
+    inputs_of: dict[str, list[int]] = {name: [] for name in coupled.units}
+    for i, owner in enumerate(coupled.sampled_owners):
+        outputs_of[owner].append(i)
+    for i, each in enumerate(inputs):
+        inputs_of[unit_of[each.target]].append(i)
+    parts = [part_of(direct, outputs_of[name], inputs_of[name]) for name in coupled.units]
     held = coupled.samples.jumping
     over_time = [i for i, (n, _) in enumerate(coupled.sampled_ports) if coupled.descriptions[n].over_time]
     straight = np.setdiff1d(np.array(over_time, dtype=np.intp), held)

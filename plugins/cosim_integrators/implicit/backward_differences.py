@@ -14,17 +14,12 @@ from __future__ import annotations
 import math
 
 from cosim.kit import DONE, MethodArrays, Record, redo_entry, rows_of, tangent_of, width_of
+from cosim_integrators.implicit.correction_sizes import set_weights, size_of_attempt, size_of_error
 from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_step
 from cosim_integrators.implicit.implicit_method import NO_JACOBIAN, NUMBERS_AT, OK, OLD, ImplicitMethod
 from cosim_integrators.implicit.implicit_start import continue_implicit_run
 from cosim_integrators.implicit.matrices import make_matrices
-from cosim_integrators.implicit.newton import (
-    moved_method,
-    set_weights,
-    size_of_attempt,
-    size_of_error,
-    solve_stage,
-)
+from cosim_integrators.implicit.newton import moved_method, solve_stage
 from cosim_integrators.kit.start_of_run import set_first_step
 from cosim_integrators.kit.start_of_step import copy_values
 
@@ -110,9 +105,11 @@ def change_distance(method, order, change):
     n = method.n
     for j in range(order + 1):
         changed = method.family(DIFFERENCES + j, 1)
+        factor = change[j]
+        difference = method.difference(0)
         for m in range(n):
-            changed[m] = 0.0
-        for i in range(order + 1):
+            changed[m] = 0.0 + factor * difference[m]  # so that -0.0 is 0.0, as in other sums
+        for i in range(1, order + 1):
             factor = change[i * (order + 1) + j]
             difference = method.difference(i)
             for m in range(n):
@@ -355,19 +352,19 @@ def write_polynomial(method, order, powers):
 
     It is sum_i D_i binomial(x + i - 1, i) with x = s - 1; the products are multiplied out.
     """
-    for q in range(order):
-        part = method.dense(q)
-        for m in range(method.n):
-            part[m] = 0.0
     set_empty_product(powers, order)
     for i in range(1, order + 1):
         multiply_by_factor(powers, i)
         difference = method.difference(i)
-        for q in range(1, i + 1):
+        for q in range(1, i):
             part = method.dense(q - 1)
             power = powers[q]
             for m in range(method.n):
                 part[m] += power * difference[m]
+        highest = method.dense(i - 1)
+        power = powers[i]
+        for m in range(method.n):
+            highest[m] = 0.0 + power * difference[m]  # so that -0.0 is 0.0, as in other sums
 
 
 def set_empty_product(powers, order):

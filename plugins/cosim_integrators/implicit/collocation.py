@@ -22,6 +22,12 @@ from cosim.kit import (
     walked_dots,
     width_of,
 )
+from cosim_integrators.implicit.correction_sizes import (
+    own_sizes,
+    relative_size,
+    set_weights,
+    size_of_attempt,
+)
 from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_step, next_of_one_step_method
 from cosim_integrators.implicit.implicit_method import (
     BAD_NUMBER,
@@ -43,11 +49,6 @@ from cosim_integrators.implicit.newton import (
     evaluate_tangents,
     is_refined,
     moved_method,
-    own_size,
-    relative_size,
-    set_weights,
-    size_of_attempt,
-    size_of_small_states,
     start_iteration,
 )
 from cosim_integrators.kit.counted_evaluation import evaluate, evaluate_stage
@@ -247,8 +248,7 @@ def solve_stages(system, method, t, t_end):
         for i in range(w.shape[0]):
             w[i] += z[i]
         multiply(method, method.transform, w, z)
-        size_in_own = own_size(method, corrections)
-        small = size_of_small_states(method, corrections)
+        size_in_own, small = own_sizes(method, corrections)
         if verdict == CONVERGED and is_refined(
             method, size_in_own, small, previous_own, previous_small, continues
         ):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from cosim import ContractError
-from cosim.kit import Capabilities, shown
+from cosim.kit import Capabilities, quote
 from cosim_integrators.implicit.diagonal_tableau import DiagonalTableau
 from cosim_integrators.implicit.diagonally_implicit import (
     diagonal_step,
@@ -38,7 +38,7 @@ class DiagonallyImplicitIntegrator(ImplicitIntegrator):
         if tableau is None:
             return  # a base of others
         if not isinstance(tableau, DiagonalTableau):
-            raise ContractError(f"{cls.__name__}: tableau is {shown(tableau)}, needs a DiagonalTableau(…)")
+            raise ContractError(f"{cls.__name__}: tableau is {quote(tableau)}, needs a DiagonalTableau(…)")
         cls.order, cls.vectors = cls.tableau.order, cls.tableau.stages
         cls.shifts = (1.0, 0.0, 0.0)
         cls.method = cls.tableau.flat()

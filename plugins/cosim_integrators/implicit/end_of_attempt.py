@@ -18,8 +18,8 @@ from cosim.kit import (
     store_state,
     worth_projecting,
 )
+from cosim_integrators.implicit.correction_sizes import size_of_error
 from cosim_integrators.implicit.implicit_method import BAD_NUMBER, OK
-from cosim_integrators.implicit.newton import size_of_error
 from cosim_integrators.kit.attempt_outcomes import ACCEPTED, CUT, REJECTED, UNSURE
 from cosim_integrators.kit.corrected_ends import mark_corrected, may_learn
 from cosim_integrators.kit.counted_evaluation import evaluate_stage

@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 
 from cosim.kit import Record, redo_entry, rows_of
+from cosim_integrators.implicit.correction_sizes import set_weights, size_of_attempt
 from cosim_integrators.implicit.diagonally_implicit import (
     SAFETY,
     PastOfStages,
@@ -34,7 +35,7 @@ from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_s
 from cosim_integrators.implicit.implicit_method import NUMBERS_AT, OK
 from cosim_integrators.implicit.implicit_start import initialize_implicit_method
 from cosim_integrators.implicit.matrices import clear_matrices, make_matrices, solve_real
-from cosim_integrators.implicit.newton import set_weights, size_of_attempt, solve_stage
+from cosim_integrators.implicit.newton import solve_stage
 from cosim_integrators.kit.counted_evaluation import evaluate_stage
 
 EXPONENT = 3.0
@@ -94,7 +95,7 @@ class AlphaMethod(PastOfStages):
 
     @property
     def f1(method):
-        """That at its end."""
+        """The derivative at the end of the step."""
         return method.family(1, 1)
 
     @property

@@ -9,13 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 import cosim
-from cosim.kit import Capabilities, Record, rows_of, shown
+from cosim.kit import Capabilities, Record, quote, rows_of
+from cosim_integrators.implicit.correction_sizes import set_weights, size_of_attempt
 from cosim_integrators.implicit.diagonally_implicit import following_step
 from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_step
 from cosim_integrators.implicit.implicit_method import NO_JACOBIAN, NUMBERS_AT, OK, ImplicitMethod
 from cosim_integrators.implicit.integrator import ImplicitIntegrator
 from cosim_integrators.implicit.matrices import make_matrices, solve_real
-from cosim_integrators.implicit.newton import set_weights, size_of_attempt, solve_stage
+from cosim_integrators.implicit.newton import solve_stage
 from cosim_integrators.kit.counted_evaluation import evaluate_stage
 
 SAFETY = 0.9
@@ -193,13 +194,13 @@ def _faults(cls: type[ImplicitStepIntegrator]) -> list[str]:
         if function is None and name == "keep":
             continue
         if not callable(function):
-            faults.append(f"{name} is {shown(function)}, needs a function: {name}(system, method, t, t_end)")
+            faults.append(f"{name} is {quote(function)}, needs a function: {name}(system, method, t, t_end)")
         elif (argument_names := function.__code__.co_varnames[: function.__code__.co_argcount]) != TAKEN:
             faults.append(f"{name}({', '.join(argument_names)}): needs the arguments {', '.join(TAKEN)}")
     for name, least in (("order", 1), ("error_exponent", 0), ("vectors", 0), ("history", 0)):
         value = getattr(cls, name)
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            faults.append(f"{name} is {shown(value)}, needs a whole number, {least} at least")
+            faults.append(f"{name} is {quote(value)}, needs a whole number, {least} at least")
     if cls.history and cls.keep is None:
         faults.append("history is kept by nothing: write keep(system, method, t, t_end)")
     return faults

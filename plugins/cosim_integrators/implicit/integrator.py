@@ -108,7 +108,7 @@ class ImplicitIntegrator(CompiledIntegrator):
         self.differences: list[str] = []
 
     def least_absolute_tolerance(self, system: System) -> float:
-        """What corrections show in differences; see `estimates_from_past`."""
+        """What corrections of constraints add to differences (`estimates_from_past`); 0 without either."""
         constrained = has_constraints(system.corrections)
         return IN_DIFFERENCES * CONSTRAINT_TOLERANCE if constrained and self.estimates_from_past else 0.0
 

@@ -52,7 +52,7 @@ def make_jacobian_alone(system, method, t, system_dot, method_dot, t_dot):
 
 
 def clear_tangents(system, method):
-    """Nothing but the states moves; where witnesses were held before, other numbers have stood there."""
+    """Zero the tangents of parameters, discrete variables and cache: held witnesses may have left some."""
     if method.pattern.tangents == 0:
         return
     moved = method.moved(0, system.p.shape[0] + system.d.shape[0] + method.pattern.tangents_cache)

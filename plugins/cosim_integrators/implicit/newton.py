@@ -4,79 +4,24 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import MethodArrays, nan_max, tangent_of, walk_tangents, walked_dots
+from cosim.kit import MethodArrays, tangent_of, walk_tangents, walked_dots
+from cosim_integrators.implicit.correction_sizes import (
+    own_sizes,
+    relative_size,
+    size_of_correction,
+)
 from cosim_integrators.implicit.implicit_method import BAD_NUMBER, EPSILON, OK, ROUNDING, SLOW, ImplicitMethod
 from cosim_integrators.implicit.matrices import solve_real, solve_real_of_both
 from cosim_integrators.kit.counted_evaluation import evaluate_stage
 from cosim_integrators.kit.rounding import noise_of_holds
-from cosim_integrators.kit.state_sizes import SMALLEST_FLOOR, set_floors_of_born_states
 
 DIVERGING = 0.99
 MOST_TANGENT_ITERATIONS = 50
 NEGLIGIBLE = 1e-15  # corrections of states or tangents, relative: these no longer count
 STALLED_RATIO = 0.9  # corrections below ROUNDING that shrink by less than this are rounding
 IMPROVES = 0.5
-MUCH_SMALLER = 100.0
+
 CONVERGED, GOES_ON = 1, 0  # results of `check_convergence`; the third one is SLOW
-
-
-def set_weights(method, y, step):
-    """Set ``weight`` and ``loose_weight``: 1 / tolerance of each state at its present size, and at size 1."""
-    factor = method.newton.tolerance_factor
-    floors = method.floors
-    relative_tolerances = method.relative_tolerances
-    absolute = method.absolute_tolerances
-    slope = method.slope
-    weight = method.weight
-    loose = method.loose_weight
-    for m in range(method.n):
-        relative = relative_tolerances[m]
-        tolerance_of_size_1 = max(absolute[m], relative * abs(y[m]))
-        own_tolerance = max(floors[m], relative * max(abs(y[m]), step * abs(slope[m])))
-        loose[m] = 1.0 / (factor * tolerance_of_size_1)
-        is_small = SMALLEST_FLOOR < own_tolerance < tolerance_of_size_1
-        weight[m] = 1.0 / (factor * own_tolerance) if is_small else loose[m]
-
-
-@tangent_of(set_weights, with_values=True, leaves_fixed=True)
-def set_weights_of_values(method, y, step, method_dot, y_dot, step_dot):
-    """Set the weights as in a run without tangents: they decide when an iteration ends, and do not vary."""
-    set_weights(method, y, step)
-
-
-def size_of_error(method, error, start, end, absolute):
-    """Largest component of the error of a step, in tolerances."""
-    factor = method.newton.tolerance_factor
-    relative = method.relative_tolerances
-    worst = 0.0
-    for m in range(method.n):
-        tolerance = max(absolute[m], relative[m] * max(abs(start[m]), abs(end[m])))
-        component = abs(error[m]) / (factor * tolerance)
-        if component > worst or component != component:
-            worst = nan_max(worst, component)
-            method.work.worst_state = float(m)
-    return worst
-
-
-def size_of_attempt(method, t, step, end, slope, order):
-    """Largest component of ``method.error``, in tolerances, after setting floors for states that leave 0.
-
-    The attempt goes from `t`; `slope` is a derivative at or near its end, `order` the exponent of the step in
-    the error. ``work.usual_error`` becomes the error in tolerances of states of size 1.
-    """
-    set_floors_of_born_states(method, t, step, end, slope, order)
-    error = method.error
-    start = method.start
-    method.work.usual_error = size_of_error(method, error, start, end, method.absolute_tolerances)
-    return size_of_error(method, error, start, end, method.floors)
-
-
-@tangent_of(size_of_attempt, with_values=True, leaves_fixed=True)
-def size_of_accepted_attempt(
-    method, t, step, end, slope, order, method_dot, t_dot, step_dot, end_dot, slope_dot, order_dot
-):
-    """Return 0: tangents are computed of accepted attempts alone, where nothing depends on the error."""
-    return 0.0
 
 
 def is_refined(method, size, small, previous_size, previous_small, continues):
@@ -102,38 +47,6 @@ def is_refined(method, size, small, previous_size, previous_small, continues):
         if expected * small > left_error:
             return False
     return method.memory.convergence * size <= left_error
-
-
-def size_of_correction(method, correction):
-    """Largest component of a correction, in tolerances of states of size 1, or NaN."""
-    loose = method.loose_weight
-    size = 0.0
-    for m in range(method.n):
-        component = abs(correction[m]) * loose[m]
-        if component > size or component != component:
-            size = nan_max(size, component)
-            method.work.worst_state = float(m)
-    return size
-
-
-def own_size(method, correction):
-    """Largest component of a correction, in tolerances of the states' own sizes."""
-    weight = method.weight
-    size = 0.0
-    for m in range(method.n):
-        size = nan_max(size, abs(correction[m]) * weight[m])
-    return size
-
-
-def size_of_small_states(method, correction):
-    """Largest component, in tolerances, of states whose tolerances are far below those of size 1."""
-    weight = method.weight
-    loose = method.loose_weight
-    size = 0.0
-    for m in range(method.n):
-        if weight[m] > MUCH_SMALLER * loose[m]:
-            size = nan_max(size, abs(correction[m]) * weight[m])
-    return size
 
 
 def may_be_rounding(method, y, correction, size):
@@ -251,8 +164,7 @@ def solve_stage(system, method, t, weighted):
             return verdict
         for m in range(method.n):
             y[m] += correction[m]
-        size_in_own = own_size(method, correction)
-        small = size_of_small_states(method, correction)
+        size_in_own, small = own_sizes(method, correction)
         if verdict == CONVERGED and (
             iteration == most_iterations
             or is_refined(method, size_in_own, small, previous_in_own, previous_small, continues)
@@ -353,16 +265,3 @@ def moved_method(method, memory_dot, work_dot):
         work_dot,
         method.slot_numbers,
     )
-
-
-def relative_size(correction, corrected, base):
-    """The largest component of a correction, relative to the largest one of `corrected` and `base`."""
-    size = 0.0
-    for m in range(correction.shape[0]):
-        size = nan_max(size, abs(correction[m]))
-    largest = size
-    for m in range(base.shape[0]):
-        largest = max(largest, abs(base[m]))
-    for m in range(corrected.shape[0]):
-        largest = max(largest, abs(corrected[m]))
-    return size / largest if size != 0.0 else 0.0

@@ -52,7 +52,7 @@ def places_of(tape, at):
 
 
 def factors_of(tape, at):
-    """Their factors."""
+    """The factors of recorded matrices, as on the tape."""
     head = recorded_matrices(tape, at)
     first = at + HEADER + int(head.size)
     return NewtonMatrices(int(head.size), int(head.width), 0, tape[first : first + int(head.length)])

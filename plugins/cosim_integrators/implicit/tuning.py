@@ -12,7 +12,7 @@ ONE_STEP = 0.03  # of the error that is allowed: what Newton's method may leave 
 
 
 def set_tolerances(settings, coefficients, loosening, left):
-    """Write what Newton's method and the error estimate are held to.
+    """Write the tolerances of Newton's method and of the error estimate into the coefficients.
 
     `loosening` is what the estimate may be, in tolerances, for the solution to keep the accuracy; `left` what
     an iteration may leave, in tolerances (0: as in RADAU5, less for a loose one).
@@ -37,20 +37,20 @@ def step_accuracy(settings):
 
 
 def tune(settings, coefficients):
-    """Set the numbers of Newton's method where the order of the estimate is that of the solution."""
+    """Set tolerances for a method whose error estimate has the order of its solution: it is not loosened."""
     set_tolerances(settings, coefficients, 1.0, 0.0)
 
 
 def tune_steps_back(settings, coefficients):
-    """What an iteration leaves goes into one step only; a little less than the estimate sees."""
+    """Set tolerances for a multistep method: an iteration may leave `ONE_STEP` of what is allowed."""
     set_tolerances(settings, coefficients, 1.0, ONE_STEP)
 
 
 def tune_order_3(settings, coefficients):
-    """The estimate has order 2, the solution order 3."""
+    """Set tolerances where the estimate has order 2 and the solution order 3."""
     set_tolerances(settings, coefficients, 0.1 * math.pow(step_accuracy(settings), -1 / 4), 0.0)
 
 
 def tune_order_5(settings, coefficients):
-    """The estimate has order 3, the solution order 5: as in RADAU5."""
+    """Set tolerances where the estimate has order 3 and the solution order 5, as in RADAU5."""
     set_tolerances(settings, coefficients, 0.1 * math.pow(step_accuracy(settings), -1 / 3), 0.0)

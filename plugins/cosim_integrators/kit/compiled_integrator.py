@@ -340,10 +340,10 @@ class CompiledIntegrator(Integrator):
         return work
 
     def _stepped(self, system: System, state: State) -> None:
-        """After a step: what a method does in Python; the State is at the end."""
+        """Do what a method does in Python after a step; the State is at its end."""
 
     def _complete(self) -> None:
-        """Before dense output: what a method has not computed yet."""
+        """Compute what dense output needs beyond the step."""
 
     def _stopped(self, t: float, t_stop: float) -> StepCode:
         if t == t_stop:

@@ -111,7 +111,7 @@ class ExplicitRungeKutta(CompiledIntegrator):
         return (self.tableau.stages + 1 + self.tableau.extra + dense_vectors) * ny + sizes_size(ny)
 
     def memory_size(self, ny: int) -> int:
-        """With error control the sizes of the states, too."""
+        """The length of the memory; with error control it includes the sizes of the states."""
         return super().memory_size(ny) + (sizes_size(ny) if self.fixed_step is None else 0)
 
     def extra_slots(self, system: System) -> list[int]:

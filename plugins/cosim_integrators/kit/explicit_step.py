@@ -228,7 +228,7 @@ def correct_end(system, method, t, t_end, error):
 
 
 def fail_step(system, method, t, status, error, has_saved_sizes):
-    """Make all what it was at the start of the step; the code of why it cannot be taken."""
+    """Restore the start of the step; the code that says why it cannot be taken."""
     restore_start(system, method, t)
     if has_saved_sizes:
         method.sizes_at_start.copy_to(method.sizes)

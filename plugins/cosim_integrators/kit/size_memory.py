@@ -68,7 +68,7 @@ class StateSizes(NamedTuple):
 
     @property
     def zero_times(sizes):
-        """When it was 0, s."""
+        """The time since which each state counts as away from 0, s: that of the first one it followed."""
         return sizes.vector(4)
 
     @property

@@ -33,7 +33,7 @@ MATURE = 16.0  # steps: the first ones show their own formula more than a power
 
 
 def floor_of(method, m, size):
-    """The absolute tolerance of a state of that size, of which nothing else is known."""
+    """The absolute tolerance of a state of this size: relative to it, but not below the least one."""
     return floor_not_below(method, m, size, method.least_absolute_tolerance)
 
 
@@ -46,7 +46,7 @@ def floor_not_below(method, m, size, least):
 
 
 def own_floor(method, m, size):
-    """As `floor_of`; what it is not less than holds for states that constraints correct alone."""
+    """The floor of a state of this size; only states that constraints correct have a least one."""
     least = 0.0 if is_free(method, m) else method.least_absolute_tolerance
     return floor_not_below(method, m, size, least)
 
@@ -65,7 +65,10 @@ def steps_ahead(method, order):
 
 
 def grown_floor(method, m, size, power, older):
-    """The floor of a state of the size that it has when it is `older` times as old, at most 1."""
+    """The floor of a state that grows as a power of its age, for its size when it is `older` times as old.
+
+    At most that of a state of size 1, at least that of its present size (`corrected_floor`).
+    """
     present_floor = corrected_floor(method, m, size)
     if power == 0.0:
         return present_floor
@@ -97,7 +100,7 @@ def power_of_growth(age, y, y_dot):
 
 
 def reset_sizes(method, y):
-    """At the beginning of a run nothing is known but `y`; steps of a fixed length leave it at that."""
+    """Reset sizes and floors at the beginning of a run; with fixed steps they stay so."""
     sizes = method.sizes
     floors = sizes.floors
     absolute = method.absolute_tolerances
@@ -127,7 +130,7 @@ def sizes_change(method, y):
 
 
 def follow_sizes(system, method, t, step, order):
-    """At the start of a step find out what the states are; the index of one that grew back, or -1.
+    """Update sizes, powers of growth and floors at the start of a step; the state that grew back, or -1.
 
     `step` is how long the step is to be, `order` as in `steps_ahead`.
     """
@@ -147,8 +150,10 @@ def follow_sizes(system, method, t, step, order):
     are_small = 0.0
     oldest_wave = NEVER
     ahead = steps_ahead(method, order) * step
+    largest_of_all = all_states.largest_of_all
     for m in range(n):
-        all_states.largest_of_all = max(all_states.largest_of_all, abs(y[m]))
+        largest_of_all = max(largest_of_all, abs(y[m]))
+    all_states.largest_of_all = largest_of_all
     for m in range(n):
         size = abs(y[m])
         largest = max(largest_values[m], size)

@@ -36,7 +36,7 @@ class SecondOrderIntegrator(CompiledIntegrator):
         return 4 * ny
 
     def memory_size(self, ny: int) -> int:
-        """One number more: whether q' = u has held so far."""
+        """The length of the memory: that of `FormMemory`, whether q' = u has held so far."""
         return width_of(FormMemory)
 
     def check(self, system: Any, state: Any) -> None:

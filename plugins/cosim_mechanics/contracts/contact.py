@@ -21,6 +21,7 @@ from cosim_mechanics.contracts.contact_law import (
     limited,
     locates_touches,
     mindlin_stiffness,
+    share_held,
     slip_of_foot,
     sticks_at_touch,
     tangential_part,
@@ -128,8 +129,10 @@ class Contact(Surfaces):
     elastic_force = cosim.cache_slot(unit="N", description="of Hertz")
     tangential_stiffness = cosim.cache_slot(unit="N/m", description="of Mindlin")
     normal_force = cosim.cache_slot(unit="N", description="pushes the bodies apart")
-    pull = cosim.cache_slot(unit="N", internal=True, description="of the bristle")
-    foot_load = cosim.cache_slot(unit="N", internal=True, description="of the bristle, half its damper")
+    half_damping = cosim.cache_slot(unit="N.s/m", internal=True, description="half the bristle's damping")
+    load = cosim.cache_slot(unit="N", shape=3, internal=True, description="of the foot, in Ground")
+    foot_load = cosim.cache_slot(unit="N", internal=True, description="its length")
+    pull = cosim.cache_slot(unit="N", internal=True, description="length of what the bristle pulls")
     friction = cosim.cache_slot(unit="N", shape=3, description="on body 2, in Ground")
     friction_force = cosim.cache_slot(unit="N", description="length of the friction")
     potential_energy = cosim.cache_slot(unit="J", description="energy stored in the contact")
@@ -176,25 +179,38 @@ class Contact(Surfaces):
         )
 
     @cosim.kernel
+    def draw(s):
+        # By itself, since the search for events evaluates what the witness reads many times in a step.
+        s.half_damping = 0.0
+        s.foot_load = 0.0
+        s.pull = 0.0
+        load = (0.0, 0.0, 0.0)
+        if s.static_friction != 0.0 and s.tangential_stiffness != 0.0:
+            s.half_damping = s.stick_damping * math.sqrt(s.tangential_stiffness * s.effective_mass)
+            half = scaled(s.half_damping, s.slip_velocity)
+            drawn = tangential_part(rotate(s.X_GB1, s.stretch), s.normal)
+            load = plus(scaled(s.tangential_stiffness, drawn), half)
+            s.foot_load = norm(load)
+            s.pull = norm(plus(load, half))
+        for i in range(3):
+            s.load[i] = load[i]
+
+    @cosim.kernel
     def rub(s):
         viscosity = s.normal_force * s.viscous_friction
         f = scaled(-viscosity, s.slip_velocity)
         rate = (0.0, 0.0, 0.0)
-        s.foot_load = 0.0
-        s.pull = 0.0
         if s.static_friction != 0.0 and s.tangential_stiffness != 0.0:
-            root = math.sqrt(s.tangential_stiffness * s.effective_mass)
-            half = scaled(s.stick_damping * root, s.slip_velocity)
-            drawn = tangential_part(rotate(s.X_GB1, s.stretch), s.normal)
-            load = plus(scaled(s.tangential_stiffness, drawn), half)
-            pull = plus(load, half)
-            s.foot_load = norm(load)
-            s.pull = norm(pull)
             limit = s.normal_force * (s.static_friction if s.regime == STICKS else s.dynamic_friction)
-            foot = slip_of_foot(load, limit, max(s.stick_damping, LEAST_DAMPING) * root + viscosity)
+            damping = s.half_damping
+            if s.stick_damping < LEAST_DAMPING:
+                damping = LEAST_DAMPING * math.sqrt(s.tangential_stiffness * s.effective_mass)
+            foot = slip_of_foot(s.load, s.foot_load, limit, damping + viscosity)
+            share = -1.0
             if s.regime != STICKS or s.normal_force == 0.0:
-                pull = limited(pull, limit + viscosity * norm(foot))
-            f = scaled(-1.0, pull)
+                most = limit + viscosity * norm(foot) if viscosity > 0.0 else limit
+                share = -share_held(s.pull, most)
+            f = scaled(share, plus(s.load, scaled(s.half_damping, s.slip_velocity)))
             if s.regime != APART:
                 rate = rotate_inverse(s.X_GB1, minus(s.slip_velocity, foot))
         s.friction_force = norm(f)

@@ -172,13 +172,12 @@ def bristle_pull(stiffness: float, damping: float, stretch: Reals, slip: Reals) 
     return plus(scaled(stiffness, stretch), scaled(damping, slip))
 
 
-def slip_of_foot(load: Reals, limit: float, damping: float) -> tuple[float, float, float]:
-    """Velocity at which the foot of a bristle slips whose load is above a limit, m/s.
+def slip_of_foot(load: Reals, size: float, limit: float, damping: float) -> tuple[float, float, float]:
+    """Velocity at which the foot of a bristle slips whose load, `size` long, is above a limit, m/s.
 
-    >>> slip_of_foot((0.0, 4.0, 0.0), 3.0, 0.5), slip_of_foot((3.0, 4.0, 0.0), 5.0, 0.5)
+    >>> slip_of_foot((0.0, 4.0, 0.0), 4.0, 3.0, 0.5), slip_of_foot((3.0, 4.0, 0.0), 5.0, 5.0, 0.5)
     ((0.0, 2.0, 0.0), (0.0, 0.0, 0.0))
     """
-    size = math.sqrt(dot(load, load))
     if size <= limit or damping <= 0.0:
         return (0.0, 0.0, 0.0)
     return scaled((size - limit) / (damping * size), load)
@@ -208,13 +207,19 @@ def sticks_at_touch(
     return static_friction > 0.0 and pull <= holds
 
 
+def share_held(size: float, limit: float) -> float:
+    """The share of a force that a limit leaves.
+
+    >>> share_held(5.0, 5.0), share_held(5.0, 2.5), share_held(0.0, 0.0)
+    (1.0, 0.5, 1.0)
+    """
+    return 1.0 if size <= limit else limit / size
+
+
 def limited(pull: Reals, limit: float) -> tuple[float, float, float]:
     """A force, not longer than a limit.
 
     >>> limited((3.0, 4.0, 0.0), 5.0), limited((3.0, 4.0, 0.0), 2.5)
     ((3.0, 4.0, 0.0), (1.5, 2.0, 0.0))
     """
-    size = math.sqrt(dot(pull, pull))
-    if size <= limit:
-        return (pull[0], pull[1], pull[2])
-    return scaled(limit / size, pull)
+    return scaled(share_held(math.sqrt(dot(pull, pull)), limit), pull)

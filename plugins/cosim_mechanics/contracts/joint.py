@@ -132,7 +132,7 @@ class Joint(Component):
 
     @classmethod
     def _check_axes(cls) -> None:
-        """Those of a class above hold for its functions alone; what is said here is compared with them."""
+        """Drop inherited `axes` where functions are new; compare declared ones with `across` at two poses."""
         if "axes" not in vars(cls) and ({*cls.kernels, "across", "rates"} - {"frames"}) & set(vars(cls)):
             cls.axes = None
         if cls.axes is None:

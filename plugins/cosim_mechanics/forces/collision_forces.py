@@ -42,7 +42,7 @@ from cosim_mechanics.spatial import (
 
 
 def effective_mass(inverse_mass: float) -> float:
-    """Of two bodies, from the sum of 1 / mass; 0 where neither moves.
+    """The effective mass of two bodies, kg, from the sum of 1 / mass; 0 where neither moves.
 
     >>> effective_mass(4.0), effective_mass(0.0)
     (0.25, 0.0)
@@ -80,12 +80,12 @@ def inverse_mass_of(s: Any, owner: int) -> float:
 
 
 def point_of(contact: Reals) -> tuple[float, float, float]:
-    """Where the forces of a contact act."""
+    """The point at which the forces of a contact act, m, in Ground."""
     return (contact[POINT], contact[POINT + 1], contact[POINT + 2])
 
 
 def normal_of(contact: Reals) -> tuple[float, float, float]:
-    """From the first shape to the second."""
+    """The normal of a contact, from the first shape to the second, in Ground."""
     return (contact[NORMAL], contact[NORMAL + 1], contact[NORMAL + 2])
 
 

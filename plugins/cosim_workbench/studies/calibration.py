@@ -18,6 +18,7 @@ from cosim_workbench.contracts import StudySubject
 from cosim_workbench.studies.doubts import is_constant
 from cosim_workbench.studies.fit import Fit
 from cosim_workbench.studies.fit_runs import FitRuns, ModelFitRuns, Sensitivities, SubjectFitRuns
+from cosim_workbench.studies.squares import Limits, minimize_squares
 from cosim_workbench.studies.studied import studied
 from cosim_workbench.studies.variation import parse_difference, read_variation
 
@@ -289,28 +290,15 @@ class Calibration(FixedAttributes):
             return self._fit(starts, seed)
 
     def _fit(self, starts: int, seed: int) -> Fit:
-        from scipy.optimize import least_squares
-
         runs_before = self._runs
         self.deviations.update(self._first_deviations())
         x = self._start(starts, seed)
-        low, high = np.array([(u.low, u.high) for u in self.unknowns]).T
-        scales = np.array([u.scale for u in self.unknowns])
-        solution: Any = None
+        limits = Limits(*np.array([(u.low, u.high, u.scale) for u in self.unknowns]).T)
         # the second time with the noise of each signal as the first one has found it
         for tolerance in (SOLUTION,) if len(self.noise) == len(self.measured) else (WEIGHTS, SOLUTION):
-            inside = np.clip(x, low + 1e-9 * (high - low), high - 1e-9 * (high - low))
-            solution = least_squares(
-                self._residuals_at,
-                inside,
-                jac=self.jacobian,
-                bounds=(low, high),
-                x_scale=scales,
-                xtol=1e-10,
-                ftol=tolerance,
-            )
-            x = solution.x
-            remaining = solution.fun.reshape(len(self.measured), -1)
+            solution = minimize_squares(self._residuals_at, self.jacobian, x, limits, tolerance)
+            x = solution.values
+            remaining = solution.residuals.reshape(len(self.measured), -1)
             for row, path in zip(remaining, self.measured, strict=True):
                 if path not in self.noise:
                     rms = float(np.sqrt(np.mean(row**2)) * self.deviations[path])
@@ -318,7 +306,7 @@ class Calibration(FixedAttributes):
         residuals = self._residuals_at(x)
         lost = int(np.sum((residuals == LOST) | (np.abs(residuals) == LARGEST)))
         jacobian = self.jacobian(x)
-        return Fit(self, x, residuals, jacobian, int(solution.status), self._runs - runs_before, lost)
+        return Fit(self, x, residuals, jacobian, solution.status, self._runs - runs_before, lost)
 
     def _is_finite(self, values: Vector) -> bool:
         """Whether a run with derivatives gives numbers; the search takes the same run first."""

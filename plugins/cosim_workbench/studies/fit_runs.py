@@ -103,7 +103,7 @@ class ModelFitRuns:
         return signal.units[0]
 
     def check_unknown(self, path: str) -> None:
-        """What is computed cannot be varied."""
+        """Refuse to vary a computed quantity, or one with several elements."""
         if self.system.written_slot(path).size != 1:
             raise cosim.ModelError.of(path, f"has several elements: name one, {path}[0]")
 
@@ -213,7 +213,7 @@ class SubjectFitRuns:
         return self.subject.unit(path)
 
     def check_unknown(self, path: str) -> None:
-        """Whatever takes a start value can be varied; the first run says what does not."""
+        """Refuse a path that the scenario does not have; the first run refuses what takes no start value."""
         self.subject.unit(path)
 
     def start(self, path: str) -> float | None:

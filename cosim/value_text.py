@@ -8,12 +8,12 @@ from typing import Any
 LONGEST = 200  # characters
 
 
-def shown(value: Any) -> str:
+def quote(value: Any) -> str:
     """A value that was given, in words that a message can have: no addresses, and nothing endless.
 
     Examples
     --------
-    >>> shown("3 kg"), shown([1, 2]), shown(object()), shown(dict), shown(len)
+    >>> quote("3 kg"), quote([1, 2]), quote(object()), quote(dict), quote(len)
     ("'3 kg'", '[1, 2]', 'an object of class object', 'the class dict', 'the function len')
     """
     if isinstance(value, type):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-OTHER_WORDS = {
+SYNONYMS = {
     "until": ("t_end", "tend", "t_final", "tf", "t_stop", "tstop", "stop", "stop_time", "stoptime", "end",
               "end_time", "duration", "t", "time", "t_span", "tspan"),
     "accuracy": ("tolerance", "tol", "precision", "eps", "error"),
@@ -34,12 +34,12 @@ OTHER_WORDS = {
 }  # fmt: skip
 
 
-def meant_by_others(name: str, known: Iterable[str]) -> str | None:
+def option_of_synonym(name: str, known: Iterable[str]) -> str | None:
     """The option that other tools call so, where there is one.
 
     Examples
     --------
-    >>> meant_by_others("dt", ["until", "fixed_step"]), meant_by_others("dt", ["until"])
+    >>> option_of_synonym("dt", ["until", "fixed_step"]), option_of_synonym("dt", ["until"])
     ('fixed_step', None)
     """
-    return next((option for option in known if name in OTHER_WORDS.get(option, ())), None)
+    return next((option for option in known if name in SYNONYMS.get(option, ())), None)

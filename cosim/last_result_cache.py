@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 Made = TypeVar("Made")
 
 
-def last_made(owner: Any, name: str, key: Any, make: Callable[[], Made]) -> Made:
+def reuse_last(owner: Any, name: str, key: Any, make: Callable[[], Made]) -> Made:
     """The result of `make()`; the last one of this name is returned again while the key is equal.
 
     Parameters
@@ -25,8 +25,8 @@ def last_made(owner: Any, name: str, key: Any, make: Callable[[], Made]) -> Made
     >>> class Circle:
     ...     pass
     >>> circle = Circle()
-    >>> first = last_made(circle, "_area", 2.0, lambda: [3.14 * 2.0**2])
-    >>> last_made(circle, "_area", 2.0, lambda: [3.14 * 2.0**2]) is first
+    >>> first = reuse_last(circle, "_area", 2.0, lambda: [3.14 * 2.0**2])
+    >>> reuse_last(circle, "_area", 2.0, lambda: [3.14 * 2.0**2]) is first
     True
     """
     last = vars(owner).get(name)

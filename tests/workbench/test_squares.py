@@ -1,0 +1,117 @@
+"""The least sum of squares: in how few evaluations it is found, and where the trust region takes over."""
+
+import numpy as np
+import pytest
+from scipy.optimize import least_squares
+
+from cosim_workbench.studies.squares import Limits, minimize_squares
+
+WIDE = Limits(np.full(2, -100.0), np.full(2, 100.0), np.ones(2))
+TIMES = np.linspace(0.0, 2.0, 40)
+
+
+class Problem:
+    """Residuals and their derivatives, which count their evaluations."""
+
+    def __init__(self, residuals, jacobian):
+        self._residuals, self._jacobian, self.points = residuals, jacobian, []
+
+    def residuals(self, values):
+        self.points.append(values.copy())
+        return self._residuals(values)
+
+    def jacobian(self, values):
+        assert np.array_equal(values, self.points[-1])  # that of a run that was just made
+        return self._jacobian(values)
+
+    def solve(self, start, limits=WIDE, tolerance=1e-12):
+        return minimize_squares(self.residuals, self.jacobian, np.array(start, float), limits, tolerance)
+
+
+def decay(noise=0.0):
+    data = 2.0 * np.exp(-1.5 * TIMES) + np.random.default_rng(0).normal(0.0, noise, TIMES.size)
+    return Problem(
+        lambda x: x[0] * np.exp(-x[1] * TIMES) - data,
+        lambda x: np.column_stack(
+            [np.exp(-x[1] * TIMES), -x[0] * TIMES * np.exp(-x[1] * TIMES)],
+        ),
+    )
+
+
+def rosenbrock():
+    return Problem(
+        lambda x: np.array([10.0 * (x[1] - x[0] ** 2), 1.0 - x[0]]),
+        lambda x: np.array([[-20.0 * x[0], 10.0], [-1.0, 0.0]]),
+    )
+
+
+def test_a_linear_problem_takes_one_step():
+    columns = np.random.default_rng(1).normal(size=(7, 2))
+    problem = Problem(lambda x: columns @ x - np.arange(7.0), lambda x: columns)
+    found = problem.solve([10.0, 20.0])
+    assert len(problem.points) == 2
+    assert np.allclose(found.values, np.linalg.lstsq(columns, np.arange(7.0))[0], rtol=0.0, atol=1e-13)
+    assert found.status == 2
+
+
+def test_a_start_at_the_solution_takes_no_step():
+    problem = Problem(lambda x: x - [1.0, 2.0], lambda x: np.eye(2))
+    found = problem.solve([1.0, 2.0])
+    assert len(problem.points) == 1
+    assert (found.values == [1.0, 2.0]).all()
+    assert (found.residuals == 0.0).all()
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_it_finds_what_the_trust_region_finds_in_no_more_evaluations(noise):
+    problem, reference = decay(noise), decay(noise)
+    found = problem.solve([1.0, 1.0])
+    bounds = WIDE.low, WIDE.high
+    of_scipy = least_squares(
+        reference.residuals, [1.0, 1.0], reference.jacobian, bounds, ftol=1e-12, xtol=1e-12
+    )
+    assert np.allclose(found.values, of_scipy.x, rtol=0.0, atol=1e-7)
+    assert len(problem.points) <= len(reference.points)
+
+
+@pytest.mark.parametrize("start", [(-1.2, 1.0), (0.0, 0.0), (50.0, -50.0), (0.5, 1.0)])
+def test_steps_that_do_not_keep_their_promise_are_left_to_the_trust_region(start):
+    found = rosenbrock().solve(start)
+    assert np.allclose(found.values, 1.0, rtol=0.0, atol=1e-6)
+    assert found.status > 0
+
+
+@pytest.mark.parametrize("high", [1.0, 1.2])
+def test_a_solution_at_an_end_of_a_range(high):
+    found = decay().solve([1.0, 0.5], Limits(np.zeros(2), np.array([10.0, high]), np.ones(2)))
+    assert found.values[1] == pytest.approx(high, rel=1e-6)
+    assert found.values[1] <= high
+
+
+@pytest.mark.parametrize("start", [(0.0, 1.0), (3.0, 2.0)])
+def test_a_start_at_an_end_of_a_range(start):
+    found = decay().solve(start, Limits(np.array([0.0, -9.0]), np.array([3.0, 9.0]), np.ones(2)))
+    assert np.allclose(found.values, [2.0, 1.5], rtol=0.0, atol=1e-7)
+
+
+@pytest.mark.parametrize("gain", [0.0, 1.0])
+def test_columns_that_are_zero_or_depend_on_each_other(gain):
+    problem = Problem(
+        lambda x: (x[0] + gain * x[1]) * TIMES - 3.0 * TIMES,
+        lambda x: np.column_stack([TIMES, gain * TIMES]),
+    )
+    found = problem.solve([0.5, 0.5])
+    assert found.values[0] + gain * found.values[1] == pytest.approx(3.0, abs=1e-6)
+
+
+def test_derivatives_that_are_no_numbers_are_an_error():
+    problem = Problem(lambda x: x - 1.0, lambda x: np.full((2, 2), np.nan))
+    with pytest.raises(ValueError, match="nfs|NaN"):
+        problem.solve([0.0, 0.0])
+
+
+def test_a_step_longer_than_the_values_is_left_to_the_trust_region():
+    problem = Problem(lambda x: np.array([x[0] - 50.0, x[1] - 1.0, 0.0]), lambda x: np.eye(3, 2))
+    found = problem.solve([1.0, 1.0])
+    assert np.allclose(found.values, [50.0, 1.0], rtol=0.0, atol=1e-6)
+    assert len(problem.points) > 3
