@@ -15,6 +15,7 @@ derivatives       `tangent_of`: a tangent of your own for a kernel function; `ke
                   `recorded_by`, `push`, `pop`, `reserve`, `end_of_tape`, `cut_tape`: an adjoint of your own,
                   which records blocks by `record_blocks` and goes back along them by `reverse_walk`;
                   `reduced_by`: the gradient of a number made of signals
+                  `gathering`: names for the arguments of a function of ``*arguments``
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, `call_tangent`,
                   and the signatures;
                   `indirect_call`: one for a signature of your own
@@ -39,7 +40,8 @@ runs              `python_in_steps`: what of a run is plain Python, and what tha
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
                   `ArrayPlace`, `arrays_at` …; `checked_interval`, `counted_grid`, `output_times`
 data in files     `data_file` and `text`: options that are no choices; `path_below`, `check_folder`,
-                  `is_device`, `space_warning`: files that are written; `checkpoint_bytes`: one that is read
+                  `is_device`, `space_warning`, `write_whole`: files that are written; `checkpoint_bytes`:
+                  one that is read
 declarations      `declared_bounds`, `declared_default`: in words
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
                   `declared_kinds`: the base class of each kind
@@ -254,6 +256,7 @@ if TYPE_CHECKING:
     from cosim.simulation.own_files import is_device as is_device
     from cosim.simulation.own_files import path_below as path_below
     from cosim.simulation.own_files import space_warning as space_warning
+    from cosim.simulation.own_files import write_whole as write_whole
     from cosim.simulation.python_in_steps import python_in_steps as python_in_steps
     from cosim.simulation.result import derivative_name as derivative_name
     from cosim.simulation.result import quotient as quotient
@@ -331,6 +334,7 @@ if TYPE_CHECKING:
     from cosim_compiler.array_groups import head_of as head_of
     from cosim_compiler.calls import compiled_together as compiled_together
     from cosim_compiler.calls import data_of as data_of
+    from cosim_compiler.calls import gathering as gathering
     from cosim_compiler.calls import indirect_call as indirect_call
     from cosim_compiler.calls import length_of as length_of
     from cosim_compiler.calls import name_of as name_of

@@ -1,6 +1,6 @@
 """Compile what belongs to no model into the package that is used here: ``python release/ship.py [--all]``.
 
-Without ``--all`` the Step and the method that is taken where none is named: what every run needs.
+Without ``--all`` what most runs need: the Step, the method that is taken where none is named, constraints.
 """
 
 from __future__ import annotations

@@ -130,13 +130,15 @@ def object_of(text: str, passes: int = 1) -> bytes:
         LLVM's text; operations on reals are neither reordered nor joined.
     passes : int
         How often LLVM's passes run: twice where loops have to be written out before tuples can be told apart.
+        The second time those of single functions are enough.
     """
     llvm, machine = _llvm(), _processor()
     module = llvm.parse_assembly(text)
     module.verify()
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    for _ in range(passes):
-        _run_passes(module, vectors=True)
+    _run_passes(module, vectors=True)
+    for _ in range(1, passes):
+        _run_passes_of_functions(module)
     if "@sin(" in text and "@cos(" in text and has_sine_pairs():
         module = llvm.parse_assembly(with_sine_pairs(str(module)))
     object_file: bytes = machine.emit_object(module)
@@ -153,14 +155,26 @@ def optimized(text: str) -> str:
 
 
 def _run_passes(module: Any, vectors: bool) -> None:
+    builder = _pass_builder(vectors)
+    builder.getModulePassManager().run(module, builder)
+
+
+def _run_passes_of_functions(module: Any) -> None:
+    builder = _pass_builder(vectors=False)
+    passes = builder.getFunctionPassManager()
+    for function in module.functions:
+        if not function.is_declaration:
+            passes.run(function, builder)
+
+
+def _pass_builder(vectors: bool) -> Any:
     """Loops over vectors become instructions for vectors; they are short, so no turn is made of several."""
     llvm = _llvm()
     options = llvm.create_pipeline_tuning_options(speed_level=1)
     options.loop_vectorization = vectors
     options.slp_vectorization = options.loop_interleaving = False
     options.inlining_threshold = INLINED_BELOW
-    builder = llvm.create_pass_builder(_processor(), options)
-    builder.getModulePassManager().run(module, builder)
+    return llvm.create_pass_builder(_processor(), options)
 
 
 @functools.cache

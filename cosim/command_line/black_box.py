@@ -15,9 +15,9 @@ from typing import Any
 LENGTH = struct.Struct("<Q")
 """Before each entry of a file: how many bytes it has."""
 FUNCTION_BITS = 8
-CALL, ENDED, SAVED = range(3)
+CALL, ENDED, SAVED, WRITTEN = range(4)
 """Places in `words`: what is being called (`call_number`), or 0; the exit status + 1, once it is known;
-whether all results are in their files."""
+whether all results are in their files; whether the rows up to a failure are."""
 
 UNKNOWN = "an FMU"
 """Begins a note ``"said"`` where the process did not know which one; the other process may."""
@@ -69,7 +69,8 @@ class BlackBox:
     def note(self, kind: str, value: Any) -> None:
         """Tell something that the other process has to know; the last one of a kind counts there."""
         if self._is_there(self._notes):
-            _append(self._notes, (kind, value))
+            with suppress(OSError):  # code of others may have set a limit for files
+                _append(self._notes, (kind, value))
 
     def write(self, entry: Any) -> None:
         """Keep an entry of what is recorded; where the disk is full, no more."""
@@ -123,7 +124,8 @@ class BlackBox:
 
     def notes(self) -> dict[str, Any]:
         """The reports of the process, by kind."""
-        return dict(_entries(self._notes))
+        entries = [entry for entry in _entries(self._notes) if isinstance(entry, tuple) and len(entry) == 2]
+        return dict(entries)
 
     def entries(self) -> Iterator[Any]:
         """The recorded entries, in order, without one that is incomplete."""
@@ -169,14 +171,18 @@ def _append(file: int, entry: Any) -> None:
 
 
 def _entries(file: int) -> Iterator[Any]:
-    """The entries that the started process has recorded; the last one may be incomplete."""
+    """The entries that the process has recorded, up to the first that is incomplete or overwritten."""
     place = 0
     while len(head := os.pread(file, LENGTH.size, place)) == LENGTH.size:
         (size,) = LENGTH.unpack(head)
         parts, place = [], place + LENGTH.size
+        if size > os.fstat(file).st_size - place:
+            return
         while size and (part := os.pread(file, size, place)):
             parts.append(part)
             size, place = size - len(part), place + len(part)
-        if size:
+        try:
+            entry = pickle.loads(b"".join(parts))
+        except Exception:  # code of others has written into the file
             return
-        yield pickle.loads(b"".join(parts))
+        yield entry

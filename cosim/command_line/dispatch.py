@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import io
 import logging
 import os
@@ -30,6 +31,9 @@ from cosim.registration.registry import Registry, registry
 from cosim.simulation.early_sigterm import TERMINATED
 from cosim.simulation.interrupt import Terminated, answering_sigterm
 from cosim.version import __version__
+
+FULL = (errno.ENOSPC, errno.EFBIG, *([errno.EDQUOT] if hasattr(errno, "EDQUOT") else []))
+"""Numbers of errors of a disk without space, and of limits."""
 
 
 def dispatch(words: Sequence[str], *, is_program: bool = False) -> int:
@@ -71,7 +75,8 @@ def _dispatched(words: list[str], is_program: bool) -> int:
         if not _is_broken(sys.stdout):
             raise
         _silence_output()
-        print(f"standard output cannot be written: {error.strerror or error}", file=sys.stderr)
+        with contextlib.suppress(OSError):
+            print(f"standard output cannot be written: {error.strerror or error}", file=sys.stderr)
         return ExitStatus.FAILED
     except SystemExit as stop:  # argparse: 0 after --help
         if isinstance(stop.code, str):
@@ -176,6 +181,10 @@ def _answer(error: Exception, entry: Entry, show_traceback: bool) -> tuple[ExitS
         return ExitStatus.BAD_INPUT, error
     if isinstance(error, OSError) and error.filename is None and _is_broken(sys.stdout):
         raise error
+    if isinstance(error, OSError) and error.errno in FULL:
+        return ExitStatus.FAILED, f"{error.filename or 'a file'}: cannot be written: {error.strerror}"
+    if isinstance(error, FileNotFoundError) and error.filename is None:  # of `tempfile`
+        return ExitStatus.FAILED, f"{error.strerror}: set TMPDIR to a folder that can be written"
     if isinstance(error, OSError) and error.filename is not None:
         return ExitStatus.BAD_INPUT, f"{error.filename}: {error.strerror}"
     hint = "" if show_traceback else f" See where with: cosim --traceback {entry.known.name} …"

@@ -70,7 +70,7 @@ def late_output_to_errors() -> None:
 
 
 class _Beside(io.RawIOBase):
-    """A copy of the descriptor as it was; the present one where native code has closed the copy."""
+    """A copy of the descriptor as it was; the present one where native code has closed or limited it."""
 
     def __init__(self, file: int) -> None:
         self._file, self._known = file, identity(file)
@@ -85,7 +85,10 @@ class _Beside(io.RawIOBase):
         return os.isatty(self.fileno())
 
     def write(self, data: Any) -> int:
-        return os.write(self.fileno(), data)
+        try:
+            return os.write(self.fileno(), data)
+        except OSError:  # such as a limit for the size of files
+            return os.write(STANDARD_ERROR, data)
 
 
 def _writes_to_standard_error(raw: Any) -> bool:

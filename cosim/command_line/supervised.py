@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any
 
 from cosim.command_line import black_box
-from cosim.command_line.black_box import CALL, ENDED, FUNCTION_BITS, UNKNOWN, BlackBox
+from cosim.command_line.black_box import CALL, ENDED, FUNCTION_BITS, SAVED, UNKNOWN, WRITTEN, BlackBox
 from cosim.command_line.exit_status import ExitStatus
 from cosim.command_line.native_errors import NativeErrors, late_output_to_errors
 from cosim.contracts.command import Command
@@ -29,7 +29,7 @@ MOST_ASKED = 3
 SECONDS_BETWEEN_LOOKS = 0.1
 ANSWERS = (ExitStatus.INTERRUPTED, ExitStatus.TERMINATED)
 FROM_TERMINAL = 0x80
-"""``SI_KERNEL``: the terminal sends Ctrl-C to both processes itself."""
+"""``SI_KERNEL``: the terminal sends Ctrl-C to both processes itself, unless an FMU has left its group."""
 
 
 class EndedElsewhere(BaseException):  # noqa: N818  it is not an error
@@ -118,8 +118,8 @@ def _wait(child: int, box: BlackBox, waiting: set[signal.Signals]) -> tuple[int,
         elif received is not None and received.si_signo in ASKING:
             signals.append(received.si_signo)
             since = since or monotonic()
-            if received.si_code != FROM_TERMINAL:
-                with suppress(ProcessLookupError):
+            with suppress(ProcessLookupError):
+                if received.si_code != FROM_TERMINAL or os.getpgid(child) != os.getpgrp():
                     os.kill(child, received.si_signo)
         is_late = len(signals) > 1 or monotonic() - since > SECONDS_TO_ANSWER
         if signals and (len(signals) >= MOST_ASKED or (is_late and _is_in_call(box))):
@@ -143,10 +143,7 @@ def _is_in_call(box: BlackBox) -> bool:
         return False
     if box.words[CALL]:
         return True
-    recovery = box.notes().get("recovery")
-    if not isinstance(recovery, Recovery):
-        return False
-    _, functions = recovery.call(box)
+    _, functions = _place(box.notes().get("recovery"), box)
     return bool(functions)
 
 
@@ -154,10 +151,10 @@ def _outcome(code: int, signals: list[int], box: BlackBox, command: Command) -> 
     """The exit status and message for the end of the process."""
     is_asked_for = bool(signals) and (code in ANSWERS or -code in signals)
     if box.words[ENDED] and (is_asked_for or code == box.words[ENDED] - 1):
-        return EndedElsewhere(box.words[ENDED] - 1)
+        return EndedElsewhere(_checked_status(box.words[ENDED] - 1, box, command))
     notes = box.notes()
     recovery = notes.get("recovery")
-    time, callees = recovery.call(box) if isinstance(recovery, Recovery) else (None, [])
+    time, callees = _place(recovery, box)
     # of several threads the last one alone has announced its call
     announced_call = "" if len(callees) > 1 else _announced_call(box, notes)
     culprit = announced_call or " or ".join(callees)
@@ -172,21 +169,48 @@ def _outcome(code: int, signals: list[int], box: BlackBox, command: Command) -> 
         reason = notes.get("said") or _ending(code, culprit) + ("" if culprit else _inside(notes))
         why = reason.replace(UNKNOWN, culprit, 1) if culprit and reason.startswith(UNKNOWN) else reason
     answer = "terminated" if signal.SIGTERM in signals else "interrupted"
-    message = ""
-    reported: dict[str, Any] = {}
-    if isinstance(recovery, Recovery):
-        try:
-            reason = (why or answer) if time is None else str(SimulationError(time, why or answer))
-            message, reported = recovery.recover(box, reason)
-        except (CosimError, OSError) as error:
-            message = str(error)
-    command.report(**reported)
-    if message:
-        print(message, file=sys.stderr)
+    _recover(box, (why or answer) if time is None else str(SimulationError(time, why or answer)), command)
     if signals:
         text = f"{answer}: {why}" if why else answer
         return Terminated(text) if signal.SIGTERM in signals else KeyboardInterrupt(text)
     return LostProcessError(why) if time is None else SimulationError(time, why)
+
+
+def _place(recovery: Any, box: BlackBox) -> tuple[float | None, list[str]]:
+    """The time of the run, and the functions that are being called."""
+    if isinstance(recovery, Recovery):
+        with suppress(Exception):  # code of others may have written into the memory
+            return recovery.call(box)
+    return None, []
+
+
+def _recover(box: BlackBox, why: str, command: Command) -> bool:
+    """Write the results so far, and say where they are; whether there were any."""
+    recovery = box.notes().get("recovery")
+    if not isinstance(recovery, Recovery):
+        return False
+    reported: dict[str, Any] = {}
+    try:
+        message, reported = recovery.recover(box, why)
+    except (CosimError, OSError) as error:
+        message = str(error)
+    except Exception as error:  # code of others may have written into the memory
+        message = f"the results so far cannot be recovered: {type(error).__name__}: {error}"
+    command.report(**reported)
+    if message:
+        print(message, file=sys.stderr)
+    return bool(message)
+
+
+def _checked_status(status: int, box: BlackBox, command: Command) -> int:
+    """The status of a process that has said why it failed; where it could not write rows, they are written.
+
+    Code of others may have taken files, rights or memory away from it.
+    """
+    if status not in (ExitStatus.FAILED, ExitStatus.BAD_INPUT) or box.words[SAVED] or box.words[WRITTEN]:
+        return status
+    is_recovered = _recover(box, "the process of the run has failed", command)
+    return ExitStatus.FAILED if is_recovered else status
 
 
 def _inside(notes: dict[str, Any]) -> str:

@@ -29,6 +29,7 @@ from cosim.preparation.tangent_tables import (
 from cosim.run_data.records.recording import LOG_TAPE
 from cosim.simulation.event_record import Finding
 from cosim.simulation.saved_tangents import pack, restore
+from cosim.stage import Stage
 from cosim.step.tape import STEP_WIDTH
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
@@ -127,12 +128,22 @@ class CarriedTangents:
         arrays["work"][: self._work.size] = self._work
         if state.carried:
             restore(self._system, state, state.carried, self.by, arrays)
+        self._load_constants(state)
         self._notes = rows_of(CarryNotes, arrays["notes_numbers"], 0, 1)[0]
         self._notes.time = state.time
         self._pieces = []
         state.carried = b""
         self._step._use_arrays({"log": self._log})  # noqa: SLF001
         run.output.logging = LOG_TAPE
+
+    def _load_constants(self, state: State) -> None:
+        """Load what plain Python computes once a run."""
+        constants = self._system.run_tangents.constants()
+        if constants:
+            of_state = self._system.arrays(state.realize(Stage.INSTANCE)).c
+            for slot in constants:
+                part = slice(slot.offset, slot.offset + slot.size)
+                self._arrays["c"][part] = of_state[part]
 
     def _set_directions(self) -> None:
         """Set the tangents at the start: 1 for the one variable of each direction."""

@@ -123,6 +123,7 @@ class CoupledTangents(CarriedTangents):
             They are damaged, or of another integrator.
         """
         restore(self._system, state, data, self.by, self._arrays)
+        self._load_constants(state)
         self._notes = rows_of(CarryNotes, self._arrays["notes_numbers"], 0, 1)[0]
 
     def set_inputs(self, names: Sequence[str], dots: Reals, slopes: Reals | None = None) -> None:

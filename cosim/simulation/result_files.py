@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import tempfile
 from os import PathLike
 from pathlib import Path
@@ -98,10 +99,13 @@ def save_result(sink: ResultSink, result: Result, target: Path, rows: int = 0) -
             sink.write(result, target)
         log.info("written %s", target)
     except (CosimError, OSError) as error:
+        folder: Path | None = None
         try:
             folder = Path(tempfile.mkdtemp(prefix="cosim-results-"))
             spare = folder / f"{target.stem}{target.suffix or '.csv'}"
             sink.write(result, spare)
-        except (CosimError, OSError):
-            raise error from None  # nor elsewhere
+        except (CosimError, OSError):  # nor elsewhere
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+            raise error from None
         raise NotWrittenError(f"{error}. The results are in {spare}") from error

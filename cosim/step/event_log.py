@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from cosim.run_data.run import Run
 from cosim.walker import call_python
+from cosim_compiler.calls import rarely
 from cosim_compiler.record import Record, place_in, rows_of, width_of
 
 
@@ -96,6 +97,7 @@ def room_in_log(run: Run, size: int) -> int:
     return at
 
 
+@rarely
 def report_finding(run: Run, kind: int, subject: int, value: float) -> None:
     """Record a finding."""
     at = room_in_log(run, FINDING_WIDTH)

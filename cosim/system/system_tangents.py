@@ -12,10 +12,19 @@ from cosim.stage import Stage
 from cosim.system.blocks import (
     Block,
     BlockArrays,
+    Slot,
 )
-from cosim.walker import BLOCK_SIGNATURE, HISTORIES, TANGENT_SIGNATURE, TANGENT_WALK_SIGNATURE, follow_walk
+from cosim.walker import (
+    BLOCK_SIGNATURE,
+    HISTORIES,
+    TANGENT_SIGNATURE,
+    TANGENT_WALK_SIGNATURE,
+    WalkedDots,
+    follow_walk,
+)
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
+from cosim_compiler.calls import gathering
 from cosim_compiler.derivatives.notes import NoTangentError
 from cosim_compiler.errors import ContractError
 
@@ -69,6 +78,16 @@ def function_tangent(function: Any, with_histories: bool = False) -> Any:
     return tangent
 
 
+@gathering(("t", *"ypdkhc", "ints", "first", "count", *(f"{name}_dot" for name in WalkedDots._fields)))
+def leave_constant(*arguments):
+    """The tangent of a block in plain Python that computes a constant, which is in the cache already."""
+
+
+def is_constant(block: Block) -> bool:
+    """Whether a block in plain Python reads nothing and is called once a run."""
+    return block.is_python and not block.reads and block.stage <= Stage.INSTANCE
+
+
 class SystemTangents:
     """Tangents along the schedule of a system: exact, except for blocks without a tangent.
 
@@ -117,6 +136,8 @@ class SystemTangents:
     def _tangent_of_row(self, row: int) -> Any:
         """The tangent of a block, or of a correction, which has no histories."""
         is_block = row not in self._corrections
+        if is_block and is_constant(self.block_of(row)):
+            return leave_constant
         return function_tangent(self.function_of(row), is_block and self.with_histories)
 
     @property
@@ -124,6 +145,10 @@ class SystemTangents:
         """The rows of the table that correct a solution."""
         first, projection = len(self._system.blocks), self._system.assembly.projection
         return range(first, first if projection is None else first + len(projection.all))
+
+    def constants(self) -> list[Slot]:
+        """Where results of constant blocks lie."""
+        return [slot for block in self._system.blocks if is_constant(block) for slot in block.writes]
 
     def function_of(self, row: int) -> Any:
         """The kernel function of a block, or of a correction of solutions.

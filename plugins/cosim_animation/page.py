@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim.kit import choose_signals
+from cosim.kit import choose_signals, write_whole
 from cosim_animation.gltf import gltf_of
 from cosim_animation.mechanism import Mechanism
 from cosim_animation.scene import scene_of
@@ -53,10 +53,7 @@ class AnimationPage(cosim.ResultSink):
             data = gltf_of(_known(model), result)
         else:
             data = self.text(result, model, signals, compared).encode()
-        try:
-            path.write_bytes(data)
-        except OSError as error:
-            raise cosim.CosimError(f"{path}: cannot be written: {error.strerror}") from None
+        write_whole(path, data)
         return path
 
     def show(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import cosim
-from cosim.kit import check_folder
+from cosim.kit import check_folder, write_whole
 from cosim_dynamics.find_equilibrium import equilibrium, start_values
 from cosim_dynamics.linear_model import linearize
 
@@ -49,6 +49,6 @@ class EquilibriumCommand(cosim.Command):
             text = f"# This equilibrium is unstable: {grows}.\n{text}"
         print(text, end="")
         if arguments.output is not None:
-            arguments.output.write_text(text, encoding="utf-8")
+            write_whole(arguments.output, text.encode())
             print(f"start values → {arguments.output}")
         return 0

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.kit import write_whole
 from cosim_dynamics.mode import Mode
 
 Array = NDArray[np.float64]
@@ -102,4 +103,4 @@ class Linearization:
 
     def write(self, path: str | Path) -> None:
         """Write `to_dict` as JSON."""
-        Path(path).write_text(json.dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
+        write_whole(Path(path), (json.dumps(self.to_dict(), indent=1) + "\n").encode())

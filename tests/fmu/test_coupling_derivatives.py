@@ -148,8 +148,12 @@ def test_closed_loops_of_direct_feedthrough(algorithm: str, gain: float) -> None
     assert np.abs(result.derivative("second.m.force", "one.m.x")).min() > 0.0
 
 
-def test_adaptive_exchanges_count_as_they_were_taken() -> None:
-    """Their lengths are constants: differences, whose runs choose others, agree to the error of these."""
+@pytest.mark.parametrize(("iterations", "close"), [(0, 2e-6), (1, 5e-7), (3, 5e-7)])
+def test_adaptive_exchanges_count_as_they_were_taken(iterations: int, close: float) -> None:
+    """Their lengths are constants: differences, whose runs choose others, agree to the error of these.
+
+    Where exchanges are repeated, each line depends on what came out of the one before.
+    """
 
     def make(starts: Mapping[str, float]) -> CoSimulation:
         return CoSimulation(
@@ -160,7 +164,7 @@ def test_adaptive_exchanges_count_as_they_were_taken() -> None:
             ],
             "adaptive",
             STEP,
-            options={"tolerance": 1e-4},
+            options={"tolerance": 1e-4, "iterations": iterations},
             tolerance=1e-12,
             starts=dict(starts),
         )
@@ -169,10 +173,11 @@ def test_adaptive_exchanges_count_as_they_were_taken() -> None:
     names = ["one.m.x", "two.m.x"]
     result = make(by).simulate(UNTIL, record=names, derivatives=list(by))
     assert result.statistics["algorithm"]["exchanges"] > 3 * UNTIL / STEP
+    assert (result.statistics["algorithm"].get("iterations", 0) > 0) == (iterations > 0)
     for path in by:
         wanted = differences(make, by, path, names, UNTIL)
         found = np.array([result.derivative(name, path) for name in names])
-        assert np.abs(found - wanted).max() < 1e-5
+        assert np.abs(found - wanted).max() < close
         assert np.abs(found).max() > 0.05
 
 

@@ -217,6 +217,33 @@ def test_what_is_printed_at_the_end_of_the_process_is_no_result(
     assert status == 0 and "zqxj" not in printed and not set(printed + said) & {"\x1b", "\r"}
 
 
+GARBAGE = "{ char b[300]; memset(b, 'z', 300); for (int i = 3; i < 64; i++) (void)!pwrite(i, b, 300, 0); }"
+TAKES_FILES = "{ struct { unsigned long now, most; } limit = { 3, 3 }; setrlimit(7, &limit); }"
+TAKES_RIGHTS = "{ (void)!setgid(65534); (void)!setuid(65534); }"
+
+
+@pytest.mark.parametrize("fault", [TAKES_FILES, TAKES_RIGHTS])
+def test_rows_that_the_process_cannot_write_any_more_are_written_by_the_other(
+    fault: str, tmp_path: Path, compiled: Compiled, commands: ForkedCommands
+) -> None:
+    if fault == TAKES_RIGHTS and os.getuid() != 0:
+        pytest.skip("only root can give up its rights")
+    status, _, said = run(commands, tmp_path, make(tmp_path, compiled, "DoStep", fault))
+    assert status == 1 and "results up to t = 1 s → out.csv" in said, said
+    times, mark = rows(tmp_path)
+    assert times == pytest.approx([i / 10 for i in range(11)]) and mark == "the process of the run has failed"
+
+
+@pytest.mark.parametrize("end", ["raise(SIGSEGV)", "_exit(0)", "status = 3", ""])
+def test_an_fmu_that_writes_into_files_of_the_run(
+    end: str, tmp_path: Path, compiled: Compiled, commands: ForkedCommands
+) -> None:
+    """What it has overwritten is lost: the command says that it failed, and not where in its own code."""
+    fmu = make(tmp_path, compiled, "DoStep", f"{GARBAGE} {end}")
+    status, _, said = run(commands, tmp_path, fmu)
+    assert status == 1 and said.strip() and "Traceback" not in said and "--traceback" not in said, said
+
+
 def test_what_the_other_process_says_of_an_answered_signal() -> None:
     """The process has answered, and was ended by a second signal before it had recorded its status."""
     before = black_box.words

@@ -199,3 +199,34 @@ def test_one_co_simulation_is_run_once_at_a_time(make_fmu: MakeFmu) -> None:
     with pytest.raises(cosim.CosimError):
         loop.simulate(-1.0)
     assert loop.simulate(1.0).time[-1] == 1.0  # an error frees it
+
+
+@pytest.mark.parametrize("round_number", range(3))
+def test_four_threads_that_run_one_co_simulation(make_fmu: MakeFmu, round_number: int) -> None:
+    """One of them runs it, the others are told so; whoever comes when it is free again runs it anew."""
+    loop = CoSimulation({"m": make_fmu("mass")}, [], "jacobi", 1e-4)
+    whole = loop.simulate(1.0)
+    began, ended, answers = threading.Barrier(4), threading.Barrier(4), list[object]()
+
+    def run() -> None:
+        for _ in range(5):
+            began.wait()
+            try:
+                answers.append(loop.simulate(1.0))
+            except cosim.CosimError as error:
+                answers.append(str(error))
+            ended.wait()
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(answers) == 20
+    results = [answer for answer in answers if not isinstance(answer, str)]
+    assert len(results) >= 5  # one of each round at least
+    assert all("running already" in answer for answer in answers if isinstance(answer, str))
+    for result in results:
+        assert isinstance(result, cosim.Result) and result.time.tobytes() == whole.time.tobytes()
+        for name in whole.names:
+            assert result[name].tobytes() == whole[name].tobytes()

@@ -7,13 +7,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import corpus
 import pytest
 
+import cosim
 from cosim_compiler.c_machine import COMPILERS
 from cosim_compiler.road import ROADS
 
 ROOT = Path(__file__).parents[2]
 FEWEST = 300
+FEWEST_COMPONENTS = 80
 FEWEST_LINES, METHODS = 20_000, 20
 
 
@@ -29,6 +32,15 @@ def lines_of(script: str, **variables: str) -> list[str]:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
+
+
+def test_a_release_can_make_every_component() -> None:
+    made = set()
+    for entry in cosim.registry().entries("component"):
+        cls = cosim.registry().get("component", entry.id)
+        for options in () if entry.id in corpus.ALONE else corpus.alternatives(entry.id, cls):
+            made.add(type(cls(**{**corpus.values_of(entry.id, cls), **options})))
+    assert len(made) > FEWEST_COMPONENTS
 
 
 @pytest.mark.thorough

@@ -14,7 +14,7 @@ from cosim_compiler.calls import RARE
 from cosim_compiler.language.typed_form import Function
 from cosim_compiler.printers.llvm_types import returns_tuple
 
-MOST_GROWTH = 1000
+MOST_GROWTH = 300
 """Lines of text that writing out one helper may add."""
 
 Size = tuple[Function, int, Counter[str]]

@@ -39,7 +39,7 @@ LARGEST_ACTION, LARGEST_ENVIRONMENT = 256, 512
 
 
 class ProcessSettings:
-    """The present folder, floating-point environment and signal handlers at the moment when this is made."""
+    """The folder, floating-point environment, signal handlers and blocked signals of the moment."""
 
     def __init__(self) -> None:
         self._folder = ""
@@ -49,6 +49,7 @@ class ProcessSettings:
         if (math := floating_point_functions()) is not None:
             math.fegetenv(self._environment)
         self._actions = _actions()
+        self._blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ()) if os.name != "nt" else set()
 
     def set_back(self, library: str = "", only_its_own: bool = False) -> None:
         """Restore the settings.
@@ -75,6 +76,8 @@ class ProcessSettings:
             asks = only_its_own or number in FAULTS
             if not (library and asks) or _belongs_to(now[begin : begin + POINTER], library):
                 libc.sigaction(number, self._actions[begin : begin + LARGEST_ACTION], None)
+        if not only_its_own and os.name != "nt":
+            signal.pthread_sigmask(signal.SIG_SETMASK, self._blocked)
         if self._folder and not only_its_own:
             with suppress(OSError):
                 os.chdir(self._folder)

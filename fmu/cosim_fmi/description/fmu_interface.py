@@ -106,6 +106,8 @@ class FmuInterface:
         do not declare it.
     tool : str
         The tool that generated it.
+    rates : tuple of Element
+        The derivatives of the continuous states; empty where some of them are arrays.
     """
 
     description: ParticipantDescription
@@ -127,3 +129,4 @@ class FmuInterface:
     shown_inside: frozenset[str] = frozenset()
     inner_step: float | None = None
     tool: str = ""
+    rates: tuple[Element, ...] = ()

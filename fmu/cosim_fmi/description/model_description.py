@@ -179,6 +179,8 @@ class ModelDescription:
         Counts.
     state_variables : tuple of DeclaredVariable
         The continuous states, in the order of their derivatives; empty where it does not say which they are.
+    rate_variables : tuple of DeclaredVariable
+        Their derivatives.
     base_units : dict of str to BaseUnit
     log_categories : tuple of str
     experiment : DeclaredExperiment or None
@@ -195,6 +197,7 @@ class ModelDescription:
     states: int
     indicators: int
     state_variables: tuple[DeclaredVariable, ...]
+    rate_variables: tuple[DeclaredVariable, ...]
     base_units: dict[str, BaseUnit]
     log_categories: tuple[str, ...]
     experiment: DeclaredExperiment | None

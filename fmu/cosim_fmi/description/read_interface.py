@@ -146,7 +146,15 @@ class _Reading:
             shown_inside=self.shown_inside,
             inner_step=step if step and adds_inner_steps(read.tool) else None,
             tool=read.tool,
+            rates=self._rates(),
         )
+
+    def _rates(self) -> tuple[Element, ...]:
+        """The derivatives of the continuous states; none where some are arrays."""
+        variables = self.read.rate_variables
+        if any(v.dimensions for v in variables):
+            return ()
+        return tuple(Element(v.reference, v.type) for v in variables)
 
     def _description(self) -> ParticipantDescription:
         """The facts that every kind of participant describes."""

@@ -79,6 +79,7 @@ def read_model_description(root: Element) -> ModelDescription:
         for plural, one in listed.items()
     )
     indicators = int(root.get("numberOfEventIndicators", "0"))
+    rates = _rate_variables(root, version, by_key)
     if version == "1.0":
         states = int(root.get("numberOfContinuousStates", "0"))
     elif version == "2.0":
@@ -101,7 +102,8 @@ def read_model_description(root: Element) -> ModelDescription:
         initial_unknowns=initial,
         states=states,
         indicators=indicators,
-        state_variables=_state_variables(root, version, by_key),
+        state_variables=_state_variables(rates, by_key),
+        rate_variables=rates,
         base_units=_base_units(root),
         log_categories=tuple(each.get("name", "") for each in root.findall("LogCategories/Category")),
         experiment=_experiment(root),
@@ -133,16 +135,21 @@ def _unknowns(root: Element, path: str, by_key: Mapping[str, DeclaredVariable]) 
     return unknowns
 
 
-def _state_variables(
+def _rate_variables(
     root: Element, version: str, by_key: Mapping[str, DeclaredVariable]
 ) -> tuple[DeclaredVariable, ...]:
-    """The continuous states; none where one of the derivatives does not say whose it is."""
+    """The derivatives of the continuous states."""
     if version == "1.0":
         return ()
-    listed = _unknowns(
-        root, "Derivatives/Unknown" if version == "2.0" else "ContinuousStateDerivative", by_key
-    )
-    variables = [by_key.get((each.variable.derivative_of or "").strip()) for each in listed]
+    path = "Derivatives/Unknown" if version == "2.0" else "ContinuousStateDerivative"
+    return tuple(each.variable for each in _unknowns(root, path, by_key))
+
+
+def _state_variables(
+    rates: Sequence[DeclaredVariable], by_key: Mapping[str, DeclaredVariable]
+) -> tuple[DeclaredVariable, ...]:
+    """The continuous states; none where one of the derivatives does not say whose it is."""
+    variables = [by_key.get((rate.derivative_of or "").strip()) for rate in rates]
     return () if None in variables else tuple(variables)  # type: ignore[arg-type]
 
 

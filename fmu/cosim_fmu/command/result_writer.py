@@ -53,6 +53,7 @@ class ResultWriter:
         if self.saved_rows is not None:
             with uninterrupted():
                 self.saved_rows.write(result)
+        black_box.words[black_box.WRITTEN] = 1
         report(results=self._target, **reported_result(result))
         print(f"results up to t = {result.time[-1]:.9g} s → {self._target}", file=sys.stderr)
 

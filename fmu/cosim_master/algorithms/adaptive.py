@@ -74,10 +74,6 @@ class Adaptive(ProgrammedAlgorithm):
         self.restores = iterations > 0
 
     @property
-    def option_without_derivatives(self) -> str:
-        return "iterations" if self.iterations else ""
-
-    @property
     def figures(self) -> dict[str, float]:
         """Counts: accepted ``exchanges``; ``missed`` or ``rejected`` ones; ``iterations`` after the first."""
         counts = self.memory.counts

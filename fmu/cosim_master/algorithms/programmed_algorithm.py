@@ -167,11 +167,6 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
     is_iterated: ClassVar[bool] = False
     """Whether each step is repeated until the exchanged values converge."""
 
-    @property
-    def option_without_derivatives(self) -> str:
-        """The name of an option that is in use and has no derivatives; empty if there is none."""
-        return ""
-
     def __init__(self) -> None:
         self.memory = ExchangeMemory()
         self._calls: list[Call] = []

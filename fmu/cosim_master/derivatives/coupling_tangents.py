@@ -20,6 +20,7 @@ from cosim_master.derivatives.exchange_records import RecordedAlgorithm, Recorde
 from cosim_master.derivatives.exchange_tangents import ExchangeTangents
 from cosim_master.derivatives.followed_exchange import FollowedExchange
 from cosim_master.derivatives.linear_fixed_point import linear_fixed_point
+from cosim_master.derivatives.model_exchange_tangents import ModelExchangeTangents, why_differences
 from cosim_master.derivatives.neighbor_tangents import (
     NeighborTangents,
     create_neighbors,
@@ -31,6 +32,7 @@ from cosim_master.derivatives.system_tangents import SystemTangents
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_algorithms import ExchangeFace
 from cosim_master.joint.joint_system import JointSystem
+from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
 from cosim_master.participants.system_participant import SystemParticipant
 from cosim_master.recording.row_derivatives import LostDerivatives, RowDerivatives
 
@@ -82,10 +84,7 @@ class CouplingTangents(RowDerivatives):
         problems = []
         is_iterated = True  # whatever it does
         if isinstance(algorithm, ProgrammedAlgorithm):
-            is_iterated = algorithm.is_iterated
-            if option := algorithm.option_without_derivatives:
-                text = "has no derivatives: leave it out"
-                problems.append(cosim.Problem(f"master.options.{option}", text))
+            is_iterated = algorithm.is_iterated or algorithm.restores
         elif algorithm is not None:
             is_iterated = algorithm.restores
         for name, participant in coupling.participants.items():
@@ -132,13 +131,38 @@ class CouplingTangents(RowDerivatives):
             if isinstance(participant, SystemParticipant):
                 self._tangents[name] = SystemTangents(participant, count, self._own[name])
             elif name not in joint:
-                self._prepare_neighbors([name], stop, partial(_copy_of, name, participant))
+                why = self._why_differences(name, participant, stop)
+                if why is None:
+                    reads = coupled.reads[name]
+                    self._tangents[name] = ModelExchangeTangents(participant, count, reads)
+                else:
+                    self._prepare_neighbors([name], stop, partial(_copy_of, name, participant), why)
             elif coupling.joint is not None and name == joint[0]:
                 self._prepare_neighbors(joint, stop, partial(_others_of, coupling.joint))
         self._tangents = {name: self._tangents[name] for name in coupling.participants}
 
+    def _why_differences(self, name: str, participant: Any, stop: float | None) -> str | None:
+        """Why an FMU is differentiated by differences although it gives derivatives; None if it is not.
+
+        Empty where it gives none, or nothing in it varies.
+        """
+        coupled, coupling = self._coupled, self._coupling
+        inputs = coupled.input_names[name]
+        if not (isinstance(participant, ModelExchangeParticipant) and (self._own[name] or inputs)):
+            return ""
+        if not coupling.descriptions[name].has_derivatives:
+            return ""
+        if self._own[name]:
+            return "FMI has none by parameters and start values"
+
+        def begin(other: cosim.Participant) -> None:
+            values, tolerance = coupling.start_values[name], coupling.tolerances[name]
+            other.initialize(coupling.start, stop, values, tolerance)
+
+        return why_differences(participant, begin, inputs, coupled.reads[name]) or None
+
     def _prepare_neighbors(
-        self, names: Sequence[str], stop: float | None, make: Callable[[], Mapping[str, Any]]
+        self, names: Sequence[str], stop: float | None, make: Callable[[], Mapping[str, Any]], why: str = ""
     ) -> None:
         """Make neighbors of a participant, or of those that are solved jointly."""
         coupled, coupling = self._coupled, self._coupling
@@ -161,6 +185,7 @@ class CouplingTangents(RowDerivatives):
                 partial(initialize, tolerance=coupling.tolerances[name]),
                 values[name],
                 steps=name == names[0],
+                unused=why,
             )
 
     def start(self, face: ExchangeFace, algorithm: cosim.MasterAlgorithm) -> RecordedAlgorithm:

@@ -30,6 +30,7 @@ class ExchangeRecord:
     numbers: Vector
     steps: dict[str, StepRecord] = field(default_factory=dict)
     reads: dict[str, list[ReadRecord]] = field(default_factory=lambda: defaultdict(list))
+    earlier: list[ExchangeRecord] = field(default_factory=list)  # from the same start, along other lines
 
 
 class RecordedExchange:
@@ -62,6 +63,7 @@ class RecordedExchange:
         self._is_one = bool(algorithm.memory.counts[layout.KIND] == layout.ONCE)
         self._done = 0
         self.records: list[ExchangeRecord] = []
+        self._earlier: list[ExchangeRecord] = []
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._exchange, name)
@@ -71,6 +73,7 @@ class RecordedExchange:
         if self._done == 0 and not (self._is_one and self.records):
             memory = self._algorithm.memory
             self.records.append(ExchangeRecord(self._index, memory.counts.copy(), memory.numbers.copy()))
+            self.records[-1].earlier, self._earlier = self._earlier, []
         self._done = (self._done + 1) % self._length
         return self.records[-1]
 
@@ -118,12 +121,25 @@ class RecordedExchange:
         return self._exchange.save(names), len(self.records)
 
     def restore(self, token: Any) -> None:
-        """Restore saved states and drop the records since then: a loop of an exchange repeats them."""
+        """Restore saved states and drop the records since then: a loop of an exchange repeats them.
+
+        An exchange that is repeated along the line to its own outcome depends on them: it keeps them.
+        """
         states, count = token
         self._exchange.restore(states)
         if not self._is_one:
+            self._earlier = []
+            if self._is_repeated:
+                for record in self.records[count:]:
+                    self._earlier += [*record.earlier, record]
             del self.records[count:]
             self._done = 0
+
+    @property
+    def _is_repeated(self) -> bool:
+        """Whether the exchange that is restored is repeated, and not replaced by a shorter one."""
+        counts = self._algorithm.memory.counts
+        return bool(counts[layout.KIND] == layout.ADAPTIVE and counts[layout.PHASE] == layout.AFTER_PASS)
 
 
 class RecordedAlgorithm(cosim.MasterAlgorithm):

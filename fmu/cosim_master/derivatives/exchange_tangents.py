@@ -75,22 +75,31 @@ class ExchangeTangents:
                 counts[layout.POINTS] = 0
             remember(counts, numbers, memory.table, time)
             extrapolate(counts, numbers, memory.table, time + length, layout.GUESS)
-            follow_guess(counts, numbers, memory.table)
-            self._pass(record)
+            self._repeat([*record.earlier, record])
             return
         self._solve(record)
 
+    def _repeat(self, records: Sequence[ExchangeRecord]) -> None:
+        """An exchange that was made several times, each along the line to what came out of the one before."""
+        guess, last = self._row(layout.GUESS).copy(), records[-1]
+        if len(records) > 1:
+            restart = self._again(self._coupled.order, lambda guess: guess)
+        for record in records:
+            guess = self._end(record, guess)
+            if record is not last:
+                restart(guess)
+
     def _solve(self, record: ExchangeRecord) -> None:
         """An exchange whose end was iterated until it is what comes out: so it is of the tangents."""
-
-        def end(guess: Reals) -> Reals:
-            self._row(layout.GUESS)[:] = guess
-            follow_guess(self.memory.counts, self.memory.numbers, self.memory.table)
-            self._pass(record)
-            return self._board.interface()
-
-        respond = self._again(self._coupled.order, end)
+        respond = self._again(self._coupled.order, lambda guess: self._end(record, guess))
         respond(linear_fixed_point(respond, self._directions, self._size))
+
+    def _end(self, record: ExchangeRecord, guess: Reals) -> Reals:
+        """The interface after an exchange along the line to a guess."""
+        self._row(layout.GUESS)[:] = guess
+        follow_guess(self.memory.counts, self.memory.numbers, self.memory.table)
+        self._pass(record)
+        return self._board.interface()
 
     def _iterate(self, first: str, record: ExchangeRecord) -> None:
         """Solve for the tangents of a loop that begins with this participant and whose inputs are held."""

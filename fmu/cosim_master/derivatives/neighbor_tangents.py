@@ -52,6 +52,8 @@ class NeighborTangents(ParticipantTangents):
         These of the participant itself.
     steps : bool
         Whether its step is called; of several that are solved jointly it is that of the first one.
+    unused : str
+        Why directional derivatives that it gives are not used.
     """
 
     def __init__(
@@ -64,9 +66,10 @@ class NeighborTangents(ParticipantTangents):
         values: Mapping[str, Any],
         *,
         steps: bool = True,
+        unused: str = "",
     ) -> None:
         self._name, self._increments, self._initialize = name, list(increments), initialize
-        self._own, self._values, self._steps = own, values, steps
+        self._own, self._values, self._steps, self._unused = own, values, steps, unused
         self._neighbors = neighbors
         self._is_started = False
         self._slopes: tuple[Sequence[str], Reals | None] = (), None
@@ -223,6 +226,8 @@ class NeighborTangents(ParticipantTangents):
             default=0.0,
         )
         text = f"differences of its own run, of fourth order: relative error below {max(worst, 1e-12):.1e}"
+        if self._unused:
+            text += f"; its directional derivatives are not used: {self._unused}"
         return [Finding(self._first_time, BY_DIFFERENCES, self._name, text)]
 
     def close(self) -> None:

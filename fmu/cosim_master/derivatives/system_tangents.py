@@ -7,7 +7,6 @@ from typing import Any
 
 from cosim.kit import Finding
 from cosim_master.derivatives.participant_tangents import ParticipantTangents, ReadRecord, Reals, StepRecord
-from cosim_master.participants.system_participant import SystemParticipant
 
 
 class SystemTangents(ParticipantTangents):
@@ -15,13 +14,14 @@ class SystemTangents(ParticipantTangents):
 
     Parameters
     ----------
-    participant : SystemParticipant
+    participant : Participant
+        With `couple_tangents`, `tangents`, `path_of` and `simulator`.
     directions : int
     own : mapping of int to str
         By the number of a direction what varies in it.
     """
 
-    def __init__(self, participant: SystemParticipant, directions: int, own: Mapping[int, str]) -> None:
+    def __init__(self, participant: Any, directions: int, own: Mapping[int, str]) -> None:
         self._participant = participant
         self._initialization: Any = None
         participant.couple_tangents(directions, {i: participant.path_of(name) for i, name in own.items()})

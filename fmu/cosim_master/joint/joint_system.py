@@ -18,6 +18,7 @@ from cosim_master.joint.joint_events import events_of_member
 from cosim_master.joint.joint_memory import JointMemory, SavedMemory
 from cosim_master.joint.joint_model import JointModel, JointPart, JointWiring
 from cosim_master.model_exchange.called_simulator import CalledModelExchange, KeptState
+from cosim_master.model_exchange.evaluation import Evaluation
 from cosim_master.model_exchange.fmu_model import find_feedthrough, indicator_findings, moved_a_little
 from cosim_master.model_exchange.model_exchange_solver import ACCURACY, ModelExchangeSolver
 
@@ -45,6 +46,9 @@ class JointSystem:
         By the names of the participants.
     links : list of Link
         With both ends among the members.
+    before_first_step : callable or None
+        Called with the evaluation and the simulator before the latter is initialized, in runs whose tangents
+        are directional derivatives.
     """
 
     def __init__(self, integrator: str, accuracy: float | None, options: Mapping[str, Any]) -> None:
@@ -60,6 +64,7 @@ class JointSystem:
         self._outputs_are_present = False  # whether the members are where the solver is, so they can be read
         self._since = math.nan
         self._remembered: SavedMemory | None = None
+        self.before_first_step: Callable[[Evaluation, cosim.Simulator], None] | None = None
 
     @property
     def names(self) -> list[str]:
@@ -103,6 +108,12 @@ class JointSystem:
     def has_begun(self) -> bool:
         """Whether all members have ended their initialization."""
         return self._solver is not None
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The evaluation of all members; they have begun."""
+        assert self._model is not None
+        return self._model.evaluation
 
     @property
     def solver(self) -> ModelExchangeSolver:
@@ -163,11 +174,14 @@ class JointSystem:
             accuracy=self._accuracy or min(accuracies, default=ACCURACY),
             options=self._options,
             wants_steps=any(part.model.wants_steps for part in parts),
+            derives=self.before_first_step is not None,
         )
         self._solver = self.guard(make)
-        self._invalidate_outputs()
+        self.invalidate_outputs()
         if any(member.notes_steps for member in members.values()):
             self.solver.simulator.set_monitor(self._record_step)
+        if self.before_first_step is not None:
+            self.before_first_step(model.evaluation, self.solver.simulator)
         self.guard(self.solver.simulator.initialize)
         self._raise_stop_wish(start)
 
@@ -221,7 +235,7 @@ class JointSystem:
         solver, name = self.solver, member.name
         outer = {n: v for n, v in values.items() if n not in self._fed(name)}
         solver.hold({(name, n): v for n, v in outer.items() if (name, n) in solver.known})
-        self._invalidate_outputs()
+        self.invalidate_outputs()
         changed = member.changed_ports({n: v for n, v in outer.items() if (name, n) not in solver.known})
         if changed:
             self._pass_events({name: changed})
@@ -236,7 +250,7 @@ class JointSystem:
             self.guard(self.solver.settle, "setting the time")
             self._outputs_are_present = True
 
-    def _invalidate_outputs(self) -> None:
+    def invalidate_outputs(self) -> None:
         """Let `settle` move the members again: the time, a state or an input has changed."""
         self._outputs_are_present = False
 
@@ -261,7 +275,7 @@ class JointSystem:
     def advance(self, advance: Callable[[], None], time: float) -> float:
         """Take a step that began at `time` (s); see `step`."""
         self._since = time
-        self._invalidate_outputs()
+        self.invalidate_outputs()
         self.guard(advance)
         self.solver.hold_inputs()
         self._raise_stop_wish(self.solver.time)
@@ -271,7 +285,7 @@ class JointSystem:
         """Let compiled code step the system."""
         assert self._wiring is not None
         is_new, called = self.solver.called is None, CalledModelExchange.of(self.solver)
-        self._invalidate_outputs()
+        self.invalidate_outputs()
         if is_new:
             called.compare(self._wiring.sampled())
         return called
@@ -364,7 +378,7 @@ class JointSystem:
         self.guard(model.compute_all)
         self._store_values(time)
         self.solver.jump(states, following)
-        self._invalidate_outputs()
+        self.invalidate_outputs()
 
     def _store_values(self, time: float) -> None:
         """Store the values of all members at a time inside a step, for rows."""
@@ -376,7 +390,7 @@ class JointSystem:
     def _record_step(self, state: cosim.State) -> None:
         """Record the values of the members at the end of an integrator step."""
         self.guard(self.solver.settle, "setting the time")
-        self._invalidate_outputs()  # the step goes on
+        self.invalidate_outputs()  # the step goes on
         self._store_values(float(state.time))
 
     def _raise_stop_wish(self, time: float) -> None:
@@ -424,14 +438,14 @@ class JointSystem:
         self.guard(lambda: self.solver.restore(state, memory.events))
         memory.apply(self._model.parts, self.members)
         self._wiring.put_back(loops)
-        self._invalidate_outputs()
+        self.invalidate_outputs()
         forgetful = [member for member in self.members.values() if member.remembers_relations]
         if forgetful:
             self.settle()
             for member in forgetful:
                 self.guard(member.refresh_relations)
             self._wiring.put_back(loops)
-            self._invalidate_outputs()
+            self.invalidate_outputs()
 
     def end(self) -> None:
         """End the simulation."""

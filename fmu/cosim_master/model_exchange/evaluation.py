@@ -302,9 +302,41 @@ class Evaluation:
         self._reals[words.TIME] = time
         return self._call(words.exchange, remembers=True)
 
+    def derive_along(self, function: int) -> tuple[Vector, Vector]:
+        """Have compiled code call the function at an address for tangents, between two buffers.
+
+        Returns
+        -------
+        (ndarray, ndarray)
+            The tangents of time, states and inputs; those of the derivatives, which the function writes.
+        """
+        direction = np.zeros(1 + len(self._states) + len(self._inputs))
+        changes = np.zeros(len(self._states))
+        self._tables |= {words.DIRECTION_AT: direction, words.CHANGES_AT: changes}
+        self._head[words.DIRECTION_AT], self._head[words.CHANGES_AT] = (
+            array.ctypes.data for array in (direction, changes)
+        )
+        self._head[words.ALONG] = function
+        return direction, changes
+
     def end(self) -> None:
         """The instances are about to be freed: nothing may call them any more."""
         self._head[words.FAILED] = 1
+
+    @property
+    def states(self) -> int:
+        """The number of states."""
+        return len(self._states)
+
+    @property
+    def inputs(self) -> int:
+        """The number of inputs that are given from outside."""
+        return len(self._inputs)
+
+    @property
+    def time(self) -> float:
+        """The time of the last point, s."""
+        return float(self._reals[words.TIME])
 
     @property
     def place(self) -> int:

@@ -40,6 +40,8 @@ class ModelExchangeSolver:
         For the integrator and the simulator.
     wants_steps : bool
         Whether the instance is notified when an integrator step has ended.
+    derives : bool
+        As for `model_exchange_system`.
 
     Attributes
     ----------
@@ -61,11 +63,14 @@ class ModelExchangeSolver:
         accuracy: float,
         options: Mapping[str, Any],
         wants_steps: bool,
+        derives: bool = False,
     ) -> None:
         self.instance, self.known = instance, dict(inputs)
         self.called: Any = None
         system = model_exchange_system(
-            *(instance, len(states), len(inputs), instance.indicators), wants_steps=wants_steps
+            *(instance, len(states), len(inputs), instance.indicators),
+            wants_steps=wants_steps,
+            derives=derives,
         )
         state = first_state(system, instance, start, states, list(inputs.values()), next_event)
         self._simulator = cosim.Simulator(system, state, integrator, accuracy, **options)

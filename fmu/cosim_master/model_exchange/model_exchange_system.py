@@ -6,14 +6,17 @@ import functools
 import math
 import operator
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import cosim
-from cosim.kit import call_with_array, foreign
+from cosim.kit import call_with_array, foreign, gathering, tangent_of
 from cosim_fmi.binding.statuses import OK
 from cosim_master.model_exchange.evaluation import Evaluation
 from cosim_master.model_exchange.system_calls import (
+    ALONG,
+    CHANGES_AT,
     COMPLETE,
+    DIRECTION_AT,
     EVALUATE,
     INDICATORS,
     INDICATORS_AT,
@@ -58,7 +61,13 @@ class ModelExchangeInstance(Protocol):
 
 
 def model_exchange_system(
-    instance: ModelExchangeInstance, states: int, inputs: int, indicators: int, *, wants_steps: bool
+    instance: ModelExchangeInstance,
+    states: int,
+    inputs: int,
+    indicators: int,
+    *,
+    wants_steps: bool,
+    derives: bool = False,
 ) -> cosim.System:
     """A system with one part, ``fmu``, whose kernel functions call the instance.
 
@@ -72,9 +81,11 @@ def model_exchange_system(
         Number of continuous states, real inputs and event indicators: each of these is a witness.
     wants_steps : bool
         Whether the FMU is to be told when an integrator step has ended.
+    derives : bool
+        Whether tangents are the directional derivatives of the FMU (`DirectionalDerivatives`).
     """
     model = cosim.Model("model_exchange")
-    part = model.add(_component(states, inputs, indicators, wants_steps), "fmu")
+    part = model.add(_component(states, inputs, indicators, wants_steps, derives), "fmu")
     part.instance = instance  # type: ignore[attr-defined]
     return model.build()
 
@@ -128,7 +139,9 @@ def scales(instance: ModelExchangeInstance) -> tuple[float, ...]:
 
 
 @functools.cache
-def _component(states: int, inputs: int, indicators: int, wants_steps: bool) -> type[cosim.Component]:
+def _component(
+    states: int, inputs: int, indicators: int, wants_steps: bool, derives: bool
+) -> type[cosim.Component]:
     """The class for all FMUs with these numbers: its functions are compiled once."""
 
     def bind(self, live):
@@ -137,6 +150,10 @@ def _component(states: int, inputs: int, indicators: int, wants_steps: bool) -> 
     @cosim.kernel
     def derivatives(t, z, u, events, scale, live, z_dot, indicators):
         evaluate(t, z, u, events, scale, live, z_dot, indicators)
+
+    @cosim.kernel
+    def differentiated(t, z, u, events, scale, live, z_dot, indicators):
+        evaluate_differentiably(t, z, u, events, scale, live, z_dot, indicators)
 
     @cosim.on(cosim.EventCause.TIME_ADVANCED, does="unrestricted")
     def after_step(t, z, u, events, scale, live, wanted_next):
@@ -160,7 +177,7 @@ def _component(states: int, inputs: int, indicators: int, wants_steps: bool) -> 
         "plain_methods": ("bind",),
         "bind": bind,
         "explain_failure": _explain_failure,
-        "derivatives": derivatives,
+        "derivatives": differentiated if derives else derivatives,
         "next_event": next_time,
         TIME_EVENT.removeprefix(PART): cosim.on(next_time, does="unrestricted")(_handle_time_event),
     }
@@ -235,6 +252,55 @@ def evaluate(t, z, u, events, scale, live, z_dot, indicators):
         z_dot[0] = math.nan if head[IS_LOST] != 0 else 0.0
 
 
+class Arguments(NamedTuple):
+    """Those of `evaluate`, then their tangents."""
+
+    t: Any
+    z: Any
+    u: Any
+    events: Any
+    scale: Any
+    live: Any
+    z_dot: Any
+    indicators: Any
+    t_moved: Any
+    z_moved: Any
+    u_moved: Any
+    scale_moved: Any
+    live_moved: Any
+    z_dot_moved: Any
+    indicators_moved: Any
+
+
+def evaluate_differentiably(t, z, u, events, scale, live, z_dot, indicators):
+    """As `evaluate`, of an FMU that gives directional derivatives."""
+    evaluate(t, z, u, events, scale, live, z_dot, indicators)
+
+
+@tangent_of(evaluate_differentiably)
+@gathering(Arguments._fields)
+def evaluate_along(*arguments):
+    """The directional derivatives that the FMU gives; see `DirectionalDerivatives`."""
+    given = Arguments(*arguments)
+    address = put_point(given.t, given.z, given.u, given.scale, given.live)
+    head = integers_at(address, SIZE)
+    if head[ALONG] == 0:
+        raise ValueError("an FMU without directional derivatives")
+    direction = reals_at(head[DIRECTION_AT], 1 + head[STATES] + head[INPUTS])
+    direction[0] = given.t_moved
+    for i in range(head[STATES]):
+        direction[1 + i] = given.z_moved[i] * given.scale[i]
+    for i in range(head[INPUTS]):
+        direction[1 + head[STATES] + i] = given.u_moved[i]
+    if call_with_array(head[ALONG], address, 0, 0, 0, 0) != OK:
+        raise ValueError("an FMU has failed, or is gone")
+    changes = reals_at(head[CHANGES_AT], head[STATES])
+    for i in range(head[STATES]):
+        given.z_dot_moved[i] = changes[i] / given.scale[i]
+    if head[STATES] == 0:
+        given.z_dot_moved[0] = 0.0
+
+
 def complete(t, z, u, events, scale, live):
     """Report the end of a step. Returns whether the FMU asks for event mode or for the end."""
     address = put_point(t, z, u, scale, live)
@@ -242,6 +308,15 @@ def complete(t, z, u, events, scale, live):
     if call_with_array(head[COMPLETE], address, 0, 0, 0, 0) != OK:
         raise ValueError("an FMU has failed, or is gone")
     return head[WANTS] != 0
+
+
+@tangent_of(complete, with_values=True)
+@gathering(
+    ("t", "z", "u", "events", "scale", "live", *(f"{x}_moved" for x in ("t", "z", "u", "scale", "live")))
+)
+def complete_again(*arguments):
+    """What the FMU has answered at the end of a step: it is not told of a step twice."""
+    return integers_at(int(arguments[5]), SIZE)[WANTS] != 0
 
 
 def put_point(t, z, u, scale, live):

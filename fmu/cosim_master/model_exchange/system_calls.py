@@ -54,8 +54,10 @@ integers_at, reals_at = foreign.integers_at, foreign.reals_at
     LOST, LOST_AT, LOST_TIME, LOST_VALUE,  # why there were no derivatives last; of which link; s; its value
     REMEMBERS,  # 1: the point is one of the solution, not a trial
     IS_LOST,  # 1: there are no derivatives at the last point
+    ALONG,  # address of a function that derives along a direction; 0: none
+    DIRECTION_AT, CHANGES_AT,  # tangents of time, states and inputs; those of the derivatives
     SIZE,
-) = range(32)  # fmt: skip
+) = range(35)  # fmt: skip
 PUT, READ, PASS_ON, WRITE, SOLVE = range(5)
 OPERATION = 4
 PART, FUNCTION, OBJECT, REFERENCES, COUNT, VALUES, WORDS, ACCESS = range(8)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -14,13 +15,15 @@ import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmu_instance import FmuInstance
-from cosim_fmi.description.fmu_interface import FmuInterface
+from cosim_fmi.description.fmu_interface import Element, FmuInterface
 from cosim_fmi.instances import FmuState
 from cosim_fmi.variables.variable_access import Access
 from cosim_fmu.abilities import NativeCalls
 from cosim_master.algorithms.joint import check_options
 from cosim_master.joint.joint_system import JointSystem
 from cosim_master.model_exchange.called_simulator import MemberCalls
+from cosim_master.model_exchange.directional_derivatives import DirectionalDerivatives
+from cosim_master.model_exchange.evaluation import Evaluation
 from cosim_master.model_exchange.fmu_model import FmuModel
 from cosim_master.model_exchange.model_exchange_solver import INTEGRATOR
 from cosim_master.participants.instance_participant import InstanceParticipant
@@ -89,6 +92,8 @@ class ModelExchangeParticipant(InstanceParticipant):
         self.model: FmuModel | None = None
         self._set: dict[str, Any] = {}
         self._calls: MemberCalls | None = None
+        self.derivatives: DirectionalDerivatives | None = None
+        self.tangents: Any = None
 
     @classmethod
     def joined(cls, given: Any, name: str, system: JointSystem) -> ModelExchangeParticipant:
@@ -209,6 +214,8 @@ class ModelExchangeParticipant(InstanceParticipant):
         ModelError
             The reason why Python is needed at the end of each integrator step.
         """
+        if self.system.before_first_step is not None:
+            raise cosim.ModelError.of("derivatives", "tangents go along in Python")
         self.exit_initialization()
         members = self.system.members.values()
         if any(member.notes_steps for member in members):
@@ -227,6 +234,45 @@ class ModelExchangeParticipant(InstanceParticipant):
             [own.index(name) if name not in elsewhere else -1 - elsewhere[name] for name in reads],
         )
         return calls.calls(**self._state_calls(), leave=self.system.leave)
+
+    def couple_tangents(self, directions: int, own: Mapping[int, str]) -> None:
+        """Let the next runs carry this number of tangents, as `CoupledTangents`; 0 for none.
+
+        Those of the FMU are its directional derivatives by states and inputs. `own` is empty: in these modes
+        an FMU gives no derivatives by parameters.
+        """
+        self.tangents = self.derivatives = None
+        self.system.before_first_step = partial(self._start_tangents, directions) if directions else None
+
+    def _start_tangents(self, directions: int, evaluation: Evaluation, simulator: cosim.Simulator) -> None:
+        interface = self._read_interface()
+        states, inputs = (
+            [interface.elements[name] for name in names]
+            for names in (interface.description.states, self.continuous_inputs())
+        )
+        self.derivatives = DirectionalDerivatives(
+            self._instance, interface.rates, states, inputs, evaluation, self.start
+        )
+        self.tangents = simulator.couple_tangents(directions, {})
+
+    def path_of(self, name: str) -> str:
+        """The path of a continuous input in the system that is integrated."""
+        return self.system.solver.path((self.name, name))
+
+    def continuous_outputs(self, names: Sequence[str]) -> dict[str, Element]:
+        """Those of these variables that change between events."""
+        description, elements = self.describe(), self._read_interface().elements
+        return {
+            name: elements[name]
+            for name in names
+            if description.variables[name].type == "real" and name not in description.discrete
+        }
+
+    @property
+    def has_rates(self) -> bool:
+        """Whether the description names each state and its derivative."""
+        interface = self._read_interface()
+        return len(interface.description.states) == len(interface.rates) == interface.states
 
     def _place(self, name: str) -> tuple[Any, str | None]:
         """An input among those of the solver, and its path; None where it is written in event mode."""

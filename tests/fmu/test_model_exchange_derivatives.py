@@ -1,0 +1,213 @@
+"""Model Exchange FMUs that give directional derivatives: the gradient of a coupling is exact."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim_fmi.binding.fmu_instance import FmuInstance
+from cosim_fmu import CoSimulation
+from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
+from cosim_master.participants.system_participant import SystemParticipant
+
+BY_DIFFERENCES = "derivatives by differences"
+
+
+class Plant(cosim.Component):
+    """Law: x'' = u - k sin x - c x' + sin 3t."""
+
+    k = cosim.parameter(default=9.0)
+    c = cosim.parameter(default=0.4)
+    direct = cosim.parameter(default=0.05)
+    x = cosim.position(start=0.8)
+    v = cosim.speed()
+    u = cosim.input(start=0.2)
+    place = cosim.output()
+
+    @cosim.kernel
+    def derivatives(t, k, c, x, v, u, x_dot, v_dot):
+        x_dot[0] = v
+        v_dot[0] = u - k * math.sin(x) - c * v + math.sin(3.0 * t)
+
+    @cosim.kernel
+    def outputs(x, u, direct, place):
+        place[0] = x * x + direct * u
+
+
+class Controller(cosim.Component):
+    """Law: z' = seen - z; force = -gain z + offset."""
+
+    gain = cosim.parameter(default=2.0)
+    offset = cosim.parameter(default=0.3)
+    seen = cosim.input()
+    z = cosim.auxiliary_state(start=0.1)
+    force = cosim.output()
+
+    @cosim.kernel
+    def derivatives(seen, z, z_dot):
+        z_dot[0] = seen - z
+
+    @cosim.kernel
+    def outputs(gain, offset, z, force):
+        force[0] = -gain * z + offset
+
+
+BY = ["controller.m.gain", "controller.m.offset"]
+LINKS = ["controller.m.force -> plant.m.u", "plant.m.place -> controller.m.seen"]
+
+
+class Stopped(Plant):
+    """With an event: the FMU has an event indicator."""
+
+    @cosim.witness(direction="rising")
+    def reaches(x):
+        return x - 5.0
+
+    @cosim.on(reaches, does="unrestricted")
+    @cosim.kernel
+    def bounce(v, v_next):
+        v_next[0] = -v
+
+
+def system_of(name: str, part: cosim.Component) -> cosim.Model:
+    model = cosim.Model(name)
+    model.add(part, "m")
+    return model
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def plant(request: Any, tmp_path_factory: Any) -> Path:
+    path = Path(tmp_path_factory.mktemp("me")) / f"plant{request.param}.fmu"
+    system_of("plant", Plant()).export_fmu(path, kind="me", fmi=request.param, exact_derivatives=True)
+    return path
+
+
+def run(plant: Any, algorithm: str = "gauss_seidel", by: Sequence[str] = BY, **options: Any) -> cosim.Result:
+    loop = CoSimulation(
+        {"controller": system_of("controller", Controller()).build(), "plant": plant},
+        LINKS, algorithm, 0.02, tolerance=1e-10, options=options,
+    )  # fmt: skip
+    return loop.simulate(1.0, record=["plant.m.place", "controller.m.z"], derivatives=list(by))
+
+
+def compare(found: cosim.Result, wanted: cosim.Result, by: Sequence[str], most: float) -> None:
+    for name in ("plant.m.place", "controller.m.z"):
+        for path in by:
+            one, other = found.derivative(name, path), wanted.derivative(name, path)
+            assert one == pytest.approx(other, abs=most * max(1.0, np.abs(other).max())), (name, path)
+            assert np.abs(other[-1]) > 1e-5
+
+
+ALGORITHMS: dict[str, dict[str, Any]] = {
+    "gauss_seidel": {"extrapolation": 1},
+    "jacobi": {},
+    "waveform_iteration": {"tolerance": 1e-12},
+    "interface_newton": {"tolerance": 1e-12},
+    "adaptive": {"tolerance": 1e-5},
+}
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_derivatives_are_those_of_the_same_system_of_ours(plant: Path, algorithm: str) -> None:
+    exact = run(system_of("plant", Plant()).build(), algorithm, **ALGORITHMS[algorithm])
+    found = run(ModelExchangeParticipant(plant, "plant"), algorithm, **ALGORITHMS[algorithm])
+    assert not found.findings
+    assert found["plant.m.place"] == pytest.approx(exact["plant.m.place"], abs=1e-9)
+    compare(found, exact, BY, 1e-9)
+
+
+def test_implicit_methods_have_them_too(plant: Path) -> None:
+    exact = run(cosim_system("integrators.radau5"))
+    found = run(ModelExchangeParticipant(plant, "plant", "integrators.radau5"))
+    assert not found.findings
+    compare(found, exact, BY, 1e-6)
+
+
+def cosim_system(integrator: str) -> SystemParticipant:
+    return SystemParticipant(system_of("plant", Plant()).build(), integrator)
+
+
+def test_derivatives_that_are_wrong_are_not_used(plant: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = run(ModelExchangeParticipant(plant, "plant"))
+    given = FmuInstance.directional_derivative
+
+    def wrong(self: FmuInstance, of: Any, by: Any, seed: Any) -> Any:
+        return [1.01 * x for x in given(self, of, by, seed)]
+
+    monkeypatch.setattr(FmuInstance, "directional_derivative", wrong)
+    found = run(ModelExchangeParticipant(plant, "plant"))
+    (finding,) = found.findings
+    assert finding.kind == BY_DIFFERENCES
+    assert "they differ from differences at the start, by 0.0" in finding.message
+    compare(found, right, BY, 1e-7)
+
+
+def test_derivatives_that_fail_are_not_used(plant: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: FmuInstance, of: Any, by: Any, seed: Any) -> Any:
+        raise RuntimeError("not in this mode")
+
+    monkeypatch.setattr(FmuInstance, "directional_derivative", refuse)
+    (finding,) = run(ModelExchangeParticipant(plant, "plant")).findings
+    assert finding.kind == BY_DIFFERENCES and "not in this mode" in finding.message
+
+
+@pytest.mark.parametrize("path", ["plant.m.k", "plant.m.x"])
+def test_parameters_and_start_values_are_left_to_differences(plant: Path, path: str) -> None:
+    exact = run(system_of("plant", Plant()).build(), by=[path])
+    found = run(ModelExchangeParticipant(plant, "plant"), by=[path])
+    (finding,) = found.findings
+    assert finding.kind == BY_DIFFERENCES and "FMI has none by parameters" in finding.message
+    compare(found, exact, [path], 1e-6)
+
+
+def test_an_fmu_with_event_indicators_is_left_to_differences(tmp_path: Path) -> None:
+    path = tmp_path / "stopped.fmu"
+    system_of("plant", Stopped()).export_fmu(path, kind="me", exact_derivatives=True)
+    (finding,) = run(ModelExchangeParticipant(path, "plant")).findings
+    assert finding.kind == BY_DIFFERENCES and "it may have events" in finding.message
+
+
+def test_a_saved_run_goes_on_to_the_same_derivatives(plant: Path) -> None:
+    def loop() -> CoSimulation:
+        participants = {
+            "controller": system_of("controller", Controller()).build(),
+            "plant": ModelExchangeParticipant(plant, "plant"),
+        }
+        return CoSimulation(participants, LINKS, "gauss_seidel", 0.02, tolerance=1e-10)
+
+    whole, saved = loop(), list[bytes]()
+
+    def save(time: float, values: Any) -> None:
+        if not saved and time > 0.25:
+            saved.append(whole.save())
+
+    names = ["plant.m.place", "controller.m.z"]
+    expected = whole.simulate(0.6, observe=save, record=names, derivatives=BY)
+    later = loop()
+    later.restore(saved[0])
+    found = later.simulate(0.6, record=names, derivatives=BY)
+    assert not found.findings and not expected.findings
+    for name in names:
+        for path in BY:
+            assert found.derivative(name, path).tobytes() == expected.derivative(name, path).tobytes()
+
+
+def test_nothing_that_varies_needs_no_derivatives(plant: Path) -> None:
+    """The plant feeds the controller, and not the other way round."""
+    loop = CoSimulation(
+        {
+            "controller": system_of("controller", Controller()).build(),
+            "plant": ModelExchangeParticipant(plant, "plant"),
+        },
+        LINKS[1:],
+        "gauss_seidel",
+        0.02,
+    )
+    result = loop.simulate(0.2, record=["plant.m.place"], derivatives=BY)
+    assert (result.derivative("plant.m.place", BY[0]) == 0.0).all() and not result.findings

@@ -1,0 +1,77 @@
+"""Commands whose files find no room: status 1, a sentence, the former file as it was, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cosim.errors import NotWrittenError
+from cosim.kit import write_whole
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="limits for files, modes and devices of POSIX")
+EXAMPLES = Path(__file__).parents[2] / "examples"
+LIMITED = """
+import resource, sys
+from cosim.cli import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        (["linearize", "quarter_car/quarter_car.toml"], "out.json"),
+        (["animate", "slider_crank/slider_crank.toml"], "out.html"),
+        (["run", "quarter_car/quarter_car.toml"], "out.csv"),
+    ],
+)
+def test_a_file_larger_than_the_disk(words: list[str], file: str, tmp_path: Path) -> None:
+    command, model = words
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / file).write_text("# former\n")
+    environment = {**os.environ, "TMPDIR": str(tmp_path / "tmp"), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", LIMITED, command, str(EXAMPLES / model), "-o", file],
+        cwd=tmp_path, capture_output=True, text=True, env=environment,
+    )  # fmt: skip
+    assert done.returncode == 1 and f"{file}: cannot be written: File too large" in done.stderr, done.stderr
+    assert (tmp_path / file).read_text() == "# former\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([file, "tmp"])
+    assert not list((tmp_path / "tmp").iterdir())
+
+
+@pytest.mark.parametrize("former", [None, b"", b"former"])
+def test_a_file_is_replaced_as_a_whole(former: bytes | None, tmp_path: Path) -> None:
+    path, link = tmp_path / "a.json", tmp_path / "link.json"
+    if former is not None:
+        path.write_bytes(former)
+        path.chmod(0o640)
+    link.symlink_to(path)
+    for content in (b"", b"new"):
+        write_whole(link, content)
+        assert path.read_bytes() == content and link.is_symlink()
+    mode = stat.S_IMODE(path.stat().st_mode)
+    assert mode == (0o666 & ~_umask() if former is None else 0o640)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.json", "link.json"]
+    with pytest.raises(NotWrittenError, match="missing.*cannot be written: No such file"):
+        write_whole(tmp_path / "missing" / "a.json", b"x")
+
+
+def test_a_device_stays_one() -> None:
+    write_whole(Path("/dev/null"), b"x")
+    assert not Path("/dev/null").is_file()
+    if Path("/dev/full").exists():
+        with pytest.raises(NotWrittenError, match="/dev/full: cannot be written: No space left on device"):
+            write_whole(Path("/dev/full"), b"x")
+
+
+def _umask() -> int:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
