@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -168,6 +169,13 @@ class Ensemble(FixedAttributes):
         KeyboardInterrupt, CosimError
             Ctrl-C; an executor that takes no more work. Their attribute `result` holds the runs that have
             ended.
+        """
+        raise NotImplementedError
+
+    def kept_processes(self) -> AbstractContextManager[Executor | None]:
+        """A context in which the processes of several calls of `run` stay: each builds the system once.
+
+        It has no effect where the runs need no processes.
         """
         raise NotImplementedError
 

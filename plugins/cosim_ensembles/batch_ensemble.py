@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 import time as wall
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +88,7 @@ class BatchEnsemble(cosim.Ensemble):
         self.in_python = python_parts(system, integrator_of_all)
         self._runs: list[CompiledRuns | SimulatorRuns] = []
         self._job: Job | None = None  # what an executor was sent last
+        self._processes: OwnProcesses | None = None
 
     def _integrator(self) -> Integrator:
         """An integrator of its own for each thread."""
@@ -139,15 +141,30 @@ class BatchEnsemble(cosim.Ensemble):
         if executor is not None:
             stopped = run_in_executor(self, call, executor, chunk)
         elif self.in_python:
-            message = f"in processes, since these are Python: {', '.join(self.in_python)}"
-            log.warning("%s", message)
-            with OwnProcesses(self.threads) as pool:
+            message = self._why_in_processes
+            with self.kept_processes() as pool:
                 stopped = run_in_executor(self, call, pool, chunk)
         elif call.parts is not None or call.each is not None:
             stopped = self._run_in_parts(call)
         else:
             stopped = self.run_here(call.changes, call.block, call.progress)
         return f"stopped after {call.block.ended} of {call.block.runs} runs" if stopped else message
+
+    @property
+    def _why_in_processes(self) -> str:
+        return f"in processes, since these are Python: {', '.join(self.in_python)}"
+
+    @contextmanager
+    def kept_processes(self) -> Iterator[Any]:
+        if self._processes is not None or not self.in_python:
+            yield self._processes
+            return
+        log.warning("%s", self._why_in_processes)
+        with OwnProcesses(self.threads) as self._processes:
+            try:
+                yield self._processes
+            finally:
+                self._processes = None
 
     def new_block(self, runs: int, *, keeps_series: bool = True) -> Block:
         """Room for the results of some runs."""

@@ -66,14 +66,19 @@ class OwnProcesses(Executor):
         self._processes: set[NewProcess] = set()
         self._guard = threading.Lock()
         self._is_open, self._is_killed = True, False
+        self._unfinished = 0  # tasks
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Call a function in one of them."""
         if not self._is_open:
             raise RuntimeError("no task after the end")
         future: Future[Any] = Future()
-        self._tasks.put((future, pickle.dumps((fn, args, kwargs))))
-        if len(self._threads) < self.count:
+        message = pickle.dumps((fn, args, kwargs))
+        with self._guard:
+            self._unfinished += 1
+            are_busy = self._unfinished > len(self._threads)
+        self._tasks.put((future, message))
+        if are_busy and len(self._threads) < self.count:
             self._threads.append(threading.Thread(target=self._serve, daemon=True))
             self._threads[-1].start()
         return future
@@ -105,20 +110,25 @@ class OwnProcesses(Executor):
             while (task := self._tasks.get()) is not None:
                 future, message = task
                 if not future.set_running_or_notify_cancel():
+                    self._finish_task()
                     continue
                 try:
                     process = process or self._new_process()
                     is_good, answer = process.call(message)
                 except (EOFError, OSError):
-                    status = self._end(process)
+                    is_good, answer = False, LostProcess(self._end(process))
                     process = None
-                    future.set_exception(LostProcess(status))
                 except BaseException as error:
-                    future.set_exception(error)
-                else:
-                    future.set_result(answer) if is_good else future.set_exception(answer)
+                    is_good, answer = False, error
+                self._finish_task()  # before its answer, with which a next one may come
+                future.set_result(answer) if is_good else future.set_exception(answer)
         finally:
             self._end(process)
+
+    def _finish_task(self) -> None:
+        """Count a task as finished: there is a thread more for the next one."""
+        with self._guard:
+            self._unfinished -= 1
 
     def _new_process(self) -> NewProcess:
         """A new process; if it ends before it takes a task, the task is not at fault."""

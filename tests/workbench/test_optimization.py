@@ -10,6 +10,7 @@ import pytest
 
 import cosim
 from cosim.cli import main
+from cosim_ensembles.kit import OwnProcesses
 from cosim_fmu import CoSimulation
 from cosim_workbench.studies import Optimization
 
@@ -132,18 +133,27 @@ def test_along_gradients_from_the_models_own_values(objective: Any) -> None:
 
 
 def test_where_runs_have_no_gradients_a_simplex_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(ROOT))  # each run is in a process of its own, which finds the hill there
+    monkeypatch.syspath_prepend(str(ROOT))  # the process of the runs finds the hill there
+    started: list[OwnProcesses] = []
+    new_process = OwnProcesses._new_process
+
+    def count_process(pool: OwnProcesses) -> Any:
+        started.append(pool)
+        return new_process(pool)
+
+    monkeypatch.setattr(OwnProcesses, "_new_process", count_process)
     few = {path: HILL[path] for path in ("h.a[0]", "h.a[2]")}
     for objective, options, reason in (
         (of_the_end, {}, "cotangents"),
         ("last(h.v)", {"integrator": "integrators.scipy_radau"}, "its steps in Python"),
     ):
         search = Optimization(hill(), few, maximize=objective, until=1.0, output_interval=0.25, **options)
-        found = search.run(4, local=True)
+        found = search.run(8, local=True)
         assert reason in found.no_gradient
-        assert len(found.points) == 4
+        assert len(found.points) == 8
         assert found.best > found.objectives[0]
         assert "without gradients" in str(found)
+    assert len(started) == 1  # for all runs in Python
 
 
 def test_a_gradient_search_takes_no_more_runs_than_it_may(tmp_path: Path) -> None:

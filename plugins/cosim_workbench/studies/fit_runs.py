@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -185,10 +185,9 @@ class ModelFitRuns:
         rows = np.where(np.abs(times[places] - grid) <= 2.0 * slack, series[..., places], np.nan)
         return rows if self._is_even else np.array([interpolated(grid, each, self._times) for each in rows])
 
-    @contextmanager
-    def kept(self) -> Iterator[None]:
-        """Hold nothing: no process has to stay."""
-        yield
+    def kept(self) -> AbstractContextManager[Any]:
+        """Hold the processes that parts in plain Python need."""
+        return self._ensemble.kept_processes()
 
 
 class SubjectFitRuns:

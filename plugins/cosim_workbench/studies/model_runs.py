@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,10 @@ class ModelRuns:
     def start(self, path: str) -> float:
         """The model's own value of a variable."""
         return float(self._ensemble.start[path])
+
+    def kept_processes(self) -> AbstractContextManager[Any]:
+        """A context in which the processes of several calls of `run` stay, where they need any."""
+        return self._ensemble.kept_processes()
 
     def description(self) -> dict[str, Any]:
         """The facts that determine results: the system, its start values, and its settings."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -147,10 +146,7 @@ class Optimization(FixedAttributes):
         """
         if isinstance(runs, bool) or not isinstance(runs, int) or runs < 1:
             raise cosim.ModelError.of("runs", f"is {runs!r}, needs a whole number from 1 on")
-        with ExitStack() as stack:
-            pool = None
-            if isinstance(self._runs, SubjectRuns):
-                pool = stack.enter_context(OwnProcesses(self._runs.workers))
+        with self._runs.kept_processes() as pool:
             search = _Search(self, self._runs, pool, runs, progress)
             try:
                 if local:

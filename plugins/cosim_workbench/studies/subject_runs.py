@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import BrokenExecutor, Executor
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,10 @@ class SubjectRuns:
     def unit(self, path: str) -> str:
         """Unit of a variable that may be varied."""
         return self.subject.unit(path)
+
+    def kept_processes(self) -> AbstractContextManager[Any]:
+        """The processes of several calls of `run`, as their executor."""
+        return OwnProcesses(self.workers)
 
     def description(self) -> dict[str, Any]:
         """The facts that determine results."""
