@@ -79,6 +79,19 @@ class Stopped(Plant):
         v_next[0] = -v
 
 
+class Kicked(Plant):
+    """With an event that the FMU requests at the end of an integrator step: it changes a state."""
+
+    kicks = cosim.discrete(dtype=int)
+
+    @cosim.on(cosim.EventCause.TIME_ADVANCED, does="unrestricted")
+    @cosim.kernel
+    def kick(t, v, kicks, v_next, kicks_next):
+        if kicks == 0 and t > 0.1:
+            kicks_next[0] = 1
+            v_next[0] = -2.0 * v
+
+
 def system_of(name: str, part: cosim.Component) -> cosim.Model:
     model = cosim.Model(name)
     model.add(part, "m")
@@ -177,6 +190,25 @@ def test_an_fmu_with_event_indicators_is_left_to_differences(tmp_path: Path) -> 
     system_of("plant", Stopped()).export_fmu(path, kind="me", exact_derivatives=True)
     (finding,) = run(ModelExchangeParticipant(path, "plant")).findings
     assert finding.kind == BY_DIFFERENCES and "it may have events" in finding.message
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+@pytest.mark.parametrize("algorithm", ["gauss_seidel", "adaptive"])
+def test_behind_an_event_derivatives_are_unknown_and_the_run_goes_on(
+    algorithm: str, fmi: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "kicked.fmu"
+    system_of("plant", Kicked()).export_fmu(path, kind="me", fmi=fmi, exact_derivatives=True)
+    results = [
+        run(ModelExchangeParticipant(path, "plant"), algorithm, by, 0.3, **ALGORITHMS[algorithm])
+        for by in (BY, [])
+    ]
+    assert {finding.kind for finding in results[0].findings} == {"no derivative"}
+    ends = [result["plant.m.place"][-1] for result in results]
+    assert ends[0] == ends[1]
+    for by in BY:
+        derivative = results[0].derivative("plant.m.place", by)
+        assert np.isfinite(derivative[0]) and np.isnan(derivative[1:]).all()
 
 
 def test_a_saved_run_goes_on_to_the_same_derivatives(plant: Path) -> None:

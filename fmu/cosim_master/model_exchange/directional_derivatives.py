@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -75,6 +76,8 @@ class DirectionalDerivatives:
         seeds = [element.sign * dot for element, dot in zip(known, dots.tolist(), strict=True)]
         if not of or not any(seeds):
             return np.zeros(len(of))
+        if not all(map(math.isfinite, seeds)):  # unknown from an event on; FMUs refuse such seeds
+            return np.full(len(of), math.nan)
         unknowns, knowns = ([element.reference for element in elements] for elements in (of, known))
         found = self._instance.directional_derivative(unknowns, knowns, seeds)
         return np.array([element.sign * x for element, x in zip(of, found, strict=True)])
