@@ -63,6 +63,8 @@ def follow_record(run, carrier, at, used):
     following = at + int(mark.length)
     if kind == log.ROW_WRITTEN:
         write_rows(run, carrier, mark)
+    elif kind == log.ROW_DROPPED:
+        carrier.notes.rows_used -= float((carrier.directions - 1) * run.chosen.values)
     elif carrier.notes.lost != 0.0:
         pass
     elif kind == log.STEP_TAKEN:

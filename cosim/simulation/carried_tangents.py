@@ -168,10 +168,11 @@ class CarriedTangents:
         while True:
             with np.errstate(all="ignore"):
                 end = self._read(step, used, is_last)
-            rows = int(self._notes.rows_used)
-            if rows:
-                self._pieces.append(arrays["rows"][:rows].copy())
-                self._notes.rows_used = 0.0
+            taken = int(self._notes.rows_used) - width
+            if taken > 0:  # the last row stays: an update at its instant may replace it
+                self._pieces.append(arrays["rows"][:taken].copy())
+                arrays["rows"][:width] = arrays["rows"][taken : taken + width]
+                self._notes.rows_used = float(width)
             if self._notes.needs_room:
                 self._lengthen_histories()
             elif end in (used, before):
@@ -224,14 +225,18 @@ class CarriedTangents:
 
     def rows(self, values: int) -> Reals:
         """Tangents of so many recorded numbers, variable by variable; shape (rows, variables * values)."""
-        width = len(self.by) * values
-        numbers = np.concatenate([np.zeros(0), *self._pieces])
+        width, numbers = len(self.by) * values, self._row_numbers()
         return numbers.reshape(numbers.size // max(width, 1), width)
+
+    def _row_numbers(self) -> Reals:
+        """All rows that are stored, one after the other."""
+        return np.concatenate([*self._pieces, self._arrays["rows"][: int(self._notes.rows_used)]])
 
     def take_rows(self, values: int) -> Reals:
         """The tangents of the rows since the last call, shaped as in `rows`; they are stored no longer."""
         rows = self.rows(values)
         self._pieces = []
+        self._notes.rows_used = 0.0
         return rows
 
     def derivatives(

@@ -184,7 +184,7 @@ class Trail(CarriedTangents):
         self._last_past = {name: self._arrays[name].copy() for name in PAST}
         choice = self._step.arrays.choice.copy()
         self._run = self._step.arrays._replace(choice=choice)
-        self._rows = np.concatenate([np.zeros(0), *self._pieces])
+        self._rows = self._row_numbers()
 
     def gradient(self, objective: str | Objective, result: Result) -> Gradient:
         """The gradient of an objective of the run that has left this trail; see `Result.gradient`."""

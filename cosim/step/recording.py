@@ -14,7 +14,7 @@ from cosim.run_data.records.recording import AT_EVENTS, AT_STEPS, ON_GRID, ON_GR
 from cosim.run_data.run import GRID_WIDTH, Integers, Reals, Run
 from cosim.step.agenda import next_time
 from cosim.step.block_calls import copy_cache, probed, walk_rows
-from cosim.step.event_log import DRAIN_ROWS, ROW_WRITTEN
+from cosim.step.event_log import DRAIN_ROWS, ROW_DROPPED, ROW_WRITTEN
 from cosim.step.failures import followed_by
 from cosim.step.histories import exchange_swapped, swaps_reach_instance
 from cosim.step.integration import complete, interpolate
@@ -100,6 +100,7 @@ def record_update(run: Run) -> None:
         if last < 0 or run.rows[GRID_WIDTH + last] != run.clock.time:
             return
         run.output.rows_used = last
+        log_mark(run, ROW_DROPPED, run.clock.time, 0.0, 0.0)
     record_now(run)
 
 

@@ -38,7 +38,7 @@ class LoggedMark(Record):
 
     length: float
     time: float  # s
-    kind: float  # ROW_WRITTEN, PHASE_BEGUN, MEMORY_UPDATED, ASSEMBLED
+    kind: float  # ROW_WRITTEN, ROW_DROPPED, PHASE_BEGUN, MEMORY_UPDATED, ASSEMBLED
     detail: float  # whether a row lies inside the step before; the cause of handlers; the side of an update
     smoothness: float  # of what goes into histories, see `remember`
 

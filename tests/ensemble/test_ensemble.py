@@ -405,3 +405,44 @@ def test_derivatives_of_runs_are_those_of_single_runs(threads):
 def test_derivatives_are_refused_where_nothing_is_kept_over_time():
     with pytest.raises(cosim.ModelError, match="derivatives.*kept over time"):
         cosim.Ensemble(ball().build(), 1.0, reduce=["last(ball.height)"], derivatives=["ball.restitution"])
+
+
+class Kicked(cosim.Component):
+    """Law: x' = -k x; every `period`, the first time at the start, x becomes gain x + 1."""
+
+    k = cosim.parameter(default=0.5)
+    gain = cosim.parameter(default=0.75)
+    x = cosim.auxiliary_state(start=2.0)
+
+    @cosim.kernel
+    def derivatives(k, x, x_dot):
+        x_dot[0] = -k * x
+
+    @cosim.every(0.5, does="unrestricted")
+    @cosim.kernel
+    def kick(gain, x, x_next):
+        x_next[0] = gain * x + 1.0
+
+
+@pytest.mark.parametrize("interval", [0.25, 0.5, 0.3])
+def test_derivatives_at_times_of_the_grid_at_which_something_is_updated(interval):
+    """The row after the updates takes the place of that before them: so do its derivatives."""
+    model = cosim.Model("m")
+    model.add(Kicked(), "m")
+    system, by, gains = model.build(), ["m.k", "m.gain", "m.x"], [0.75, 0.0, 1.0]
+    options = {"output_interval": interval, "signals": ["m.x"], "accuracy": 1e-10}
+    found = cosim.Ensemble(system, 1.2, derivatives=by, **options).run({"m.gain": gains})
+
+    def law(k, gain, x, time):
+        ticks = int(time / 0.5 + 1e-9)
+        for _ in range(ticks):
+            x = (gain * x + 1.0) * np.exp(-k * 0.5)
+        return (gain * x + 1.0) * np.exp(-k * (time - 0.5 * ticks))
+
+    for run, gain in enumerate(gains):
+        for at, time in enumerate(found.time):
+            for number, path in enumerate(by):
+                values = np.array([0.5, gain, 2.0], dtype=complex)
+                values[number] += 1e-30j
+                wanted = law(*values, time).imag / 1e-30
+                assert found[f"d(m.x)/d({path})"][run, at] == pytest.approx(wanted, abs=1e-8), (time, path)
