@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cosim.option_synonyms import option_of_synonym
@@ -252,7 +253,17 @@ class SimulationError(CosimError):
 
 
 class NotWrittenError(CosimError):
-    """Results could not be written when there were some: a disk is full; says where they are, if anywhere."""
+    """Results could not be written when there were some: a disk is full; says where they are, if anywhere.
+
+    Attributes
+    ----------
+    spare : Path or None
+        The file that has them instead.
+    """
+
+    def __init__(self, text: str, spare: Path | None = None) -> None:
+        self.spare = spare
+        super().__init__(text)
 
 
 class FmuError(CosimError):
