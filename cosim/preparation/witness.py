@@ -37,6 +37,8 @@ class Witness:
         What it is computed from at the same instant: arrays and places in them, the time is ("t", 0).
     is_straight : bool
         Whether it is a sum of states and the time, each times a constant.
+    straight_block : int
+        Which block of the derivatives computes it where it is straight, from their first one on; else -1.
     """
 
     path: str
@@ -47,6 +49,7 @@ class Witness:
     is_condition: bool = False
     sources: frozenset[tuple[str, int]] = frozenset()
     is_straight: bool = False
+    straight_block: int = -1
 
     @property
     def is_moved(self) -> bool:
@@ -73,14 +76,24 @@ def list_witnesses(system: System) -> list[Witness]:
                 direction = FALLING * falling + RISING * rising
                 sources = frozenset(places(graph.sources(slots[kernel.name])))
                 straight = _is_straight(part, kernel)
+                block = _block_of_derivatives(system, place) if straight else -1
                 witnesses.append(
-                    Witness(path, kernel, place, direction, rate, kernel.is_condition, sources, straight)
+                    Witness(
+                        path, kernel, place, direction, rate, kernel.is_condition, sources, straight, block
+                    )
                 )
     return witnesses
 
 
 def _has_witnesses(cls: type[Component]) -> bool:
     return any(kernel.role == "witness" for kernel in cls.kernels.values())
+
+
+def _block_of_derivatives(system: System, place: int) -> int:
+    """Which block of the derivatives alone computes a value in the cache; -1 if it needs more than one."""
+    first, last = system.derivative_range
+    blocks = system.needed_blocks([place])
+    return blocks[0] - first if len(blocks) == 1 and first <= blocks[0] < last else -1
 
 
 def _is_straight(part: Component, kernel: KernelFunction) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosim.errors import LookUpError
-from cosim.simulation.result import Result
+from cosim.simulation.result import Result, names_of
 from cosim_compiler import native
 from cosim_compiler.derivatives.adjoints import HEAD, adjoint_function
 from cosim_compiler.derivatives.tape_ends import clear_tape
@@ -141,12 +141,18 @@ def reduced_by(function: Any, paths: Sequence[str]) -> Objective:
 
 def numbers_of(result: Result, path: str) -> Reals:
     """A recorded signal that is one number at each time; `ValueError` where it has several."""
-    if path not in result.signals:
-        raise LookUpError("signal", path, result.signals)
-    values: Reals = np.asarray(result[path], dtype=float)
+    values: Reals = np.asarray(result.signals[recorded_name(result, path)], dtype=float)
     if values.ndim != 1:
         raise ValueError(f"{path} has {values[0].size} values at each time: name an element, {path}[0]")
     return values
+
+
+def recorded_name(result: Result, name: str) -> str:
+    """The name under which a signal is recorded; raises `LookUpError` where it is not."""
+    for candidate in names_of(name):
+        if candidate in result.signals:
+            return candidate
+    raise LookUpError("signal", name, result.signals)
 
 
 def widths_of(result: Result) -> Reals:
@@ -162,9 +168,8 @@ def value_of(objective: Any, result: Result) -> tuple[float, dict[str, Reals]]:
     """An objective of a run, checked; text is the path of a signal, for its end value."""
     value, cotangents = (end_value(objective) if isinstance(objective, str) else objective)(result)
     checked = {}
-    for path, weights in cotangents.items():
-        if path not in result.signals:
-            raise LookUpError("signal", path, result.signals)
+    for name, weights in cotangents.items():
+        path = recorded_name(result, name)
         array = np.asarray(weights, dtype=float)
         if array.shape != result[path].shape:
             raise ValueError(

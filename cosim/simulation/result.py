@@ -150,11 +150,12 @@ class Result(FixedAttributes):
         LookUpError
             The run was not asked for it.
         """
-        by_variable = self.derivatives.get(of)
-        saved = derivative_name(of, by)
-        if by_variable is None and saved in self.signals:
-            return self.signals[saved]
+        name = next((name for name in names_of(of) if name in self.derivatives), of)
+        by_variable = self.derivatives.get(name)
         if by_variable is None:
+            for saved in (derivative_name(name, by) for name in names_of(of)):
+                if saved in self.signals:
+                    return self.signals[saved]
             raise LookUpError("derivative", of, self.derivatives)
         if by not in by_variable:
             raise LookUpError("derivative", by, by_variable)
@@ -560,7 +561,7 @@ class Result(FixedAttributes):
 
     def _find(self, name: str) -> tuple[str, int | None] | None:
         """The recorded name, and the element of it, that a name means."""
-        for candidate in (name, f"{name}.value", name.removesuffix(".value")):
+        for candidate in names_of(name):
             if candidate in self.signals:
                 return candidate, None
         indexed = re.fullmatch(r"(.+)\[(\d+)\]", name)
@@ -569,6 +570,11 @@ class Result(FixedAttributes):
             return None
         values, element = self.signals[vector[0]], int(indexed[2])
         return (vector[0], element) if values.ndim == 2 and element < values.shape[1] else None
+
+
+def names_of(name: str) -> tuple[str, str, str]:
+    """The names under which a signal may be recorded: a measure's own name stands for its value."""
+    return name, f"{name}.value", name.removesuffix(".value")
 
 
 def _values(name: str, sequence: ArrayLike, problems: list[Problem]) -> NDArray[Any]:

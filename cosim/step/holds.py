@@ -141,6 +141,11 @@ def prepare_sliding_field(run: Run) -> None:
         entry.value = run.probes[i].value
         entry.rate = run.probes[i].rate
         entry.kind = int(hold_of(run, i).kind)
+        entry.straight_block = run.witness_kinds[i].straight_block
+        entry.is_first = 1
+        for earlier in range(j):
+            if run.witness_kinds[held_at(run, earlier)].straight_block == entry.straight_block:
+                entry.is_first = 0
         if entry.kind != SWITCHED:
             pushed += 1 if entry.kind == PUSHED else 0
             direction = push_of(run, i)

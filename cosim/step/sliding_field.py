@@ -23,6 +23,7 @@ from cosim_compiler.derivatives.own_tangents import tangent_of
 from cosim_compiler.record import Record, Rows, rows_of, width_of
 
 SPACING = 1e-4  # s, and of a push: over which derivatives along the solution are taken
+FAR = 1048576.0  # s, and of a push: so far away constants in a straight witness are nothing
 RETURN_RATE = 8.0  # 1/s, of a held witness to zero, where rounding has carried it away
 
 
@@ -54,6 +55,8 @@ class HeldWitness(Record):
     value: int
     rate: int
     kind: int
+    straight_block: int  # which of the listed blocks computes it, where it is straight; else -1
+    is_first: int  # whether no witness before it has the same block
 
 
 class Switched(Record):
@@ -181,8 +184,25 @@ def compute_slopes(
 ) -> None:
     """Compute into `first_rates` how the held witnesses change along a direction of the state.
 
-    Central differences, at two states that are `moved`; with `time_moves` = 1 time moves, too, with 0 not.
+    With `time_moves` = 1 time moves, too, with 0 not. Witnesses are evaluated at states that are `moved`.
     """
+    if not are_straight(a):
+        compute_slopes_nearby(a, t, y, direction, time_moves, moved, numbers)
+    compute_straight_slopes(a, direction, time_moves, moved, numbers)
+
+
+def are_straight(a: Held) -> bool:
+    """Whether all held witnesses are sums of states and the time, each times a constant."""
+    all_straight = True
+    for witness in held_witnesses(a):
+        all_straight = all_straight and witness.straight_block >= 0
+    return all_straight
+
+
+def compute_slopes_nearby(
+    a: Held, t: float, y: Reals, direction: Reals, time_moves: float, moved: Reals, numbers: FieldNumbers
+) -> None:
+    """`compute_slopes` of any witnesses: central differences at two states near `y`."""
     for sign in range(2):
         amount = SPACING if sign == 0 else -SPACING
         move_along(y, amount, direction, moved)
@@ -193,6 +213,32 @@ def compute_slopes(
                 numbers.first_rates[i] = value
             else:
                 numbers.first_rates[i] = (numbers.first_rates[i] - value) / (2.0 * SPACING)
+
+
+def compute_straight_slopes(
+    a: Held, direction: Reals, time_moves: float, moved: Reals, numbers: FieldNumbers
+) -> None:
+    """`compute_slopes` of straight witnesses alone: the same everywhere, so the two states are far away.
+
+    There the rounding of a constant, such as the height of a floor, is nothing beside the difference; nearby
+    it would be all that is left of a body at rest. Only the blocks of these witnesses are called.
+    """
+    for sign in range(2):
+        amount = FAR if sign == 0 else -FAR
+        for m in range(moved.shape[0]):
+            moved[m] = amount * direction[m]
+        for i in range(row_of(a).held):
+            witness = held_witnesses(a)[i]
+            if witness.straight_block < 0:
+                continue
+            if witness.is_first != 0:
+                block = blocks_of(a)[witness.straight_block]
+                call_listed(a, block, amount * time_moves, moved, a.h, numbers.cache)
+            value = numbers.cache[witness.value]
+            if sign == 0:
+                numbers.first_rates[i] = value
+            else:
+                numbers.first_rates[i] = (numbers.first_rates[i] - value) / (2.0 * FAR)
 
 
 def compute_held_rates(a: Held, t: float, y: Reals, numbers: FieldNumbers) -> None:

@@ -298,7 +298,8 @@ def turn_of(run: Run, i: int, moved: bool, moves_on: bool) -> Turn:
     guard = witness.guard
     side = DOWNWARD if rate < 0.0 else UPWARD  # from above, from below
     stops = abs(rate_now) <= STOPPED * abs(rate)
-    is_turned = (stops or rate * rate_now <= 0.0) and rate != 0.0
+    # signs, and no product: that of small rates is 0
+    is_turned = (stops and rate != 0.0) or rate > 0.0 >= rate_now or rate < 0.0 <= rate_now
     was_set = run.was_set[i] != NOT_SET
     on_its_way = is_turned_round(guard) and (rate_now * guard > 0.0 or (moves_on and rate_now == 0.0))
     if on_its_way or (is_turned_round(guard) and (moved or was_set)):

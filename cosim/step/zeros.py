@@ -246,6 +246,9 @@ def store_zeros(run: Run, has_triggered: bool) -> None:
             continue
         if not (near and abs(now) <= noise):
             continue
+        leaves = now > before > 0.0 or now < before < 0.0
+        if not crossed and (leaves or is_turned_round(witness.guard)):
+            continue  # it is on its way away from zero, or on a flight from where it was turned
         witness.band = noise
         if not crossed and comes_to_trigger(run, i, before):
             if not has_rates:

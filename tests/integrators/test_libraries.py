@@ -292,3 +292,40 @@ def test_a_delay_that_stops_a_library_again_and_again(source: str) -> None:
     late = np.sin(3.0 * np.maximum(result.time - 0.7, 0.0))
     assert np.abs(result["late"] - (late if source.endswith("x") else late * late)).max() < 1e-6
     assert result.statistics["integrator_steps"] < 3000
+
+
+@pytest.mark.parametrize("method", ["scipy_bdf", "scipy_dop853", "scipy_lsoda", "scipy_radau"])
+@pytest.mark.parametrize("rate", [7e6, 7e11])
+def test_a_large_state_passes_zero_late_in_a_run(method: str, rate: float) -> None:
+    """Near 0 its tolerance is less than its rate times the resolution of the time."""
+
+    class Passing(cosim.Component):
+        """A straight line through 0 whose events make a method begin anew."""
+
+        x = cosim.auxiliary_state(start=-1.0)
+        rate = cosim.parameter(default=1.0)
+        events = cosim.discrete(dtype=int)
+
+        @cosim.kernel
+        def derivatives(rate, x_dot):
+            x_dot[0] = rate
+
+        @cosim.witness(direction="rising")
+        def zero(x):
+            return x
+
+        @cosim.on(zero, does="unrestricted")
+        def count(x, events, x_next, events_next):
+            x_next[0] = x
+            events_next[0] = events + 1
+
+    model = cosim.Model("passing")
+    model.add(Passing(rate=rate), "part")
+    system = model.build()
+    state = system.default_state()
+    state.set_time(150.0)
+    state["part.x"] = -10.0 * rate
+    simulator = cosim.Simulator(system, state, integrator=f"integrators.{method}", accuracy=1e-6)
+    simulator.advance_to(170.0)
+    assert simulator.state["part.x"] == pytest.approx(10.0 * rate, rel=1e-9)
+    assert simulator.state["part.events"] == 1

@@ -6,6 +6,7 @@ import math
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -204,8 +205,9 @@ HOW = [
 @pytest.mark.parametrize("how", HOW, ids=[f"{i}" for i in range(len(HOW))])
 def test_runs_are_those_of_the_general_search(how: dict, monkeypatch: pytest.MonkeyPatch) -> None:
     straight = system_of(Thrown)
+    witness_class = witness.Witness
     with monkeypatch.context() as patch:
-        patch.setattr(witness, "_is_straight", lambda part, kernel: False)
+        patch.setattr(witness, "Witness", lambda *f: replace(witness_class(*f), is_straight=False))
         general = system_of(Thrown)
         cosim.Simulator(general, **how)  # the tables are made now
         random = np.random.default_rng(12)

@@ -78,7 +78,7 @@ def test_a_ball_on_the_floor_stays_there(part, height, method):
 
 
 @pytest.mark.by_turns
-@pytest.mark.parametrize("step", [0.08, 0.037, 0.003])
+@pytest.mark.parametrize("step", [0.15, 0.08, 0.037, 0.003])
 @pytest.mark.parametrize("height", [0.0726, 3.3, 7e5])
 @pytest.mark.parametrize(
     "method",
@@ -139,6 +139,38 @@ class Ramp(cosim.Component):
         return x - 0.7
 
     @cosim.on(top, does="unrestricted")
+    def count(events, events_next):
+        events_next[0] = events + 1
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-200, 1e-9, 1e100])
+@pytest.mark.parametrize("method", ["runge_kutta_merson", "dormand_prince", "radau5"])
+def test_a_passage_is_one_event_however_small_its_numbers(method, unit):
+    """Products of rates as small as that are 0, which is no change of sign."""
+    part = Passage(rate=unit, height=0.5 * unit)
+    simulator = simulator_of(part, f"integrators.{method}")
+    simulator.advance_to(1.0)
+    assert simulator.state["part.events"] == 1
+    assert not simulator.findings
+
+
+class Passage(cosim.Component):
+    """Goes up at a rate through a height."""
+
+    x = cosim.auxiliary_state()
+    rate = cosim.parameter(default=1.0)
+    height = cosim.parameter(default=0.5)
+    events = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(rate, x_dot):
+        x_dot[0] = rate
+
+    @cosim.witness(direction="rising")
+    def top(x, height):
+        return x - height
+
+    @cosim.on(top, does="discrete")
     def count(events, events_next):
         events_next[0] = events + 1
 

@@ -226,7 +226,8 @@ class _Chooser:
         if isinstance(wanted, str):
             wanted = [wanted]
         chosen: dict[str, None] = {}
-        for text in wanted:
+        for name in wanted:
+            text = self._name_of_measure(name) if name not in candidates else name
             matching = [text] if text in candidates else [c for c in candidates if matches(c, text)]
             if not matching:
                 matching = [e for c in candidates for e in self._elements_of(c) if matches(e, text)]
@@ -236,6 +237,11 @@ class _Chooser:
                 self.problems.append(cosim.Problem(what, str(error)))
             chosen.update(dict.fromkeys(matching))
         return list(chosen)
+
+    def _name_of_measure(self, text: str) -> str:
+        """The name of a measure for that of its value; other text as it is."""
+        measure = self.variables.get(text.removesuffix(".value"))
+        return measure.path if measure is not None and measure.kind == "measure" else text
 
     def _elements_of(self, path: str) -> list[str]:
         """Paths of the elements of a vector: ``engine.X_GB[11]``."""

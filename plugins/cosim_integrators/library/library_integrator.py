@@ -111,6 +111,7 @@ class LibraryIntegrator(cosim.Integrator):
         super().__init__(**options)
         self._solver: Solver | None = None
         self._system: Any = None
+        self._slope = np.zeros(0)  # the derivative where the next step begins
         self._start = self._end = self._accepted_end = math.nan
         self._y_start = self._y_end = np.zeros(0)
         self._failed: tuple[float, Vector] | None = None
@@ -165,6 +166,7 @@ class LibraryIntegrator(cosim.Integrator):
         """Take a step that ends at `bound` at the latest; components may report an error and shorten it."""
         t, y = state.time, state.y.copy()
         derivative = _cache_of(system, state)[: y.size].copy()
+        self._slope = derivative
         code = StepCode.DONE
         if not (np.isfinite(y).all() and np.isfinite(derivative).all()):
             code = StepCode.NOT_FINITE

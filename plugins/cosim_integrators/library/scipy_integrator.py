@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from cosim_integrators.library.library_integrator import Evaluation, LibraryIntegrator, Solver
 
 Vector = NDArray[np.float64]
+TIMES_RESOLVED = 8.0
+"""Spacings of the time, in which a state may change by its absolute tolerance."""
 
 
 class ScipySolver:
@@ -96,8 +98,10 @@ class ScipyIntegrator(LibraryIntegrator):
             starts, rows = self._system.derivative_structure()
             entries = np.ones(rows.size)
             more["jac_sparsity"] = csc_matrix((entries, rows, starts), shape=(y.size, y.size))
+        # rounding of the time is that of a state that passes 0 fast, and no step is short enough for less
+        resolution = TIMES_RESOLVED * math.ulp(t) * np.abs(self._slope)
         solver = getattr(scipy.integrate, self.solver_name)(
-            evaluation, t, y.copy(), t_stop, rtol=self._relative, atol=self._absolute,
+            evaluation, t, y.copy(), t_stop, rtol=self._relative, atol=np.maximum(self._absolute, resolution),
             first_step=min(first, self._longest) or None, max_step=self._longest, **more,
         )  # fmt: skip
         return ScipySolver(solver, self.bound_is_fixed)

@@ -13,11 +13,16 @@ ITERATIONS = 100
 CLOSE = 1e-14  # relative: as near to the solution of its equations as rounding lets a step come
 NOISE = 1e-9  # may be left where it shrinks no more: large forces that cancel leave their rounding
 PATIENCE = 10  # iterations, before that is believed
+PATIENCE_OF_HOLDS = 20  # the same, of the noise of holds: it may hide a series that diverges
+SLOW = 50  # iterations
+NEAR_1 = 1e-3  # a ratio that is nearer to 1 says nothing about the sum of a series
 
 
 def solve_kick(system, method, t, begin, end, half):
     """Solve y[begin:end] = base + half c[begin:end] at `t` by repeated evaluation, from the present `c` on.
 
+    While a witness is held, changes that do not shrink, or slowly, are taken to be a geometric series: what
+    holds it is proportional to speeds. The next values are its sum, also where it diverges.
     On success state and cache belong together. Returns 0, -1 where a value is not a number, DIVERGED, or the
     status of an evaluation that failed.
     """
@@ -25,25 +30,43 @@ def solve_kick(system, method, t, begin, end, half):
     c = system.c
     base = method.base
     before = math.inf
+    place = begin  # of the largest change
+    change_before = 0.0
+    share = 1.0  # of the last change, that was added
     for i in range(ITERATIONS):
         change = False
         largest = 0.0
+        last_place = place
         for m in range(begin, end):
             value = base[m] + half * c[m]
             if abs(value - y[m]) > CLOSE * (abs(base[m]) + abs(half * c[m])):
                 change = True
-                largest = max(largest, abs(value - y[m]))
+                if abs(value - y[m]) > largest:
+                    largest = abs(value - y[m])
+                    place = m
             elif value != value:
                 return -1
-        if not change or (i >= PATIENCE and before <= largest <= max(NOISE, noise_of_holds(method, y))):
+        noise = noise_of_holds(method, y) if i >= PATIENCE_OF_HOLDS else 0.0
+        if not change or (i >= PATIENCE and before <= largest <= max(NOISE, noise)):
             return 0
+        is_slow = (i >= PATIENCE and before <= largest) or i >= SLOW
+        is_series = method.slots.holds != 0 and share == 1.0 and is_slow
+        share = 1.0
+        if is_series:
+            share = sum_of_series((base[last_place] + half * c[last_place] - y[last_place]) / change_before)
         before = largest
+        change_before = base[place] + half * c[place] - y[place]
         for m in range(begin, end):
-            y[m] = base[m] + half * c[m]
+            y[m] = base[m] + half * c[m] if share == 1.0 else y[m] + share * (base[m] + half * c[m] - y[m])
         status = evaluate_stage(system, method, t)
         if status != 0:
             return status
     return DIVERGED
+
+
+def sum_of_series(ratio):
+    """1 + ratio + ratio^2 … as 1 / (1 - ratio), also where it diverges; 1 where that is too large."""
+    return 1.0 / (1.0 - ratio) if abs(1.0 - ratio) > NEAR_1 else 1.0
 
 
 def drift_by_speeds(system, method, t, t_end):
