@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cosim.option_synonyms import option_of_synonym
@@ -253,17 +252,7 @@ class SimulationError(CosimError):
 
 
 class NotWrittenError(CosimError):
-    """Results could not be written when there were some: a disk is full; says where they are, if anywhere.
-
-    Attributes
-    ----------
-    spare : Path or None
-        The file that has them instead.
-    """
-
-    def __init__(self, text: str, spare: Path | None = None) -> None:
-        self.spare = spare
-        super().__init__(text)
+    """Results could not be written when there were some: a disk is full; says where they are, if anywhere."""
 
 
 class FmuError(CosimError):

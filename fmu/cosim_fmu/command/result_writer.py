@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import cosim
-from cosim.kit import NotWrittenError, ResultStream, black_box, uninterrupted
+from cosim.kit import ResultStream, black_box, uninterrupted
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.command.saved_rows import RunRecovery, SavedRows
 from cosim_master.recording.co_simulation_result import CoSimulationResult
@@ -50,7 +50,9 @@ class ResultWriter:
         result = self._loop.result
         if result is None or not result.time.size:
             return
-        self._write(result)
+        if self.saved_rows is not None:
+            with uninterrupted():
+                self.saved_rows.write(result)
         black_box.words[black_box.WRITTEN] = 1
         report(results=self._target, **reported_result(result))
         print(f"results up to t = {result.time[-1]:.9g} s → {self._target}", file=sys.stderr)
@@ -60,17 +62,7 @@ class ResultWriter:
         if result.unfinished:
             return  # the error says why, and its handler writes the rows
         _ = result.coupling  # into the statistics, which files of results keep
-        self._write(result)
-        black_box.words[black_box.SAVED] = 1
-
-    def _write(self, result: cosim.Result) -> None:
-        """Write a result that no stream has written; rows that are elsewhere are not written twice."""
-        if self.saved_rows is None:
-            return
-        try:
+        if self.saved_rows is not None:
             with uninterrupted():
                 self.saved_rows.write(result)
-        except NotWrittenError as error:
-            if error.spare is not None:
-                black_box.words[black_box.WRITTEN] = 1
-            raise
+        black_box.words[black_box.SAVED] = 1
