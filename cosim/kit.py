@@ -40,8 +40,8 @@ runs              `python_in_steps`: what of a run is plain Python, and what tha
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
                   `ArrayPlace`, `arrays_at` …; `checked_interval`, `counted_grid`, `output_times`
 data in files     `data_file` and `text`: options that are no choices; `path_below`, `check_folder`,
-                  `is_device`, `space_warning`, `write_whole`: files that are written; `checkpoint_bytes`:
-                  one that is read
+                  `is_device`, `space_warning`, `write_whole`, `save_somewhere`: files that are written;
+                  `checkpoint_bytes`: one that is read
 declarations      `declared_bounds`, `declared_default`: in words
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
                   `declared_kinds`: the base class of each kind
@@ -261,6 +261,7 @@ if TYPE_CHECKING:
     from cosim.simulation.result import derivative_name as derivative_name
     from cosim.simulation.result import quotient as quotient
     from cosim.simulation.result_files import result_sink as result_sink
+    from cosim.simulation.result_files import save_somewhere as save_somewhere
     from cosim.simulation.simulate import end_of_run as end_of_run
     from cosim.simulation.statistics import Statistics as Statistics
     from cosim.step import failures as failures

@@ -111,6 +111,25 @@ def _interrupt_of(arrived: list[tuple[float, int]]) -> KeyboardInterrupt:
 
 
 @contextmanager
+def interrupt_afterwards() -> Iterator[None]:
+    """Hold back Ctrl-C and SIGTERM until the end of the block, so that what it makes is whole."""
+    arrived: list[tuple[float, int]] = []
+
+    def hold_back(number: int, frame: FrameType | None) -> None:
+        arrived.append((monotonic(), number))
+
+    before = {n: handler for n in SIGNALS if (handler := _signal.getsignal(n)) in HANDLERS}
+    replaced = [number for number in before if _set_handler(number, hold_back)]
+    try:
+        yield
+    finally:
+        for number in replaced:
+            _set_handler(number, before[number])
+    if arrived:
+        raise _interrupt_of(arrived)
+
+
+@contextmanager
 def uninterrupted() -> Iterator[None]:
     """Ignore Ctrl-C while results so far are written: users press it twice."""
     before = {n: handler for n in SIGNALS if (handler := _signal.getsignal(n)) in HANDLERS or n == SIGINT}

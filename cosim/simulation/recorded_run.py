@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cosim.contracts.result_stream import ResultStream
 from cosim.errors import SimulationError
 from cosim.simulation.checkpoint import Checkpoint
-from cosim.simulation.interrupt import interrupt_between_steps, uninterrupted
+from cosim.simulation.interrupt import interrupt_afterwards, interrupt_between_steps, uninterrupted
 from cosim.simulation.recorder import Recorder
 from cosim.simulation.result import Result
 from cosim.simulation.result_drafts import ResultDrafts
@@ -70,11 +70,19 @@ class RecordedRun:
             message = self._advance(until, origin, interval)
         except BaseException as error:
             text = str(error) or "interrupted"
-            result = self._final_result(text, text)
+            with uninterrupted():
+                result = self._final_result(text, text)
             if isinstance(error, (SimulationError, KeyboardInterrupt)):
                 error.result = result  # type: ignore[union-attr]
             raise
-        return self._final_result(message, "")
+        whole: Result | None = None
+        try:
+            with interrupt_afterwards():
+                whole = self._final_result(message, "")
+        except KeyboardInterrupt as error:  # one run of many may be over, and its Ctrl-C is meant for all
+            error.result = whole  # type: ignore[attr-defined]
+            raise
+        return whole
 
     def _advance(self, until: float, origin: float, interval: float) -> str:
         """Advance to `until` and record; why the run ended earlier, empty if it did not."""
@@ -124,23 +132,22 @@ class RecordedRun:
 
     def _final_result(self, message: str, unfinished: str) -> Result:
         """The result, handed to all that take it."""
-        with uninterrupted():
-            self.simulator.end_tape()
-            if self.stream is not None:
-                self.recorder.pass_on(self.stream, everything=True)
-            result = self.recorder.result(message, self._seconds, unfinished, ends=True)
-            if self.trail is not None:
-                self.trail.end(self.recorder.paths)
-                result._trail = self.trail
-                result.findings.extend(self.trail.findings)
-            if self.stream is not None:
-                self.stream.close(result.with_derivatives())
-            if not self.is_private:
-                self.simulator.store_tangents()
-            if self.checkpoint is not None:
-                if self.drafts is not None and len(result):  # first: to continue, both are needed
-                    self.drafts.write(result)
-                self.checkpoint.write(self.simulator.state)
+        self.simulator.end_tape()
+        if self.stream is not None:
+            self.recorder.pass_on(self.stream, everything=True)
+        result = self.recorder.result(message, self._seconds, unfinished, ends=True)
+        if self.trail is not None:
+            self.trail.end(self.recorder.paths)
+            result._trail = self.trail
+            result.findings.extend(self.trail.findings)
+        if self.stream is not None:
+            self.stream.close(result.with_derivatives())
+        if not self.is_private:
+            self.simulator.store_tangents()
+        if self.checkpoint is not None:
+            if self.drafts is not None and len(result):  # first: to continue, both are needed
+                self.drafts.write(result)
+            self.checkpoint.write(self.simulator.state)
         return result
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import shutil
 import tempfile
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 
@@ -77,7 +78,7 @@ def read_result(path: str | PathLike[str]) -> Result:
 
 
 def save_result(sink: ResultSink, result: Result, target: Path, rows: int = 0) -> None:
-    """Write results; where that fails, since a disk is full, elsewhere, and say where.
+    """Write results as `save_somewhere` does.
 
     Parameters
     ----------
@@ -86,24 +87,40 @@ def save_result(sink: ResultSink, result: Result, target: Path, rows: int = 0) -
     target : Path
     rows : int
         How many of its rows the sink has written there before.
+    """
+
+    def write(path: Path) -> None:
+        if rows and path == target:
+            sink.extend(result, path, rows)
+        else:
+            sink.write(result, path)
+
+    save_somewhere(write, target)
+
+
+def save_somewhere(write: Callable[[Path], object], target: Path) -> None:
+    """Write a file; where that fails, since a disk is full, elsewhere, and say where.
+
+    Parameters
+    ----------
+    write : callable
+        Writes the file of a path.
+    target : Path
 
     Raises
     ------
     NotWrittenError
-        They could not be written to `target`; the message says where they are.
+        It could not be written to `target`; the message says where it is.
     """
     try:
-        if rows:
-            sink.extend(result, target, rows)
-        else:
-            sink.write(result, target)
+        write(target)
         log.info("written %s", target)
     except (CosimError, OSError) as error:
         folder: Path | None = None
         try:
             folder = Path(tempfile.mkdtemp(prefix="cosim-results-"))
             spare = folder / f"{target.stem}{target.suffix or '.csv'}"
-            sink.write(result, spare)
+            write(spare)
         except (CosimError, OSError):  # nor elsewhere
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)

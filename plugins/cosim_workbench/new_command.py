@@ -14,7 +14,7 @@ from typing import ClassVar
 from urllib.parse import unquote, urlsplit
 
 import cosim
-from cosim.kit import python_command, run_process
+from cosim.kit import python_command, run_process, write_whole
 from cosim_workbench.arguments import completes
 from cosim_workbench.scaffold import distribution_of
 
@@ -73,10 +73,9 @@ class NewCommand(cosim.Command):
         if is_new and not arguments.no_install:
             _check_free(new.id.partition(".")[0])
         for path, text in new.files.items():
-            target = new.folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, "utf-8")
-            print(f"written    {target}")
+            _write(new.folder / path, text)
+        for path in new.files:  # with a closed output the files are there all the same
+            print(f"written    {new.folder / path}")
         self.report(id=new.id, folder=new.folder, written=[new.folder / path for path in new.files])
         if not new.id:
             verb = "run" if arguments.kind == "model" else "cosimulate"
@@ -99,12 +98,17 @@ class NewCommand(cosim.Command):
             if old.relative_to(folder) not in files and old.read_text("utf-8").startswith(HEADER):
                 old.unlink()
         for path, text in files.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_text(text, "utf-8")
+            _write(folder / path, text)
         self.report(folder=folder, written=sorted(folder / path for path in files))
         print(f"written    {len(files)} stubs in {folder}")
         print("next       pyright and its editors read them; mypy does with MYPYPATH=" + str(folder))
         return 0
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a text as a whole; the error names the file, and nothing of it is left."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, text.encode())
 
 
 def _kinds(words: Sequence[str] = ()) -> list[str]:

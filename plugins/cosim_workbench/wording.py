@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from cosim.kit import nearest
 
+IN_ONE_LINE = {ord("\n"): r"\n", ord("\t"): r"\t"}
+"""Characters of names and descriptions that would break a line of a table; the terminal escapes others."""
+
 
 def unknown(kind: str, name: str, candidates: Iterable[str]) -> str:
     """The sentence about an unknown name, with the closest matches.
@@ -32,11 +35,15 @@ def counted(number: int, word: str) -> str:
 
 
 def below_each_other(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a table; a column without any text takes no room.
+    r"""Lines of a table; a column without any text takes no room, and line ends and tabs are escaped.
 
     >>> below_each_other([["mass", "", "kg"], ["q", "", "m"]])
     ['  mass  kg', '  q     m']
+    >>> print(*below_each_other([["two\nlines", "1"], ["a\ttab", "22"]]), sep="\n")
+      two\nlines  1
+      a\ttab      22
     """
-    widths = [(column, max(map(len, column))) for column in zip(*rows, strict=True)]
+    one_line = [[cell.translate(IN_ONE_LINE) for cell in column] for column in zip(*rows, strict=True)]
+    widths = [(column, max(map(len, column))) for column in one_line]
     columns = [[cell.ljust(width) for cell in column] for column, width in widths if width]
     return [f"  {'  '.join(cells).rstrip()}" for cells in zip(*columns, strict=True)]

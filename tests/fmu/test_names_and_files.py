@@ -17,7 +17,7 @@ from test_hostile_fmus import VARIABLES, make
 import cosim
 from cosim.cli import main
 from cosim.command_line.printable import printable
-from cosim.kit import path_below, space_warning
+from cosim.kit import path_below, result_sink, space_warning
 from cosim.simulation.interrupt import Terminated
 from cosim_fmi.binding.fmu_output import FmuLog, is_log
 from cosim_fmu import CoSimulation
@@ -142,6 +142,19 @@ def test_control_characters_do_not_reach_the_terminal(
     assert main(["info", str(path), "--json"]) == 0  # where they are escaped already
     document = capsys.readouterr().out
     assert f"a{odd}b" in json.loads(document)["result"]["signals"] and "\x7f" not in document
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_a_line_end_or_a_tab_in_a_name_does_not_break_the_table_of_info(
+    ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns = {"plain": [1.0, 2.0], "two\nlines": [3.0, 4.0], "a\ttab": [5.0, 6.0], "last\n": [7.0, 8.0]}
+    path = tmp_path / f"odd{ending}"
+    result_sink(path).write(cosim.Result([0.0, 1.0], columns), path)
+    assert main(["info", str(path)]) == 0
+    rows = [line.split("  ") for line in capsys.readouterr().out.splitlines()[1:]]
+    assert [row[1] for row in rows[1:]] == ["plain", r"two\nlines", r"a\ttab", r"last\n"]
+    assert [row[-1].strip() for row in rows[1:]] == ["2", "4", "6", "8"]
 
 
 PRINTING = """

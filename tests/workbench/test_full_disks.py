@@ -6,15 +6,20 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from cosim.cli import main
 from cosim.errors import NotWrittenError
 from cosim.kit import write_whole
+from cosim_workbench.studies.fit import Fit
+from cosim_workbench.studies.optimum import Optimum
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="limits for files, modes and devices of POSIX")
 EXAMPLES = Path(__file__).parents[2] / "examples"
+SIGNAL, RANGE = "car_joint.q[0]", "suspension.stiffness=10000..30000"
 LIMITED = """
 import resource, sys
 from cosim.cli import main
@@ -75,3 +80,51 @@ def _umask() -> int:
     mask = os.umask(0o022)
     os.umask(mask)
     return mask
+
+
+@pytest.mark.parametrize("words", [["model", "thing"], ["scenario", "thing"], ["--stubs"]])
+def test_a_new_file_that_finds_no_room_is_named(words: list[str], tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    limited = LIMITED.replace("1000", "0")
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", limited, "new", *words],
+        cwd=tmp_path, capture_output=True, text=True, env=environment,
+    )  # fmt: skip
+    folder = "typings" if words == ["--stubs"] else "thing"
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith(folder) and said.endswith("cannot be written: File too large")
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize("command", ["optimize", "calibrate"])
+def test_tables_are_written_before_what_is_printed_and_elsewhere_if_need_be(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    model = EXAMPLES / "quarter_car" / "quarter_car.toml"
+    measured, table = tmp_path / "measured.csv", tmp_path / "table.csv"
+    assert main(["run", str(model), "--until", "0.1 s", "-q", "-o", str(measured)]) == 0
+    words = {
+        "optimize": ["--vary", RANGE, "--minimize", f"max({SIGNAL})", "--runs", "4", "--until", "0.1 s"],
+        "calibrate": ["--data", str(measured), "--signal", f"{SIGNAL}=car_joint.q", "--fit", RANGE],
+    }[command]
+    words = [command, str(model), *words, "-o"]
+    outcome = Fit if command == "calibrate" else Optimum
+
+    def closed(self: object) -> str:
+        raise BrokenPipeError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(outcome, "__str__", closed)
+        assert main([*words, str(table)]) == 1
+    assert table.read_text("utf-8").count("\n") > 4
+    capsys.readouterr()
+    full = tmp_path / "full.csv"
+    full.symlink_to("/dev/full")
+    assert main([*words, str(full)]) == 1
+    told = capsys.readouterr()
+    (spare,) = tmp_path.glob("cosim-results-*/*.csv")
+    assert f"The results are in {spare}" in told.err
+    assert RANGE.partition("=")[0] in told.out
+    assert spare.read_text("utf-8").count("\n") == table.read_text("utf-8").count("\n")

@@ -115,3 +115,60 @@ def test_a_step_longer_than_the_values_is_left_to_the_trust_region():
     found = problem.solve([1.0, 1.0])
     assert np.allclose(found.values, [50.0, 1.0], rtol=0.0, atol=1e-6)
     assert len(problem.points) > 3
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-6, 1.0, 1e6, 1e12])
+@pytest.mark.parametrize("start", [(0.6, 2.0), (2.2, 0.4)])
+def test_values_of_any_size_converge_together(size, start):
+    sizes = np.array([size, 1.0])
+    curve = lambda x: np.exp(x[0]) * TIMES**2 + x[1] ** 3  # noqa: E731
+    problem = Problem(
+        lambda x: curve(x / sizes) - curve([1.0, 1.5]),
+        lambda x: np.column_stack(
+            [np.exp(x[0] / size) * TIMES**2 / size, np.full(TIMES.size, 3.0 * x[1] ** 2)],
+        ),
+    )
+    found = problem.solve(np.array(start) * sizes, Limits(np.zeros(2), 3.0 * sizes, sizes))
+    assert found.values / sizes == pytest.approx([1.0, 1.5], rel=1e-7)
+
+
+@pytest.mark.parametrize("end", [0.0, 3.0])
+@pytest.mark.parametrize("slope", [0.0, -1.0, 1.0])
+def test_a_start_at_the_end_of_a_range_that_is_the_solution_stays(end, slope):
+    target = end if slope == 0.0 else end + (-4.0 if end == 0.0 else 4.0)
+    problem = Problem(
+        lambda x: np.array([x[0] + slope * x[1], 0.0]) - [target + slope * end, 0.0],
+        lambda x: np.array([[1.0, slope], [0.0, 0.0]]),
+    )
+    limits = Limits(np.zeros(2), np.full(2, 3.0), np.ones(2))
+    first = problem.residuals(np.full(2, end)) @ problem.residuals(np.full(2, end))
+    found = problem.solve([end, end], limits)
+    assert found.residuals @ found.residuals <= first
+    if slope == 0.0:
+        assert len(problem.points) == 3  # two of them by this test
+        assert (found.values == end).all()
+        assert (found.residuals == 0.0).all()
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_fewer_rows_than_values_are_left_to_the_trust_region(rows):
+    columns = np.arange(1.0, 3.0 * rows + 1.0).reshape(rows, 3)
+    problem = Problem(lambda x: columns @ x - 1.0, lambda x: columns)
+    limits = Limits(np.full(3, -9.0), np.full(3, 9.0), np.ones(3))
+    assert np.abs(problem.solve([1.0, 2.0, 3.0], limits).residuals).max() < 1e-6
+
+
+def test_the_start_of_the_trust_region_is_not_evaluated_again():
+    columns = np.column_stack([TIMES, TIMES])
+    problem = Problem(lambda x: columns @ x - 3.0 * TIMES, lambda x: columns)
+    problem.solve([0.5, 0.7])
+    assert sum(np.array_equal(point, [0.5, 0.7]) for point in problem.points) == 1
+
+
+def test_a_search_that_hardly_gets_on_ends_as_that_of_scipy_does():
+    problem = Problem(
+        lambda x: np.array([x[0], 1.0 - 0.4995 * x[0] ** 2]), lambda x: np.array([[1.0], [-0.999 * x[0]]])
+    )
+    found = problem.solve([0.9], Limits(np.array([-3.0]), np.array([3.0]), np.ones(1)))
+    assert found.status == 0
+    assert len(problem.points) == 101

@@ -122,13 +122,16 @@ class CalibrateCommand(cosim.Command):
             )
             fit = calibration.fit(arguments.starts, arguments.seed)
         self._report_fit(fit)
+        paths = [path for path in (arguments.output, arguments.plot) if path is not None]
+        try:  # before the output, which may be closed
+            for path in paths:
+                cosim.save_result(result_sink(path), fit.comparison, path)
+        finally:
+            if not arguments.quiet:
+                print(fit)
         if not arguments.quiet:
-            print(fit)
-        for path in (arguments.output, arguments.plot):
-            if path is not None:
-                result_sink(path).write(fit.comparison, path)
-                if not arguments.quiet:
-                    print(f"measured and simulated → {path}")
+            for path in paths:
+                print(f"measured and simulated → {path}")
         return 0 if fit.is_converged else NOT_CONVERGED
 
     def _report_fit(self, fit: Fit) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import check_folder
+from cosim.kit import check_folder, save_somewhere
 from cosim_workbench.progress import compile_notice
 from cosim_workbench.studies.optimization import Optimization
 from cosim_workbench.studies.studied import studied
@@ -104,11 +104,13 @@ class OptimizeCommand(cosim.Command):
         self.report(units=optimum.units, runs=len(optimum.points), failed=optimum.failed)
         self.report(message=optimum.message, no_gradient=optimum.no_gradient)
         self.report(at_bounds=optimum.at_bounds)
-        if not arguments.quiet:
-            print(optimum)
-        if arguments.output is not None:
-            optimum.to_csv(arguments.output)
-            self.report(table=arguments.output)
+        try:  # before the output, which may be closed
+            if arguments.output is not None:
+                save_somewhere(optimum.to_csv, arguments.output)
+                self.report(table=arguments.output)
+        finally:
             if not arguments.quiet:
-                print(f"all points → {arguments.output}")
+                print(optimum)
+        if arguments.output is not None and not arguments.quiet:
+            print(f"all points → {arguments.output}")
         return 0

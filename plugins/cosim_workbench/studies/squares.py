@@ -17,7 +17,9 @@ SMALLEST_CHANGE = 1e-10
 """A search ends at a smaller relative change of the values."""
 DEPENDENT = 1e-8
 """A column depends on the others where a smaller part of it is left beside their sums."""
-NO_DECREASE, NO_CHANGE = 2, 3
+EVALUATIONS = 100
+"""A search takes at most so many for each value, as that of SciPy."""
+TOO_MANY, NO_DECREASE, NO_CHANGE = 0, 2, 3
 """Why a search has ended, as `scipy.optimize.least_squares` numbers it."""
 
 
@@ -27,6 +29,14 @@ class Limits(NamedTuple):
     low: Vector
     high: Vector
     scale: Vector
+
+
+class _Point(NamedTuple):
+    """Values, with their residuals and the derivatives of these."""
+
+    values: Vector
+    residuals: Vector
+    jacobian: NDArray[np.float64]
 
 
 class Solution(NamedTuple):
@@ -61,32 +71,45 @@ def minimize_squares(
     """
     values, remaining = start, residuals(start)
     total = remaining @ remaining
-    while True:
-        change, predicted = _gauss_newton_step(remaining, jacobian(values))
+    for _ in range(EVALUATIONS * start.size):
+        if total == 0.0:
+            return Solution(values, remaining, NO_DECREASE)
+        slopes = jacobian(values)
+        change, predicted = _gauss_newton_step(remaining, slopes)
         if predicted <= tolerance * total:
             return Solution(values, remaining, NO_DECREASE)
-        if np.linalg.norm(change) <= SMALLEST_CHANGE * np.linalg.norm(values):
+        change_size, size = np.linalg.norm([change / limits.scale, values / limits.scale], axis=1)
+        if change_size <= SMALLEST_CHANGE * size:
             return Solution(values, remaining, NO_CHANGE)
         trial = values + change
         is_inside = ((limits.low < trial) & (trial < limits.high)).all()
-        is_short = np.linalg.norm(change / limits.scale) <= np.linalg.norm(values / limits.scale)
-        if not (is_inside and is_short):  # a step of NaN is neither
+        if not (is_inside and change_size <= size):  # a step of NaN is neither
             break
         trial_residuals = residuals(trial)
         trial_total = trial_residuals @ trial_residuals
         if not total - trial_total >= AS_PREDICTED * predicted:
             break
         values, remaining, total = trial, trial_residuals, trial_total
-    return _by_trust_region(residuals, jacobian, values, limits, tolerance)
+    else:
+        return Solution(values, remaining, TOO_MANY)
+    found = _by_trust_region(residuals, jacobian, _Point(values, remaining, slopes), limits, tolerance)
+    # it begins beside the end of a range: where that end is the solution, the end is better
+    return (
+        found
+        if found.residuals @ found.residuals <= total
+        else found._replace(values=values, residuals=remaining)
+    )
 
 
 def _gauss_newton_step(remaining: Vector, jacobian: NDArray[np.float64]) -> tuple[Vector, float]:
     """The step, and by how much it decreases the sum of squares of the linear problem.
 
-    NaN where a column is zero, infinite, or depends on others.
+    NaN where a column is zero, infinite, or depends on others, as some do where rows are fewer.
     """
-    count = jacobian.shape[1]
+    rows, count = jacobian.shape
     no_step = np.full(count, np.nan), np.nan
+    if rows < count:
+        return no_step
     with np.errstate(all="ignore"):
         sizes = np.linalg.norm(jacobian, axis=0)
         columns = jacobian / sizes
@@ -102,21 +125,38 @@ def _gauss_newton_step(remaining: Vector, jacobian: NDArray[np.float64]) -> tupl
 def _by_trust_region(
     residuals: Callable[[Vector], Vector],
     jacobian: Callable[[Vector], NDArray[np.float64]],
-    start: Vector,
+    start: _Point,
     limits: Limits,
     tolerance: float,
 ) -> Solution:
-    """The search of SciPy, inside the ranges."""
+    """The search of SciPy, inside the ranges.
+
+    Its values are divided by the powers of two next to their scales: it compares changes of all of them
+    together, and distances from bounds with 1e-10. What is known of the start is not evaluated again.
+    """
     from scipy.optimize import least_squares
 
+    unit = np.exp2(np.rint(np.log2(limits.scale)))
     margin = INSIDE * (limits.high - limits.low)
+
+    def is_start(values: Vector) -> bool:
+        return np.array_equal(values, start.values)
+
+    def scaled_residuals(scaled: Vector) -> Vector:
+        values = scaled * unit
+        return start.residuals if is_start(values) else residuals(values)
+
+    def scaled_jacobian(scaled: Vector) -> NDArray[np.float64]:
+        values = scaled * unit
+        return (start.jacobian if is_start(values) else jacobian(values)) * unit
+
     found = least_squares(
-        residuals,
-        np.clip(start, limits.low + margin, limits.high - margin),
-        jac=jacobian,
-        bounds=(limits.low, limits.high),
-        x_scale=limits.scale,
+        scaled_residuals,
+        np.clip(start.values, limits.low + margin, limits.high - margin) / unit,
+        jac=scaled_jacobian,
+        bounds=(limits.low / unit, limits.high / unit),
+        x_scale=limits.scale / unit,
         xtol=SMALLEST_CHANGE,
         ftol=tolerance,
     )
-    return Solution(found.x, found.fun, int(found.status))
+    return Solution(found.x * unit, found.fun, int(found.status))
