@@ -322,6 +322,11 @@ class FmuArchive:
         return tuple(sorted(names))
 
     @property
+    def file_names(self) -> list[str]:
+        """Names of its files as they were written, with whatever separates folders."""
+        return [member.orig_filename for member in self._members]
+
+    @property
     def has_resources(self) -> bool:
         """Whether files travel with it that its library may open."""
         return any(parts_of(member.filename)[:1] == ["resources"] for member in self._members)

@@ -15,6 +15,7 @@ from test_model_exchange import DESCRIPTION
 from cosim.cli import main
 from cosim_fmi.validate.finding import Finding
 from cosim_fmi.validate.validate_command import check_file, check_run
+from cosim_fmi.validate.variable_names import name_fault
 
 Make = Callable[..., Path]
 XML = "modelDescription.xml"
@@ -125,6 +126,44 @@ def test_semantics_beyond_the_schema(make_fmu: Make) -> None:
         "warning needsExecutionTool is true: some tools refuse such FMUs",
     ):
         assert line in lines
+
+
+STRUCTURED = ("a", "_1", "a.b[1,2].c", "der(a.b)", "der(a[1],2)", "'any thing: 1.'.x", r"'it\'s'[3]", "der")
+NOT_STRUCTURED = (
+    "",
+    "1a",
+    "a b",
+    "a..b",
+    "a.",
+    "a[]",
+    "a[1,]",
+    "der(der(a))",
+    "der(a,b)",
+    "''",
+    "a'b'",
+    "é",
+    "a\n",
+)
+
+
+def test_names_are_checked_by_the_declared_convention(make_fmu: Make) -> None:
+    assert [name for name in STRUCTURED if name_fault(name, "structured")] == []
+    assert [name for name in NOT_STRUCTURED if not name_fault(name, "structured")] == []
+    assert [name for name in (*STRUCTURED, *NOT_STRUCTURED) if name_fault(name, "flat")] == ["a\n"]
+    path = make_fmu("gain", name="convention")
+    with zipfile.ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    text = files[XML].decode()
+    for convention, fault in (("flat", False), ("structured", True)):
+        head = f'variableNamingConvention="{convention}" guid="'
+        changed = text.replace('guid="', head, 1).replace('name="gain"', 'name="the gain"', 1)
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, content in {**files, XML: changed.encode()}.items():
+                archive.writestr(name, content)
+            archive.writestr("resources\\x", b"x")
+        texts = [finding.text for finding in check_file(path)]
+        assert any("'the gain' is not a legal name" in each for each in texts) == fault, texts
+        assert any("a backslash" in each for each in texts)
 
 
 def hostile(path: Path, name: str, content: bytes = b"x", mode: int = 0o644) -> Path:

@@ -170,6 +170,8 @@ class ModelDescription:
         GUID, or instantiation token.
     name, tool : str
         The name of the model, and the tool that generated the FMU.
+    naming : str
+        The convention for names of variables: "flat" or "structured".
     interfaces : dict of str to Abilities
         The declared ones of "CoSimulation" and "ModelExchange".
     variables : list of DeclaredVariable
@@ -190,6 +192,7 @@ class ModelDescription:
     token: str
     name: str
     tool: str
+    naming: str
     interfaces: Mapping[str, Abilities]
     variables: list[DeclaredVariable]
     outputs: list[Unknown]

@@ -92,6 +92,7 @@ def read_model_description(root: Element) -> ModelDescription:
         token=root.get("instantiationToken" if version == "3.0" else "guid", ""),
         name=root.get("modelName", ""),
         tool=root.get("generationTool", ""),
+        naming=root.get("variableNamingConvention", "flat"),
         interfaces={
             interface: abilities
             for interface in ("CoSimulation", "ModelExchange")
