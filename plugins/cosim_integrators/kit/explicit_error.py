@@ -8,11 +8,8 @@ from cosim.kit import has_constraints, project_error
 from cosim_integrators.kit.corrected_ends import mark_corrected, may_learn
 from cosim_integrators.kit.error_norm import weighted_error
 from cosim_integrators.kit.explicit_stages import ERROR, SECOND_ERROR, combine
-from cosim_integrators.kit.rounding import MAY_BE_ROUNDING
 from cosim_integrators.kit.start_of_step import copy_values
 from cosim_integrators.kit.state_sizes import set_floors_of_born_states
-
-NOISE = 8.0  # times what was measured: rounding explains no larger error
 
 
 def estimate(method, row, y, step, floors):
@@ -39,49 +36,6 @@ def estimated_error(method, y, step, floors):
     error = estimate(method, ERROR, y, step, floors)
     if method.tableau.has_second_error != 0.0:
         error = mixed(error, estimate(method, SECOND_ERROR, y, step, floors))
-    return error
-
-
-def explained_share(method):
-    """Which share of a floor rounding alone explains."""
-    return min(1.0, NOISE * math.pow(2.0, -method.settings.error_order))
-
-
-def may_have_rounding(method, y, error):
-    """Whether rounding alone may explain this error in tolerances: it is small, and so is a state."""
-    all_states = method.sizes.all_states
-    if all_states.measured == 0.0 or error >= explained_share(method):
-        return False
-    tiny = MAY_BE_ROUNDING * all_states.largest_of_all
-    is_there = False
-    for m in range(method.n):
-        if 0.0 < abs(y[m]) < tiny:
-            is_there = True
-    return is_there
-
-
-def estimate_beyond_rounding(method, row, y, step):
-    """As `estimate`, without the components that rounding alone explains.
-
-    These are errors of states that may be rounding alone. Their floors are 2 to the order times the noise.
-    """
-    spare = method.spare
-    rounding = method.sizes.rounding
-    explained = explained_share(method)
-    tiny = MAY_BE_ROUNDING * method.sizes.all_states.largest_of_all
-    combine(method, method.stages + row, spare)
-    for m in range(method.n):
-        spare[m] *= step
-        if abs(spare[m]) < explained * rounding[m] and 0.0 < abs(y[m]) < tiny:
-            spare[m] = 0.0
-    return weighted_error(method, spare, y, method.floors)
-
-
-def error_beyond_rounding(method, y, step):
-    """The error estimate in tolerances, without the components that rounding alone explains."""
-    error = estimate_beyond_rounding(method, ERROR, y, step)
-    if method.tableau.has_second_error != 0.0:
-        error = mixed(error, estimate_beyond_rounding(method, SECOND_ERROR, y, step))
     return error
 
 

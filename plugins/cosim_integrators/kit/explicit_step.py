@@ -24,13 +24,7 @@ from cosim.kit import (
 )
 from cosim_integrators.kit.attempt_outcomes import ACCEPTED, CUT, REJECTED
 from cosim_integrators.kit.error_norm import reported_error
-from cosim_integrators.kit.explicit_error import (
-    corrected_error,
-    error_beyond_rounding,
-    error_of_too_large_attempt,
-    estimated_error,
-    may_have_rounding,
-)
+from cosim_integrators.kit.explicit_error import corrected_error, error_of_too_large_attempt, estimated_error
 from cosim_integrators.kit.explicit_method import ExplicitMethod
 from cosim_integrators.kit.explicit_stages import compute_stages, finish_step
 from cosim_integrators.kit.kinks import end_before_kink, is_cut_by_kink, may_be_cut, prepare_kink_search
@@ -40,7 +34,6 @@ from cosim_integrators.kit.rounding import (
     count_step,
     is_measured_again,
     may_be_rounding,
-    may_start_as_rounding,
     measure_rounding,
     raise_floors,
     retries_with_size_1,
@@ -100,7 +93,7 @@ def step_explicitly(system, method, t, t_stop, limit):
     if controlled:
         has_saved_sizes = prepare_sizes(system, method, t, ideal)
         t_stop = smooth_end(method, system.c, t, t_stop)
-        if is_measured_again(method, ideal) or may_start_as_rounding(method):
+        if is_measured_again(method, ideal):
             measure_rounding_of_step(system, method, t, ideal)
     rejected = False
     while True:
@@ -135,7 +128,7 @@ def step_explicitly(system, method, t, t_stop, limit):
     work.accept(t, t_end, end_reason(t_end, target, t_stop, longest, limit, settings.largest_step))
     method.progress.line_ready = 0.0
     if controlled:
-        choose_next_step(system, method, ideal, step, error, rejected)
+        choose_next_step(method, system.y, ideal, step, error, rejected)
     return DONE
 
 
@@ -205,19 +198,13 @@ def examine_explicit_end(system, method, t, t_end, error, smallest):
     return ACCEPTED, 0, error
 
 
-def choose_next_step(system, method, ideal, step, error, rejected):
+def choose_next_step(method, y, ideal, step, error, rejected):
     """An attempt of the length `step` was accepted: how long the next one is."""
     memory = method.memory
-    y = system.y
     count_step(method, error)
     detect_stiffness(method, y, step)
     order = method.settings.error_order
-    proposal = next_step(ideal, step, error, memory.last_error, order, rejected)
-    if error > LEAST_ERROR and not rejected and may_have_rounding(method, y, error):
-        beyond = nan_max(min(error, error_beyond_rounding(method, y, step)), reported_error(method, system.c))
-        longer = next_step(ideal, step, beyond, memory.last_error, order, rejected)
-        proposal = max(proposal, min(longer, LONGER * step))  # rounding is measured for no longer ones
-    memory.next_step = proposal
+    memory.next_step = next_step(ideal, step, error, memory.last_error, order, rejected)
     if step >= NEARLY_IDEAL * ideal:
         memory.last_error = max(error, LEAST_ERROR)  # that of a step cut short says nothing about the next
 

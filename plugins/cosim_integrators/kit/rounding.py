@@ -11,7 +11,7 @@ import math
 
 from cosim.kit import rarely
 from cosim_integrators.kit.counted_evaluation import evaluate
-from cosim_integrators.kit.state_sizes import SMALLEST_FLOOR, follow_sizes, own_floor
+from cosim_integrators.kit.state_sizes import follow_sizes, own_floor
 
 SMALL = 0.1  # an error that would be less so much with tolerances of size 1 is that of a small state
 EPSILON = 2.220446049250313e-16
@@ -23,7 +23,6 @@ HELPS = 1.1
 LIMITS = 0.03  # of the tolerance: steps do not grow with an error that is larger and does not shrink
 PATIENCE = 10.0  # steps
 MOST_STEPS = 100.0
-MAY_BE_ROUNDING = 1e-14  # of the largest state: what is smaller may be rounding alone
 MOST_PAUSES = 64.0
 NOISE_OF_HOLDS = 1e-6  # of the largest state, or of 1: rounding over the square of 0.1 ms, in a step
 
@@ -34,25 +33,6 @@ def is_measured_again(method, step):
     if all_states.measured > 0.0:
         return 2.0 * all_states.measured < LONGER * step or all_states.steps_since > MOST_STEPS
     return all_states.steps_since > PATIENCE * (1.0 + all_states.last_pause)
-
-
-def may_start_as_rounding(method):
-    """Whether a state may be rounding alone and rounding has not been measured; then it is, at once.
-
-    The error of such a state hardly shrinks with the step, so each step would be only a tenth longer than the
-    one before.
-    """
-    sizes = method.sizes
-    all_states = sizes.all_states
-    if all_states.are_small == 0.0 or all_states.measured > 0.0 or all_states.last_pause > 0.0:
-        return False
-    largest = sizes.largest
-    tiny = MAY_BE_ROUNDING * all_states.largest_of_all
-    is_there = False
-    for m in range(method.n):
-        if 0.0 < largest[m] < tiny and method.follows_size(m):
-            is_there = True
-    return is_there
 
 
 def count_step(method, error):
@@ -148,8 +128,6 @@ def raise_floors(method, step, noise):
     for m in range(method.n):
         rounding[m] = 0.0
         raised = min(above * step * noise[m], method.absolute_tolerances[m])
-        if floors[m] <= SMALLEST_FLOOR:  # it is 0: without a floor it shows in the next attempt how it grows
-            raised = 0.0
         if method.follows_size(m) and raised > own_floor(method, m, largest[m]):
             risen = risen or raised > HELPS * floors[m]
             rounding[m] = raised
