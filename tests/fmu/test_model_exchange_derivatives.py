@@ -248,10 +248,8 @@ def digest(path: str) -> str:
 
 
 def test_plain_python_has_the_same_bytes(plant: Path) -> None:
-    script = (
-        f"import sys; sys.path[:0] = {sys.path!r}; import {__name__} as t; print(t.digest({str(plant)!r}))"
-    )
-    plain = {**os.environ, "COSIM_PLAIN": "1"}
+    script = f"import runpy; print(runpy.run_path({__file__!r})['digest']({str(plant)!r}))"
+    plain = {**os.environ, "COSIM_PLAIN": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", script], env=plain, capture_output=True, text=True)
     assert done.stdout.strip() == digest(str(plant)), done.stderr
 
