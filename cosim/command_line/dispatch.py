@@ -75,8 +75,7 @@ def _dispatched(words: list[str], is_program: bool) -> int:
         if not _is_broken(sys.stdout):
             raise
         _silence_output()
-        with contextlib.suppress(OSError):
-            print(f"standard output cannot be written: {error.strerror or error}", file=sys.stderr)
+        print(f"standard output cannot be written: {error.strerror or error}", file=sys.stderr)
         return ExitStatus.FAILED
     except SystemExit as stop:  # argparse: 0 after --help
         if isinstance(stop.code, str):
