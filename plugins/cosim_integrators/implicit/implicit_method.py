@@ -52,8 +52,8 @@ class ImplicitWork(Record):
 class Pattern(Record):
     """The structure of the Jacobian, behind the slots of all methods.
 
-    The colour of each column, where the entries of each column start, the row of each entry, where the entries
-    of each colour start, the entries ordered by colour, and for a band the place of each state follow.
+    The colour of each column, where the entries of each column start, the row of each entry, where the
+    entries of each colour start, the entries by colour, and for a band the place of each state follow.
     """
 
     size: int
