@@ -170,7 +170,7 @@ class CompiledStep:
         program[list(kernels)] = addresses[: len(kernels)]
         for name, callback in (("call_handler", run_handler), ("call_drain", empty_buffer)):
             program[place_in(Plan, name)] = self._python_address(held_weakly(callback), PYTHON_SIGNATURE)
-        return program, addresses[len(kernels) :]
+        return program, list(addresses[len(kernels) :])
 
     def _fixed_arrays(
         self, method: Method, program: NDArray[np.int64], of_holds: list[int]

@@ -29,7 +29,7 @@ def rates_of_block(function: Any) -> Any:
 
     try:
         tangent, signature = tangent_function(function, BLOCK_SIGNATURE, unread=CONSTANT)
-        tangent_function(rates, BLOCK_SIGNATURE)  # derivatives of runs need it
+        tangent_function(rates, BLOCK_SIGNATURE)  # type: ignore[arg-type]  # for derivatives of runs
     except (ContractError, NoTangentError):
         return None
     assert signature == TANGENT_SIGNATURE
