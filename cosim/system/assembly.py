@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.component.arguments import Argument, known_names
+from cosim.component.argument import Argument
+from cosim.component.argument_names import known_names
 from cosim.component.attachment import Attachment
 from cosim.component.component import OF_STATE, Component
 from cosim.component.declaration import Declaration

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosim.component.arguments import Argument
+from cosim.component.argument import Argument
 from cosim.component.component import Component
 from cosim.component.declaration import Declaration
 from cosim.errors import CosimError, ModelError, UnitError
