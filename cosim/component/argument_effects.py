@@ -44,7 +44,7 @@ def _refuse_rebinding(signature: KernelSignature, argument: Argument) -> None:
 
 
 def _effect_on(signature: KernelSignature, argument: Argument) -> str:
-    """ "read", "write" or "add"; `ContractError` where the function may not do what it does."""
+    """The effect, "read", "write" or "add"; `ContractError` where the function may not do that."""
     effects, role = signature.effects, signature.kernel.role
     writes, adds = argument.name in effects.writes, argument.name in effects.adds
     label = signature.label(argument)

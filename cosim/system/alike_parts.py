@@ -58,6 +58,11 @@ def parts_with(
     return result
 
 
+def names_of_kinds(declarations: Declarations, kinds: Collection[str]) -> list[str]:
+    """The names of what is declared of these kinds."""
+    return [d.name for d in declarations.values() if d.kind in kinds]
+
+
 def parts_of_classes(
     parts: Mapping[str, Component], is_one: Callable[[type[Component]], object]
 ) -> list[tuple[str, Component]]:
