@@ -79,7 +79,7 @@ def test_steps_that_nothing_reads_behind_bring_nothing(part: ProcessParticipant,
         exchange(part, i)
     part.step(0.2, 0.1)
     part.step(0.3, 0.1)
-    assert part._values_read == {}
+    assert part._values_with_steps.values == {}
     assert part.get(["t"]) == [pytest.approx(0.4)] and messages[-1] == "get"
 
 

@@ -13,13 +13,16 @@ Names = tuple[str, ...]
 class ValuesWithSteps:
     """The groups of names that were read behind the step before come with the next one.
 
-    Values are those at the end of a step, until anything but a read is called.
+    Attributes
+    ----------
+    values : dict of tuple of str to list
+        By group of names, those at the end of the step, until anything but a read is called.
     """
 
     def __init__(self) -> None:
         self._has_stepped = False
         self._read: list[Names] = []
-        self._values: dict[Names, list[Any]] = {}
+        self.values: dict[Names, list[Any]] = {}
 
     def names(self) -> list[Names]:
         """The groups to be read with the step that is sent now."""
@@ -30,15 +33,15 @@ class ValuesWithSteps:
         """Store what came with a step: for each group its values, or None where they could not be read."""
         self._has_stepped = True
         read = zip(groups, values, strict=True)
-        self._values = {names: listed(numbers) for names, numbers in read if numbers is not None}
+        self.values = {names: listed(numbers) for names, numbers in read if numbers is not None}
 
     def read(self, names: Names) -> list[Any] | None:
         """The values of a group, if they came with the step; the next step brings them in any case."""
         if self._has_stepped and names not in self._read:
             self._read.append(names)
-        return [*self._values[names]] if names in self._values else None
+        return [*self.values[names]] if names in self.values else None
 
     def discard(self) -> None:
         """The participant changes: values that came with the last step are the present ones no more."""
         self._has_stepped = False
-        self._values = {}
+        self.values = {}
