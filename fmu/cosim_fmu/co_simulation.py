@@ -15,7 +15,6 @@ import cosim
 from cosim.kit import (
     ClosedAttributes,
     DefaultExperiment,
-    FeedthroughLoop,
     ParticipantDescription,
     ResultStream,
     check_callable,
@@ -27,11 +26,11 @@ from cosim.kit import (
     refuse_attribute,
     without_collection,
 )
-from cosim_fmu.repeatable_coupling import Recipe, RepeatableCoupling
+from cosim_fmu.ordered_coupling import OrderedCoupling
+from cosim_fmu.repeatable_coupling import Recipe
 from cosim_master.algorithms.joint import Joint
 from cosim_master.algorithms.programmed_algorithm import create_algorithm
 from cosim_master.coupling.check_bonds import check_bonds
-from cosim_master.coupling.check_loops import check_loops, early_ticks, unknown_order
 from cosim_master.coupling.check_participants import (
     check_abilities,
     check_clocks,
@@ -44,10 +43,8 @@ from cosim_master.coupling.check_participants import (
 )
 from cosim_master.coupling.errors import WiringProblem, problem
 from cosim_master.coupling.feedthrough import override_feedthroughs
-from cosim_master.coupling.instant_graph import feedthrough_loops
 from cosim_master.coupling.link import Link
 from cosim_master.coupling.run_settings import CommunicationPoints, RunOptions, only_experiment, step_of
-from cosim_master.coupling.stepping_order import stepping_order
 from cosim_master.coupling.wiring import check_connections
 from cosim_master.derivatives.coupling_tangents import CouplingTangents
 from cosim_master.participants.create_participants import (
@@ -59,17 +56,14 @@ from cosim_master.participants.joint_participants import NO_MEMBERS, join_partic
 from cosim_master.recording.co_simulation_result import CoSimulationResult
 from cosim_master.run.run_hooks import RunHooks
 from cosim_master.run.simulation_run import SimulationRun
-from cosim_master.run.snapshot import Snapshot
 from cosim_master.run.stepped_run import SteppedRun
 from cosim_master.run.wall_clock import TimeLimit
-from cosim_master.start.explain import explain
-from cosim_master.start.probe_participants import probe_participants
 
 MOST_STEPS = 2**40
 """Steps of a run without an end."""
 
 
-class CoSimulation(RepeatableCoupling, ClosedAttributes):
+class CoSimulation(OrderedCoupling, ClosedAttributes):
     """Several participants that run together and exchange values at fixed intervals.
 
     Everything is checked when it is made, before any FMU is loaded. Values are exchanged at the
@@ -167,9 +161,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         bonds: Sequence[Any] = (),
     ) -> None:
         check_mapping(participants, "participants", "CoSimulation({'plant': 'plant.fmu', …}, […])")
-        problems: list[WiringProblem] = []
-        if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-            problems.append(problem(("master", "threads"), f"is {threads!r}, needs a whole number from 1 on"))
+        problems = _faults_of_threads(threads)
         self.threads = threads
         with without_collection():  # it goes through all participants
             problems += self._create(participants, algorithm, options or {}, starts or {})
@@ -185,18 +177,9 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
                 problems += override_feedthroughs(self.descriptions, self.participants, self.feedthrough)
             unknown = [name for name in participants if name not in self.descriptions]
             problems += self._connect(connections, starts or {}, unknown)
-            problems += [*check_copies(self.descriptions), *check_clocks(self.descriptions)]
-            problems += check_abilities(self.descriptions, self._exchanging)
-            self.step_multiple, faults = check_steps(
-                self.participants, steps or {}, self.step, self._exchanging
-            )
-            problems += [*faults, *check_joint(self.joint, self.step_multiple), *self._read_bonds(bonds)]
-        self.order, self.loops = list(self.descriptions), list[FeedthroughLoop]()
-        self.remarks: list[str] = []
-        self._failures: list[str] = []
-        self._is_settled, self.unreadable_before_step = False, frozenset[str]()
-        if self.algorithm is not None:
-            problems += self._put_in_order(is_probed=False)
+            problems += self._check_exchange(steps or {})
+            problems += self._read_bonds(bonds)
+        problems += self._order_as_declared()
         if problems:
             if len(problems) == 1 and problems[0].cause is not None:
                 raise problems[0].cause
@@ -206,10 +189,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         self.run_options = RunOptions()
         self.findings, self.ssp, self.derived, self.python_files = [], None, {}, {}
         self.result: cosim.Result | None = None
-        self._run: SimulationRun | None = None
         self._is_run = threading.Lock()
-        self._going_on: Snapshot | None = None
-        self._accepted: frozenset[str] = frozenset()
 
     def _create(
         self,
@@ -249,6 +229,13 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         self.start_values, faults_of_starts = check_starts(self.descriptions, unknown, starts)
         return [*faults, *faults_of_starts]
 
+    def _check_exchange(self, steps: Mapping[str, float | str]) -> list[WiringProblem]:
+        """Find out how many steps each participant takes at once; what the exchange cannot do."""
+        problems = [*check_copies(self.descriptions), *check_clocks(self.descriptions)]
+        problems += check_abilities(self.descriptions, self._exchanging)
+        self.step_multiple, faults = check_steps(self.participants, steps, self.step, self._exchanging)
+        return [*problems, *faults, *check_joint(self.joint, self.step_multiple)]
+
     def _read_bonds(self, bonds: Sequence[Any]) -> list[WiringProblem]:
         """The power bonds, but for those inside the joint system; faults."""
         self.bonds = []
@@ -278,10 +265,6 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
 
     def _store_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
         self._recipe: Recipe = CoSimulation, positional, given
-
-    def _set(self, **attributes: Any) -> None:
-        """Set what the co-simulation has found out about itself: users cannot."""
-        self.__dict__.update(attributes)
 
     def _keep_result(self, result: cosim.Result) -> None:
         """Store the result of the last run."""
@@ -520,7 +503,9 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
             if options.time_limit is not None:
                 limit = stack.enter_context(TimeLimit(options.time_limit, self.participants.values()))
             return self._simulate(
-                *(until, limit, options),
+                until,
+                limit,
+                options,
                 derivatives=[derivatives] if isinstance(derivatives, str) else derivatives,
                 hooks=RunHooks(
                     progress=progress,
@@ -553,7 +538,11 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
             going_on, self._going_on = self._going_on, None
             accepted, self._accepted = self._accepted, frozenset[str]()
             self._run = run = SimulationRun(
-                *(self, points, limit, going_on, accepted),
+                self,
+                points,
+                limit=limit,
+                going_on=going_on,
+                accepted=accepted,
                 options=options,
                 hooks=hooks,
                 warnings=self.warnings,
@@ -602,78 +591,11 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
             raise cosim.ModelError(problems)
         return SteppedRun(other, points, None if stop is None else until)
 
-    @property
-    def _exchanging(self) -> cosim.MasterAlgorithm | None:
-        """The algorithm that exchanges values at communication points."""
-        return self.algorithm.others if isinstance(self.algorithm, Joint) else self.algorithm
 
-    @property
-    def _is_connected(self) -> bool:
-        """Whether there is an order of participants to find, and feedthrough to know of."""
-        return bool(self.links) or self.joint is not None
-
-    def settle_order(self) -> None:
-        """Find out which loops of direct feedthrough are real, and order the participants so.
-
-        Where the algorithm exchanges within a step, and a loop is closed by what a participant does not
-        declare, or may declare too much; and who may be read where an algorithm needs it
-        (`probe_participants`). The participants are initialized for it and closed again, once. `simulate`
-        and `explain` begin with it.
-
-        Raises
-        ------
-        ModelError
-            A loop that is real, or not known not to be, can be neither ordered nor iterated.
-        CoSimulationError
-            A participant cannot be initialized.
-        """
-        if self._is_settled or self.algorithm is None or not self._is_connected:
-            return
-        descriptions, unreadable_before_step, remarks, self._failures = probe_participants(self)
-        self._set(descriptions=descriptions, unreadable_before_step=unreadable_before_step, remarks=remarks)
-        problems = self._put_in_order(is_probed=True)
-        if problems:
-            raise cosim.ModelError(problems)
-        self._is_settled = True
-
-    @property
-    def warnings(self) -> list[str]:
-        """Warnings before a run, in sentences."""
-        if self.algorithm is None or not self.algorithm.exchanges_within_step or not self._is_connected:
-            return self._failures
-        return [
-            *self._failures,
-            *early_ticks(self.participants, self.links),
-            *unknown_order(self.descriptions, self.links, self.order),
-        ]
-
-    def _put_in_order(self, *, is_probed: bool) -> list[WiringProblem]:
-        """Order the participants by what is known of their feedthrough; what is wrong with loops."""
-        algorithm = self._exchanging
-        if algorithm is None or not algorithm.exchanges_within_step or not self._is_connected:
-            return []
-        links, joint = [*self.links, *self.inner_links], [] if self.joint is None else self.joint.names
-        loops = feedthrough_loops(self.descriptions, links, joint)
-        self._set(loops=loops if algorithm.solves_loops else [])
-        together = loops if set(joint) & {name for loop in loops for name in loop.participants} else [
-            *loops, FeedthroughLoop(tuple(joint), ())
-        ]  # fmt: skip
-        self._set(order=stepping_order(list(self.descriptions), self.descriptions, links, together))
-        return check_loops(
-            self.descriptions, links, self.step_multiple, algorithm, is_probed=is_probed, joint=joint
-        )
-
-    def explain(self) -> str:
-        """The calls of a communication step, and for each connection how late it is and why.
-
-        Participants are initialized for it where their feedthrough has to be found out (`settle_order`); no
-        step is taken.
-        """
-        self.settle_order()
-        assert self._exchanging is not None
-        remarks = [f"  {remark}" for remark in self.remarks]
-        probed = ["", "found out before the run:", *remarks] if remarks else []
-        return "\n".join([*explain(self, self._exchanging), *probed, *self.warnings])
+def _faults_of_threads(threads: Any) -> list[WiringProblem]:
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        return [problem(("master", "threads"), f"is {threads!r}, needs a whole number from 1 on")]
+    return []
 
 
 def _communication_step(

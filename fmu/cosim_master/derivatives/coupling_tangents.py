@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import Finding
-from cosim_master.algorithms.joint import Joint
+from cosim_master.algorithms.joint import exchanging_algorithm
 from cosim_master.algorithms.programmed_algorithm import ProgrammedAlgorithm
 from cosim_master.coupling.coupling import Coupling
 from cosim_master.derivatives.board_tangents import BoardTangents
@@ -80,13 +80,13 @@ class CouplingTangents(RowDerivatives):
         self._rows: list[Reals] = []
 
     def _faults_of_coupling(self) -> list[cosim.Problem]:
-        coupling, algorithm = self._coupling, _exchanging(self._coupling.algorithm)
+        coupling = self._coupling
+        assert coupling.algorithm is not None
+        algorithm = exchanging_algorithm(coupling.algorithm)
         problems = []
-        is_iterated = True  # whatever it does
+        is_iterated = algorithm.restores
         if isinstance(algorithm, ProgrammedAlgorithm):
-            is_iterated = algorithm.is_iterated or algorithm.restores
-        elif algorithm is not None:
-            is_iterated = algorithm.restores
+            is_iterated = is_iterated or algorithm.is_iterated
         for name, participant in coupling.participants.items():
             description = coupling.descriptions[name]
             if isinstance(participant, SystemParticipant):
@@ -190,7 +190,7 @@ class CouplingTangents(RowDerivatives):
 
     def start(self, face: ExchangeFace, algorithm: cosim.MasterAlgorithm) -> RecordedAlgorithm:
         """The participants are initialized: what runs the algorithm, and moves the tangents along."""
-        coupled, tangents, algorithm = self._coupled, self._tangents, _exchanging(algorithm)
+        coupled, tangents, algorithm = self._coupled, self._tangents, exchanging_algorithm(algorithm)
         self._board = BoardTangents(coupled, len(self.by))
         self._columns = {path: k for k, path in enumerate(self._board.paths)}
         self._settle(lambda name, of: of.start(coupled.reads[name]), self._pass_at_start)
@@ -327,11 +327,6 @@ def _copy_of(name: str, participant: cosim.Participant) -> dict[str, Any]:
 
 def _others_of(system: JointSystem) -> dict[str, Any]:
     return system.another().members
-
-
-def _exchanging(algorithm: Any) -> Any:
-    """The algorithm that exchanges values: of a joint system, that between it and the others."""
-    return algorithm.others if isinstance(algorithm, Joint) else algorithm
 
 
 def _is_settled(before: Reals, after: Reals) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import Course, Exchange, FeedthroughLoop
 from cosim_master.algorithms import exchange_layout as layout
-from cosim_master.algorithms.joint import Joint
+from cosim_master.algorithms.joint import exchanging_algorithm
 from cosim_master.algorithms.programmed_algorithm import (
     Call,
     ExchangeMemory,
@@ -126,9 +126,7 @@ class ExchangePrograms:
 
     def __init__(self, algorithm: cosim.MasterAlgorithm, coupled: CoupledParticipants) -> None:
         self._coupled = coupled
-        if isinstance(algorithm, Joint):
-            algorithm = algorithm.others
-        self._algorithm = algorithm
+        self._algorithm = algorithm = exchanging_algorithm(algorithm)
         programmed = None
         if isinstance(algorithm, ProgrammedAlgorithm) and type(algorithm).step is ProgrammedAlgorithm.step:
             programmed = algorithm
