@@ -32,7 +32,7 @@ class PythonExchange:
         return np.array(self.coupled.values())
 
     def put(self, values: Any) -> None:
-        for (name, place), value in zip(self.coupled.places, values.tolist(), strict=True):
+        for (name, place), value in zip(self.coupled.interface.places, values.tolist(), strict=True):
             self.coupled.board[name][place] = value
 
     def save(self, names: Any = None) -> Any:

@@ -147,7 +147,7 @@ class CouplingTangents(RowDerivatives):
         Empty where it gives none, or nothing in it varies.
         """
         coupled, coupling = self._coupled, self._coupling
-        inputs = coupled.input_names[name]
+        inputs = coupled.interface.input_names[name]
         if not (isinstance(participant, ModelExchangeParticipant) and (self._own[name] or inputs)):
             return ""
         if not coupling.descriptions[name].has_derivatives:
@@ -170,7 +170,7 @@ class CouplingTangents(RowDerivatives):
             name: coupling.start_values[name] | {v: self._starts[i] for i, v in self._own[name].items()}
             for name in names
         }
-        varies = any(self._own[name] or coupled.input_names[name] for name in names)
+        varies = any(self._own[name] or coupled.interface.input_names[name] for name in names)
         neighbors = create_neighbors(make, values, len(self.by)) if varies else {}
 
         def initialize(other: cosim.Participant, values: Mapping[str, Any], tolerance: float | None) -> None:
@@ -236,7 +236,7 @@ class CouplingTangents(RowDerivatives):
         def pass_on(lines: Reals | None) -> Reals:
             begin()
             for name in coupled.members(coupled.order):
-                names = coupled.input_names[name]
+                names = coupled.interface.input_names[name]
                 dots = board.inputs[name][:] = board.input_dots(name, lines)
                 self._tangents[name].set_inputs(names, values[name], dots)
                 board.outputs[name][:] = read(name, self._tangents[name])

@@ -62,7 +62,7 @@ class CalledInPython:
         self._coupled, self._name, self._participant = coupled, name, coupled.participants[name]
         self._machine, self._numbers, self._noticed, self._enter = machine, numbers, noticed, enter
         self._limit_table, self._is_tabled = limit_table, shows_tables(coupled, name)
-        self._inputs, self._reads = coupled.input_names[name], list(coupled.reads[name])
+        self._inputs, self._reads = coupled.interface.input_names[name], list(coupled.reads[name])
         self._input_types, self._read_types = types_of(coupled, name)
         # its step is also that of the participants that are solved jointly with it
         self._members = {each: types_of(coupled, each)[0] for each in coupled.units.get(name, [name])}

@@ -138,7 +138,7 @@ class ExchangePrograms:
 
     def arrays(self, machine: ExchangeMachine, exchange: Exchange) -> list[AlgorithmArrays]:
         """The arrays of the master's algorithm, then of its loops; algorithms in Python get this exchange."""
-        coupled, size = self._coupled, len(self._coupled.interface_names)
+        coupled, size = self._coupled, len(self._coupled.interface.names)
         numbers, outputs = machine.number, machine.outputs.size
         programmed = self._programmed
         operations: Sequence[Call] = ()
@@ -205,11 +205,11 @@ class ExchangeFace:
         self._coupled = coupled
         self._loop: CompiledLoop | None = None
         self.order: Sequence[str] = coupled.order
-        self.can_restore, self.bonds = coupled.can_restore, coupled.bonds
+        self.can_restore, self.bonds = coupled.can_restore, coupled.interface.bonds
         self.loops: Sequence[FeedthroughLoop] = coupled.loops
-        self.interface_names: Sequence[str] = coupled.interface_names
-        self.interface_owners: Sequence[str] = coupled.interface_owners
-        self.interface_held: Sequence[bool] = coupled.interface_held
+        self.interface_names: Sequence[str] = coupled.interface.names
+        self.interface_owners: Sequence[str] = coupled.interface.owners
+        self.interface_held: Sequence[bool] = coupled.interface.held
 
     def bind(self, loop: CompiledLoop) -> None:
         """Let the interpreter carry out all operations from now on."""
@@ -278,7 +278,7 @@ class ExchangeFace:
 
     def put(self, values: Vector) -> None:
         """Write values of the interface."""
-        for (name, place), value in zip(self._coupled.places, values.tolist(), strict=True):
+        for (name, place), value in zip(self._coupled.interface.places, values.tolist(), strict=True):
             self._coupled.board[name][place] = value
 
     def derivatives(self) -> Vector | None:

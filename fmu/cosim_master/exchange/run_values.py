@@ -88,7 +88,7 @@ def types_of(coupled: CoupledParticipants, name: str) -> tuple[Sequence[str], Se
     """The types of a participant's connected inputs, and of the values that are read of it."""
     variables = coupled.descriptions[name].variables
     return (
-        [variables[input].type for input in coupled.input_names[name]],
+        [variables[input].type for input in coupled.interface.input_names[name]],
         [variables[output].type for output in coupled.reads[name]],
     )
 

@@ -129,7 +129,7 @@ class SimulationRun:
             for each in loop.loops
         ]
         self.coupled.rereads_inputs.update(dict.fromkeys(loop.unreadable_before_step, False))
-        recorder.bind(reads, self.coupled.input_names)
+        recorder.bind(reads, self.coupled.interface.input_names)
         self.recorder = recorder
         self.happened: list[cosim.EventRecord] = []
         self._pace = None if hooks.real_time_rate == math.inf else Pace(hooks.real_time_rate)
