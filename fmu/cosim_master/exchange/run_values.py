@@ -153,6 +153,11 @@ class RunValues:
                     array[:] = self._numbers.all_of(types, values[name])
                     values[name] = array
 
+    def resume_from_python(self) -> None:
+        """Continue after Python has used participants, and after `show`."""
+        self.copy_from_python()
+        self.resume(self._machine.names)
+
     def resume(self, names: Iterable[str]) -> None:
         """Let functions of C continue after participants were used from Python."""
         for name in names:

@@ -170,10 +170,10 @@ class SimulationRun:
         """
         check_serializes(self.loop.descriptions, self._hooks.stream)
         if self._compiled is not None:
-            self._compiled.show()
+            self._compiled.values.show()
         snapshot_now = Snapshot.of(self, self._done)
         if self._compiled is not None:
-            self._compiled.resume_from_python()  # who was saved may have left compiled code for it
+            self._compiled.values.resume_from_python()  # who was saved may have left compiled code for it
         return snapshot_now
 
     def result(self) -> CoSimulationResult:
