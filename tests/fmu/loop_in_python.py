@@ -17,7 +17,9 @@ class PythonExchange:
     """`Exchange` on the methods of the participants, and what it shows of the coupling."""
 
     def __init__(self, coupled: CoupledParticipants) -> None:
-        self.coupled = coupled
+        self.coupled, interface = coupled, coupled.interface
+        self.interface_names, self.interface_owners = interface.names, interface.owners
+        self.interface_held, self.bonds = interface.held, interface.bonds
         self._of: dict[str, list[tuple[int, int]]] = {}
         for i, each in enumerate(coupled.samples.inputs):
             self._of.setdefault(each.target, []).append((i, each.place))
