@@ -17,9 +17,9 @@ from cosim.derivatives.adjoint_parts import (
     reverse_time_shift,
 )
 from cosim.derivatives.carrier import ALONG, IS_REPORT, NOT_FRESH, method_of, part_of, realize_tangents
-from cosim.derivatives.tangent_events import copy_to_working, load_results, store_results
+from cosim.derivatives.tangent_events import copy_to_working, has_own_time, load_results, store_results
 from cosim.derivatives.trail import events_at, load_record
-from cosim.run_data.records.handlers import IN_D, IN_K, IN_P, SCHEDULED, TIMED, TRIGGERED
+from cosim.run_data.records.handlers import IN_D, IN_K, IN_P, TIMED, TRIGGERED
 from cosim.step import event_log as log
 from cosim.step.block_calls import number_of_variable
 from cosim.step.saved_variables import copy_reals, different
@@ -74,14 +74,14 @@ def reverse_phase(run, carrier, back, at, head):
 
 
 def event_that_shifts(run, back, first, last):
-    """The handler whose event moves the time (`tangent_events.compute_event_dots`); -1: there is none."""
+    """The first handler whose event has a time of its own, by which the time moves; -1: there is none."""
     at = first
     while at < last:
         event = rows_of(log.LoggedEvent, back.trail, at, 1)[0]
         if event.handler >= 0.0:
             number = int(event.handler)
             handler = run.handlers[number]
-            if handler.cause == SCHEDULED or handler.cause == TRIGGERED:
+            if has_own_time(handler):
                 return number
         at += int(event.length)
     return -1
