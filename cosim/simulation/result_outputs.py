@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,6 @@ from cosim.argument_checks import check_ending
 from cosim.attributes import FixedAttributes
 from cosim.errors import ModelError
 from cosim.options import options_checked
-
-if TYPE_CHECKING:
-    from cosim.simulation.result import Result
 
 CSV, PICTURE, TABLE = "workbench.csv", "workbench.plot", "workbench.table"
 PARQUET, DATASET = "workbench.parquet", "workbench.dataset"
@@ -33,7 +30,7 @@ class ResultOutputs(FixedAttributes):
     _model: Any
 
     @abstractmethod
-    def with_derivatives(self) -> Result:
+    def with_derivatives(self) -> ResultOutputs:
         """The result with its derivatives as further signals."""
 
     def to_numpy(self) -> NDArray[Any]:
@@ -177,7 +174,7 @@ class ResultOutputs(FixedAttributes):
         *patterns: str,
         path: str | PathLike[str] | None = None,
         model: Any = None,
-        compared: Result | None = None,
+        compared: Self | None = None,
     ) -> Any:
         """Play a run of a mechanism in 3-D, with signals beside and events on the line of time.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cosim.system.blocks import Slot
 
 if TYPE_CHECKING:
-    from cosim.system.system import System
+    System = Any
 
 
 def kink_slots(system: System) -> Iterator[Slot]:
