@@ -57,7 +57,7 @@ from cosim_master.recording.co_simulation_result import CoSimulationResult
 from cosim_master.run.run_hooks import RunHooks
 from cosim_master.run.simulation_run import SimulationRun
 from cosim_master.run.stepped_run import SteppedRun
-from cosim_master.run.wall_clock import TimeLimit
+from cosim_master.run.time_limit import TimeLimit
 
 MOST_STEPS = 2**40
 """Steps of a run without an end."""

@@ -11,7 +11,8 @@ from cosim_master.abilities import NativeCalls, StepsNatively
 from cosim_master.exchange.coupled_participants import CoupledParticipants, Step
 from cosim_master.exchange.exchange_arrays import COURSES
 from cosim_master.exchange.exchange_machine import ExchangeMachine, shows_tables
-from cosim_master.exchange.run_values import ValueNumbers, types_of
+from cosim_master.exchange.run_values import types_of
+from cosim_master.exchange.value_numbers import ValueNumbers
 
 WORD, REAL = ctypes.c_int64, ctypes.c_double
 ARRAY_CALL: Any = ctypes.CFUNCTYPE(ctypes.c_int32, WORD, WORD, WORD, WORD, WORD)

@@ -21,8 +21,9 @@ from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.exchange import run_exchanges
 from cosim_master.exchange.called_in_python import CalledInPython
 from cosim_master.exchange.coupled_participants import CoupledParticipants
-from cosim_master.exchange.exchange_algorithms import AlgorithmArrays, ExchangeFace, ExchangePrograms
+from cosim_master.exchange.exchange_algorithms import AlgorithmArrays, ExchangePrograms
 from cosim_master.exchange.exchange_arrays import ANSWER, ANSWERED
+from cosim_master.exchange.exchange_face import ExchangeFace
 from cosim_master.exchange.exchange_machine import (
     ExchangeMachine,
     native_participants,
@@ -35,9 +36,11 @@ from cosim_master.exchange.parallel_programs import (
     ParallelPrograms,
     parallel_programs,
 )
-from cosim_master.exchange.run_values import RunRows, RunValues, ValueNumbers
+from cosim_master.exchange.run_rows import RunRows
+from cosim_master.exchange.run_values import RunValues
 from cosim_master.exchange.step_parts import StepParts
 from cosim_master.exchange.step_threads import StepsTogether
+from cosim_master.exchange.value_numbers import ValueNumbers
 from cosim_master.recording.recorder import Recorder
 
 SECONDS_AT_ONCE = 0.04

@@ -10,7 +10,8 @@ from cosim_master.exchange import run_exchanges
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_algorithms import AlgorithmArrays
 from cosim_master.exchange.exchange_machine import ExchangeMachine
-from cosim_master.exchange.run_values import RunRows, RunValues
+from cosim_master.exchange.run_rows import RunRows
+from cosim_master.exchange.run_values import RunValues
 
 
 class StepParts:

@@ -19,7 +19,7 @@ from cosim_master.coupling.run_settings import CommunicationPoints, RunOptions
 from cosim_master.derivatives.coupling_tangents import CouplingTangents
 from cosim_master.exchange.compiled_loop import CompiledLoop
 from cosim_master.exchange.coupled_participants import CoupledParticipants
-from cosim_master.exchange.exchange_algorithms import ExchangeFace
+from cosim_master.exchange.exchange_face import ExchangeFace
 from cosim_master.exchange.exchange_machine import printed_in_calls
 from cosim_master.exchange.step_threads import StepThreads
 from cosim_master.recording.co_simulation_result import (
@@ -33,10 +33,11 @@ from cosim_master.recording.kept_points import KeptPoints
 from cosim_master.recording.recorded_variables import reads_with_states
 from cosim_master.recording.recorder import Recorder
 from cosim_master.run.check_serializes import check_serializes
+from cosim_master.run.real_time_pace import Pace
 from cosim_master.run.run_hooks import RunHooks
 from cosim_master.run.run_identity import identity
 from cosim_master.run.snapshot import Snapshot
-from cosim_master.run.wall_clock import Pace, TimeLimit
+from cosim_master.run.time_limit import TimeLimit
 from cosim_master.start.initialize_participants import initialize_participants
 from cosim_master.trust.assess_coupling import assess_coupling
 from cosim_master.trust.second_run import RunAgain, second_run
