@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.component.component import Component
 from cosim.system.assembly import Assembly
 from cosim.system.signals import main_output
 
@@ -50,7 +48,7 @@ def list_swaps(assembly: Assembly) -> list[Swaps]:
     return swaps
 
 
-def list_smoothness(assembly: Assembly, parts: Mapping[str, Component]) -> list[tuple[int, bool]]:
+def list_smoothness(assembly: Assembly) -> list[tuple[int, bool]]:
     """List where updates read the smoothness, and whether a source follows a delayed signal at once.
 
     A source that follows it through an integration at least is one order smoother.
@@ -58,8 +56,9 @@ def list_smoothness(assembly: Assembly, parts: Mapping[str, Component]) -> list[
     layout = assembly.layout
     delayed = [
         layout.slots[name][main_output(part)]
-        for name, part in parts.items()
-        if BREAK_ORDER in part.declarations
+        for declarations, names, parts in assembly.alike
+        if BREAK_ORDER in declarations
+        for name, part in zip(names, parts, strict=True)
     ]
     follows = assembly.graph.followers([s for s in delayed if s.array == "c"])
     smoothness = []

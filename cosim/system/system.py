@@ -135,7 +135,7 @@ class System(FixedAttributes):
         self.dynamics, self.solver = assembly.dynamics, assembly.solver
         self._region_stage = assembly.graph.stage_of_region()
         self.side = assembly.side.offset
-        self.smoothness = list_smoothness(assembly, self.parts)
+        self.smoothness = list_smoothness(assembly)
         self.handler_stage = {
             key: max([Stage.ACCELERATION, *(self.stage_of(s) for s in block.reads if s.size)])
             for key, block in assembly.handlers.items()
