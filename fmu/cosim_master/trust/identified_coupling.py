@@ -105,7 +105,7 @@ class IdentifiedCoupling:
     def _wires_of(
         self, sources: NDArray[np.intp], identified: Sequence[int], jumping: Sequence[int]
     ) -> Wires:
-        """The wires from identified outputs: to inputs by the mean of both ends, of jumping ones by the begin."""
+        """The wires from identified outputs: by the mean of both ends, from jumping ones by the begin."""
         size = self._outputs.shape[1]
         wired = np.zeros((self._inputs.shape[1], size))
         driven = np.isin(sources, identified)
