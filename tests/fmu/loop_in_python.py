@@ -10,6 +10,7 @@ import pytest
 
 from cosim_master.algorithms.joint import Joint
 from cosim_master.exchange.coupled_participants import CoupledParticipants
+from cosim_master.exchange.participant_steps import record_step, take_step
 from cosim_master.run.simulation_run import SimulationRun
 
 
@@ -57,7 +58,8 @@ class PythonExchange:
         coupled = self.coupled
         if not coupled.rests(name):
             self._begin(time)
-            self._record_step(name, coupled.take_step(name, time, coupled.length(name, time, size)))
+            size = coupled.length(name, time, size)
+            self._record_step(name, take_step(coupled, name, time, size), size)
 
     def advance_all(self, time: float, size: float) -> None:
         coupled = self.coupled
@@ -71,19 +73,19 @@ class PythonExchange:
         steps: dict[str, Any] = {}
 
         def take(name: str) -> None:
-            steps[name] = coupled.take_step(name, time, coupled.length(name, time, size))
+            steps[name] = take_step(coupled, name, time, coupled.length(name, time, size))
 
         tasks = {name: partial(take, name) for name in going}
         coupled.threads.call([tasks[n] for n in free], [tasks[n] for n in going if n not in free])
         for name in going:
-            self._record_step(name, steps[name])
+            self._record_step(name, steps[name], coupled.length(name, time, size))
 
-    def _record_step(self, name: str, step: Any) -> None:
+    def _record_step(self, name: str, step: Any, size: float) -> None:
         try:
-            self.coupled.record_step(name, step)
+            record_step(self.coupled, name, step)
         finally:
             for member in self.coupled.units[name]:
-                self._drove(member, step.size)
+                self._drove(member, size)
 
     def _begin(self, time: float) -> None:
         if time > self._since:

@@ -182,8 +182,3 @@ def _faults(
             for fault in error.problems
         ]
     return faults
-
-
-def exchanging_algorithm(algorithm: cosim.MasterAlgorithm) -> cosim.MasterAlgorithm:
-    """The algorithm that exchanges values: of a joint system, that between it and the others."""
-    return algorithm.others if isinstance(algorithm, Joint) else algorithm

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import Finding
-from cosim_master.algorithms.joint import exchanging_algorithm
 from cosim_master.algorithms.programmed_algorithm import ProgrammedAlgorithm
 from cosim_master.coupling.coupling import Coupling
 from cosim_master.derivatives.board_tangents import BoardTangents
@@ -30,7 +29,7 @@ from cosim_master.derivatives.neighbor_tangents import (
 from cosim_master.derivatives.participant_tangents import ParticipantTangents, ReadRecord
 from cosim_master.derivatives.system_tangents import SystemTangents
 from cosim_master.exchange.coupled_participants import CoupledParticipants
-from cosim_master.exchange.exchange_face import ExchangeFace
+from cosim_master.exchange.exchange_algorithms import ExchangeFace, exchanging_algorithm
 from cosim_master.joint.joint_system import JointSystem
 from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
 from cosim_master.participants.system_participant import SystemParticipant

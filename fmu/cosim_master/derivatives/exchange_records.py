@@ -16,7 +16,7 @@ from cosim_master.algorithms import exchange_layout as layout
 from cosim_master.algorithms.programmed_algorithm import Call, ProgrammedAlgorithm
 from cosim_master.derivatives.participant_tangents import ParticipantTangents, ReadRecord, StepRecord
 from cosim_master.exchange.coupled_participants import CoupledParticipants
-from cosim_master.exchange.exchange_face import ExchangeFace
+from cosim_master.exchange.exchange_algorithms import ExchangeFace
 
 Vector = NDArray[np.float64]
 

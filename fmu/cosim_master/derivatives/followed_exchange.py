@@ -10,7 +10,7 @@ from cosim.kit import Course
 from cosim_master.derivatives.board_tangents import BoardTangents
 from cosim_master.derivatives.participant_tangents import ParticipantTangents, ReadRecord, StepRecord
 from cosim_master.exchange.coupled_participants import CoupledParticipants
-from cosim_master.exchange.exchange_face import ExchangeFace, Vector
+from cosim_master.exchange.exchange_algorithms import ExchangeFace, Vector
 
 
 class FollowedExchange:

@@ -21,9 +21,8 @@ from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.exchange import run_exchanges
 from cosim_master.exchange.called_in_python import CalledInPython
 from cosim_master.exchange.coupled_participants import CoupledParticipants
-from cosim_master.exchange.exchange_algorithms import AlgorithmArrays, ExchangePrograms
+from cosim_master.exchange.exchange_algorithms import AlgorithmArrays, ExchangeFace, ExchangePrograms
 from cosim_master.exchange.exchange_arrays import ANSWER, ANSWERED
-from cosim_master.exchange.exchange_face import ExchangeFace
 from cosim_master.exchange.exchange_machine import (
     ExchangeMachine,
     native_participants,
@@ -36,11 +35,9 @@ from cosim_master.exchange.parallel_programs import (
     ParallelPrograms,
     parallel_programs,
 )
-from cosim_master.exchange.run_rows import RunRows
-from cosim_master.exchange.run_values import RunValues
+from cosim_master.exchange.run_values import RunRows, RunValues, ValueNumbers
 from cosim_master.exchange.step_parts import StepParts
 from cosim_master.exchange.step_threads import StepsTogether
-from cosim_master.exchange.value_numbers import ValueNumbers
 from cosim_master.recording.recorder import Recorder
 
 SECONDS_AT_ONCE = 0.04
@@ -135,16 +132,8 @@ class CompiledLoop:
             coupled, points, machine, self.values, self._numbers, recorder, self._carries_slopes
         )
         machine.report.ticks = bool(coupled.ticking)
-        self._parts = StepParts(
-            coupled,
-            points,
-            machine,
-            self._main,
-            self.values,
-            self._rows,
-            exchanges_at_points=not algorithm.exchanges_within_step,
-        )
-        self._at_once, self._is_limited = 1, False
+        self._at_once, self._is_limited, self._is_paused = 1, False, False
+        self._exchanges_at_points = not algorithm.exchanges_within_step
         self._discarded: DiscardedExchange | None = None
         self._parallel: ParallelPrograms | None = None
         if coupled.threads is not None and self._python_algorithm is None:
@@ -155,6 +144,19 @@ class CompiledLoop:
         operations = sum(len(each.operations) for each in self._algorithms)
         face.bind(self)
         self._choose_code(points.count * (3 * len(self._names) if self._python_algorithm else operations))
+
+    @cached_property
+    def _parts(self) -> StepParts:
+        """The parts of the step under way, if something cuts it."""
+        return StepParts(
+            self.coupled,
+            self.points,
+            self.machine,
+            self._main,
+            self.values,
+            self._rows,
+            self._exchanges_at_points,
+        )
 
     @cached_property
     def _python(self) -> OperationsInPython:
@@ -259,17 +261,18 @@ class CompiledLoop:
             A participant failed; everything up to the last complete step is recorded.
         """
         report = self.machine.report
-        self._parts.is_paused = False
+        self._is_paused = False
         self._choose_program()
         at_once = min(self._at_once, max(1, MOST_VALUES_AT_ONCE // (self.machine.columns + 2)))
         is_single = self._one_by_one or self._rows.needs_course
         last = min(self.points.count, first + (1 if is_single else at_once))
         last = last if most is None else min(last, most)
-        if self._parts.is_inside and self._python_algorithm is None:
-            self._parts.start_next(first)
+        is_inside = self._main.progress.under_way == run_exchanges.CUT
+        if is_inside and self._python_algorithm is None:
+            self._is_paused = not self._parts.start_next(first)
         while True:
             code = self._take_steps(first, last, at_once)
-            if self._parts.is_paused:
+            if self._is_paused:
                 return first
             if code == run_exchanges.DONE:
                 return int(report.step) + 1
@@ -280,7 +283,7 @@ class CompiledLoop:
             else:
                 with same_folder():
                     self._handle_stop(first, code)
-                if self._parts.is_paused:
+                if self._is_paused:
                     return first
 
     def _take_steps(self, first: int, last: int, at_once: int) -> int:
@@ -327,7 +330,7 @@ class CompiledLoop:
             report.step = index
             coupled.start_step(index)
             following = self.points.time(index + 1)
-            if not self._parts.is_inside:
+            if self._main.progress.under_way != run_exchanges.CUT:  # else the step has been left inside
                 clock.begin = self.points.time(index)
             self._main.progress.under_way = run_exchanges.BETWEEN
             while True:
@@ -337,6 +340,7 @@ class CompiledLoop:
                 if not clock.end < following:
                     break
                 if not self._parts.finish(index, following):
+                    self._is_paused = True
                     return run_exchanges.DONE
             self._rows.make_room()
             self._end(self.machine.address)
@@ -380,7 +384,7 @@ class CompiledLoop:
         algorithm = self._algorithms[report.algorithm]
         programmed = algorithm.programmed
         if code == run_exchanges.CUTS:
-            self._parts.start_next(index)
+            self._is_paused = not self._parts.start_next(index)
         elif programmed is not None and code == run_exchanges.NOT_SETTLED:
             raise self._complaint(algorithm.memory) or programmed.failure(
                 algorithm.exchange, self.machine.clock.begin

@@ -1,11 +1,9 @@
-"""Participants and their connections at run time: what a master algorithm works with."""
+"""Participants and their connections at run time: values, times and records of a run."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,15 +19,38 @@ from cosim_master.coupling.feedthrough import passes_through
 from cosim_master.coupling.interface_derivatives import interface_derivatives
 from cosim_master.coupling.link import Link, links_from
 from cosim_master.coupling.run_settings import CommunicationPoints
-from cosim_master.exchange.interface import Interface
-from cosim_master.exchange.sampled_ports import SampledPorts
 from cosim_master.recording.co_simulation_result import CoSimulationStatistics
 from cosim_master.recording.coupling_samples import CouplingSamples, sampled_inputs
 from cosim_master.recording.inner_rows import InnerValues, InputCourse
+from cosim_master.recording.recorded_variables import SampledPorts
 
 if TYPE_CHECKING:
     from cosim_master.exchange.step_threads import StepThreads
     from cosim_master.joint.joint_system import JointSystem
+
+
+Port = tuple[str, str]
+"""A participant and the name of one of its variables."""
+
+
+class Feed(NamedTuple):
+    """The source of a connected input.
+
+    Attributes
+    ----------
+    source : str
+        Participant.
+    place : int
+        The place of the output among the values that are read of the source.
+    interface_place : int
+        The place of the output in the interface; -1 if it is not in it.
+    link : Link
+    """
+
+    source: str
+    place: int
+    interface_place: int
+    link: Link
 
 
 class Marks(NamedTuple):
@@ -41,7 +62,6 @@ class Marks(NamedTuple):
     inside: int
 
 
-MOST_EARLY_RETURNS = 10_000
 LARGEST = 1e60
 """The largest value that a participant can mean."""
 ADVICE = "try another algorithm, then a smaller step"
@@ -51,15 +71,79 @@ SHORT = 1e-9
 Vector = NDArray[np.float64]
 
 
-@dataclass
-class Step:
-    """The outcome of a step of one participant; it is recorded after those of the participants before it."""
+class Interface:
+    """The real outputs that are connected, in the order of the connections.
 
-    returns: list[float] = field(default_factory=list)
-    request: StopRequested | None = None
-    error: BaseException | None = None
-    seconds: float = 0.0
-    size: float = 0.0
+    Parameters
+    ----------
+    coupling : Coupling
+    reads : mapping of str to sequence of str
+        The variables that are read of each participant: its values on the board, in this order.
+    unit_of : mapping of str to str
+        For each participant the name under which it steps; members of a joint system have one.
+
+    Attributes
+    ----------
+    numbers : dict of (str, str) to int
+        The number of each output.
+    names : list of str
+        ``participant.output`` of each.
+    owners : list of str
+        For each the name under which its participant steps.
+    held : list of bool
+        For each whether a participant that it feeds holds the middle value of a course.
+    places : list of (str, int)
+        For each the place of its value on the board: participant, and place among the values read.
+    bonds : list of (int, int)
+        The numbers of both outputs of each power bond.
+    links_into : dict of str to list of Link
+        The connections to each participant.
+    input_names : dict of str to list of str
+        The connected inputs of each participant.
+    feeds : dict of str to list of Feed
+        Their sources.
+    follows_slopes : dict of str to bool
+        The participants whose inputs run along lines.
+    """
+
+    def __init__(
+        self, coupling: Coupling, reads: Mapping[str, Sequence[str]], unit_of: Mapping[str, str]
+    ) -> None:
+        descriptions, links = coupling.descriptions, coupling.links
+        self._board_places = {
+            (name, output): i for name, outputs in reads.items() for i, output in enumerate(outputs)
+        }
+        self.links_into: dict[str, list[Link]] = {name: [] for name in coupling.participants}
+        for link in links:
+            self.links_into[link.target].append(link)
+        self.input_names = {name: [link.input for link in into] for name, into in self.links_into.items()}
+        starts = [link.start for link in links if _is_continuous(link, descriptions)]
+        self.numbers: dict[Port, int] = {port: i for i, port in enumerate(dict.fromkeys(starts))}
+        self.names: Sequence[str] = [".".join(port) for port in self.numbers]
+        self.owners: Sequence[str] = [unit_of[name] for name, _ in self.numbers]
+        self.places = self.on_board(self.numbers)
+        self.bonds: Sequence[tuple[int, int]] = [
+            (self.numbers[one.start], self.numbers[other.start]) for one, other in coupling.bonds
+        ]
+        self.follows_slopes = {name: description.follows_slopes for name, description in descriptions.items()}
+        held = {link.start for link in links if not self.follows_slopes[link.target]}
+        self.held: Sequence[bool] = [start in held for start in self.numbers]
+        self.feeds = {name: [*map(self._feed, into)] for name, into in self.links_into.items()}
+
+    def _feed(self, link: Link) -> Feed:
+        return Feed(link.source, self._board_places[link.start], self.number_of(link), link)
+
+    def on_board(self, ports: Iterable[Port]) -> list[tuple[str, int]]:
+        """The places of outputs on the board: participant, and place among the values that are read of it."""
+        return [(name, self._board_places[name, output]) for name, output in ports]
+
+    def number_of(self, link: Link) -> int:
+        """The number of the output of a connection; -1 if it is not real, and follows no line."""
+        return self.numbers.get(link.start, -1)
+
+    def follows_lines(self, name: str) -> bool:
+        """Whether inputs of a participant run along lines where the interface does."""
+        return self.follows_slopes[name] and any(feed.interface_place >= 0 for feed in self.feeds[name])
 
 
 class CoupledParticipants:
@@ -156,7 +240,9 @@ class CoupledParticipants:
         self.order: Sequence[str] = list(self.units)
         self.interface = Interface(coupling, reads, self._unit_of)
         self.rereads_inputs = self._find_rereading()
-        self.sampled = SampledPorts(coupling, self.interface, reads, recorded, self._unit_of)
+        self.sampled = SampledPorts(
+            coupling, self.interface.numbers, self.interface.on_board, reads, recorded, self._unit_of
+        )
         self.samples = self._create_samples(coupling)
         self._find_ticking()
         self._tell_inside = {
@@ -244,6 +330,15 @@ class CoupledParticipants:
         slopes = self._slopes[name]
         return [0.0] * len(self.interface.input_names[name]) if slopes is None else list(slopes)
 
+    def start_courses(self, name: str, time: float) -> None:
+        """Store the courses of the inputs in a step that begins at a time (s)."""
+        for member in self.units[name]:
+            self.courses[member] = InputCourse(time, list(self.held[member]), self._slopes[member])
+
+    def has_ended(self, name: str) -> bool:
+        """Whether one of the participants that step under this name has asked to stop."""
+        return not self.stops.keys().isdisjoint(self.units[name])
+
     def store_slopes(self, name: str, slopes: Sequence[float] | None) -> None:
         """The inputs of a participant were set elsewhere, as in `held`, with these slopes (per s)."""
         self._slopes[name] = slopes
@@ -274,9 +369,10 @@ class CoupledParticipants:
     def collect(self) -> None:
         """Collect the values between communication points that participants report."""
         for name in self._tell_inside:
-            self._collect(name)
+            self.collect_of(name)
 
-    def _collect(self, name: str) -> None:
+    def collect_of(self, name: str) -> None:
+        """Collect those that one participant reports."""
         tell = self._tell_inside.get(name)
         for point in self.guarded(name, _checked, tell) if tell is not None else ():
             course = self.courses.get(name)
@@ -333,60 +429,6 @@ class CoupledParticipants:
             self.guarded(name, self.participants[name].set_slopes, names, slopes)
             slope_of = dict(zip(names, slopes, strict=True))
             self._slopes[name] = [slope_of.get(input, 0.0) for input in self.interface.input_names[name]]
-
-    def finish_step(
-        self, name: str, time: float, size: float, attempt: Callable[[float, float], float]
-    ) -> None:
-        """Finish a participant's step to ``time + size``, whose first attempt was made elsewhere.
-
-        Parameters
-        ----------
-        attempt : callable
-            Gives the time that the first attempt has reached, s.
-        """
-        self.record_step(name, self.take_step(name, time, size, attempt))
-
-    def take_step(
-        self, name: str, time: float, size: float, attempt: Callable[[float, float], float] | None = None
-    ) -> Step:
-        """Step a participant to ``time + size``; touches nothing but this participant."""
-        before, record = perf_counter(), Step(size=size)
-        for member in self.units[name]:
-            self.courses[member] = InputCourse(time, list(self.held[member]), self._slopes[member])
-        if not self.stops.keys().isdisjoint(self.units[name]):
-            return record  # it has ended; an algorithm of several steps goes on without it
-        step = self.participants[name].step
-        end = time + size
-        small = SHORT * size + 4.0 * math.ulp(end)
-        try:
-            reached = self._reached(name, attempt or step, time, size, end + small)
-            while reached < end - small:
-                if not reached > time or len(record.returns) == MOST_EARLY_RETURNS:
-                    raise CoSimulationError(
-                        self.time, f"came from {time:.9g} s only to {reached:.9g} s of {end:.9g} s", name
-                    )
-                record.returns.append(reached)
-                time = reached
-                reached = self._reached(name, step, time, end - time, end + small)
-        except StopRequested as request:
-            record.request = request
-        except BaseException as error:
-            record.error = error
-        record.seconds = perf_counter() - before
-        return record
-
-    def record_step(self, name: str, step: Step) -> None:
-        """Record what happened in a step; an error in it is raised."""
-        for member in self.units[name]:
-            self._collect(member)
-        self.statistics.participant_time[name] += step.seconds
-        self.statistics.retries += len(step.returns)
-        for time in step.returns:
-            self._record_event(cosim.EventCause.TRIGGERED, time, name, "returned early, went on")
-        if step.request is not None:
-            self.stop(name, step.request)
-        if step.error is not None:
-            raise step.error
 
     def read_outputs(self, name: str, end: Vector | None = None) -> None:
         """Read everything that is wanted of a participant."""
@@ -447,18 +489,7 @@ class CoupledParticipants:
         self.stop_reason = (
             self.stop_reason or f"{name} asked to stop at {request.time:.9g} s: {request.reason}"
         )
-        self._record_event(cosim.EventCause.TERMINATION, request.time, name, request.reason)
-
-    def _reached(
-        self, name: str, step: Callable[[float, float], float], time: float, size: float, latest: float
-    ) -> float:
-        """Step a participant; the time that it says it has reached, checked."""
-        reached = self.guarded(name, step, time, size)
-        if not isinstance(reached, (int, float)) or not reached <= latest:
-            raise CoSimulationError(
-                self.time, f"step({time:.9g}, {size:.9g}) returned {reached!r}, needs the time reached", name
-            )
-        return float(reached)
+        self.record_event(cosim.EventCause.TERMINATION, request.time, name, request.reason)
 
     def guarded(self, name: str, action: Callable[..., Any], *arguments: Any) -> Any:
         """Call a participant; its exceptions become an error that names it."""
@@ -482,7 +513,8 @@ class CoupledParticipants:
                 text += f" (participants: {', '.join(self.participants)})"
             raise CoSimulationError(self.time, text) from error
 
-    def _record_event(self, cause: cosim.EventCause, time: float, name: str, text: str) -> None:
+    def record_event(self, cause: cosim.EventCause, time: float, name: str, text: str) -> None:
+        """Record an event of a participant at a time (s)."""
         self.statistics.events += 1
         self.events.append(cosim.EventRecord(time, cause, "publish", name, (time, time), message=text))
 
@@ -494,3 +526,10 @@ def _checked(tell: Callable[[], Sequence[InnerPoint]]) -> list[InnerPoint]:
         if not math.isfinite(point.time) or len(point.names) != len(point.values):
             raise ValueError(f"inside returned {point!r}: a time and one value for each name are needed")
     return points
+
+
+def _is_continuous(link: Link, descriptions: Mapping[str, ParticipantDescription]) -> bool:
+    """Whether a connection is of real variables; a parameter that is fed jumps."""
+    source = descriptions[link.source].variables[link.output]
+    target = descriptions[link.target].variables[link.input]
+    return source.type == "real" and target.causality != "parameter"

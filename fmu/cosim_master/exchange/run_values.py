@@ -1,20 +1,87 @@
-"""RunValues: the values of participants, as numbers for the interpreter and as Python has them."""
+"""The values of a run: numbers in arrays, as Python has them, and rows that are recorded."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from cosim.kit import black_box
 from cosim_master.abilities import StepsNatively
+from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import BEGAN, COURSES, ENDS, HELD, MEAN_SLOPES, MEANS
 from cosim_master.exchange.exchange_machine import ExchangeMachine
-from cosim_master.exchange.value_numbers import ValueNumbers
+from cosim_master.recording import recorder as recording
 from cosim_master.recording.coupling_samples import InputLines
+from cosim_master.recording.inner_rows import InputCourse
+from cosim_master.recording.recorder import Recorder
 from cosim_master.recording.text_numbers import TABLED
+
+
+class ValueNumbers:
+    """Integers and booleans are whole numbers; texts and binary data get a number each.
+
+    Attributes
+    ----------
+    size : int
+        Characters and bytes of all that have a number.
+
+    Examples
+    --------
+    >>> numbers = ValueNumbers()
+    >>> numbers.of("boolean", True), numbers.of("string", "on"), numbers.of("string", "off")
+    (1.0, 0.0, 1.0)
+    >>> numbers.value("string", 0.0), numbers.value("integer", 3.0), numbers.value("real", 0.5)
+    ('on', 3, 0.5)
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[Any, float] = {}
+        self._values: dict[float, Any] = {}
+        self._next, self.size = 0.0, 0
+
+    def of(self, kind: str, value: Any) -> float:
+        """The number of a value of a type; what is not a number is a `TypeError` or `ValueError`."""
+        if kind not in TABLED:
+            return float(value)
+        number = self._numbers.get(value)
+        if number is None:
+            number = self._numbers[value] = self._next
+            self._values[number] = value
+            self._next += 1.0
+            self.size += len(value)
+            if black_box.box is not None and isinstance(value, str | bytes):
+                black_box.box.write(("value", (number, value), {}))
+        return number
+
+    def value(self, kind: str, number: float) -> Any:
+        """The value of a number; one that its type does not take stays a number."""
+        if kind in TABLED:
+            return self._values[number]
+        if kind == "integer" and number.is_integer():
+            return int(number)
+        if kind in ("boolean", "clock") and number in (0.0, 1.0):
+            return bool(number)
+        return number
+
+    def all_of(self, kinds: Sequence[str], values: Iterable[Any]) -> list[float]:
+        """The numbers of several values."""
+        return [self.of(kind, value) for kind, value in zip(kinds, values, strict=True)]
+
+    def values(self, kinds: Sequence[str], numbers: Iterable[float]) -> list[Any]:
+        """The values of several numbers."""
+        return [self.value(kind, float(number)) for kind, number in zip(kinds, numbers, strict=True)]
+
+    def retain(self, numbers: Iterable[float]) -> None:
+        """Forget all values of the table but those with these numbers."""
+        retained = set(numbers)
+        self._values = {number: value for number, value in self._values.items() if number in retained}
+        self._numbers = {value: number for number, value in self._values.items()}
+        self.size = sum(map(len, self._numbers))
 
 
 def types_of(coupled: CoupledParticipants, name: str) -> tuple[Sequence[str], Sequence[str]]:
@@ -148,3 +215,121 @@ class RunValues:
         for algorithm in self._machine.algorithms:
             numbers_in_use += algorithm.arrays.saved.tolist()
         self._numbers.retain(numbers_in_use)
+
+
+PART_OF_PIECE = 4
+"""This part of the characters in a piece of a stream may wait in the table of the loop."""
+
+
+class RunRows:
+    """Passes rows of the interpreter on to the recorder and to the samples of the coupling.
+
+    Parameters
+    ----------
+    coupled : CoupledParticipants
+    points : CommunicationPoints
+    machine : ExchangeMachine
+    values : RunValues
+    numbers : ValueNumbers
+    recorder : Recorder
+    along : bool
+        Whether inputs may run along lines.
+
+    Attributes
+    ----------
+    watched_step : int or None
+        The communication step in which Python did something: it is recorded with what happened inside.
+    needs_course : bool
+        Whether the next one has to be recorded with the course of the inputs, too.
+    """
+
+    watched_step: int | None
+
+    def __init__(
+        self,
+        coupled: CoupledParticipants,
+        points: CommunicationPoints,
+        machine: ExchangeMachine,
+        values: RunValues,
+        numbers: ValueNumbers,
+        recorder: Recorder,
+        along: bool,
+    ) -> None:
+        self._coupled, self._points, self._machine = coupled, points, machine
+        self._values, self._numbers, self._recorder, self._along = values, numbers, recorder, along
+        self._recorded = len(recorder.sources)
+        self._text = partial(numbers.value, "string")
+        self._rows = np.zeros((0, 0))
+        self.watched_step, self.needs_course = None, False
+
+    @property
+    def records_between_points(self) -> bool:
+        """Whether anything is recorded between the communication points."""
+        return self._recorder.records_between_points
+
+    @property
+    def are_crowded(self) -> bool:
+        """Whether so many texts wait that the rows should be emptied."""
+        return PART_OF_PIECE * self._numbers.size > recording.CHARACTERS
+
+    def make(self, count: int) -> None:
+        """Allocate a buffer of `count` rows; a black box keeps it if the process ends."""
+        width = self._machine.columns + 2
+        if black_box.box is None:
+            self._rows = np.empty((count, width))
+        else:  # what is in it when the process is ended is not lost
+            room = black_box.box.room("rows", 8 * count * width)
+            self._rows = np.frombuffer(room, count=count * width).reshape(count, width)
+            black_box.box.note("width", (width, self._recorded))
+        self._machine.use_rows(self._rows.reshape(-1))
+
+    def make_room(self) -> None:
+        """Empty the buffer if it has no room for two more rows."""
+        if self._machine.report.rows + 2 > len(self._rows):
+            self.empty_buffer()
+
+    def empty_buffer(self) -> None:
+        """Pass the rows on, even in the middle of a step where the process ends."""
+        coupled, report = self._coupled, self._machine.report
+        used = int(report.rows)
+        if not used:
+            return
+        rows = self._rows[:used]
+        report.rows = 0
+        times, values = rows[:, 0].copy(), rows[:, 2:]
+        points = np.flatnonzero(rows[:, 1])
+        if points.size:
+            coupled.statistics.steps += points.size
+            last = float(times[points[-1]])
+            watched = self.watched_step is not None and last == self._points.time(self.watched_step + 1)
+            special = watched or self.needs_course
+            plain = points[: points.size - special]
+            if plain.size:
+                recorded = np.ascontiguousarray(values[plain, : self._recorded])
+                self._recorder.extend(times[plain], recorded, self._text)
+            coupled.time = last
+            if watched:
+                self.watched_step = None
+                self.take_inner_values()
+            if special:
+                self.record_with_courses()
+                self.needs_course = watched and self._along
+        if self.are_crowded:
+            self._values.forget_texts()
+        outputs, means, *lines = (values[:, places] for places in self._machine.sampled)
+        coupled.samples.extend(times, outputs, means, *(lines if self._along else ()))
+
+    def take_inner_values(self) -> None:
+        """Record the values inside their last steps that participants report."""
+        self._coupled.collect()
+        if self._coupled.inside:
+            self._recorder.inside(self._coupled.take_inner_values())
+
+    def record_with_courses(self) -> None:
+        """Record the present values, and how the inputs came there: an event was in this step, or before."""
+        coupled, values, names = self._coupled, self._values, self._machine.names
+        if self._along:
+            for name, times in zip(names, self._machine.step_times, strict=True):
+                coupled.courses[name] = InputCourse(times.began, values.began(name), values.lines(name))
+        board, held = ({name: of(name) for name in names} for of in (values.read, values.held))
+        self._recorder.record(coupled.time, board, held, coupled.courses if self._along else None)

@@ -10,8 +10,7 @@ from cosim_master.exchange import run_exchanges
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_algorithms import AlgorithmArrays
 from cosim_master.exchange.exchange_machine import ExchangeMachine
-from cosim_master.exchange.run_rows import RunRows
-from cosim_master.exchange.run_values import RunValues
+from cosim_master.exchange.run_values import RunRows, RunValues
 
 
 class StepParts:
@@ -35,8 +34,6 @@ class StepParts:
     ----------
     pause : float
         A time (s) inside the step at which the run stops for now; inf if there is none.
-    is_paused : bool
-        Whether the run has stopped there.
     """
 
     def __init__(
@@ -52,12 +49,7 @@ class StepParts:
         self._coupled, self._points, self._machine, self._main = coupled, points, machine, main
         self._values, self._rows = values, rows
         self._told_to_tick = coupled.told_to_tick if exchanges_at_points else []
-        self.pause, self.is_paused = math.inf, False
-
-    @property
-    def is_inside(self) -> bool:
-        """Whether the step has been left inside, and continues with its next part."""
-        return bool(self._main.progress.under_way == run_exchanges.CUT)
+        self.pause = math.inf
 
     def resume_at(self, index: int, time: float) -> None:
         """Take up the step `index` at a time (s) which another loop has reached."""
@@ -65,16 +57,17 @@ class StepParts:
         clock.begin, clock.end = time, self._points.time(index + 1)
         self._main.progress.under_way = run_exchanges.CUT
 
-    def start_next(self, index: int) -> None:
-        """Begin the next part of the step `index`; the interpreter continues with it, unless it is paused."""
+    def start_next(self, index: int) -> bool:
+        """Begin the next part of the step `index`, unless the last one has ended at the pause: then False."""
         clock, main = self._machine.clock, self._main
         following = self._points.time(index + 1)
         self._coupled.start_step(index)
         if clock.end < following and not self.finish(index, following):
-            return
+            return False
         self.prepare(following)
         main.memory.counts[layout.PHASE] = layout.BEGIN
         main.progress.under_way = run_exchanges.DECIDING
+        return True
 
     def prepare(self, following: float) -> None:
         """Set the clock to the part that begins now, of a step that ends at `following` (s)."""
@@ -85,7 +78,7 @@ class StepParts:
         clock.end = self.pause if clock.begin < self.pause < end else end
 
     def finish(self, index: int, following: float) -> bool:
-        """End a part inside the step `index`, at a tick or the pause; whether the next part may begin."""
+        """End a part inside the step `index`, at a tick or the pause; False at the pause."""
         clock = self._machine.clock
         self._rows.empty_buffer()
         self._coupled.time = clock.end
@@ -96,7 +89,6 @@ class StepParts:
         clock.begin = clock.end
         if clock.begin < self.pause:
             return True
-        self.is_paused = True
         clock.end = following  # no part is under way
         self._main.progress.under_way = run_exchanges.CUT
         return False

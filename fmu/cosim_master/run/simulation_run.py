@@ -19,7 +19,7 @@ from cosim_master.coupling.run_settings import CommunicationPoints, RunOptions
 from cosim_master.derivatives.coupling_tangents import CouplingTangents
 from cosim_master.exchange.compiled_loop import CompiledLoop
 from cosim_master.exchange.coupled_participants import CoupledParticipants
-from cosim_master.exchange.exchange_face import ExchangeFace
+from cosim_master.exchange.exchange_algorithms import ExchangeFace
 from cosim_master.exchange.exchange_machine import printed_in_calls
 from cosim_master.exchange.step_threads import StepThreads
 from cosim_master.recording.co_simulation_result import (

@@ -10,7 +10,7 @@ from cosim.kit import ResultStream, black_box
 from cosim_master.coupling.coupling import Coupling
 from cosim_master.coupling.run_settings import CommunicationPoints, RunOptions
 from cosim_master.exchange.compiled_loop import CompiledLoop
-from cosim_master.exchange.exchange_face import ExchangeFace
+from cosim_master.exchange.exchange_algorithms import ExchangeFace
 from cosim_master.exchange.exchange_machine import ExchangeMachine
 from cosim_master.recording.co_simulation_result import CouplingReport
 from cosim_master.run.run_hooks import RunHooks
