@@ -88,11 +88,12 @@ def options_checked(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _shown_name(function: Callable[..., Any], positional: tuple[Any, ...]) -> str:
-    """The name under which a user calls a function: of a method, the class of the object, not of a base."""
-    is_method = next(iter(inspect.signature(function).parameters), "") == "self" and positional
-    if not is_method or function.__name__ == "__init__":
-        return function.__qualname__
-    return f"{type(positional[0]).__name__}.{function.__name__}"
+    """The name under which a user calls a function: of a method of an abstract base, by the object's class."""
+    declared_in = function.__qualname__.rpartition(".")[0]
+    for cls in type(positional[0]).__mro__ if positional else ():
+        if cls.__qualname__ == declared_in and inspect.isabstract(cls):
+            return f"{type(positional[0]).__qualname__}.{function.__name__}"
+    return function.__qualname__
 
 
 def _fault(function: Callable[..., Any], positional: tuple[Any, ...], named: Mapping[str, Any]) -> str:
