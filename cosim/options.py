@@ -88,7 +88,7 @@ def options_checked(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _shown_name(function: Callable[..., Any], positional: tuple[Any, ...]) -> str:
-    """The name under which a user calls a function: of a method of an abstract base, by the object's class."""
+    """The name under which a user calls a function; methods of abstract bases go by the object's class."""
     declared_in = function.__qualname__.rpartition(".")[0]
     for cls in type(positional[0]).__mro__ if positional else ():
         if cls.__qualname__ == declared_in and inspect.isabstract(cls):
