@@ -61,7 +61,7 @@ def reverse_phase(run, carrier, back, at, head):
     clear(back.y)
     clear(back.p)
     clear(back.d)
-    reverse_handlers(run, carrier, back, first, last)
+    reverse_handlers(run, back, first, last)
     add_to(back.y, working.y)
     add_to(back.p, working.p)
     add_to(back.d, working.d)
@@ -130,7 +130,7 @@ def mark_changed(run, carrier, back, handler):
                     back.changed[at + m] = 1.0
 
 
-def reverse_handlers(run, carrier, back, first, last):
+def reverse_handlers(run, back, first, last):
     """Go back over handlers, the last one first; their adjoints are in ``working``."""
     at = last_call(back, first, last)
     while at >= 0:
@@ -190,7 +190,7 @@ def reverse_assembly(run, carrier, back, at, head):
     if code != DONE or has_overflowed(back.tape):
         fail(back, t)
         return
-    notes.time_bar += reverse_redo(run, back, back.plan.settle_back, back.y, back.c)
+    notes.time_bar += reverse_redo(back, back.plan.settle_back, back.y, back.c)
     clear(back.work)
     notes.time_bar += reverse_present(back)
     clear(back.c)
