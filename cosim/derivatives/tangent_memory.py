@@ -33,12 +33,12 @@ def history_of(run, carrier, i, number):
 
 def has_room(run, carrier, needed):
     """Whether each history has room for so many entries."""
-    found = True
+    is_roomy = True
     for number in range(len(run.rings)):
         ring = history_of(run, carrier, 0, number).ring
-        found = found and ring.capacity - ring.count >= needed
-    carrier.notes.needs_room = 0.0 if found else 1.0
-    return found
+        is_roomy = is_roomy and ring.capacity - ring.count >= needed
+    carrier.notes.needs_room = 0.0 if is_roomy else 1.0
+    return is_roomy
 
 
 def follow_memory(run, carrier, mark):
