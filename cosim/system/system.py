@@ -37,7 +37,7 @@ from cosim.system.parameter_check import ParameterCheck, list_checks
 from cosim.system.path_index import PathIndex
 from cosim.system.schedule import Schedule
 from cosim.system.signals import Signal, SignalColumns
-from cosim.system.start_values import new_cache, restart_arrays, start_values
+from cosim.system.start_arrays import new_cache, restart_arrays, start_arrays
 from cosim.system.state import State
 from cosim.system.system_digest import digest_of
 from cosim.system.system_tangents import SystemTangents
@@ -268,7 +268,7 @@ class System(FixedAttributes):
 
     @cached_property
     def _start(self) -> dict[str, Any]:
-        return start_values(self.assembly)
+        return start_arrays(self.assembly)
 
     def new_cache(self) -> NDArray[np.float64]:
         """A cache of zeros, with NaN in slots whose values are not known."""

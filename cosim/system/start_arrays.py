@@ -16,7 +16,7 @@ from cosim.system.layout import STATE_KINDS
 NOTHING = np.zeros(0)
 
 
-def start_values(assembly: Assembly) -> dict[str, NDArray[Any]]:
+def start_arrays(assembly: Assembly) -> dict[str, NDArray[Any]]:
     """The arrays y, p, d, k and h, by their letters."""
     sizes, slots = assembly.layout.sizes, assembly.layout.slots
     arrays: dict[str, NDArray[Any]] = {"y": np.zeros(sizes["y"]), "h": np.zeros(max(1, sizes["h"]))}
