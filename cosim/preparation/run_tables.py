@@ -28,8 +28,9 @@ from cosim.run_data.records.witnesses import Level, Probe, Window, Witness, Witn
 from cosim.stage import Stage
 from cosim.step import event_log
 from cosim.step.search_points import numbers_of_points
+from cosim.system.auto_updates import BREAK_ORDER
 from cosim.system.block_row import columns_of
-from cosim.system.system import BREAK_ORDER, System
+from cosim.system.system import System
 from cosim_compiler.record import place_in, width_of, words_of
 
 Integers = NDArray[np.int64]
@@ -264,7 +265,7 @@ class Tables:
     def _write_reach(self, exported: bool) -> Integers:
         """Write which rows follow which variables, for handlers and updates; exports have no such table."""
         causes = {entry.handler.cause for entry in self.events.entries} - {EventCause.INITIALIZATION}
-        recurs = bool(causes) or bool(self.system._swaps)
+        recurs = bool(causes) or bool(self.system.swaps)
         reach: Reach = reach_of(self.system) if recurs and not exported else NO_REACH
         self._layout.reserve("nodes", "reach", len(reach.nodes), Node)
         pieces = [np.zeros(0, dtype=np.int64), reach.nodes.reshape(-1)]

@@ -19,7 +19,7 @@ from cosim.errors import Problem
 from cosim.run_data.run import Run
 from cosim.stage import Stage
 from cosim.step.sliding_field import sliding_field
-from cosim.system.system import BREAK_ORDER
+from cosim.system.auto_updates import BREAK_ORDER
 from cosim.system.system_tangents import function_tangent
 from cosim.walker import (
     DENSE_SIGNATURE,

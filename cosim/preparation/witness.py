@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cosim.component.arguments import STATES
+from cosim.component.argument_names import STATES
 from cosim.component.component import Component
 from cosim.component.kernel_function import DIRECTIONS, KernelFunction
 from cosim.component.kink_functions import CONSTANT

@@ -11,7 +11,7 @@ import pytest
 from native_tools import export_native, needs_compiler
 
 import cosim
-from cosim_export.interface.fmu_exporter import first_state
+from cosim_export.interface.first_state import first_state
 
 pytestmark = needs_compiler
 
