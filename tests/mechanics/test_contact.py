@@ -432,6 +432,21 @@ def test_an_oblique_impact_sticks_within_the_cone_and_slides_outside() -> None:
         assert abs(result["energy.residual"]).max() < 1e-8
 
 
+def test_a_stiff_impact_passes_at_an_accuracy_near_what_time_can_resolve() -> None:
+    """The damping force begins with an infinite slope: a step across the touch is as short as it can be."""
+    u = [2.028345798058071, -15.180649955283547, -1.1331712934568738]
+    u += [1.557951337396001, 1.7361740638249987, -0.5688192131637191]
+    ends = []
+    for integrator in ("runge_kutta_merson", "dormand_prince"):
+        model = ball_on_floor(
+            136488639.57002813, 0.25822325102911226, u, restitution=0.2, static_friction=1.2,
+            dynamic_friction=1.2,
+        )  # fmt: skip
+        result = model.simulate(until=0.2, accuracy=1e-10, integrator=f"integrators.{integrator}")
+        ends.append([result[f"ball.{name}"][-1] for name in ("x", "y", "z", "vx", "vy", "vz")])
+    np.testing.assert_allclose(ends[0], ends[1], rtol=1e-6, atol=1e-8)
+
+
 def test_saved_while_it_sticks_it_goes_on_to_the_same_bytes() -> None:
     system = block(math.radians(20.0), -1.0, 0.4, 0.3).build()
     whole = cosim.Simulator(system, accuracy=1e-6)
