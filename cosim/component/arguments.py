@@ -269,7 +269,7 @@ def _faults_of_results(
     lines = lines_of_attributes(function)
     if unwritten:
         return [
-            f"{where(function, lines.get(a.name))}: {kernel.written_name(a.name)} is asked for but never "
+            f"{where(function, lines.get(a.name))}: {kernel.written_name(a.name)} is a result but never "
             f"written: write {_place(kernel, a)} = …"
             + ("; it cannot be read: compute it here, too, or read a cache_slot" * (a.role == "derivative"))
             for a in unwritten

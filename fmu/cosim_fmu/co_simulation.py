@@ -574,7 +574,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
     def led_run(
         self, start: float | None = None, stop: float | None = None, tolerance: float | None = None
     ) -> SteppedRun:
-        """A run that another master leads from time to time; `SteppedRun.begin` begins it.
+        """A run that another master leads from time to time; `SteppedRun.initialize` begins it.
 
         Parameters
         ----------

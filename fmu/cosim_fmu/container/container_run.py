@@ -104,7 +104,7 @@ def read_container_run(
     """
     members = [NativeMember.of(loop, i, name) for i, name in enumerate(loop.participants)]
     run = _recording_numbers(loop).led_run()
-    run.begin()
+    run.initialize()
     try:
         return _read_begun(loop, run, members, shown, is_assessed=is_assessed)
     finally:

@@ -286,7 +286,7 @@ class ProcessParticipant(cosim.Participant):
             Sends what has been begun, of all participants of the process.
         """
         session = self._live_session(STEP)
-        if self._native is not None and self._native.begin(time, size):
+        if self._native is not None and self._native.start_step(time, size):
             return session.send_steps
         reads, self._read_with_step = self._read_with_step, []
         ticket = self._post(STEP, time, size, [self._groups.number(names) for names in reads])
@@ -542,7 +542,7 @@ class ProcessParticipant(cosim.Participant):
             self._forget_reading()
         released = [self._released.pop() for _ in range(len(self._released))]
         pending, self._pending = self._pending, []
-        call = Call(self._number, name, list(arguments), pending, released, self._groups.take_new())
+        call = Call(self._number, name, list(arguments), pending, released, self._groups.pop_new())
         return session.post(call)
 
     def _answer(self, ticket: Ticket, limit: float | None) -> Any:

@@ -410,7 +410,7 @@ class Worker:
         return None
 
     def _log_printed(self, served: Served) -> None:
-        if self._printed is not None and (text := self._printed.take()):
+        if self._printed is not None and (text := self._printed.pop()):
             served.participant.log_printed(text)
 
     def _new_logs(self) -> list[Any]:

@@ -291,7 +291,7 @@ class SimulationRun:
         ):
             return f"stopped at t = {self.loop.start:.9g} s"
         if self._pace is not None:
-            self._pace.begin(points.time(self._done))
+            self._pace.restart(points.time(self._done))
         take = self._steps(check)
         if self._hooks.checkpoint is not None:
             self.snapshot().check_states(self)  # what cannot be saved is said before the first step

@@ -87,7 +87,7 @@ class SteppedRun(SimulationRun):
         """The reason why a participant has asked to stop; "" if none has."""
         return self.coupled.stop_reason
 
-    def begin(self) -> None:
+    def initialize(self) -> None:
         """Initialize the participants and make their values consistent.
 
         Raises

@@ -38,10 +38,10 @@ class Pace:
             raise cosim.ModelError.of("real_time_rate", f"is {rate!r}, needs a number greater than 0")
         self.rate = float(rate)
         self.overruns, self.largest_lag = 0, 0.0
-        self.begin(0.0)
+        self.restart(0.0)
 
-    def begin(self, start: float) -> None:
-        """The clock begins now, at this simulated time (s)."""
+    def restart(self, start: float) -> None:
+        """Set the clock to this simulated time (s) now."""
         self._start, self._begun = start, perf_counter()
 
     def wait(self, time: float) -> None:
