@@ -354,25 +354,37 @@ def test_a_block_that_stopped_slides_back_where_its_weight_pulls_harder_than_sta
     assert result["floor.regime"][-1] == (2 if excess > 0.0 else 1)
 
 
+@pytest.mark.parametrize(("damping", "error"), [(1.0, 1e-3), (math.sqrt(2.0 / 7.0), 1e-7)])
 @pytest.mark.parametrize("excess", [-0.02, 0.02])
 def test_a_ball_that_stops_slipping_on_a_slope_rolls_within_its_cone_and_slips_back_outside(
-    excess: float,
+    excess: float, damping: float, error: float
 ) -> None:
-    """At its contact a ball of mass m weighs 2/7 m."""
+    """At its contact a ball of mass m weighs 2/7 m, for which a bristle may be damped critically."""
     slope, modulus = math.radians(40.0), 1e9
     static = 2.0 / 7.0 * math.tan(slope) / (1.0 + excess)
     dynamic = 0.8 * static
     down, hold = GRAVITY * math.sin(slope), GRAVITY * math.cos(slope)
     model = ball_on_floor(
         modulus, RADIUS - rest_depth(modulus, hold), [0, 1.0 / RADIUS, 0, 0, 0, 0], slope,
-        static_friction=static, dynamic_friction=dynamic,
+        static_friction=static, dynamic_friction=dynamic, stick_damping=damping,
     )  # fmt: skip
     stop = 1.0 / (down + 3.5 * dynamic * hold)
     result = model.simulate(until=stop + 0.5, accuracy=1e-8)
     after = 5.0 / 7.0 * down if excess < 0.0 else down - dynamic * hold
     assert regimes(result)[1] == (pytest.approx(stop, abs=1e-8), 1)
     assert result["floor.regime"][-1] == (1 if excess < 0.0 else 2)
-    assert result["ball.vx"][-1] == pytest.approx((down + dynamic * hold) * stop + 0.5 * after, rel=1e-3)
+    assert result["ball.vx"][-1] == pytest.approx((down + dynamic * hold) * stop + 0.5 * after, rel=error)
+
+
+def test_a_bristle_that_is_damped_for_a_rolling_ball_takes_half_the_steps() -> None:
+    def steps(damping: float) -> int:
+        model = ball_on_floor(
+            1e7, RADIUS - rest_depth(1e7), [0, 0, 0, 1.0, 0, 0], static_friction=0.3, dynamic_friction=0.3,
+            stick_damping=damping,
+        )  # fmt: skip
+        return int(model.simulate(until=1.0, accuracy=1e-4).statistics["steps"])
+
+    assert steps(1.0) > 2.0 * steps(math.sqrt(2.0 / 7.0))
 
 
 @pytest.mark.parametrize("push", [-0.501, -0.499, -0.4, 0.4, 0.499, 0.501])
@@ -430,6 +442,21 @@ def test_an_oblique_impact_sticks_within_the_cone_and_slides_outside() -> None:
         if not sticks:  # It slides all the time: impulse mu m (1 + e) v_n.
             assert result["ball.vx"][-1] == pytest.approx(slip - 0.3 * 2.0, rel=1e-4)
         assert abs(result["energy.residual"]).max() < 1e-8
+
+
+def test_a_stiff_impact_passes_at_an_accuracy_near_what_time_can_resolve() -> None:
+    """The damping force begins with an infinite slope: a step across the touch is as short as it can be."""
+    u = [2.028345798058071, -15.180649955283547, -1.1331712934568738]
+    u += [1.557951337396001, 1.7361740638249987, -0.5688192131637191]
+    ends = []
+    for integrator in ("runge_kutta_merson", "dormand_prince"):
+        model = ball_on_floor(
+            136488639.57002813, 0.25822325102911226, u, restitution=0.2, static_friction=1.2,
+            dynamic_friction=1.2,
+        )  # fmt: skip
+        result = model.simulate(until=0.2, accuracy=1e-10, integrator=f"integrators.{integrator}")
+        ends.append([result[f"ball.{name}"][-1] for name in ("x", "y", "z", "vx", "vy", "vz")])
+    np.testing.assert_allclose(ends[0], ends[1], rtol=1e-6, atol=1e-8)
 
 
 def test_saved_while_it_sticks_it_goes_on_to_the_same_bytes() -> None:

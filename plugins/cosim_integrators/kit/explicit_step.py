@@ -49,9 +49,12 @@ from cosim_integrators.kit.step_in_own_past import (
     settle_step,
 )
 from cosim_integrators.kit.step_length import (
+    JUMPED,
     NEARLY_IDEAL,
+    NEARLY_SMALLEST,
     end_reason,
     ideal_step,
+    is_jump_in_time,
     next_step,
     shrink_factor,
     smallest_step,
@@ -96,6 +99,7 @@ def step_explicitly(system, method, t, t_stop, limit):
         if is_measured_again(method, ideal):
             measure_rounding_of_step(system, method, t, ideal)
     rejected = False
+    is_jump = False
     while True:
         longest = min(ideal, limit)
         t_end = step_end(t, longest, t_stop, controlled)
@@ -104,9 +108,10 @@ def step_explicitly(system, method, t, t_stop, limit):
         error = 0.0
         if status == 0 and controlled:
             error, has_saved_sizes = estimate_attempt(method, t, system.y, step, rejected, has_saved_sizes)
+            is_jump = is_jump_in_time(method, error, step, smallest)
         outcome = REJECTED
         if status == 0:
-            outcome, status, error = examine_explicit_end(system, method, t, t_end, error, smallest)
+            outcome, status, error = examine_explicit_end(system, method, t, t_end, error, smallest, is_jump)
         if outcome == ACCEPTED:
             break
         if outcome == CUT:
@@ -123,12 +128,16 @@ def step_explicitly(system, method, t, t_stop, limit):
         ideal = shrink_factor(error, settings.error_order) * step
         if retries_with_size_1(method, status, error, step, ideal, smallest):
             ideal = step
+        elif controlled and ideal < smallest and step > NEARLY_SMALLEST * smallest:
+            ideal = smallest
         elif not controlled or ideal < smallest:
             return fail_step(system, method, t, status, error, has_saved_sizes)
     work.accept(t, t_end, end_reason(t_end, target, t_stop, longest, limit, settings.largest_step))
     method.progress.line_ready = 0.0
     if controlled:
         choose_next_step(method, system.y, ideal, step, error, rejected)
+        if is_jump:
+            method.memory.last_error = JUMPED
     return DONE
 
 
@@ -172,10 +181,11 @@ def rounding_has_risen(system, method, t, step, error):
     )
 
 
-def examine_explicit_end(system, method, t, t_end, error, smallest):
+def examine_explicit_end(system, method, t, t_end, error, smallest, is_jump):
     """The outcome of an attempt from `t` to `t_end` whose stages are computed; its status and its error.
 
-    The end is evaluated and corrected only where the error of the attempt is near the tolerance.
+    The end is evaluated and corrected only where the error of the attempt is near the tolerance, or that of a
+    jump.
     """
     if (
         may_be_cut(method, error)
@@ -183,14 +193,14 @@ def examine_explicit_end(system, method, t, t_end, error, smallest):
         and is_cut_by_kink(system, method, t, t_end, smallest)
     ):
         return CUT, 0, error
-    if not worth_projecting(error, method.settings.error_order, method.corrections):
+    if not (is_jump or worth_projecting(error, method.settings.error_order, method.corrections)):
         return REJECTED, 0, error
     status, error = correct_end(system, method, t, t_end, error)
     if status in (UNSETTLED, NOT_MET):
         return REJECTED, status, AS_ERROR
     if status != 0:
         return REJECTED, status, math.nan
-    if not error <= 1.0:
+    if not error <= (math.inf if is_jump else 1.0):
         return REJECTED, 0, error
     if is_cut_by_kink(system, method, t, t_end, smallest):
         clear_own_past(system, method, t)

@@ -15,6 +15,9 @@ STRETCH = 1.001  # a step that nearly reaches its target takes it whole instead 
 STRETCH_FIXED = 1.01
 NEARLY_IDEAL = 0.95  # a step shorter than that says nothing about the next one
 SMALLEST_RELATIVE_STEP = 1e-14
+NEARLY_SMALLEST = 1.1  # times a step as short as time can resolve, which is rounded
+MOST_OF_JUMP = 1e3  # of the tolerance of a state of size 1 near 0: the relative tolerance
+JUMPED = 2.0  # the error of a step across a jump; others are at most 1
 
 
 def smallest_step(t, t_stop, smallest):
@@ -23,6 +26,17 @@ def smallest_step(t, t_stop, smallest):
     Near the time 0, where time could resolve anything, it is one with which `t_stop` would never be reached.
     """
     return max(smallest, SMALLEST_RELATIVE_STEP * max(abs(t), min(1.0, t_stop - t)))
+
+
+def is_jump_in_time(method, error, step, smallest):
+    """Whether an attempt that is as short as time can resolve is accepted in spite of its error: a jump.
+
+    No step resolves a jump better, and what is left of it is as if it came that much later. Its error is
+    below the relative tolerance of states of size 1, and the step before was fine: not so at singularities.
+    """
+    is_shortest = step <= NEARLY_SMALLEST * smallest and method.settings.smallest_step < smallest
+    is_small = 1.0 < error < math.inf and method.work.usual_error <= MOST_OF_JUMP
+    return is_shortest and is_small and method.memory.last_error <= 1.0
 
 
 def smooth_end(method, c, t, t_stop):
