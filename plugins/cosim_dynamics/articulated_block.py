@@ -32,13 +32,24 @@ def articulated_block(
     for a tree, where nothing has to be moved from body to body, and one degree of freedom at a time).
     """
     mechanism = mechanism_at(ints, first)
-    for link in mechanism.links:
-        body, force = bias_force(c, p, link)
-        articulated_inertia_at(c, link.body.carried_inertia).set_rigid(body)
-        put_spatial(c, link.body.force, force)
+    # A link is set up just before it, or the first that it carries, is eliminated. Eliminations wait for each
+    # other; a processor sets up links meanwhile.
+    set_up = len(mechanism.links)  # from that link on
     for i in range(len(mechanism.links) - 1, -1, -1):
-        eliminate_joint(c, mechanism, mechanism.links[i])
+        link = mechanism.links[i]
+        first_needed = link.parent_number if link.has_parent != 0 else i
+        for j in range(set_up - 1, first_needed - 1, -1):
+            set_up_link(c, p, mechanism.links[j])
+        set_up = min(set_up, first_needed)
+        eliminate_joint(c, mechanism, link)
     accelerate_tree(c, mechanism)
+
+
+def set_up_link(c: Any, p: Any, link: Any) -> None:
+    """Write the inertia of a body and the force that its motion takes, before others add to them."""
+    body, force = bias_force(c, p, link)
+    articulated_inertia_at(c, link.body.carried_inertia).set_rigid(body)
+    put_spatial(c, link.body.force, force)
 
 
 def eliminate_joint(c: Any, mechanism: Any, link: Any) -> None:

@@ -11,58 +11,45 @@ from cosim_dynamics.spatial_vectors import Six
 class ArticulatedInertia(Record):
     """A symmetric 6 by 6 matrix about a point: times a spatial acceleration it gives (moment, force).
 
-    Pairs of a row lie beside each other, which a processor takes two at a time, then what is left of the
-    diagonal. The two reals behind say how much there was before joints gave way.
+    Pairs of a column lie beside each other, which a processor takes two at a time, then what is left of the
+    diagonal. Functions read all before they write: then pairs are stored as pairs, and a load of a pair need
+    not wait for two stores. The two reals behind say how much there was before joints gave way.
     """
 
-    i00: float
-    i01: float
     i02: float
-    i03: float
-    i04: float
-    i05: float
     i12: float
+    i03: float
     i13: float
+    i04: float
     i14: float
+    i05: float
     i15: float
-    i22: float
-    i23: float
     i24: float
-    i25: float
     i34: float
+    i25: float
     i35: float
-    i44: float
-    i45: float
+    i01: float
     i11: float
+    i23: float
     i33: float
+    i45: float
     i55: float
+    i00: float
+    i22: float
+    i44: float
     moments: float  # the sum of the moments of inertia of all that hangs on the body
     mass: float  # of all that
 
     def set_rigid(I, body: Any) -> None:
         """Set the articulated inertia of a rigid body, from its ten reals (`inertias`)."""
         mass, x, y, z, xx, yy, zz, xy, xz, yz = body
-        I.i00 = xx
-        I.i01 = xy
-        I.i02 = xz
-        I.i03 = 0.0
-        I.i04 = -z
-        I.i05 = y
-        I.i12 = yz
-        I.i13 = z
-        I.i14 = 0.0
-        I.i15 = -x
-        I.i22 = zz
-        I.i23 = -y
-        I.i24 = x
-        I.i25 = 0.0
-        I.i34 = 0.0
-        I.i35 = 0.0
-        I.i44 = mass
-        I.i45 = 0.0
-        I.i11 = yy
-        I.i33 = mass
-        I.i55 = mass
+        entries = (
+            xz, yz, 0.0, z, -z, 0.0,
+            y, -x, x, 0.0, 0.0, 0.0,
+            xy, yy, -y, mass, 0.0, mass,
+            xx, zz, mass,
+        )  # fmt: skip
+        I.put(entries)
         I.moments = xx + yy + zz
         I.mass = mass
 
@@ -78,53 +65,87 @@ class ArticulatedInertia(Record):
             (I.i05 * S[0] + I.i15 * S[1]) + (I.i25 * S[2] + I.i35 * S[3]) + (I.i45 * S[4] + I.i55 * S[5]),
         )
 
+    def put(I, entries: Any) -> None:
+        """Write all entries, in their order."""
+        I.i02 = entries[0]
+        I.i12 = entries[1]
+        I.i03 = entries[2]
+        I.i13 = entries[3]
+        I.i04 = entries[4]
+        I.i14 = entries[5]
+        I.i05 = entries[6]
+        I.i15 = entries[7]
+        I.i24 = entries[8]
+        I.i34 = entries[9]
+        I.i25 = entries[10]
+        I.i35 = entries[11]
+        I.i01 = entries[12]
+        I.i11 = entries[13]
+        I.i23 = entries[14]
+        I.i33 = entries[15]
+        I.i45 = entries[16]
+        I.i55 = entries[17]
+        I.i00 = entries[18]
+        I.i22 = entries[19]
+        I.i44 = entries[20]
+
+    def released(I, U: Any, V: Any) -> Any:
+        """The entries of I - U V^T: what is left where a free motion gives way, with V parallel to U."""
+        return (
+            I.i02 - U[0] * V[2],
+            I.i12 - U[1] * V[2],
+            I.i03 - U[0] * V[3],
+            I.i13 - U[1] * V[3],
+            I.i04 - U[0] * V[4],
+            I.i14 - U[1] * V[4],
+            I.i05 - U[0] * V[5],
+            I.i15 - U[1] * V[5],
+            I.i24 - U[2] * V[4],
+            I.i34 - U[3] * V[4],
+            I.i25 - U[2] * V[5],
+            I.i35 - U[3] * V[5],
+            I.i01 - U[0] * V[1],
+            I.i11 - U[1] * V[1],
+            I.i23 - U[2] * V[3],
+            I.i33 - U[3] * V[3],
+            I.i45 - U[4] * V[5],
+            I.i55 - U[5] * V[5],
+            I.i00 - U[0] * V[0],
+            I.i22 - U[2] * V[2],
+            I.i44 - U[4] * V[4],
+        )
+
     def release(I, U: Any, V: Any) -> None:
-        """Take away what a free motion gives way to: I - U V^T, with V parallel to U."""
-        I.i00 -= U[0] * V[0]
-        I.i01 -= U[0] * V[1]
-        I.i02 -= U[0] * V[2]
-        I.i03 -= U[0] * V[3]
-        I.i04 -= U[0] * V[4]
-        I.i05 -= U[0] * V[5]
-        I.i12 -= U[1] * V[2]
-        I.i13 -= U[1] * V[3]
-        I.i14 -= U[1] * V[4]
-        I.i15 -= U[1] * V[5]
-        I.i22 -= U[2] * V[2]
-        I.i23 -= U[2] * V[3]
-        I.i24 -= U[2] * V[4]
-        I.i25 -= U[2] * V[5]
-        I.i34 -= U[3] * V[4]
-        I.i35 -= U[3] * V[5]
-        I.i44 -= U[4] * V[4]
-        I.i45 -= U[4] * V[5]
-        I.i11 -= U[1] * V[1]
-        I.i33 -= U[3] * V[3]
-        I.i55 -= U[5] * V[5]
+        """Take away what a free motion gives way to."""
+        I.put(I.released(U, V))
 
     def add_released(I, other: ArticulatedInertia, U: Any, V: Any) -> None:
-        """Add what another body hands on through its joint, I - U V^T of its own, with V parallel to U."""
-        I.i00 += other.i00 - U[0] * V[0]
-        I.i01 += other.i01 - U[0] * V[1]
-        I.i02 += other.i02 - U[0] * V[2]
-        I.i03 += other.i03 - U[0] * V[3]
-        I.i04 += other.i04 - U[0] * V[4]
-        I.i05 += other.i05 - U[0] * V[5]
-        I.i12 += other.i12 - U[1] * V[2]
-        I.i13 += other.i13 - U[1] * V[3]
-        I.i14 += other.i14 - U[1] * V[4]
-        I.i15 += other.i15 - U[1] * V[5]
-        I.i22 += other.i22 - U[2] * V[2]
-        I.i23 += other.i23 - U[2] * V[3]
-        I.i24 += other.i24 - U[2] * V[4]
-        I.i25 += other.i25 - U[2] * V[5]
-        I.i34 += other.i34 - U[3] * V[4]
-        I.i35 += other.i35 - U[3] * V[5]
-        I.i44 += other.i44 - U[4] * V[4]
-        I.i45 += other.i45 - U[4] * V[5]
-        I.i11 += other.i11 - U[1] * V[1]
-        I.i33 += other.i33 - U[3] * V[3]
-        I.i55 += other.i55 - U[5] * V[5]
+        """Add what another body hands on through its joint, which gives way."""
+        more = other.released(U, V)
+        entries = (
+            I.i02 + more[0],
+            I.i12 + more[1],
+            I.i03 + more[2],
+            I.i13 + more[3],
+            I.i04 + more[4],
+            I.i14 + more[5],
+            I.i05 + more[6],
+            I.i15 + more[7],
+            I.i24 + more[8],
+            I.i34 + more[9],
+            I.i25 + more[10],
+            I.i35 + more[11],
+            I.i01 + more[12],
+            I.i11 + more[13],
+            I.i23 + more[14],
+            I.i33 + more[15],
+            I.i45 + more[16],
+            I.i55 + more[17],
+            I.i00 + more[18],
+            I.i22 + more[19],
+            I.i44 + more[20],
+        )
+        I.put(entries)
         I.moments += other.moments
         I.mass += other.mass
 

@@ -68,7 +68,7 @@ class LinkSlots(Record):
     A_GB: int
     free_A_GB: int  # without constraints
 
-    spare: int  # see the module
+    parent_number: int  # index of the link that carries it; negative where that is Ground
 
 
 class DofSlots(Record):

@@ -62,6 +62,7 @@ class MechanismTable:
         self.mechanism = mechanism_at(self.rows, 0)
         for i, (link, slots) in enumerate(zip(tree.links, self.mechanism.links, strict=True)):
             slots.has_parent = link.parent >= 0
+            slots.parent_number = link.parent
             slots.is_behind_parent = link.parent == i - 1 >= 0
             slots.dofs = link.joint.nu
             slots.dofs_at = header.dofs_at + width_of(DofSlots) * link.first_dof

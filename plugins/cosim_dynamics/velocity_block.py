@@ -26,14 +26,20 @@ def velocity_block(
     acceleration here is the derivative of a spatial velocity about a point at rest.
     """
     mechanism = mechanism_at(ints, first)
+    V = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)  # of the link before
+    bias = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for link in mechanism.links:
+        V_P = V
+        bias_P = bias
+        if link.has_parent != 0 and link.is_behind_parent == 0:  # else they are at hand
+            V_P = spatial_at(c, link.parent.V)
+            bias_P = spatial_at(c, link.parent.bias)
         V = joint_velocity(y, c, mechanism, link)
         bias = joint_bias(c, link, V)
         if link.has_parent != 0:
-            V_P = spatial_at(c, link.parent.V)
             bias = plus6(bias, change_of_motion(V_P, V))
             V = plus6(V, V_P)
-            bias = plus6(bias, spatial_at(c, link.parent.bias))
+            bias = plus6(bias, bias_P)
         put_spatial(c, link.body.V, V)
         put_spatial(c, link.body.bias, bias)
 
