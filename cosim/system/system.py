@@ -173,8 +173,9 @@ class System(FixedAttributes):
         assembly, slots = self.assembly, self.assembly.layout.slots
         delayed = [
             slots[name][main_output(part)]
-            for name, part in self.parts.items()
-            if BREAK_ORDER in part.declarations
+            for declarations, names, parts in self.alike
+            if BREAK_ORDER in declarations
+            for name, part in zip(names, parts, strict=True)
         ]
         follows = assembly.graph.followers([s for s in delayed if s.array == "c"])
         smoothness = []
