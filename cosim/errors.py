@@ -17,6 +17,8 @@ from cosim_compiler.nearest import nearest as nearest
 from cosim_compiler.nearest import nearest_names
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from cosim.stage import Stage
 
     Result = Any
@@ -252,7 +254,17 @@ class SimulationError(CosimError):
 
 
 class NotWrittenError(CosimError):
-    """Results could not be written when there were some: a disk is full; says where they are, if anywhere."""
+    """Results could not be written when there were some: a disk is full; says where they are, if anywhere.
+
+    Attributes
+    ----------
+    elsewhere : Path or None
+        The file that they were written to instead.
+    """
+
+    def __init__(self, text: str, elsewhere: Path | None = None) -> None:
+        self.elsewhere = elsewhere
+        super().__init__(text)
 
 
 class FmuError(CosimError):

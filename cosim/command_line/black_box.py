@@ -19,6 +19,8 @@ CALL, ENDED, SAVED, WRITTEN = range(4)
 """Places in `words`: what is being called (`call_number`), or 0; the exit status + 1, once it is known;
 whether all results are in their files; whether the rows up to a failure are."""
 
+LOST = "lost"
+"""Kind of the note with the sentence that says that rows could not be written, also nowhere else."""
 UNKNOWN = "an FMU"
 """Begins a note ``"said"`` where the process did not know which one; the other process may."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import errno
+import gc
 import io
 import logging
 import os
@@ -151,6 +152,8 @@ def _called(
         arguments = CommandParser(command).read(words)
         show_traceback = show_traceback or arguments.traceback
         with _logging(max(options.verbose, arguments.verbose)):
+            if is_program and command.leaves_garbage:
+                gc.disable()
             is_watched = is_program and can_be_supervised() and command.runs_code_of_others(arguments)
             status = run_supervised(command, arguments) if is_watched else command.run(arguments)
             return int(status or ExitStatus.DONE)

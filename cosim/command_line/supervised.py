@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any
 
 from cosim.command_line import black_box
-from cosim.command_line.black_box import CALL, ENDED, FUNCTION_BITS, SAVED, UNKNOWN, WRITTEN, BlackBox
+from cosim.command_line.black_box import CALL, ENDED, FUNCTION_BITS, LOST, SAVED, UNKNOWN, WRITTEN, BlackBox
 from cosim.command_line.exit_status import ExitStatus
 from cosim.command_line.native_errors import NativeErrors, late_output_to_errors
 from cosim.contracts.command import Command
@@ -186,7 +186,8 @@ def _place(recovery: Any, box: BlackBox) -> tuple[float | None, list[str]]:
 
 def _recover(box: BlackBox, why: str, command: Command) -> bool:
     """Write the results so far, and say where they are; whether there were any."""
-    recovery = box.notes().get("recovery")
+    notes = box.notes()
+    recovery = notes.get("recovery")
     if not isinstance(recovery, Recovery):
         return False
     reported: dict[str, Any] = {}
@@ -197,7 +198,7 @@ def _recover(box: BlackBox, why: str, command: Command) -> bool:
     except Exception as error:  # code of others may have written into the memory
         message = f"the results so far cannot be recovered: {type(error).__name__}: {error}"
     command.report(**reported)
-    if message:
+    if message and message != notes.get(LOST):  # which the process has said
         print(message, file=sys.stderr)
     return bool(message)
 

@@ -172,11 +172,11 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
         if lacking := _missing_law(type(self)):
             raise ContractError(lacking)
         held = self.__dict__  # neither name is one of a value that is given
-        held["name"], held["values"] = "", read_values(self.declarations, values)
-        if self.values.declarations is not self.declarations:
-            self.declarations = dict(self.values.declarations)  # type: ignore[misc]
-        for name, value in self.values.public().items():
-            object.__setattr__(self, name, value)
+        declared, read = self.declarations, read_values(self.declarations, values)
+        held["name"], held["values"] = "", read
+        if read.declarations is not declared:
+            self.declarations = dict(read.declarations)  # type: ignore[misc]
+        held.update(read.public())
 
     def _store_arguments(self, positional: tuple[Any, ...], named: Mapping[str, Any]) -> None:
         """Store the arguments of a class with a constructor of its own: `set_attribute` calls it again."""

@@ -63,8 +63,10 @@ class Values:
                 view = shown[name] = flat.reshape(shape) if shape else flat.view()
                 view.flags.writeable = False
             else:
-                shown[name] = float(flat[0])
-        return {**shown, **self.options, **self.attachments}
+                shown[name] = flat.item()
+        shown.update(self.options)
+        shown.update(self.attachments)
+        return shown
 
 
 class _Plain(NamedTuple):
@@ -115,7 +117,7 @@ def _reading_of(declarations: Mapping[str, Declaration]) -> _Reading:
 def read_values(declarations: Mapping[str, Declaration], arguments: Mapping[str, Any]) -> Values:
     """Check everything that was given to a part of these declarations; `ModelError` lists every fault."""
     arguments = {name: _without_labels(value) for name, value in arguments.items()}
-    values, reading = Values(declarations, arguments=dict(arguments)), _reading_of(declarations)
+    values, reading = Values(declarations, arguments=arguments), _reading_of(declarations)
     problems: list[Problem] = []
     misspelt: set[str | None] = set()
     for name in arguments:

@@ -32,6 +32,8 @@ class Command(AbstractClosedAttributes):
         Command lines, each with what it does, for ``cosim <name> --help``.
     failure : str
         What the exit status 1 means, when it says more than that a run could not go on.
+    leaves_garbage : bool
+        Whether a program that runs it searches for no garbage: nearly all that it makes stays to its end.
     reported : dict
         What `report` was given; ``--json`` prints it.
 
@@ -58,6 +60,7 @@ class Command(AbstractClosedAttributes):
     known_as: ClassVar[tuple[str, ...]] = ()
     examples: ClassVar[tuple[tuple[str, str], ...]] = ()
     failure: ClassVar[str] = ""
+    leaves_garbage: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -22,7 +22,7 @@ from cosim.model.new_part import (
     check_is_free,
     check_part_name,
     component_class_of,
-    faults_of_part,
+    fault_of_part,
     with_whole_paths,
 )
 from cosim.model.read_model import read_model
@@ -177,15 +177,17 @@ class Model(ClosedAttributes):
             No such kind.
         """
         check_part_name(name, kind, self.parts)
-        if isinstance(kind, Component):
+        if not isinstance(kind, str) and isinstance(kind, Component):
             check_is_free(kind, name, values)
             part = kind
         else:
             component_class = component_class_of(kind)
             if self.folder is not None:
                 values = with_whole_paths(component_class, values, self.folder)
-            with faults_of_part(name):
+            try:
                 part = component_class(**values)
+            except ModelError as error:
+                raise fault_of_part(name, error) from None
         check_constructed(part, name)
         part.__dict__["name"] = name
         self.parts[name] = part

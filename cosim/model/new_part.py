@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,32 +13,25 @@ from cosim.errors import LookUpError, ModelError, Problem
 from cosim.registration.registry import registry
 from cosim.value_text import quote
 
-NAME = re.compile(r"^[A-Za-z_]\w*$")
+NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def check_part_name(name: Any, kind: Any, parts: Mapping[str, Component]) -> None:
     """`ModelError` unless a part of this name can be added to these parts."""
     if not isinstance(name, str):
         raise ModelError.of("name", f"is {quote(name)}, needs text")
-    if isinstance(kind, str) and NAME.match(kind) and "." in name:
+    if "." in name and isinstance(kind, str) and NAME.fullmatch(kind):
         raise ModelError.of(name, f"the kind comes first, then the name: write add('{name}', '{kind}', …)")
-    if not NAME.match(name):
-        raise ModelError.of(
-            name, f"'{name}' is not a name: letters, digits and underscores, one of A to Z or a to z first"
-        )
+    if not NAME.fullmatch(name):
+        needs = "letters, digits and underscores, one of A to Z or a to z first"
+        raise ModelError.of(name, f"{quote(name)} is not a name: {needs}")
     if name in parts:
         raise ModelError.of(name, f"there is a part '{name}' already ({type(parts[name]).__name__})")
 
 
-@contextmanager
-def faults_of_part(name: str) -> Iterator[None]:
-    """Put the name of a part before the places of faults that its constructor finds."""
-    try:
-        yield
-    except ModelError as error:
-        raise ModelError(
-            [Problem(f"{name}.{p.where}" if p.where else name, p.text) for p in error.problems]
-        ) from None
+def fault_of_part(name: str, error: ModelError) -> ModelError:
+    """The faults that the constructor of a part has found, with the name of the part before their places."""
+    return ModelError([Problem(f"{name}.{p.where}" if p.where else name, p.text) for p in error.problems])
 
 
 def check_constructed(part: Any, name: str) -> None:
@@ -74,8 +66,10 @@ def component_class_of(kind: str | Callable[..., Any]) -> type[Component]:
 
 def with_whole_paths(cls: type[Component], values: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The values, in which relative paths of data files begin in a folder."""
+    if not (names := _file_options(cls)):
+        return values
     located = dict(values)
-    for name in _file_options(cls):
+    for name in names:
         if isinstance(value := values.get(name), (str, Path)):
             located[name] = str(folder / value)
     return located

@@ -125,4 +125,4 @@ def save_somewhere(write: Callable[[Path], object], target: Path) -> None:
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)
             raise error from None
-        raise NotWrittenError(f"{error}. The results are in {spare}") from error
+        raise NotWrittenError(f"{error}. The results are in {spare}", spare) from error

@@ -148,7 +148,10 @@ def slots_of(names: Sequence[str]) -> Callable[[Mapping[str, Slot]], tuple[Slot,
     """A function that takes the slots of these arguments out of those of all."""
     if len(names) > 1:
         return itemgetter(*names)  # a third of the time of a loop
-    return lambda slots: tuple([slots[name] for name in names])
+    if not names:
+        return lambda slots: ()
+    (only,) = names
+    return lambda slots: (slots[only],)
 
 
 def _least_stage(cls: type[Component], argument: Argument) -> Stage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,29 @@ class _Equation:
         return (self.target, *self.above, *self.below)
 
 
+class FoundUnits(dict[Key, Units]):
+    """Units by (part, name); those of a part in `copies` are those of its original, and stored once.
+
+    Attributes
+    ----------
+    copies : mapping of str to str
+        From names of parts to the name of the part for which the units were found.
+    """
+
+    copies: Mapping[str, str] = MappingProxyType({})
+
+    def __missing__(self, key: Key) -> Units:
+        part, name = key
+        if part not in self.copies:
+            raise KeyError(key)
+        return self[self.copies[part], name]
+
+    def get(self, key: Key, default: Any = None) -> Any:
+        """The units of a quantity, or `default`."""
+        part, name = key
+        return dict.get(self, (self.copies.get(part, part), name), default)
+
+
 class UnitInference:
     """The unit of each quantity that declares none.
 
@@ -70,7 +93,7 @@ class UnitInference:
 
     Attributes
     ----------
-    units : dict of (part, name) to tuple of str
+    units : FoundUnits
     taken_from : dict of (part, name) to str
         The input or source from which a quantity has its unit backward.
     """
@@ -82,7 +105,7 @@ class UnitInference:
         find: Find,
         report: Report,
     ) -> None:
-        self.units: dict[Key, Units] = {}
+        self.units = FoundUnits()
         self.taken_from: dict[Key, str] = {}
         self._parts, self._find = parts, find
         self._open: list[Key] = []
@@ -101,12 +124,7 @@ class UnitInference:
             for operand in equation.operands:
                 self._using.setdefault(operand.key, []).append(number)
         self._solve()
-        copies_of: dict[str, list[str]] = {}
-        for name, original in copies.items():
-            copies_of.setdefault(original, []).append(name)
-        for (original, quantity), units in list(self.units.items()):
-            names = copies_of.get(original, ())
-            self.units.update(zip(zip(names, repeat(quantity)), repeat(units)))
+        self.units.copies = copies
         self._convert(report)
 
     def _collect(self, name: str, part: Component) -> None:
@@ -297,11 +315,12 @@ def _unconnected_copies(
         for name, part in zip(names, alike, strict=True):
             if name in connected:
                 continue
-            named = [part.values.options[option] for option in units_named_by]
-            kind = (same, *named, None, *part.values.given_units.items())
-            original = originals.setdefault(kind, name)
-            if original != name:
-                copies[name] = original
+            values = part.values
+            kind = (same, *map(values.options.__getitem__, units_named_by), None, *values.given_units.items())
+            if kind in originals:
+                copies[name] = originals[kind]
+            else:
+                originals[kind] = name
     return copies
 
 

@@ -66,6 +66,7 @@ class _Document:
     def __init__(self) -> None:
         self.tables: dict[str, Any] = {}
         self._table = self.tables
+        self._above, self._siblings = "", self.tables  # of the last header
         self._headers: set[str] = set()
         self._closed: set[int] = set()  # values in brackets, to which no table below adds anything
         self._entries: dict[str, tuple[str, Any]] = {}  # of lines that have been read
@@ -108,11 +109,19 @@ class _Document:
         if header in self._headers:
             raise _NotPlainError
         self._headers.add(header)
-        self._table = self.tables
-        for key in header.split("."):
-            self._table = self._table.setdefault(key, {})
-            if type(self._table) is not dict or id(self._table) in self._closed:
-                raise _NotPlainError
+        above, _, last = header.rpartition(".")
+        if above != self._above:  # most headers follow one of the same table
+            self._above, self._siblings = above, self.tables
+            for key in above.split(".") if above else ():
+                self._siblings = self._inside(self._siblings, key)
+        self._table = self._inside(self._siblings, last)
+
+    def _inside(self, table: dict[str, Any], key: str) -> dict[str, Any]:
+        """The table of this key, which is made where it is mentioned first."""
+        inner = table.setdefault(key, {})
+        if type(inner) is not dict or id(inner) in self._closed:
+            raise _NotPlainError
+        return inner
 
     def _open_row(self, header: str) -> None:
         """``[[a]]``: a further table of a list."""

@@ -102,7 +102,7 @@ class TomlFile:
         """The place of a key path and a label, such as ``mount.toml:14: elements.mount_left``."""
         line = self.line(path)
         place = f"{self.path}:{line}" if line else str(self.path)
-        return f"{place}: {label}" if label else place
+        return ": ".join(filter(None, [place, label.replace("\n", r"\n")]))  # a key may have line ends
 
     def place(self, above: KeyPath, dotted: str) -> KeyPath:
         r"""The key path of a dotted name inside a table; that of the table if it is not there.

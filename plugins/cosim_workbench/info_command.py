@@ -28,6 +28,7 @@ class InfoCommand(cosim.Command):
     name: ClassVar[str] = "info"
     known_as: ClassVar[tuple[str, ...]] = ("inspect", "print")
     summary: ClassVar[str] = "show what is in a model file, an FMU or a file of results"
+    leaves_garbage: ClassVar[bool] = True
     examples = (
         ("cosim info mount.toml", "parts, inputs, outputs, the schedule"),
         ("cosim info mount.fmu", "version, variables, what it can do"),

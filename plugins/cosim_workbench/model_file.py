@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -252,12 +253,12 @@ class ModelFile:
                 (*entry.path, *key_steps(key_path)), entry.label, text_with_name(key_path, text)
             )
 
-        before = len(self.model.parts)
+        parts = self.model.parts
+        before = len(parts)
         try:
             table.read(self.model, entry.name, entry.content.copy(), report)
         except cosim.CosimError as error:
             self._problems.record(error, entry.path, entry.label, entry.name)
-        parts = self.model.parts
         for name in islice(reversed(parts), len(parts) - before):
             self._problems.owners[name] = entry.path
 
@@ -267,11 +268,11 @@ class ModelFile:
         return unknown("table", key, tables)
 
 
-def _entries(table: cosim.ModelTable, content: Any) -> list[Entry]:
+def _entries(table: cosim.ModelTable, content: Any) -> Iterator[Entry]:
     """The parts of what is written in a table, by its form."""
     key = table.table
     if table.form == "rows":
-        return [Entry((key, i), f"{key}[{i}]", str(i), row) for i, row in enumerate(content)]
+        return (Entry((key, i), f"{key}[{i}]", str(i), row) for i, row in enumerate(content))
     if table.form == "table":
-        return [Entry((key,), key, "", content)]
-    return [Entry((key, name), f"{key}.{name}", name, entry) for name, entry in content.items()]
+        return iter([Entry((key,), key, "", content)])
+    return (Entry((key, name), f"{key}.{name}", name, entry) for name, entry in content.items())

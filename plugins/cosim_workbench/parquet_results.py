@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import cosim
-from cosim.kit import NotWrittenError, ResultStream, check_folder
+from cosim.kit import NotWrittenError, ResultStream, check_folder, save_somewhere
 from cosim_workbench.arrow_tables import arrow, arrow_table
 
 VALUES, ROWS = 2**17, 2**10
@@ -121,6 +122,7 @@ class ParquetParts(ResultStream):
         arrow()
         check_parquet(folder)
         self.folder, self._count = folder, 0
+        self._lost: NotWrittenError | None = None
         self.source = _plain(dict(source or {}))
         try:
             if folder.is_file():
@@ -134,19 +136,35 @@ class ParquetParts(ResultStream):
     def append(self, piece: cosim.Result) -> None:
         """Write parts; each has its name when it is complete.
 
-        A fast run brings many rows at once; encoding them together would take memory by their number.
+        A fast run brings many rows at once; encoding them together would take memory by their number. Where a
+        part has no room, all rows of the piece that are left go elsewhere, and the stream takes no more.
         """
+        if self._lost is not None:
+            raise self._lost
         rows = max(ROWS, VALUES // (1 + len(piece.columns())))
         for first in range(0, max(len(piece), 1), rows):
-            self._write(_rows(piece, first, first + rows))
+            target = self.folder / PART.format(self._count)
+            try:
+                self._write(_rows(piece, first, first + rows), target)
+            except NotWrittenError:
+                self._save_elsewhere(_rows(piece, first, len(piece)), target)
+                first = len(piece)  # there was room again for all of them
+            self._count += 1
 
-    def _write(self, piece: cosim.Result) -> None:
+    def _save_elsewhere(self, piece: cosim.Result, target: Path) -> None:
+        """Save rows that have no room, and raise `NotWrittenError` now and wherever something more comes."""
+        try:
+            save_somewhere(partial(self._write, piece), target)
+        except NotWrittenError as error:
+            self._lost = error
+            raise
+
+    def _write(self, piece: cosim.Result, target: Path) -> None:
         columns = {"time": piece.time, **piece.columns()}
         units = {name: piece.unit(name) for name in columns}
         sizes = {name: values.shape[1] for name, values in piece.signals.items() if values.ndim == 2}
         about = {"version": cosim.__version__, "sizes": sizes, "source": self.source}
         table = arrow_table(columns, units, {KEY: json.dumps(about)})
-        target = self.folder / PART.format(self._count)
         draft = target.with_name(f".{target.name}.draft")
         try:
             # values of reals hardly ever repeat: looking for that takes six times as long as writing them
@@ -158,13 +176,13 @@ class ParquetParts(ResultStream):
             arrow().default_memory_pool().release_unused()  # parts are far between
         except (OSError, arrow().ArrowException) as error:
             draft.unlink(missing_ok=True)
-            raise NotWrittenError(f"{target}: cannot be written: {error}") from None
-        self._count += 1
+            reason = getattr(error, "strerror", None) or error
+            raise NotWrittenError(f"{target}: cannot be written: {reason}") from None
 
     def close(self, result: cosim.Result) -> None:
         """Write the summary; a run without rows gets a part without rows."""
-        if self._count == 0:
-            self._write(_rows(result, 0, 0))
+        if self._lost is not None or self._count == 0:
+            self.append(_rows(result, 0, 0))
         about = {"message": result.message, "statistics": _plain(result.statistics)}
         if result.unfinished:
             about["unfinished"] = result.unfinished

@@ -43,7 +43,13 @@ def below_each_other(rows: Sequence[Sequence[str]]) -> list[str]:
       two\nlines  1
       a\ttab      22
     """
-    one_line = [[cell.translate(IN_ONE_LINE) for cell in column] for column in zip(*rows, strict=True)]
-    widths = [(column, max(map(len, column))) for column in one_line]
-    columns = [[cell.ljust(width) for cell in column] for column, width in widths if width]
-    return [f"  {'  '.join(cells).rstrip()}" for cells in zip(*columns, strict=True)]
+    columns = [_in_one_line(column) for column in zip(*rows, strict=True) if any(column)]
+    template = "".join(f"  %-{max(map(len, column))}s" for column in columns)
+    return [(template % cells).rstrip() for cells in zip(*columns, strict=True)]
+
+
+def _in_one_line(column: Sequence[str]) -> Sequence[str]:
+    """The cells of a column; where one has a line end or a tab, all are searched for them."""
+    text = "".join(column)
+    is_plain = "\n" not in text and "\t" not in text
+    return column if is_plain else [cell.translate(IN_ONE_LINE) for cell in column]

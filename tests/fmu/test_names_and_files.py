@@ -323,3 +323,43 @@ def test_a_disk_that_is_full_after_the_run(
     (kept,) = spare.glob("cosim-results-*/out.csv")
     assert 2 <= len(cosim.read_result(kept)) <= 4
     assert (cosim.read_result(kept).unfinished == "") == (fault is None)
+
+
+REFUSING = """
+import os, sys
+from cosim.cli import main
+replace, spare = os.replace, os.environ["SPARE"]
+def refuse(source, target):
+    if not spare or not str(target).startswith(spare):
+        raise OSError(28, "No space left on device")
+    replace(source, target)
+os.replace = refuse
+sys.exit(main())
+"""
+"""A command for which all disks are full, or all but that of a folder."""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a process that watches another is a fork on Linux alone")
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+@pytest.mark.parametrize("is_room", [True, False])
+def test_a_full_disk_is_tried_once_and_said_once(
+    is_room: bool, name: str, make: Any, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Also the process that watches the command writes nothing again."""
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    make("gain")
+    (tmp_path / "s.toml").write_text(SCENARIO.format(more="", output=""))
+    spare = tmp_path_factory.mktemp("spare")
+    environment = {**os.environ, "TMPDIR": str(spare), "SPARE": str(spare) if is_room else ""}
+    words = ["cosimulate", "s.toml", "-q", "-o", name]
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", REFUSING, *words],
+        cwd=tmp_path, capture_output=True, text=True, env=environment,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert "cannot be written: No space left on device" in line
+    kept = list(spare.glob("cosim-results-*/*"))
+    assert len(kept) == int(is_room) and all(f"The results are in {path}" in line for path in kept)
+    assert all(len(cosim.read_result(path)) == 4 for path in kept)

@@ -91,6 +91,7 @@ def test_a_setting_alone_begins_its_table(tmp_path: Path, registry: Any) -> None
         ),
         ('[lamps.desk]\ntype = "lamp"\n', "m.toml:1: lamps.desk: power is missing"),
         ('[lamps."a b"]\ntype = "lamp"\npower = 1\n', "m.toml:1: lamps.a b: 'a b' is not a name"),
+        ('[lamps."a\\n"]\ntype = "lamp"\npower = 1\n', r"m.toml:1: lamps.a\n: 'a\n' is not a name: letters"),
         ("[lamps]\ndesk = 3\n", "m.toml:2: lamps: desk = 3 is not a table: write [lamps.desk]"),
         ("lamps = 3\n", "m.toml:1: lamps: is not a table: write [lamps.name]"),
         ("[connections]\n", "m.toml:1: connections: is not a list of tables: write [[connections]]"),

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -294,3 +295,32 @@ def test_times_that_are_no_seconds_are_refused(tmp_path: Path) -> None:
         parquet.write_table(pyarrow.table({"time": times, "x": [1.0, 2.0]}), path)
         with pytest.raises(cosim.CosimError, match=said):
             cosim.read_result(path)
+
+
+def test_rows_without_room_are_elsewhere_and_the_stream_takes_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(parquet_results, "ROWS", 2)
+    monkeypatch.setattr(parquet_results, "VALUES", 2)
+    stream, replace = ParquetParts(tmp_path / "out.parquet"), os.replace
+
+    def refuse(source: Any, target: Path) -> None:
+        if target.parent.name == "out.parquet" and target.name > "part-000001":
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(
+        kit.NotWrittenError, match="part-000001.parquet: cannot be written: No space left"
+    ) as lost:
+        stream.append(some(9))
+    assert lost.value.elsewhere is not None
+    written, left = cosim.read_result(tmp_path / "out.parquet"), cosim.read_result(lost.value.elsewhere)
+    assert [*written.time, *left.time] == some(9).time.tolist()
+    assert len(written) == 2 and written.unfinished == "the run has not ended"
+    for take in (stream.append, stream.close):
+        with pytest.raises(kit.NotWrittenError) as again:
+            take(some())
+        assert again.value is lost.value
+    assert len([*tmp_path.glob("cosim-results-*")]) == 1

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import cosim
-from cosim.kit import file_digest, raw_stream, result_sink
+from cosim.kit import NotWrittenError, file_digest, raw_stream, result_sink
 from cosim_fmi.binding.process_guard import last_words
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.command.progress_bar import ProgressBar
@@ -160,7 +160,11 @@ class CosimulateCommand(cosim.Command):
             try:
                 writer.write_so_far(self.report)
             except (cosim.CosimError, OSError) as lost:  # the run has ended for another reason
+                writer.note_lost(lost)
                 print(lost, file=sys.stderr)
+            raise
+        except NotWrittenError as error:
+            writer.note_lost(error)
             raise
 
     def _report_result(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import cosim
-from cosim.kit import ResultStream, black_box, uninterrupted
+from cosim.kit import NotWrittenError, ResultStream, black_box, uninterrupted
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.command.saved_rows import RunRecovery, SavedRows
 from cosim_master.recording.co_simulation_result import CoSimulationResult
@@ -56,6 +56,13 @@ class ResultWriter:
         black_box.words[black_box.WRITTEN] = 1
         report(results=self._target, **reported_result(result))
         print(f"results up to t = {result.time[-1]:.9g} s → {self._target}", file=sys.stderr)
+
+    def note_lost(self, error: Exception) -> None:
+        """Record, for the process that watches this one, whether rows that had no room are elsewhere."""
+        if isinstance(error, NotWrittenError) and error.elsewhere is not None:
+            black_box.words[black_box.WRITTEN] = 1
+        elif black_box.box is not None:
+            black_box.box.note(black_box.LOST, str(error))
 
     def write_complete(self, result: CoSimulationResult) -> None:
         """Write a run whose steps are taken; before an FMU is freed, which may end this process."""

@@ -169,6 +169,8 @@ class RunRecovery(Recovery):
         if not isinstance(recorder, Recorder):
             return "", {}
         if "rows" in notes:
+            if not self._target.is_file() and not next(self._target.glob("*"), None):
+                return "", {}
             return f"results so far, up to what was written last → {self._target}", {"results": self._target}
         texts = recorder.replay(box.entries())
         self._take_rows_under_way(box, notes, recorder, texts)

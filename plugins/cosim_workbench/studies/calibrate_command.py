@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import cosim
-from cosim.kit import check_folder, result_sink
+from cosim.kit import check_folder, result_sink, uninterrupted
 from cosim_workbench.contracts import StudySubject
 from cosim_workbench.plot import check_plot
 from cosim_workbench.progress import compile_notice
@@ -120,7 +120,19 @@ class CalibrateCommand(cosim.Command):
                 pairs(arguments.noise or [], "--noise", "PATH=VALUE, such as car.height=0.5 mm"),
                 **settings,
             )
-            fit = calibration.fit(arguments.starts, arguments.seed)
+            try:
+                fit = calibration.fit(arguments.starts, arguments.seed)
+            except KeyboardInterrupt as interrupt:
+                stack.close()
+                if (best := getattr(interrupt, "result", None)) is not None:
+                    with uninterrupted():
+                        self._write(best, arguments)
+                raise
+        self._write(fit, arguments)
+        return 0 if fit.is_converged else NOT_CONVERGED
+
+    def _write(self, fit: Fit, arguments: argparse.Namespace) -> None:
+        """Report and print a fit, or the best values so far, and write its signals."""
         self._report_fit(fit)
         paths = [path for path in (arguments.output, arguments.plot) if path is not None]
         try:  # before the output, which may be closed
@@ -132,7 +144,6 @@ class CalibrateCommand(cosim.Command):
         if not arguments.quiet:
             for path in paths:
                 print(f"measured and simulated → {path}")
-        return 0 if fit.is_converged else NOT_CONVERGED
 
     def _report_fit(self, fit: Fit) -> None:
         parameters = {

@@ -16,7 +16,7 @@ import cosim
 from cosim.kit import FixedAttributes, conversion
 from cosim_workbench.contracts import StudySubject
 from cosim_workbench.studies.calibration_doubts import is_constant
-from cosim_workbench.studies.fit import Fit
+from cosim_workbench.studies.fit import INTERRUPTED, Fit
 from cosim_workbench.studies.fit_runs import FitRuns, ModelFitRuns, Sensitivities, SubjectFitRuns
 from cosim_workbench.studies.squares import Limits, minimize_squares
 from cosim_workbench.studies.studied import studied
@@ -119,6 +119,7 @@ class Calibration(FixedAttributes):
         self.runs_of.prepare(list(pairs), self.times)
         self._runs = 0
         self._last: _LastRun | None = None
+        self._best: tuple[Vector, NDArray[np.float64]] | None = None
 
     def _read(self, unknowns: Mapping[str, Any], pairs: Mapping[str, str], data: cosim.Result) -> None:
         """Parameters, signals by their columns, and times; all their faults are reported together."""
@@ -203,7 +204,14 @@ class Calibration(FixedAttributes):
         values = np.atleast_2d(values)
         columns = {unknown.path: values[:, i] for i, unknown in enumerate(self.unknowns)}
         self._runs += len(values)
-        return self.runs_of.run(columns, len(values))
+        try:
+            signals, reasons = self.runs_of.run(columns, len(values))
+        except KeyboardInterrupt as interrupt:
+            if (ended := getattr(interrupt, "result", None)) is not None:
+                self._note(values, ended)
+            raise
+        self._note(values, signals)
+        return signals, reasons
 
     def residuals(self, values: Vector) -> NDArray[np.float64]:
         """The residuals in deviations of the noise, one signal after the other: (runs, signals × times)."""
@@ -248,8 +256,19 @@ class Calibration(FixedAttributes):
     def _residuals_at(self, values: Vector) -> Vector:
         """The residuals of one point, from a run with derivatives if there are some."""
         run = self._differentiated(values)
-        residuals: Vector = (self.residuals(values) if run is None else self._scaled(run.signals[None]))[0]
+        signals = self.simulated(values)[0][0] if run is None else run.signals
+        residuals: Vector = self._scaled(signals[None])[0]
+        if run is not None:
+            self._note(values[None], signals[None])
         return residuals
+
+    def _note(self, values: NDArray[np.float64], signals: NDArray[np.float64]) -> None:
+        """Keep the best values so far, with their signals: the noise that weighs these may change later."""
+        totals = np.square(self._scaled(signals)).sum(axis=1)
+        at = int(np.argmin(totals))
+        best = None if self._best is None else self._scaled(self._best[1][None])[0]
+        if np.isfinite(signals[at]).any() and (best is None or totals[at] < best @ best):
+            self._best = values[at].copy(), signals[at]
 
     def _differenced(self, values: Vector) -> NDArray[np.float64]:
         """Central differences inside the bounds: one ensemble of runs."""
@@ -285,9 +304,21 @@ class Calibration(FixedAttributes):
         ------
         SimulationError
             The run where it begins has failed.
+        KeyboardInterrupt
+            Ctrl-C; the best values so far are its `result`, if there are some.
         """
+        self._best, runs_before = None, self._runs
         with self.runs_of.kept():
-            return self._fit(starts, seed)
+            try:
+                return self._fit(starts, seed)
+            except KeyboardInterrupt as interrupt:
+                best = self._best and self._interrupted(*self._best, self._runs - runs_before)
+                interrupt.result = best  # type: ignore[attr-defined]
+                raise
+
+    def _interrupted(self, values: Vector, signals: NDArray[np.float64], runs: int) -> Fit:
+        """The best values so far."""
+        return Fit(self, values, self._scaled(signals[None])[0], None, INTERRUPTED, runs)
 
     def _fit(self, starts: int, seed: int) -> Fit:
         runs_before = self._runs

@@ -17,7 +17,10 @@ ALIKE = 0.99
 """Correlation of errors above which two parameters are hardly distinguishable."""
 ROUNDING = 1e-10
 """A singular value that is smaller, relative to the largest, says nothing."""
+INTERRUPTED = -2
+"""Status of the best values so far, whose errors are not known."""
 ENDS = {
+    INTERRUPTED: "interrupted",
     -1: "which ended with a fault of the search",
     0: "of which there were too many before it converged",
     1: "converged: no direction leads further down",
@@ -59,7 +62,8 @@ class Fit(FixedAttributes):
         Why derivatives, and so standard errors, are from differences of runs; empty where they are exact.
     message : str
         How the search has ended, in words.
-    is_converged : bool
+    is_converged, is_interrupted : bool
+        Of an interrupted search these are the best values so far, without standard errors and doubts.
     """
 
     def __init__(
@@ -67,14 +71,15 @@ class Fit(FixedAttributes):
         calibration: Any,
         fitted: NDArray[np.float64],
         residuals: NDArray[np.float64],
-        jacobian: NDArray[np.float64],
+        jacobian: NDArray[np.float64] | None,
         status: int,
         runs: int,
-        lost: int,
+        lost: int = 0,
     ) -> None:
         self._calibration = calibration
         self.unknowns = calibration.unknowns
         self.message, self.is_converged, self.runs = ENDS[status], status > 0, runs
+        self.is_interrupted = status == INTERRUPTED
         self.differences = calibration.differences
         paths = [unknown.path for unknown in self.unknowns]
         self.values = dict(zip(paths, fitted.tolist(), strict=True))
@@ -96,7 +101,9 @@ class Fit(FixedAttributes):
             for u, x in zip(self.unknowns, fitted.tolist(), strict=True)
             if min(x - u.low, u.high - x) < AT_BOUND * (u.high - u.low)
         ]
-        is_free = np.array([path not in self.at_bounds for path in paths])
+        is_free = np.array([path not in self.at_bounds and not self.is_interrupted for path in paths])
+        if jacobian is None:
+            jacobian = np.zeros((residuals.size, len(paths)))
         scales = np.array([u.scale for u in self.unknowns])
         self.covariance, is_hidden = _covariance(jacobian, residuals, scales, is_free)
         errors = np.sqrt(np.diag(self.covariance))
@@ -110,7 +117,7 @@ class Fit(FixedAttributes):
             *doubts_about_data(paths, calibration.measured, self.deviations, calibration.noise, lost),
             *doubts_about_parameters(self.at_bounds, self.alike(), without_effect, hidden),
         ]
-        self.doubts = [doubt.text for doubt in doubts]
+        self.doubts = [] if self.is_interrupted else [doubt.text for doubt in doubts]
         undetermined = {path for doubt in doubts for path in doubt.parameters}
         self.standard_errors = {
             path: math.inf if path in undetermined else error
@@ -123,15 +130,16 @@ class Fit(FixedAttributes):
         for path, value in self.values.items():
             unit = "" if self.units[path] == "1" else f" {self.units[path]}"
             error = self.standard_errors[path]
-            uncertainty = (
-                f"± {error:.2g}{unit}"
-                if np.isfinite(error)
-                else f"{unit.strip()}, which the data do not determine"
-            )
+            open_end = "the best so far" if self.is_interrupted else "which the data do not determine"
+            uncertainty = f"± {error:.2g}{unit}" if np.isfinite(error) else f"{unit.strip()}, {open_end}"
             lines.append(f"{path:<{width}}  {value:.6g} {uncertainty}")
         for path, deviation in self.deviations.items():
             unit = "" if self.units[path] == "1" else f" {self.units[path]}"
             lines.append(f"{path:<{width}}  {deviation:.3g}{unit} remains (rms)")
+        if self.is_interrupted:
+            return "\n".join(
+                [*lines, f"{counted(self.runs, 'run')}, interrupted: no standard error is known"]
+            )
         lines += [f"doubt: {text}" for text in self.doubts]
         if self.differences:
             lines.append(f"derivatives are differences of runs: {self.differences}")

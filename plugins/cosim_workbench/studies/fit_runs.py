@@ -70,7 +70,10 @@ class FitRuns(Protocol):
         """Receive the measured signals, and their times (s)."""
 
     def run(self, values: Mapping[str, Vector], count: int) -> tuple[NDArray[np.float64], list[str]]:
-        """Signals at the measured times, shape (runs, signals, times), NaN of runs that failed, and why."""
+        """Signals at the measured times, shape (runs, signals, times), NaN of runs that failed, and why.
+
+        Ctrl-C has those of the runs that have ended as its `result`.
+        """
 
     def differentiate(self, values: Mapping[str, float]) -> Sensitivities | None:
         """A run with its derivatives by these variables; None if there are none."""
@@ -128,7 +131,19 @@ class ModelFitRuns:
 
     def run(self, values: Mapping[str, Vector], count: int) -> tuple[NDArray[np.float64], list[str]]:
         """Make all runs in one ensemble."""
-        outcome = self._ensemble.run(values)
+        try:
+            outcome = self._ensemble.run(values)
+        except KeyboardInterrupt as interrupt:
+            ended = getattr(interrupt, "result", None)
+            interrupt.result = None if ended is None else self._measured(ended)  # type: ignore[attr-defined]
+            raise
+        reasons = [""] * count
+        for failed in outcome.failures:
+            reasons[failed.run] = failed.reason
+        return self._measured(outcome), reasons
+
+    def _measured(self, outcome: Any) -> NDArray[np.float64]:
+        """The signals of an ensemble at the measured times, NaN of runs that have not ended."""
         series = np.stack([outcome[path] for path in self._signals], axis=1)
         if self._is_even:
             step = outcome.time[1] - outcome.time[0]
@@ -136,11 +151,8 @@ class ModelFitRuns:
             signals = series[:, :, np.minimum(at, len(outcome.time) - 1)]
         else:
             signals = np.stack([interpolated(outcome.time, each, self._times) for each in series])
-        reasons = [""] * count
-        for failed in outcome.failures:
-            reasons[failed.run] = failed.reason
         signals[~outcome.is_done] = np.nan
-        return signals, reasons
+        return signals
 
     def differentiate(self, values: Mapping[str, float]) -> Sensitivities | None:
         """Tangents go along the run; where a model or a run has none, that holds for all further runs."""
@@ -242,7 +254,11 @@ class SubjectFitRuns:
             reasons[run] = reason
 
         with self.kept() as pool:
-            run_in_chunks(Job(self._runner, pool), count, given, take, fail, lambda: True, 1)
+            try:
+                run_in_chunks(Job(self._runner, pool), count, given, take, fail, lambda: True, 1)
+            except KeyboardInterrupt as interrupt:
+                interrupt.result = outputs  # type: ignore[attr-defined]
+                raise
         return outputs, reasons
 
     def differentiate(self, values: Mapping[str, float]) -> None:

@@ -208,7 +208,7 @@ class _Search:
             + np.clip(shares[:, :points_left], 0.0, 1.0) * (self._high - self._low)[:, None]
         )
         count = points.shape[1]
-        values = np.full(count, np.inf)
+        values = np.full(count, np.nan)  # where no run has ended
         columns = dict(zip(self._owner.bounds, points, strict=True))
 
         def keep(numbers: NDArray[np.int64], table_columns: dict[str, Any], files: dict[int, str]) -> None:
@@ -223,11 +223,16 @@ class _Search:
                 if status != "failed" and np.isfinite(value):
                     values[number] = self._owner.sign * value
                 else:
+                    values[number] = np.inf
                     self.reason = str(reason) or "the objective is not a finite number"
 
-        self._runs.run(columns, count, self._pool, lambda *counts: None, keep)
-        self._points += list(points.T)
-        self._values += values.tolist()
+        try:
+            self._runs.run(columns, count, self._pool, lambda *counts: None, keep)
+        finally:  # after Ctrl-C, too
+            has_run = ~np.isnan(values)
+            self._points += list(points.T[has_run])
+            self._values += values[has_run].tolist()
+        values[~has_run] = np.inf
         if self._progress is not None:
             self._progress(len(self._values), self._most, int(np.isinf(self._values).sum()))
         if count < shares.shape[1]:

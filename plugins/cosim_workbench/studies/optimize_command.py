@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import check_folder, save_somewhere
+from cosim.kit import check_folder, save_somewhere, uninterrupted
 from cosim_workbench.progress import compile_notice
 from cosim_workbench.studies.optimization import Optimization
+from cosim_workbench.studies.optimum import Optimum
 from cosim_workbench.studies.studied import studied
 from cosim_workbench.studies.study_progress import study_progress
 from cosim_workbench.typed_settings import (
@@ -99,7 +100,19 @@ class OptimizeCommand(cosim.Command):
                 **{key: value for key, value in settings.items() if is_model or key == "threads"},
             )
             progress: Any = stack.enter_context(nullcontext() if arguments.quiet else study_progress())
-            optimum = search.run(arguments.runs, progress, arguments.local)
+            try:
+                optimum = search.run(arguments.runs, progress, arguments.local)
+            except KeyboardInterrupt as interrupt:
+                stack.close()
+                if (best := getattr(interrupt, "result", None)) is not None:
+                    with uninterrupted():
+                        self._write(best, arguments)
+                raise
+        self._write(optimum, arguments)
+        return 0
+
+    def _write(self, optimum: Optimum, arguments: argparse.Namespace) -> None:
+        """Report and print an optimum, or the best point so far, and write the table of all points."""
         self.report(parameters=optimum.values, objective=optimum.objective, best=optimum.best)
         self.report(units=optimum.units, runs=len(optimum.points), failed=optimum.failed)
         self.report(message=optimum.message, no_gradient=optimum.no_gradient)
@@ -113,4 +126,3 @@ class OptimizeCommand(cosim.Command):
                 print(optimum)
         if arguments.output is not None and not arguments.quiet:
             print(f"all points → {arguments.output}")
-        return 0
