@@ -20,6 +20,7 @@ import memory_folder
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from cosim_export.native.compilers import OwnCompiler, ZigCompiler, available_compilers, own_platform
 from cosim_fmi.archive import private_folder, remove_folder
 from cosim_lowering import optimizer
 
@@ -186,6 +187,32 @@ def native_code_is_made_soon(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if how_many.FACTOR == 1 and request.path.stem not in OPTIMIZED:
             patch.setattr(optimizer, "LEVEL", 0)
+        yield
+
+
+WITH_ZIG = {
+    "test_native_choices",
+    "test_native_exports",
+    "test_native_platforms",
+    "test_old_systems",
+    "test_robot_fmu",
+    "test_wine",
+    "test_zig_libraries",
+}
+"""Files whose libraries zig makes in a short run too, as users get them who have it."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_compiler_makes_libraries(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The machine's own takes a twentieth of the second that zig takes, which exports prefer."""
+    has_own = any(
+        own_platform() in compiler.platforms()
+        for compiler in available_compilers()
+        if isinstance(compiler, OwnCompiler)
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        if how_many.FACTOR == 1 and has_own and request.path.stem not in WITH_ZIG:
+            patch.setattr(ZigCompiler, "platforms", lambda _: [])
         yield
 
 

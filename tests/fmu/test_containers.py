@@ -516,7 +516,9 @@ print(json.dumps([fmu.getReal([int(sys.argv[2])]), str(folder) in cosim.__file__
 """
 
 
+@pytest.mark.thorough
 def test_it_runs_on_the_packages_that_it_carries(tmp_path: Path) -> None:
+    """They are packed as for one model, which `test_export_processes` has in a short run too."""
     path = write_loop(tmp_path)
     fmu = exported(path)
     variables = fmpy.read_model_description(str(fmu)).modelVariables

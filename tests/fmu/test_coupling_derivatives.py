@@ -78,7 +78,8 @@ def check(
     for direction in (weights, *alone):
         wanted = differences(make, starts, direction, names, until)
         found = along(result, direction, names)
-        assert np.abs(found - wanted).max() < close * max(1.0, np.abs(wanted).max()), direction
+        sizes = np.maximum(1.0, np.abs(wanted).max(axis=1))  # of each signal, whatever its unit
+        assert (np.abs(found - wanted).max(axis=1) / sizes).max() < close, direction
     return result
 
 

@@ -26,7 +26,6 @@ from test_systems_in_the_loop import CROSSED, LAW_WIRES, METHOD, Fragile, model
 
 import cosim
 from cosim.cli import main
-from cosim_export.native.compilers import ZigCompiler
 from cosim_export.native.native_exporter import NativeFmuOptions
 from cosim_export.native.native_sources import SHELL
 from cosim_fmu import CoSimulation, SystemParticipant
@@ -58,14 +57,6 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
     "interface_newton": {},
     "waveform_iteration": {},
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def own_compiler() -> Iterator[None]:
-    """Commands take the machine's compiler, too: zig, which they prefer, takes a second for each library."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ZigCompiler, "platforms", lambda _: [])
-        yield
 
 
 class Through(cosim.Component):

@@ -234,7 +234,13 @@ def test_a_crash_in_threads_is_one_failed_point(make_fmu: MakeFmu, tmp_path: Pat
     ("macros", "more", "parameter", "why"),
     [
         (("RESETS", "SHARES"), {}, "", "runs in one process disturb each other: their values differ"),
-        (("RESETS",), ONCE, "", "device can be instantiated only once in a process"),
+        pytest.param(
+            ("RESETS",),
+            ONCE,
+            "",
+            "device can be instantiated only once in a process",
+            marks=pytest.mark.thorough,
+        ),
         pytest.param(
             ("RESETS",),
             {},
@@ -259,6 +265,7 @@ def test_what_cannot_share_a_process_goes_through_processes(
     make_fmu: MakeFmu,
     tmp_path: Path,
 ) -> None:
+    """A short run has the reason that runs alone show; each reason starts processes of its own."""
     make_fmu("heavy", macros=macros, **more)
     scenario = ONE.replace("[master]", f"[participants.device.parameters]\n{parameter}\n[master]")
     (tmp_path / "one.toml").write_text(scenario, "utf-8")

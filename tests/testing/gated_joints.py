@@ -5,29 +5,11 @@ import math
 from gates import gated_cases
 from toy_constraints import Cam, Unheld
 from toy_elements import looked_at_by_an_fmu
-from toy_joints import Arm
+from toy_joints import Arm, swung, turned
 
 import cosim
 from cosim_mechanics import Constraint, body
 from cosim_mechanics.testing import ConstraintContract, JointContract
-
-
-def turned(q, radius, X_FM, H_FM):
-    """What `Arm` writes."""
-    c, s = math.cos(q[0]), math.sin(q[0])
-    for i in range(12):
-        X_FM[i] = 0.0
-    X_FM[0] = X_FM[4] = c
-    X_FM[1] = -s
-    X_FM[3] = s
-    X_FM[8] = 1.0
-    X_FM[9] = radius * c
-    X_FM[10] = radius * s
-    for i in range(6):
-        H_FM[i] = 0.0
-    H_FM[2] = 1.0
-    H_FM[3] = -radius * s
-    H_FM[4] = radius * c
 
 
 class Mirrored(Arm):
@@ -54,11 +36,7 @@ class Promising(Arm):
 
     @cosim.kernel
     def rates(q, u, x, q_dot, HDotU_FM):
-        q_dot[0] = u[0]
-        for i in range(6):
-            HDotU_FM[i] = 0.0
-        HDotU_FM[3] = -x * math.cos(q[0]) * u[0] * u[0]
-        HDotU_FM[4] = -x * math.sin(q[0]) * u[0] * u[0]
+        swung(q, u, x, q_dot, HDotU_FM)
 
 
 class Slipping(Arm):

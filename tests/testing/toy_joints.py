@@ -7,6 +7,33 @@ import cosim_mechanics
 from cosim_mechanics.testing import JointContract
 
 
+def turned(q, radius, X_FM, H_FM):
+    """The pose of an `Arm`, and its map."""
+    c, s = math.cos(q[0]), math.sin(q[0])
+    for i in range(12):
+        X_FM[i] = 0.0
+    X_FM[0] = X_FM[4] = c
+    X_FM[1] = -s
+    X_FM[3] = s
+    X_FM[8] = 1.0
+    X_FM[9] = radius * c
+    X_FM[10] = radius * s
+    for i in range(6):
+        H_FM[i] = 0.0
+    H_FM[2] = 1.0
+    H_FM[3] = -radius * s
+    H_FM[4] = radius * c
+
+
+def swung(q, u, radius, q_dot, HDotU_FM):
+    """The rates of an `Arm`, and its velocity terms."""
+    q_dot[0] = u[0]
+    for i in range(6):
+        HDotU_FM[i] = 0.0
+    HDotU_FM[3] = -radius * math.cos(q[0]) * u[0] * u[0]
+    HDotU_FM[4] = -radius * math.sin(q[0]) * u[0] * u[0]
+
+
 class Arm(cosim_mechanics.Joint):
     """Rotation about z of F, with M at the end of an arm. Law: p_FM = r (cos q, sin q, 0)."""
 
@@ -16,28 +43,11 @@ class Arm(cosim_mechanics.Joint):
 
     @cosim.kernel
     def across(q, radius, X_FM, H_FM):
-        c, s = math.cos(q[0]), math.sin(q[0])
-        for i in range(12):
-            X_FM[i] = 0.0
-        X_FM[0] = X_FM[4] = c
-        X_FM[1] = -s
-        X_FM[3] = s
-        X_FM[8] = 1.0
-        X_FM[9] = radius * c
-        X_FM[10] = radius * s
-        for i in range(6):
-            H_FM[i] = 0.0
-        H_FM[2] = 1.0
-        H_FM[3] = -radius * s
-        H_FM[4] = radius * c
+        turned(q, radius, X_FM, H_FM)
 
     @cosim.kernel
     def rates(q, u, radius, q_dot, HDotU_FM):
-        q_dot[0] = u[0]
-        for i in range(6):
-            HDotU_FM[i] = 0.0
-        HDotU_FM[3] = -radius * math.cos(q[0]) * u[0] * u[0]
-        HDotU_FM[4] = -radius * math.sin(q[0]) * u[0] * u[0]
+        swung(q, u, radius, q_dot, HDotU_FM)
 
 
 class Silent(Arm):
@@ -56,20 +66,8 @@ class Mirrored(Arm):
 
     @cosim.kernel
     def across(q, radius, X_FM, H_FM):
-        c, s = math.cos(q[0]), math.sin(q[0])
-        for i in range(12):
-            X_FM[i] = 0.0
-        X_FM[0] = X_FM[4] = c
-        X_FM[1] = -s
-        X_FM[3] = s
+        turned(q, radius, X_FM, H_FM)
         X_FM[8] = -1.0
-        X_FM[9] = radius * c
-        X_FM[10] = radius * s
-        for i in range(6):
-            H_FM[i] = 0.0
-        H_FM[2] = 1.0
-        H_FM[3] = -radius * s
-        H_FM[4] = radius * c
 
 
 class Promising(Arm):
@@ -83,20 +81,7 @@ class Slipping(Arm):
 
     @cosim.kernel
     def across(q, radius, X_FM, H_FM):
-        c, s = math.cos(q[0]), math.sin(q[0])
-        for i in range(12):
-            X_FM[i] = 0.0
-        X_FM[0] = X_FM[4] = c
-        X_FM[1] = -s
-        X_FM[3] = s
-        X_FM[8] = 1.0
-        X_FM[9] = radius * c
-        X_FM[10] = radius * s
-        for i in range(6):
-            H_FM[i] = 0.0
-        H_FM[2] = 1.0
-        H_FM[3] = -radius * s
-        H_FM[4] = radius * c
+        turned(q, radius, X_FM, H_FM)
         H_FM[5] = 0.1
 
 
@@ -105,11 +90,7 @@ class Lagging(Arm):
 
     @cosim.kernel
     def rates(q, u, radius, q_dot, HDotU_FM):
-        q_dot[0] = u[0]
-        for i in range(6):
-            HDotU_FM[i] = 0.0
-        HDotU_FM[3] = -0.5 * radius * math.cos(q[0]) * u[0] * u[0]
-        HDotU_FM[4] = -0.5 * radius * math.sin(q[0]) * u[0] * u[0]
+        swung(q, u, 0.5 * radius, q_dot, HDotU_FM)
 
 
 class Wearing(Arm):
@@ -130,21 +111,8 @@ class Overflowing(Arm):
         number = 1
         for _ in range(80):
             number = number * 7 + 1
-        c, s = math.cos(q[0]), math.sin(q[0])
-        for i in range(12):
-            X_FM[i] = 0.0
-        X_FM[0] = X_FM[4] = c
-        X_FM[1] = -s
-        X_FM[3] = s
-        X_FM[8] = 1.0
-        X_FM[9] = radius * c
-        X_FM[10] = radius * s
+        turned(q, radius, X_FM, H_FM)
         X_FM[11] = 1e-3 * (number % 1000)
-        for i in range(6):
-            H_FM[i] = 0.0
-        H_FM[2] = 1.0
-        H_FM[3] = -radius * s
-        H_FM[4] = radius * c
 
 
 class RightCase(JointContract):

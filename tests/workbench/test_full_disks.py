@@ -7,6 +7,8 @@ import stat
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -23,7 +25,7 @@ SIGNAL, RANGE = "car_joint.q[0]", "suspension.stiffness=10000..30000"
 LIMITED = """
 import resource, sys
 from cosim.cli import main
-resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -36,19 +38,41 @@ sys.exit(main(sys.argv[1:]))
         (["run", "quarter_car/quarter_car.toml"], "out.csv"),
     ],
 )
-def test_a_file_larger_than_the_disk(words: list[str], file: str, tmp_path: Path) -> None:
-    command, model = words
-    (tmp_path / "tmp").mkdir()
+def test_a_file_larger_than_the_disk(
+    words: list[str],
+    file: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    command, model = words[0], str(EXAMPLES / words[1])
+    for name in ("tmp", "first"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    monkeypatch.chdir(tmp_path)
+    assert main([command, model, "-o", f"first/{file}"]) == 0  # what is compiled is kept where there is room
+    assert (tmp_path / "first" / file).stat().st_size > 1000
     (tmp_path / file).write_text("# former\n")
-    environment = {**os.environ, "TMPDIR": str(tmp_path / "tmp"), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", LIMITED, command, str(EXAMPLES / model), "-o", file],
-        cwd=tmp_path, capture_output=True, text=True, env=environment,
-    )  # fmt: skip
-    assert done.returncode == 1 and f"{file}: cannot be written: File too large" in done.stderr, done.stderr
+    capsys.readouterr()
+    with files_of_at_most(1000):
+        assert main([command, model, "-o", file]) == 1
+    assert f"{file}: cannot be written: File too large" in capsys.readouterr().err
     assert (tmp_path / file).read_text() == "# former\n"
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([file, "tmp"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([file, "first", "tmp"])
     assert not list((tmp_path / "tmp").iterdir())
+
+
+@contextmanager
+def files_of_at_most(size: int) -> Iterator[None]:
+    """No file that this process writes becomes larger."""
+    import resource  # of POSIX
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize("former", [None, b"", b"former"])
@@ -85,9 +109,8 @@ def _umask() -> int:
 @pytest.mark.parametrize("words", [["model", "thing"], ["scenario", "thing"], ["--stubs"]])
 def test_a_new_file_that_finds_no_room_is_named(words: list[str], tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    limited = LIMITED.replace("1000", "0")
     done = subprocess.run(
-        [sys.executable, "-P", "-c", limited, "new", *words],
+        [sys.executable, "-P", "-c", LIMITED, "new", *words],
         cwd=tmp_path, capture_output=True, text=True, env=environment,
     )  # fmt: skip
     folder = "typings" if words == ["--stubs"] else "thing"
