@@ -23,8 +23,8 @@ def note_touch(run: Run, i: int, t: float, value: float, rate: float, bend: floa
     """Record that witness `i` turns close to a time, if it turns closer to zero than its values are exact.
 
     Its value and its rate there are given, and how fast the rate changes. Its error is what errors of the
-    accuracy in the states and in the time change in it. A held witness does not count, nor one that turns back
-    to zero: it has not come from the side on which the step began.
+    accuracy in the states and in the time change in it. A held witness does not count, nor one that turns
+    back to zero: it has not come from the side on which the step began.
     """
     if run.output.logging != LOG_TAPE or run.probes[i].direction == 0:
         return
