@@ -91,12 +91,17 @@ def move_time(run, carrier, handler):
 
 def compute_event_dots(run, carrier, handler):
     """Compute into ``event_dots`` how the time of an event moves; False if it does not, or is not known."""
-    if handler.cause == SCHEDULED:
-        compute_scheduled_dots(run, carrier, handler)
-        return True
+    if not has_own_time(handler):
+        return False
     if handler.cause == TRIGGERED:
         return compute_crossing_dots(run, carrier, handler)
-    return False
+    compute_scheduled_dots(run, carrier, handler)
+    return True
+
+
+def has_own_time(handler):
+    """Whether the events of a handler have a time that may move: scheduled and triggered ones."""
+    return handler.cause == SCHEDULED or handler.cause == TRIGGERED
 
 
 def compute_scheduled_dots(run, carrier, handler):

@@ -161,7 +161,7 @@ class CarriedTangents:
         """Have the State, at which all of the tape has been read, take the tangents along."""
         state.carried = pack(state, self.by, self._arrays)
 
-    def take(self, is_last: bool) -> Reals:
+    def read_tape(self, is_last: bool) -> Reals:
         """Read what the tape has; the events and findings on it, which stay in no buffer."""
         step = self._step
         used = int(step.arrays.output.log_used)
