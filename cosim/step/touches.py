@@ -14,7 +14,7 @@ from cosim.step.search_points import LEFT, RIGHT, Points, rates_at, time_at, val
 from cosim.step.tape import log_mark
 from cosim.step.zeros import MOVED_BY, measure_rounding, rounding
 
-CLOSE = 0.05  # of its values at the ends of a step: a turn of a witness further from zero is no touch
+CLOSE = 0.05  # of its values at the ends of a step: only a turn closer to zero counts as a touch
 SLOWED = 0.05  # of the change of its rate in a part: so slow at its end, it turns there
 AROUND = 2.0  # times as long before its turn as it stays closer than the accuracy, a witness may cross
 
