@@ -19,7 +19,7 @@ from cosim.walker import Walked, WalkedDots, call_redo_tangent, walk_tangents
 from cosim_compiler.array_groups import Table, address_reader
 from cosim_compiler.record import Record, rows_of, width_of
 
-GRAZES, CHANGES_ORDER, IS_PYTHON, IS_CONDITION, HAS_PERIOD = range(1, 6)
+GRAZES, CHANGES_ORDER, IS_PYTHON, IS_CONDITION, HAS_PERIOD, IS_AT_JUMP = range(1, 7)
 """Why there are no tangents any more: of a handler."""
 JUMPS, WAS_CHANGED, FAILED, IS_HELD, BLOCK_FAILED, JUMPS_MEET, LOOKS_AHEAD, MEETS_EXCHANGE, TAPE_IS_FULL = (
     range(7, 16)
@@ -53,6 +53,9 @@ class CarryNotes(Record):
     missed: float  # by what part of itself the tangent of the flow misses derivatives; 0: it is the flow
     error: float  # by what part of themselves derivatives may be off, since it has missed some
     error_time: float  # s, when it did so first
+    touched: float  # 1 + the number of a witness that touches zero in the step that follows; 0: none does
+    touched_time: float  # s
+    touched_since: float  # s, from when on it may cross
     lost: float  # 0, or why there are no tangents any more
     lost_time: float  # s
     lost_subject: float

@@ -8,6 +8,7 @@ from cosim.derivatives.carrier import (
     CHANGES_ORDER,
     GRAZES,
     HAS_PERIOD,
+    IS_AT_JUMP,
     IS_CONDITION,
     IS_HELD,
     IS_PYTHON,
@@ -139,6 +140,25 @@ def compute_crossing_dots(run, carrier, handler):
     return True
 
 
+def refuse_touch(run, carrier):
+    """Give the tangents up if a witness that varies, and calls a handler, has touched zero in a step."""
+    notes = carrier.notes
+    witness = int(notes.touched) - 1
+    notes.touched = 0.0
+    if witness < 0 or notes.lost != 0.0 or notes.touched_since > notes.time:
+        return
+    realize_tangents(run, carrier, IS_REPORT)
+    place = run.probes[witness].value
+    speed = part_of(carrier.c_dots, 0, carrier.c)[place]
+    varies = False
+    for i in range(1, carrier.directions):
+        change = part_of(carrier.c_dots, i, carrier.c)[place]
+        varies = varies or change != speed * carrier.time_dots[i]
+    for handler in run.handlers:
+        if varies and handler.cause == TRIGGERED and handler.flag == witness:
+            lose(carrier, min(notes.touched_time, notes.time), GRAZES, handler.number)
+
+
 def has_jumped(value, speed):
     """Whether a witness is too far from zero to have come there: something at this instant made it jump."""
     return abs(value) > JUMPED * max(1.0, abs(speed))
@@ -194,7 +214,11 @@ def follow_handler(run, carrier, handler):
         return
     for i in range(1, carrier.directions):
         load_results(run, carrier, handler, i)
+        was_lost = carrier.notes.lost
         walk_present(run, carrier, i, handler.block, handler.block + 1)
+        if was_lost == 0.0 and carrier.notes.lost != 0.0:  # the run has called it: its tangent alone raises
+            carrier.notes.lost = float(IS_AT_JUMP)
+            carrier.notes.lost_subject = float(handler.number)
     for result in run.results_of(handler):
         place = number_of_variable(run, result.array, result.offset)
         for m in range(result.size):

@@ -13,7 +13,7 @@ fixed time a tangent is Y - f time_dot.
 from __future__ import annotations
 
 from cosim.derivatives.carrier import carrier_at
-from cosim.derivatives.tangent_events import follow_phase
+from cosim.derivatives.tangent_events import follow_phase, refuse_touch
 from cosim.derivatives.tangent_holds import follow_release
 from cosim.derivatives.tangent_memory import follow_memory, has_room
 from cosim.derivatives.tangent_rows import write_rows
@@ -67,8 +67,13 @@ def follow_record(run, carrier, at, used):
         carrier.notes.rows_used -= float((carrier.directions - 1) * run.chosen.values)
     elif carrier.notes.lost != 0.0:
         pass
+    elif kind == log.TOUCHED:
+        carrier.notes.touched = 1.0 + mark.detail
+        carrier.notes.touched_time = mark.time
+        carrier.notes.touched_since = mark.time - mark.smoothness
     elif kind == log.STEP_TAKEN:
         follow_step(run, carrier, at)
+        refuse_touch(run, carrier)
     elif kind == log.PHASE_BEGUN:
         end = end_of_phase(run, following, used)
         if end > following:

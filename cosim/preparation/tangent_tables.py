@@ -60,6 +60,7 @@ OF_HANDLERS = {
     carrier.IS_PYTHON: "a handler in plain Python",
     carrier.IS_CONDITION: "a condition says when, not how fast: make it a number",
     carrier.HAS_PERIOD: "its times follow from a parameter: not there yet",
+    carrier.IS_AT_JUMP: "it rounds values or decides by them exactly where that jumps: one-sided",
 }
 OF_STATES = {
     carrier.JUMPS: "its derivative jumps where no event is: make a witness of it",

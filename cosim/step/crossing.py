@@ -35,6 +35,7 @@ from cosim.step.search_points import (
     time_at,
     values_at,
 )
+from cosim.step.touches import note_touch, note_touches
 from cosim.step.witness_values import above, falling_triggers, level, rising_triggers, walk_watched
 from cosim.step.zeros import guards_above, guards_below
 
@@ -153,7 +154,7 @@ def search_extremum(run: Run, i: int, turn: int, difference: float, shortest: fl
     r_right = rates_at(points, RIGHT)[i]
     for n in range(EXTREMUM_STEPS):
         if not right - left > shortest or r_left == r_right:
-            return False
+            break
         step = right - left
         # the cubic through both ends, x from 0 to 1 over the step: v_left + slope x + bend x^2 + change x^3
         slope = step * r_left
@@ -163,17 +164,18 @@ def search_extremum(run: Run, i: int, turn: int, difference: float, shortest: fl
             # a convex function cannot reach below where the tangents at its two ends meet
             meet = (v_right - v_left + r_left * left - r_right * right) / (r_left - r_right)
             if turn * (v_left + r_left * (meet - left)) > 0.0:
-                return False
+                break
         share = turn_of_cubic(slope, bend, change, turn) if n % 3 < 2 else 0.5
         middle = left + share * step
         if not left < middle < right:
-            return False
+            break
         evaluate_with_rates(run, middle, difference, MIDDLE)
         v = values_at(points, MIDDLE)[i]
         r = rates_at(points, MIDDLE)[i]
         if v != v or r != r:
             return False
         if turn * v <= 0.0:
+            note_touch(run, i, middle, v, r, (r_right - r_left) / step)
             return True
         if turn * r < 0.0:
             left = middle
@@ -183,6 +185,12 @@ def search_extremum(run: Run, i: int, turn: int, difference: float, shortest: fl
             right = middle
             v_right = v
             r_right = r
+    if right > left:
+        bend = (r_right - r_left) / (right - left)
+        if abs(v_left) < abs(v_right):
+            note_touch(run, i, left, v_left, r_left, bend)
+        else:
+            note_touch(run, i, right, v_right, r_right, bend)
     return False
 
 
@@ -409,6 +417,7 @@ def crosses_in_part(run: Run, window: float, difference: float, is_fine: bool) -
             copy_point(points, MIDDLE, FIRST_STACKED + depth)
             continue
         store_hidden_speeds(points)
+        note_touches(run, points)
         guess = first_guess(run, points)
         if guess == guess:
             narrow(run, window)

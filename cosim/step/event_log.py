@@ -62,6 +62,7 @@ OVERWRITTEN = -12  # of two handlers: later number * count of handlers + earlier
 GREW_BACK = -13  # of a state, by its index
 STEP_TAKEN, ROW_WRITTEN, PHASE_BEGUN, MEMORY_UPDATED, ASSEMBLED = -100, -101, -102, -103, -104
 ROW_DROPPED = -105  # the next row replaces the last one
+TOUCHED = -106  # a witness, in the step that follows
 """Kinds of records on a tape, see `cosim.step.tape`."""
 DRAIN_LOG, DRAIN_ROWS = -1, -2
 """Arguments of the callback into Python that empties the buffer of events, or that of rows."""

@@ -34,13 +34,13 @@ class LoggedStep(Record):
 
 
 class LoggedMark(Record):
-    """A record of a row, of a phase of handlers, of an update of memory, or of an assembly."""
+    """A record of a row, of a phase of handlers, of an update of memory, of an assembly, or of a touch."""
 
     length: float
     time: float  # s
-    kind: float  # ROW_WRITTEN, ROW_DROPPED, PHASE_BEGUN, MEMORY_UPDATED, ASSEMBLED
-    detail: float  # whether a row lies inside the step before; the cause of handlers; the side of an update
-    smoothness: float  # of what goes into histories, see `remember`
+    kind: float  # ROW_WRITTEN, ROW_DROPPED, PHASE_BEGUN, MEMORY_UPDATED, ASSEMBLED, TOUCHED
+    detail: float  # whether a row lies inside the step before; the cause of handlers; the side; the witness
+    smoothness: float  # of what goes into histories, see `remember`; how long before a touch, s, it may cross
 
 
 class StepNumbers(NamedTuple):

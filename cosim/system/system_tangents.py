@@ -58,8 +58,8 @@ def block_tangent(block: Block) -> Any:
     return function_tangent(kernel_of(block))
 
 
-def function_tangent(function: Any, with_histories: bool = False) -> Any:
-    """The tangent of a kernel function with the signature of a block.
+def function_tangent(function: Any, with_histories: bool = False, refuses_jumps: bool = False) -> Any:
+    """The tangent of a kernel function with the signature of a block; see `tangent_function`.
 
     Raises
     ------
@@ -70,7 +70,10 @@ def function_tangent(function: Any, with_histories: bool = False) -> Any:
 
     try:
         tangent, signature = tangent_function(
-            function, BLOCK_SIGNATURE, unread=NONE if with_histories else HISTORIES
+            function,
+            BLOCK_SIGNATURE,
+            unread=NONE if with_histories else HISTORIES,
+            refuses_jumps=refuses_jumps,
         )
     except ContractError as fault:
         raise NoTangentError(str(fault)) from fault
@@ -138,7 +141,8 @@ class SystemTangents:
         is_block = row not in self._corrections
         if is_block and is_constant(self.block_of(row)):
             return leave_constant
-        return function_tangent(self.function_of(row), is_block and self.with_histories)
+        is_handler = row in self._system.handler_blocks.values()
+        return function_tangent(self.function_of(row), is_block and self.with_histories, is_handler)
 
     @property
     def _corrections(self) -> range:

@@ -11,7 +11,7 @@ from how_many import many
 from language_tools import compiled, compiled_together
 from tangents_run import differences, slope_differences, value_differences
 
-from cosim_compiler.code import BY_C
+from cosim_compiler.code import BY_C, BY_LLVM
 from cosim_compiler.derivatives.own_tangents import digamma, tangent_of
 from cosim_compiler.derivatives.tangents import NoTangentError, derivative_notes, tangent_function
 from cosim_compiler.language.types import REAL, View
@@ -254,3 +254,38 @@ def test_places_where_a_tangent_does_not_say_all_are_listed() -> None:
         (5, "abs() has a kink"),
         (7, "`//` jumps"),
     ]
+
+
+def decides(x: float, out: Any) -> float:
+    n = 0
+    while n < x:
+        n += 1
+        if n > 5:
+            break
+    else:
+        n += 10
+    out[0] = math.floor(x) + (2.0 if x > 1.5 else 3.0) + x // 0.75
+    return 1.0 * n
+
+
+@pytest.mark.parametrize("coder", [None, BY_LLVM, BY_C], ids=["plain", "llvm", "c"])
+def test_a_tangent_that_refuses_jumps(coder: Any) -> None:
+    """It raises where x is whole, 1.5, or a multiple of 0.75, if x varies; elsewhere it is as any other."""
+    tangents = []
+    for refuses_jumps in (False, True):
+        tangent, signature = tangent_function(decides, "fF>f", refuses_jumps=refuses_jumps)
+        assert signature == "fFfFF>f"
+        tangents.append(tangent if coder is None else compiled(tangent, signature, coder))
+    for x in (0.1, 0.75, 1.0, 1.2, 1.5, 2.0, 2.0 - 2e-16, 2.5, 3.0):
+        jumps = x in (0.75, 1.5) or abs(x - round(x)) < 1e-12
+        for rate in (0.0, 1.0):
+            found = []
+            for tangent in tangents:
+                out, dots = np.zeros(1), np.full(2, 7.0)
+                if tangent is tangents[1] and jumps and rate != 0.0:
+                    with pytest.raises(ValueError, match="vary|varies|move apart"):
+                        tangent(x, out, rate, dots[:1], dots[1:])
+                    continue
+                value = tangent(x, out, rate, dots[:1], dots[1:])
+                found.append((value, out[0], *dots))
+            assert len(set(found)) == 1

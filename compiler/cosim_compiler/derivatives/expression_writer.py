@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from cosim_compiler.derivatives import operator_rates
+from cosim_compiler.derivatives import operator_rates, rates
 from cosim_compiler.derivatives.notes import NoTangentError, Note
 from cosim_compiler.derivatives.own_tangents import FOLLOWED_AS, WITH_VALUES, own_tangent
 from cosim_compiler.derivatives.pure_text import PureText
@@ -24,9 +24,17 @@ from cosim_compiler.derivatives.tangent_values import (
 )
 from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.typed_form import Expression, Function, Statement, is_pure, walk
-from cosim_compiler.language.types import NOTHING, REAL, Number, RecordRows, Tuple, Type, View
+from cosim_compiler.language.types import NOTHING, REAL, WHOLE, Number, RecordRows, Tuple, Type, View
 
 KINKED = {"fabs": "abs()", "min": "min()", "max": "max()", "copysign": "copysign()"}
+REFUSED_ROUNDING = {
+    "floor": rates.refuse_jump,
+    "ceil": rates.refuse_jump,
+    "trunc": rates.refuse_jump_beside_zero,
+    "rint": rates.refuse_jump_at_half,
+    "fmod": rates.refuse_jump_of_quotient,
+}
+"""What raises where a function jumps."""
 RESERVED = frozenset(dir(builtins)) | {"math", "rows_of", "as_table", "zeros"}
 
 
@@ -155,7 +163,31 @@ class ExpressionWriter:
 
     def is_plain(self, node: Expression) -> bool:
         """Whether an expression whose tangent does not count is written as it stands."""
+        return self.is_same_at_points(node) and not any(map(self._is_refused, walk(node)))
+
+    def is_same_at_points(self, node: Expression) -> bool:
+        """Whether an expression is pure and counts at single points as it does beside them."""
         return is_pure(node) and not any(map(self._is_equality, walk(node)))
+
+    def _is_refused(self, node: Any) -> bool:
+        """Whether the tangent raises where an expression jumps."""
+        jumps = (
+            (isinstance(node, form.Compare) and node.left.type is REAL)
+            or _is_rounding(node)
+            or (isinstance(node, form.Mathematics) and node.name in REFUSED_ROUNDING)
+            or (isinstance(node, form.Binary) and node.type is REAL and node.operator in ("//", "%"))
+        )
+        return bool(self.writer.refuses_jumps and jumps and self._may_vary(node))
+
+    def _refuse_jumps(self, rule: Any, *operands: tuple[str, Tangents]) -> None:
+        """Write what raises where an operation on these values jumps, unless none of them varies."""
+        if not self.writer.refuses_jumps or not any(varies(tangents) for _, tangents in operands):
+            return
+        name = self.writer.names.name(rule, rule.__name__)
+        values = [text for text, _ in operands]
+        for k in range(self.writer.directions):
+            dots = [tangents[k] if isinstance(tangents, list) else "0.0" for _, tangents in operands]
+            self.emit(f"{name}({', '.join([*values, *dots])})")
 
     def _is_equality(self, node: Any) -> bool:
         """Whether two numbers that vary are compared for being the same: they are at points alone."""
@@ -342,6 +374,9 @@ class ExpressionWriter:
             return f"({left} {node.operator} {right})", NO_TANGENT
         if not self._is_equality(node):
             self.note(f"`{node.operator}` decides by what varies: the tangent is that of the branch taken")
+            if self.writer.refuses_jumps:
+                duals_of = [(self.held(v), self.held_tangents(t)) for v, t in duals_of]
+                self._refuse_jumps(rates.refuse_decision, *duals_of)
             (left, _), (right, _) = duals_of
             return f"({left} {node.operator} {right})", NO_TANGENT
         self.note(
@@ -366,6 +401,9 @@ class ExpressionWriter:
             text, tangents = self.dual(node.operand)
             return self.pure.converted_tuple(self.held(text), node.operand.type, node.type), tangents
         text, tangents = self.dual(node.operand)
+        if _is_rounding(node) and node.type is WHOLE and self.writer.refuses_jumps:
+            text, tangents = self.held(text), self.held_tangents(tangents)
+            self._refuse_jumps(rates.refuse_jump_beside_zero, (text, tangents))
         is_linear = (node.operand.type is REAL and node.type is REAL) or isinstance(node.type, View)
         return self.pure.converted(text, node.operand, node.type), tangents if is_linear else NO_TANGENT
 
@@ -386,6 +424,7 @@ class ExpressionWriter:
             value = self.held(value)
         elif node.operator in ("//", "%"):
             self.note(f"`{node.operator}` jumps: the tangent is that between two jumps")
+            self._refuse_jumps(rates.refuse_jump_of_quotient, (left, lefts), (right, rights))
         return value, operator_rates.of_operator(self, node.operator, value, (left, lefts), (right, rights))
 
     def mathematics(self, node: form.Mathematics) -> tuple[str, Tangents]:
@@ -399,6 +438,8 @@ class ExpressionWriter:
             self.note(f"{KINKED[node.name]} has a kink: there the tangent is the mean of both sides")
         elif node.name == "fmod":
             self.note("fmod() jumps: the tangent is that between two jumps")
+        if node.name in REFUSED_ROUNDING:
+            self._refuse_jumps(REFUSED_ROUNDING[node.name], *pairs)
         return value, operator_rates.of_mathematics(self, node.name, value, pairs)
 
     def call(self, node: form.Call) -> tuple[str, Tangents]:

@@ -157,8 +157,9 @@ class FunctionWriter(ExpressionWriter):
 
     def repeat(self, node: form.While) -> None:
         self.flush()
-        if self.is_plain(node.condition):
-            self.emit(f"while {self.value(node.condition)}:")
+        if self.is_plain(node.condition) or (node.orelse and self.is_same_at_points(node.condition)):
+            self._add_notes(node.condition)
+            self.emit(f"while {self.pure.text(node.condition)}:")
             self.inner(node.body)
             if node.orelse:
                 self.emit("else:")

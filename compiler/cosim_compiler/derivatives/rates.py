@@ -109,6 +109,42 @@ def fmod_rate(x, y, rate, divisor_rate):
     return rate - (x - math.fmod(x, y)) / y * divisor_rate
 
 
+EXACT = 1e-14
+"""Numbers are as good as equal if they differ by this part of themselves."""
+ALIKE = 1e-9
+"""Numbers move alike if their tangents differ by this part of themselves."""
+
+
+def refuse_decision(x, y, x_rate, y_rate):
+    """Raise if a comparison of numbers that are equal, and move apart, decides."""
+    is_equal = abs(x - y) <= EXACT * max(abs(x), abs(y))
+    if is_equal and abs(x_rate - y_rate) > ALIKE * (abs(x_rate) + abs(y_rate)):
+        raise ValueError("two numbers that are equal decide, and move apart")
+
+
+def refuse_jump(x, rate):
+    """Raise if a number that varies is whole, where rounding jumps."""
+    if rate != 0.0 and abs(x - math.floor(x + 0.5)) <= EXACT * max(1.0, abs(x)):
+        raise ValueError("a number that varies is rounded where that jumps")
+
+
+def refuse_jump_beside_zero(x, rate):
+    """Raise as `refuse_jump`; 0 is rounded as the numbers around it."""
+    if abs(x) > 0.5:
+        refuse_jump(x, rate)
+
+
+def refuse_jump_at_half(x, rate):
+    """Raise as `refuse_jump`, where rounding to the nearest whole number jumps."""
+    refuse_jump(x - 0.5, rate)
+
+
+def refuse_jump_of_quotient(x, y, x_rate, y_rate):
+    """Raise as `refuse_jump`, for the quotient of two numbers."""
+    if y != 0.0:
+        refuse_jump(x / y, x_rate - x / y * y_rate)
+
+
 def product(x, y):
     """``x y``, and 0 where one of them is: what does not move adds nothing, even to what is infinite."""
     return 0.0 if x == 0.0 or y == 0.0 else x * y

@@ -23,6 +23,7 @@ def tangent_function(
     directions: int = 1,
     fixed: frozenset[int] = NONE,
     unread: frozenset[int] = NONE,
+    refuses_jumps: bool = False,
 ) -> tuple[Any, str]:
     r"""The tangent of a kernel function along some directions, and its signature.
 
@@ -41,6 +42,9 @@ def tangent_function(
         The arguments that do not vary; they have no tangents.
     unread : frozenset of int
         The arguments that do not vary although there are tangents for them in the signature.
+    refuses_jumps : bool
+        Whether the tangent raises a `ValueError` where a whole number is made of what varies, or decides a
+        branch, exactly where that jumps: there a derivative exists on either side only.
 
     Raises
     ------
@@ -59,7 +63,7 @@ def tangent_function(
     >>> signature, tangent(2.0, out, 1.0, out_dot, rate), float(out_dot[0]), float(rate[0])
     ('fFfFF>f', 6.0, 4.0, 3.0)
     """
-    key = function, signature, directions, fixed, unread
+    key = function, signature, directions, fixed, unread, refuses_jumps
     if key not in _tangents:
         _tangents[key] = _write_tangent(*key)
     return _tangents[key]
@@ -87,6 +91,7 @@ def _write_tangent(
     directions: int,
     fixed: frozenset[int],
     unread: frozenset[int],
+    refuses_jumps: bool,
 ) -> tuple[types.FunctionType, str]:
     """Write the text of a tangent, and make the function; see `tangent_function`."""
     letters, answer = signature.split(">")
@@ -99,7 +104,7 @@ def _write_tangent(
         varying_arguments[i] and i not in unread and name in read
         for i, (name, _) in enumerate(typed.parameters)
     )
-    writer = TangentWriter(program, directions)
+    writer = TangentWriter(program, directions, refuses_jumps)
     name, varies = writer.tangent(typed, varying)
     if isinstance(typed.result, Tuple):
         raise ContractError(

@@ -54,10 +54,12 @@ class TangentWriter:
     program : Program
         Has their typed forms, and what they raise.
     directions : int
+    refuses_jumps : bool, optional
+        Whether tangents raise where a whole number or a decision jumps.
     """
 
-    def __init__(self, program: Program, directions: int) -> None:
-        self.program, self.directions = program, directions
+    def __init__(self, program: Program, directions: int, refuses_jumps: bool = False) -> None:
+        self.program, self.directions, self.refuses_jumps = program, directions, refuses_jumps
         self.names = Names()
         self.texts: dict[str, list[str]] = {}
         self.notes: dict[Note, None] = {}
