@@ -6,6 +6,14 @@ import math
 from typing import ClassVar
 
 import cosim
+from cosim_mechanics.contracts.contact_breakaway import (
+    GROWS,
+    JUMPS,
+    TURNS,
+    grows_slowly,
+    slides_back,
+    slip_acceleration,
+)
 from cosim_mechanics.contracts.contact_law import (
     APART,
     LEAST_DAMPING,
@@ -26,7 +34,6 @@ from cosim_mechanics.contracts.contact_law import (
     sticks_at_touch,
     tangential_part,
 )
-from cosim_mechanics.contracts.contact_turn import slides_back, slip_acceleration
 from cosim_mechanics.contracts.law import Law
 from cosim_mechanics.contracts.surfaces import Surfaces
 from cosim_mechanics.spatial import (
@@ -59,10 +66,11 @@ class Contact(Surfaces):
     v_t.
 
     Surfaces slide when |load| and |pull| are above mu_s f_normal, and stick when |pull| is below mu_d
-    f_normal. If |load| and |pull| rise above mu_d f_normal soon after, they slide back, provided that what
-    would hold them is above mu_s f_normal (`friction_at_rest`). These are events, as are touching and
-    parting, unless there is damping and no static friction (`locates_touches`). Without static friction
-    surfaces have no bristle, and f_friction = -mu_v f_normal v_t.
+    f_normal. With mu_d < mu_s they slide earlier in two cases (`contact_breakaway`): |pull| reaches mu_s
+    f_normal slowly, or |load| and |pull| rise above mu_d f_normal soon after a stop, and accelerations show
+    that it takes more than mu_s f_normal to hold them. These are events, as are touching and parting, unless
+    there is damping and no static friction (`locates_touches`). Without static friction surfaces have no
+    bristle, and f_friction = -mu_v f_normal v_t.
     Surfaces that rest on each other at the start stick, with the stretch that would hold their masses.
 
     Frames and signs
@@ -74,9 +82,9 @@ class Contact(Surfaces):
     Limits
     ------
     As in Hertz' theory: smooth surfaces, depths small against R. A bristle gives way by up to mu_s f_normal /
-    k_t, and a slowly growing push makes it slide zeta_t / sqrt(k_t / m) late. While a load changes, surfaces
-    that stick may pull more than mu_s f_normal. A foot slips with a zeta_t of 0.1 at least. Surfaces that
-    touch again have an unstretched bristle. There is no friction against rolling and spinning.
+    k_t. With mu_d = mu_s a slowly growing push makes it slide zeta_t / sqrt(k_t / m) late. While a load
+    changes, surfaces that stick may pull more than mu_s f_normal. A foot slips with a zeta_t of 0.1 at least.
+    Surfaces that touch again have an unstretched bristle. There is no friction against rolling and spinning.
 
     Stage
     -----
@@ -124,7 +132,9 @@ class Contact(Surfaces):
         unit="J", description="energy dissipated since the start", diagnostic=True
     )
     regime = cosim.discrete(dtype=int, description="0: apart, 1: sticks, 2: slides")
-    turns = cosim.discrete(dtype=int, internal=True, description="1: stopped, and may slide back at once")
+    load_course = cosim.discrete(
+        dtype=int, internal=True, description="load of the bristle, 0: grows slowly, 1: turns, 2: jumps"
+    )
     stop_time = cosim.discrete(unit="s", internal=True, description="of the last stop")
     stop_friction = cosim.discrete(
         unit="N", shape=3, internal=True, description="at the last stop, in the frame of body 1"
@@ -254,8 +264,11 @@ class Contact(Surfaces):
             return s.depth
         short = s.pull - s.dynamic_friction * s.normal_force
         if s.regime == STICKS:
-            most = s.dynamic_friction if s.turns == 1 else s.static_friction
-            short = most * s.normal_force * (1.0 + MARGIN) - min(s.pull, s.foot_load)
+            most = s.dynamic_friction if s.load_course == TURNS else s.static_friction
+            reached = min(s.pull, s.foot_load)
+            if s.load_course == GROWS and s.dynamic_friction < s.static_friction:
+                reached = s.pull
+            short = most * s.normal_force * (1.0 + MARGIN) - reached
         return min(s.depth, short / s.tangential_stiffness)
 
     @cosim.on(change, does="unrestricted")
@@ -273,23 +286,28 @@ class Contact(Surfaces):
                 s.regime_next = STICKS
         elif s.depth <= 0.0:
             s.regime_next = APART
-            s.turns_next = 0
+            s.load_course_next = GROWS
             for i in range(3):
                 s.stretch_next[i] = 0.0
         elif s.regime == SLIDES:
             s.regime_next = STICKS
             if s.dynamic_friction < s.static_friction:
-                s.turns_next = 1
+                s.load_course_next = TURNS
                 s.stop_time_next = s.t
                 friction = rotate_inverse(s.X_GB1, s.friction)
                 acceleration = rotate_inverse(s.X_GB1, slip_acceleration(s))
                 for i in range(3):
                     s.stop_friction_next[i] = friction[i]
                     s.stop_acceleration_next[i] = acceleration[i]
-        else:
-            s.turns_next = 0
-            if s.turns == 0 or slides_back(s):
+        elif s.load_course == TURNS:
+            s.load_course_next = GROWS
+            if slides_back(s):
                 s.regime_next = SLIDES
+        elif s.load_course == GROWS and s.dynamic_friction < s.static_friction and not grows_slowly(s):
+            s.load_course_next = JUMPS
+        else:
+            s.load_course_next = GROWS
+            s.regime_next = SLIDES
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted")
     def begin(s):

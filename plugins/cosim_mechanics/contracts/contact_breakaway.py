@@ -1,7 +1,7 @@
-"""Whether surfaces that stopped slide back.
+"""When surfaces that stick begin to slide.
 
-Coulomb's law decides at the stop: what acts is above static friction, or surfaces stick. A contact knows what
-acts once its bristle has turned, from two accelerations.
+In Coulomb's law what acts has to exceed static friction. A bristle pulls with as much only later, or harder
+for a while. So where it pulls with a threshold, accelerations show what acts.
 """
 
 from __future__ import annotations
@@ -11,6 +11,12 @@ from typing import Any
 
 from cosim_mechanics.contracts.contact_law import MARGIN, tangential_part
 from cosim_mechanics.spatial import Reals, dot, minus, norm, point_velocity, rotate, scaled
+
+GROWS, TURNS, JUMPS = 0, 1, 2
+"""How the load of surfaces that stick rises: slowly, by the turn behind a stop, or faster than that."""
+
+SLOW = 1e-2
+"""Largest force that accelerates the mass, over the pull of the bristle, where its load grows slowly."""
 
 
 def friction_at_rest(
@@ -55,3 +61,14 @@ def slides_back(s: Any) -> bool:
         slip_acceleration(s),
     )
     return norm(held) > s.static_friction * s.normal_force * (1.0 + MARGIN)
+
+
+def grows_slowly(s: Any) -> bool:
+    """Whether surfaces whose bristle pulls with all static friction are loaded slowly, and above it.
+
+    Then they slide at once. Where a load jumps, a bristle pulls harder for a while than at rest, and so do
+    some of several contacts: these slide when the load of the foot is above static friction, too.
+    """
+    inertia = scaled(s.effective_mass, slip_acceleration(s))
+    holds = s.static_friction * s.normal_force * (1.0 + 0.5 * MARGIN)
+    return norm(inertia) <= SLOW * s.pull and norm(minus(s.friction, inertia)) > holds
