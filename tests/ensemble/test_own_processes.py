@@ -90,3 +90,16 @@ def test_processes_that_do_not_begin_are_an_error(monkeypatch):
 
 def _ended(process):
     raise EOFError
+
+
+@pytest.mark.skipif(os.name == "nt", reason="limits of POSIX")
+def test_a_process_whose_limits_code_of_others_has_lowered_takes_no_further_task() -> None:
+    import resource
+
+    first = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with OwnProcesses(1) as processes:
+        for most in (first[1], 0):  # a soft limit is raised again in the same process
+            before = processes.submit(os.getpid).result()
+            processes.submit(resource.setrlimit, resource.RLIMIT_FSIZE, (0, most)).result()
+            assert processes.submit(resource.getrlimit, resource.RLIMIT_FSIZE).result() == first
+            assert most == 0 or processes.submit(os.getpid).result() == before
