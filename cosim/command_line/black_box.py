@@ -18,9 +18,10 @@ from cosim.command_line.beside_limits import BesideLimits
 LENGTH = struct.Struct("<Q")
 """Before each entry of a file: how many bytes it has."""
 FUNCTION_BITS = 8
-CALL, ENDED, SAVED, WRITTEN = range(4)
+CALL, ENDED, SAVED, WRITTEN, FORKS_END = range(5)
 """Places in `words`: what is being called (`call_number`), or 0; the exit status + 1, once it is known;
-whether all results are in their files; whether the rows up to a failure are."""
+whether all results are in their files; whether the rows up to a failure are;
+whether `end_forks` was called."""
 
 LOST = "lost"
 """Kind of the note with the sentence that says that rows could not be written, also nowhere else."""
@@ -45,6 +46,27 @@ def call_number(callee: int, function: int) -> int:
     (3, 7)
     """
     return (callee << FUNCTION_BITS) + function
+
+
+def end_forks() -> None:
+    """Have what code of others forks from this process end there when it comes back: it lacks `words`.
+
+    It would do the work of this process once more, and fork again.
+    """
+    global words
+    if hasattr(mmap, "MADV_DONTFORK"):
+        words[FORKS_END] = 1
+        words = unforked(mmap.PAGESIZE).cast("q")
+        words[FORKS_END] = 1
+
+
+def unforked(size: int) -> memoryview:
+    """Zeros that a process forked from this one does not have, where `end_forks` was called."""
+    if not words[FORKS_END]:
+        return memoryview(bytearray(size))
+    mapped = mmap.mmap(-1, size)
+    _exclude_from_forks(mapped)
+    return memoryview(mapped)
 
 
 class BlackBox:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 from cosim import CosimError
-from cosim.kit import ResourceLimits, end_with_parent, forget_safe_spawn, leave_signals, safe_spawn
+from cosim.kit import ResourceLimits, black_box, end_with_parent, forget_safe_spawn, leave_signals, safe_spawn
 
 Task = tuple["Future[Any]", bytes]
 KILLED = getattr(signal, "SIGKILL", None)
@@ -214,6 +214,7 @@ def _start(work: Callable[..., None], pipe: Any, parent: int, *more: Any) -> Non
     forget_safe_spawn()
     leave_signals()
     end_with_parent(parent)
+    black_box.end_forks()
     work(pipe, *more)
 
 
