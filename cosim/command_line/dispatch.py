@@ -50,7 +50,7 @@ def dispatch(words: Sequence[str], *, is_program: bool = False) -> int:
         Whether this process does nothing else: then code of others runs in a process that this one outlives
         (`supervised`).
     """
-    if sys.stderr is None:  # Python has found it closed: nobody wants to read errors
+    if sys.stderr is None:  # Python has found it closed: errors are not wanted
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # as long as the process; it takes the free number
     with printable_output():
         return _dispatched(list(words), is_program)
