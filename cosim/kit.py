@@ -34,7 +34,7 @@ the Step          its arrays, tables and entry points, for hosts without Python:
 co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts
 helper processes  `start_process`, `run_process`, `python_command`, `safe_spawn` …: where they are
                   started; `kill_with_parent`, `end_with_parent`: they end with the process that started them;
-                  `black_box`, `Recovery`: what outlives the process of a run
+                  `black_box`, `Recovery`: what outlives the process of a run; `ResourceLimits`
 runs              `python_in_steps`: what of a run is plain Python, and what that costs;
                   `without_collection`: Python looks for no garbage while very many objects are made
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
@@ -208,6 +208,7 @@ if TYPE_CHECKING:
     from cosim.registration.plugin_record import PluginRecord as PluginRecord
     from cosim.registration.registry import Registry as Registry
     from cosim.registration.registry import use_registry as use_registry
+    from cosim.resource_limits import ResourceLimits as ResourceLimits
     from cosim.run_data.records import evaluation as evaluation
     from cosim.run_data.records import recording as recording
     from cosim.run_data.records.clock import SAME_TIME as SAME_TIME

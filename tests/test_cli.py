@@ -299,3 +299,11 @@ def test_a_locale_without_the_characters(words, encoding):
         assert rb"<command> \u2026" in done.stdout
     if "--json" in words:
         assert "'ω…'" in json.loads(done.stdout)["errors"][0]["text"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX")
+@pytest.mark.parametrize(("words", "status"), [("plugins", 0), ("info nothing.toml", 2)])
+def test_a_closed_standard_error_ends_no_command(words, status, tmp_path):
+    command = f'exec "{sys.executable}" -P -m cosim {words} 2>&- <&-'
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    assert done.returncode == status and bool(done.stdout) == (status == 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import mmap
 import os
 import pickle
@@ -12,12 +13,15 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+from cosim.command_line.beside_limits import BesideLimits
+
 LENGTH = struct.Struct("<Q")
 """Before each entry of a file: how many bytes it has."""
 FUNCTION_BITS = 8
-CALL, ENDED, SAVED, WRITTEN = range(4)
+CALL, ENDED, SAVED, WRITTEN, FORKS_END = range(5)
 """Places in `words`: what is being called (`call_number`), or 0; the exit status + 1, once it is known;
-whether all results are in their files; whether the rows up to a failure are."""
+whether all results are in their files; whether the rows up to a failure are;
+whether `end_forks` was called."""
 
 LOST = "lost"
 """Kind of the note with the sentence that says that rows could not be written, also nowhere else."""
@@ -44,6 +48,27 @@ def call_number(callee: int, function: int) -> int:
     return (callee << FUNCTION_BITS) + function
 
 
+def end_forks() -> None:
+    """Have what code of others forks from this process end there when it comes back: it lacks `words`.
+
+    It would do the work of this process once more, and fork again.
+    """
+    global words
+    if hasattr(mmap, "MADV_DONTFORK"):
+        words[FORKS_END] = 1
+        words = unforked(mmap.PAGESIZE).cast("q")
+        words[FORKS_END] = 1
+
+
+def unforked(size: int) -> memoryview:
+    """Zeros that a process forked from this one does not have, where `end_forks` was called."""
+    if not words[FORKS_END]:
+        return memoryview(bytearray(size))
+    mapped = mmap.mmap(-1, size)
+    _exclude_from_forks(mapped)
+    return memoryview(mapped)
+
+
 class BlackBox:
     """Memory and files that a process shares with the one that watches it; made before the fork.
 
@@ -60,19 +85,22 @@ class BlackBox:
         self._rows = tempfile.TemporaryFile(prefix="cosim-rows-", buffering=0)  # noqa: SIM115
         self.keeps_rows = True
         self._rooms: dict[str, tuple[int, memoryview]] = {}
-        self._known = {file: identity(file) for file in (self._notes, self._memory, self._rows.fileno())}
+        files = self._notes, self._rows.fileno()
+        self._beside, self._is_beside = BesideLimits(files), False
+        self._known = {file: identity(file) for file in (*files, self._memory, self._beside.descriptor)}
 
     # in the process that is watched
 
     def enter(self) -> None:
         """Note that this process is the watched one, after the fork."""
         _exclude_from_forks(self._words)
+        self._beside.enter()
 
     def note(self, kind: str, value: Any) -> None:
         """Tell something that the other process has to know; the last one of a kind counts there."""
         if self._is_there(self._notes):
-            with suppress(OSError):  # code of others may have set a limit for files
-                _append(self._notes, (kind, value))
+            with suppress(OSError):  # the other process is gone
+                self._append(self._notes, (kind, value))
 
     def write(self, entry: Any) -> None:
         """Keep an entry of what is recorded; where the disk is full, no more."""
@@ -81,9 +109,26 @@ class BlackBox:
                 self.stop_rows()
                 return
             try:
-                _append(self._rows.fileno(), entry)
+                self._append(self._rows.fileno(), entry)
             except OSError:
                 self.stop_rows()
+
+    def _append(self, file: int, entry: Any) -> None:
+        """Write an entry; where code of others has set a limit for files, the other process writes it."""
+        data, place = _packed(entry), os.lseek(file, 0, os.SEEK_CUR)
+        if not self._is_beside:
+            try:
+                _write(file, data)
+                return
+            except OSError as error:
+                if error.errno != errno.EFBIG:
+                    raise
+                os.ftruncate(file, place)
+                os.lseek(file, place, os.SEEK_SET)
+        if not self._is_there(self._beside.descriptor):
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        self._is_beside = True  # from now on: what is sent arrives later than what is written
+        self._beside.append(file, data)
 
     def stop_rows(self) -> None:
         """Keep no rows any more: they are elsewhere, or cannot be kept."""
@@ -114,7 +159,13 @@ class BlackBox:
             return memoryview(bytearray(size))
         begin = os.fstat(self._memory).st_size
         size = -(-max(size, 1) // mmap.PAGESIZE) * mmap.PAGESIZE
-        os.posix_fallocate(self._memory, begin, size)
+        try:
+            os.posix_fallocate(self._memory, begin, size)
+        except OSError as error:
+            if error.errno != errno.EFBIG:
+                raise
+            self.note(f"room {label}", None)  # the former one is not used any more
+            return memoryview(bytearray(size))
         mapped = mmap.mmap(self._memory, size, offset=begin)
         _exclude_from_forks(mapped)
         memory = memoryview(mapped)
@@ -123,6 +174,14 @@ class BlackBox:
         return memory
 
     # in the one that watches
+
+    def watch(self) -> None:
+        """In the process that watches: write what the process may not write itself."""
+        self._beside.watch()
+
+    def end(self) -> None:
+        """Write all of that: the process has ended."""
+        self._beside.end()
 
     def notes(self) -> dict[str, Any]:
         """The reports of the process, by kind."""
@@ -146,6 +205,7 @@ class BlackBox:
 
     def close(self) -> None:
         """Give the files back."""
+        self._beside.close()
         self._rows.close()
         os.close(self._notes)
         os.close(self._memory)
@@ -165,9 +225,13 @@ def _exclude_from_forks(mapped: mmap.mmap) -> None:
     mapped.madvise(mmap.MADV_DONTFORK)
 
 
-def _append(file: int, entry: Any) -> None:
+def _packed(entry: Any) -> bytes:
     data = pickle.dumps(entry, protocol=pickle.HIGHEST_PROTOCOL)
-    left = memoryview(LENGTH.pack(len(data)) + data)
+    return LENGTH.pack(len(data)) + data
+
+
+def _write(file: int, data: bytes) -> None:
+    left = memoryview(data)
     while left:
         left = left[os.write(file, left) :]
 

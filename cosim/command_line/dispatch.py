@@ -35,6 +35,8 @@ from cosim.version import __version__
 
 FULL = (errno.ENOSPC, errno.EFBIG, *([errno.EDQUOT] if hasattr(errno, "EDQUOT") else []))
 """Numbers of errors of a disk without space, and of limits."""
+CLOSED = errno.EBADF, errno.EMFILE, errno.ENFILE
+"""Numbers of errors of files that are closed, or too many."""
 
 
 def dispatch(words: Sequence[str], *, is_program: bool = False) -> int:
@@ -48,6 +50,8 @@ def dispatch(words: Sequence[str], *, is_program: bool = False) -> int:
         Whether this process does nothing else: then code of others runs in a process that this one outlives
         (`supervised`).
     """
+    if sys.stderr is None:  # Python has found it closed: errors are not wanted
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # as long as the process; it takes the free number
     with printable_output():
         return _dispatched(list(words), is_program)
 
@@ -185,6 +189,10 @@ def _answer(error: Exception, entry: Entry, show_traceback: bool) -> tuple[ExitS
         raise error
     if isinstance(error, OSError) and error.errno in FULL:
         return ExitStatus.FAILED, f"{error.filename or 'a file'}: cannot be written: {error.strerror}"
+    if (
+        isinstance(error, OSError) and error.errno in CLOSED
+    ):  # code of others may have set a limit, or closed some
+        return ExitStatus.FAILED, f"files cannot be opened or used any more: {error.strerror}"
     if isinstance(error, FileNotFoundError) and error.filename is None:  # of `tempfile`
         return ExitStatus.FAILED, f"{error.strerror}: set TMPDIR to a folder that can be written"
     if isinstance(error, OSError) and error.filename is not None:

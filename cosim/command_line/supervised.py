@@ -88,8 +88,10 @@ def run_supervised(command: Command, arguments: argparse.Namespace) -> int:
         return command.run(arguments)
     try:
         errors.watch()
+        box.watch()
         code, signals = _wait(child, box, waiting)
         errors.end()
+        box.end()
         raise _outcome(code, signals, box, command)
     finally:
         box.close()

@@ -66,7 +66,7 @@ class Checkpoint(FixedAttributes):
     def write(self, state: HasBytes) -> None:
         """Write now; a failure is logged, since a run is worth more than a checkpoint of it."""
         try:
-            handle, name = tempfile.mkstemp(prefix=f".{self.path.name}-", dir=self.path.parent)
+            handle, name = tempfile.mkstemp(prefix=f".{self.path.name[:50]}-", dir=self.path.parent)
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(state.to_bytes())

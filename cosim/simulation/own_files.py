@@ -98,7 +98,7 @@ def write_whole(path: Path, content: bytes) -> None:
             return
         place = Path(os.path.realpath(path))
         mode = place.stat().st_mode if place.exists() else 0o666 & ~_umask()
-        file, name = tempfile.mkstemp(prefix=f".{place.name}-", dir=place.parent)
+        file, name = tempfile.mkstemp(prefix=f".{place.name[:50]}-", dir=place.parent)
         draft = Path(name)
         with os.fdopen(file, "wb") as stream:
             stream.write(content)

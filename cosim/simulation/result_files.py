@@ -6,6 +6,7 @@ import logging
 import shutil
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 
@@ -124,5 +125,7 @@ def save_somewhere(write: Callable[[Path], object], target: Path) -> None:
         except (CosimError, OSError):  # nor elsewhere
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)
+                with suppress(OSError):  # without files that it may open, that has removed nothing
+                    folder.rmdir()
             raise error from None
         raise NotWrittenError(f"{error}. The results are in {spare}", spare) from error

@@ -93,7 +93,10 @@ class KitRun:
             options += ["--confcutdir", folder]  # else it lists all that lies beside the folder
             options += ["-c", os.devnull, "-W", "ignore", "-W", "always::cosim.testing.KitWarning"]
             options += ["-k", self.only] if self.only else []
-            pytest.main(options, plugins=[_Listener(self, quiet)])
+            listener = _Listener(self, quiet)
+            pytest.main(options, plugins=[listener])
+            if listener.interrupt is not None:
+                raise listener.interrupt
         self.seconds = time.perf_counter() - began
         if not quiet:
             counts = Counter(outcome for _, outcome, _ in self.outcomes)
@@ -147,6 +150,12 @@ class _Listener:
 
     def __init__(self, run: KitRun, quiet: bool) -> None:
         self.run, self.quiet = run, quiet
+        self.interrupt: BaseException | None = None
+
+    def pytest_keyboard_interrupt(self, excinfo: Any) -> None:
+        """Ctrl-C or SIGTERM, after which pytest returns; `pytest.exit` comes here, too."""
+        if isinstance(excinfo.value, KeyboardInterrupt):
+            self.interrupt = excinfo.value
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """A check has ended, or its preparation has failed or skipped it."""

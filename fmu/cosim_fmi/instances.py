@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import cosim
-from cosim.kit import exact_quantity, without_collection
+from cosim.kit import ResourceLimits, exact_quantity, without_collection
 from cosim_fmi.archive import FmuArchive, is_cut_off, remove_folder
 from cosim_fmi.binding import fmu_output, modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState
@@ -315,17 +315,21 @@ def _free_instance(instance: FmuInstance) -> None:
 
 @contextmanager
 def same_folder() -> Iterator[None]:
-    """Come back to the present folder, whatever FMUs change: the names of files may start from it.
+    """Come back to the present folder, limits and mask of new files, whatever FMUs change.
 
-    Where it has been removed there is nothing to come back to.
+    Results are written next. Where the folder has been removed there is nothing to come back to.
     """
-    folder = ""
+    folder, limits = "", ResourceLimits()
     with process_lock, suppress(OSError):
+        mask = os.umask(0o077)  # there is no other way to read it
+        os.umask(mask)
         folder = os.getcwd()
     try:
         yield
     finally:
         with process_lock, suppress(OSError):
+            limits.restore()
+            os.umask(mask)
             os.chdir(folder)
 
 

@@ -14,11 +14,13 @@ from contextlib import suppress
 from typing import Any
 
 from cosim import CosimError
-from cosim.kit import end_with_parent, forget_safe_spawn, leave_signals, safe_spawn
+from cosim.kit import ResourceLimits, black_box, end_with_parent, forget_safe_spawn, leave_signals, safe_spawn
 
 Task = tuple["Future[Any]", bytes]
 KILLED = getattr(signal, "SIGKILL", None)
 """Windows has no such signal."""
+WHOLE = b"\n"
+"""Behind an answer of a process whose limits are as they were."""
 MOST_STARTS = 5
 """Starts of a process that ends before it takes a task."""
 
@@ -120,6 +122,9 @@ class OwnProcesses(Executor):
                     process = None
                 except BaseException as error:
                     is_good, answer = False, error
+                if process is not None and not process.is_whole:
+                    self._end(process)
+                    process = None
                 self._finish_task()  # before its answer, with which a next one may come
                 future.set_result(answer) if is_good else future.set_exception(answer)
         finally:
@@ -165,9 +170,15 @@ class NewProcess:
     work : callable
         Called there with the other end of the pipe, and `more`. Ctrl-C and SIGTERM are for the process that
         asks, and the new one ends with that.
+
+    Attributes
+    ----------
+    is_whole : bool
+        Whether it may take a further task: code of others has not left it with lower limits.
     """
 
     def __init__(self, work: Callable[..., None], *more: Any) -> None:
+        self.is_whole = True
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self._process = context.Process(target=_start, args=(work, theirs, os.getpid(), *more), daemon=True)
@@ -182,8 +193,10 @@ class NewProcess:
     def call(self, message: bytes) -> tuple[bool, Any]:
         """Whether the function has returned, and its value or its exception."""
         self.pipe.send_bytes(message)
-        is_good, answer = pickle.loads(self.pipe.recv_bytes())  # of this program itself
-        return is_good, answer
+        answer = self.pipe.recv_bytes()
+        self.is_whole = answer.endswith(WHOLE)
+        is_good, value = pickle.loads(answer)  # of this program itself
+        return is_good, value
 
     def kill(self) -> None:
         """End it at once, whatever it does."""
@@ -201,15 +214,18 @@ def _start(work: Callable[..., None], pipe: Any, parent: int, *more: Any) -> Non
     forget_safe_spawn()
     leave_signals()
     end_with_parent(parent)
+    black_box.end_forks()
     work(pipe, *more)
 
 
 def _work(pipe: Any) -> None:
     """Answer tasks until the pipe is closed."""
+    limits = ResourceLimits()
     with suppress(EOFError, OSError):
         pipe.send_bytes(b"")
         while True:
-            pipe.send_bytes(answer_to(pipe.recv_bytes()))
+            answer = answer_to(pipe.recv_bytes())
+            pipe.send_bytes(answer + (WHOLE if limits.restore() else b"."))
 
 
 def answer_to(message: bytes) -> bytes:

@@ -20,6 +20,8 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 SECONDS_TO_LOCK = 60.0
+LONGEST = 50
+"""Characters of the name of a file that the name of its draft has: 200 bytes, of 255."""
 
 
 @contextmanager
@@ -105,8 +107,8 @@ def is_draft(name: str) -> bool:
 
 
 def _prefix(path: Path) -> str:
-    """The beginning of the names of drafts."""
-    return f".{path.stem}-draft-"
+    """The beginning of the names of drafts, which are no longer than systems allow where `path` is not."""
+    return f".{path.stem[:LONGEST]}-draft-"
 
 
 def _umask() -> int:

@@ -1,6 +1,8 @@
 """Processes of our own: what ends one costs the others nothing."""
 
 import os
+import signal
+import sys
 import threading
 import time
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
@@ -9,6 +11,7 @@ import pytest
 from ensemble_parts import Lost, Spans, ends_its_process, sends_what_cannot_be_sent, sleeps
 
 import cosim
+from cosim.kit import black_box
 from cosim_ensembles.chunks import Job, run_in_chunks
 from cosim_ensembles.own_processes import OwnProcesses
 
@@ -90,3 +93,31 @@ def test_processes_that_do_not_begin_are_an_error(monkeypatch):
 
 def _ended(process):
     raise EOFError
+
+
+@pytest.mark.skipif(os.name == "nt", reason="limits of POSIX")
+def test_a_process_whose_limits_code_of_others_has_lowered_takes_no_further_task() -> None:
+    import resource
+
+    first = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with OwnProcesses(1) as processes:
+        for most in (first[1], 0):  # a soft limit is raised again in the same process
+            before = processes.submit(os.getpid).result()
+            processes.submit(resource.setrlimit, resource.RLIMIT_FSIZE, (0, most)).result()
+            assert processes.submit(resource.getrlimit, resource.RLIMIT_FSIZE).result() == first
+            assert most == 0 or processes.submit(os.getpid).result() == before
+
+
+def forks() -> int:
+    """As code of an FMU may: the child comes back."""
+    child = os.fork()
+    black_box.words[black_box.CALL] = 0
+    return child
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is left out of forks on Linux alone")
+def test_what_code_of_others_forks_in_a_process_ends_when_it_comes_back() -> None:
+    with OwnProcesses(1) as processes:
+        child = processes.submit(forks).result()
+        assert child > 0
+        assert os.WTERMSIG(processes.submit(os.waitpid, child, 0).result()[1]) == signal.SIGSEGV

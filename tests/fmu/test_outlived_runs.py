@@ -218,20 +218,45 @@ def test_what_is_printed_at_the_end_of_the_process_is_no_result(
 
 
 GARBAGE = "{ char b[300]; memset(b, 'z', 300); for (int i = 3; i < 64; i++) (void)!pwrite(i, b, 300, 0); }"
-TAKES_FILES = "{ struct { unsigned long now, most; } limit = { 3, 3 }; setrlimit(7, &limit); }"
+LIMIT = "{ struct { unsigned long now, most; } limit; getrlimit(%d, &limit); %s setrlimit(%d, &limit); }"
+TAKES_FILES = LIMIT % (7, "limit.now = limit.most = 3;", 7)
+TAKES_SIZE = LIMIT % (1, "limit.now = limit.most = 0;", 1)
+TAKES_A_WHILE = LIMIT % (1, "limit.now = 0;", 1)
+MASKS = "umask(0777)"
 TAKES_RIGHTS = "{ (void)!setgid(65534); (void)!setuid(65534); }"
 
 
-@pytest.mark.parametrize("fault", [TAKES_FILES, TAKES_RIGHTS])
+@pytest.mark.parametrize(
+    ("fault", "step"),
+    [(TAKES_FILES, "0.1 s"), (TAKES_RIGHTS, "0.1 s"), (TAKES_SIZE, "0.1 s"), (TAKES_SIZE, "1e-4 s")],
+)
 def test_rows_that_the_process_cannot_write_any_more_are_written_by_the_other(
-    fault: str, tmp_path: Path, compiled: Compiled, commands: ForkedCommands
+    step: str, fault: str, tmp_path: Path, compiled: Compiled, commands: ForkedCommands
 ) -> None:
     if fault == TAKES_RIGHTS and os.getuid() != 0:
         pytest.skip("only root can give up its rights")
-    status, _, said = run(commands, tmp_path, make(tmp_path, compiled, "DoStep", fault))
-    assert status == 1 and "results up to t = 1 s → out.csv" in said, said
+    words = command(tmp_path, make(tmp_path, compiled, "DoStep", fault))
+    scenario = (tmp_path / "s.toml").read_text().replace('"0.1 s"', f'"{step}"')
+    (tmp_path / "s.toml").write_text(scenario)
+    status, _, said = commands.begin_program(tmp_path, words)[1]()
+    assert (tmp_path / "out.csv").exists(), said
     times, mark = rows(tmp_path)
-    assert times == pytest.approx([i / 10 for i in range(11)]) and mark == "the process of the run has failed"
+    count = round(1.0 / cosim.parse_quantity(step, "s"))
+    assert times == pytest.approx([i / count for i in range(count + 1)]), said
+    if status == 0:  # a process that may raise limits has raised them again
+        assert fault != TAKES_RIGHTS and mark == said == ""
+        return
+    assert status == 1 and "results up to t = 1 s → out.csv" in said, said
+    assert mark == "the process of the run has failed" and "--traceback" not in said
+
+
+@pytest.mark.parametrize("fault", [TAKES_A_WHILE, MASKS])
+def test_limits_and_masks_that_can_be_restored_are(
+    fault: str, tmp_path: Path, compiled: Compiled, commands: ForkedCommands
+) -> None:
+    status, _, said = run(commands, tmp_path, make(tmp_path, compiled, "DoStep", fault))
+    assert status == 0, said
+    assert rows(tmp_path)[0][-1] == 1.0 and (tmp_path / "out.csv").stat().st_mode & 0o700 == 0o600
 
 
 @pytest.mark.parametrize("end", ["raise(SIGSEGV)", "_exit(0)", "status = 3", ""])
@@ -339,14 +364,14 @@ def test_an_entry_that_is_torn_is_left_out() -> None:
 def test_rows_are_given_up_where_the_disk_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
     before = black_box.words
     box = BlackBox()
-    append = black_box._append
+    write = black_box._write
 
-    def refuse(file: int, entry: object) -> None:
+    def refuse(file: int, data: bytes) -> None:
         if file == box._rows.fileno():
             raise OSError(28, "No space left on device")
-        append(file, entry)
+        write(file, data)
 
-    monkeypatch.setattr(black_box, "_append", refuse)
+    monkeypatch.setattr(black_box, "_write", refuse)
     try:
         box.write(("row", 1))
         assert not box.keeps_rows and "rows" in box.notes() and list(box.entries()) == []

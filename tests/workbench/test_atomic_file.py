@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cosim.kit import write_whole
 from cosim_workbench import atomic_file
 
 KILLED = """
@@ -51,3 +52,15 @@ def test_what_a_killed_process_has_left_is_removed_by_the_next_write(tmp_path: P
         assert path.read_text("utf-8") == "second"
     assert path.read_text("utf-8") == "first"
     assert names(tmp_path) == kept
+
+
+@pytest.mark.parametrize("name", ["x" * 251 + ".csv", "名" * 83 + ".csv"])
+def test_a_file_whose_name_is_as_long_as_the_system_allows(name: str, tmp_path: Path) -> None:
+    """That of its draft is not longer; so it is with files that are written as a whole."""
+    path = tmp_path / name
+    for text in ("first", "second"):
+        with atomic_file.replaced_file(path) as draft:
+            draft.write_text(text)
+        assert path.read_text() == text
+    write_whole(path, b"third")
+    assert names(tmp_path) == [name] and path.read_text() == "third"

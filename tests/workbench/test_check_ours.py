@@ -1,8 +1,13 @@
 """`cosim check` on classes of ours whose defaults do nothing, or that do work."""
 
+from typing import Any
+
 import pytest
 
 from cosim import registry
+from cosim.cli import main
+from cosim.simulation.interrupt import Terminated
+from cosim.testing import MeasureContract
 from cosim.testing.kit_run import KitRun
 from cosim_workbench import check_command
 from cosim_workbench.scaffold import registered_kits
@@ -79,3 +84,18 @@ def test_each_component_keeps_its_contract(id: str) -> None:
     run = KitRun(registry().entry("component", id), "", {})
     run.run(quiet=True)
     assert run.passed, [outcome for outcome in run.outcomes if outcome[1] == "failed"]
+
+
+@pytest.mark.parametrize(("end", "status"), [(KeyboardInterrupt(), 130), (Terminated("terminated"), 143)])
+def test_a_signal_in_a_check_ends_the_command_as_everywhere(
+    end: BaseException, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Pytest catches it, and returns as after a failed check."""
+
+    def stop(self: Any) -> None:
+        raise end
+
+    monkeypatch.setattr(MeasureContract, "test_value_is_finite", stop)
+    # one class for each: pytest imports a file of its name
+    assert main(["check", {130: "measures.constant", 143: "measures.sinusoid"}[status]]) == status
+    assert capsys.readouterr().err.endswith("interrupted\n" if status == 130 else "terminated\n")

@@ -66,7 +66,7 @@ def write_archive(
         for name, content in sorted(files.items(), key=lambda entry: entry[0])
     ]
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(suffix=".part", prefix=f".{path.name}.", dir=path.parent)
+    handle, name = tempfile.mkstemp(suffix=".part", prefix=f".{path.name[:50]}.", dir=path.parent)
     part = Path(name)
     try:
         with os.fdopen(handle, "w+b") as file:

@@ -96,7 +96,7 @@ def _is_finite(value: float) -> bool:
 
 def _append(path: Path, files: dict[str, bytes]) -> None:
     """Add files to an archive, which is replaced only when it is complete."""
-    part = path.with_name(f".{path.name}.part")
+    part = path.with_name(f".{path.name[:50]}.part")
     try:
         shutil.copyfile(path, part)
         with zipfile.ZipFile(part, "a") as archive:

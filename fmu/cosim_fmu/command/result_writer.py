@@ -60,7 +60,8 @@ class ResultWriter:
     def note_lost(self, error: Exception) -> None:
         """Record, for the process that watches this one, whether rows that had no room are elsewhere."""
         if isinstance(error, NotWrittenError) and error.elsewhere is not None:
-            black_box.words[black_box.WRITTEN] = 1
+            if isinstance(error.__cause__, NotWrittenError):  # else this process has lost its rights
+                black_box.words[black_box.WRITTEN] = 1
         elif black_box.box is not None:
             black_box.box.note(black_box.LOST, str(error))
 

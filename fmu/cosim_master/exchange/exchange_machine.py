@@ -425,9 +425,10 @@ def connect_part(part: Any, calls: NativeCalls, inputs: int, outputs: int, order
 
 def outliving(cls: Any, count: int) -> Any:
     """Records in memory that the watching process shares, if there is one."""
+    size = count * ctypes.sizeof(cls)
     if black_box.box is None:
-        return records(cls, count)
-    rows = (cls * count).from_buffer(black_box.box.room(cls.__name__, count * ctypes.sizeof(cls)))
+        return (cls * count).from_buffer(black_box.unforked(size)) if size else records(cls, count)
+    rows = (cls * count).from_buffer(black_box.box.room(cls.__name__, size))
     ctypes.memset(rows, 0, ctypes.sizeof(rows))
     return rows
 
