@@ -206,7 +206,7 @@ def _linked(piece: Piece) -> bytes:
             value.visibility = llvm.Visibility.hidden
         elif not value.is_declaration and value.name not in exported:
             value.linkage = llvm.Linkage.internal
-    machine = _machine(llvm.get_default_triple(), plainest_processor())
+    machine = _machine(llvm.get_default_triple(), plainest_processor(), optimizing.LEVEL)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     bitcode: bytes = module.as_bitcode()
     return bitcode
@@ -223,18 +223,18 @@ def _object_file(bitcode: bytes, target: Target) -> bytes:
         versioned = sorted(open_names & C_LIBRARY - {ONE_VERSION}) if target.glibc else []
         lines = [f'module asm ".symver {name}, {name}@{target.glibc}"\n' for name in versioned]
         module = llvm.parse_assembly("".join(lines) + text)
-    machine = _machine(target.triple, target.processor)
+    machine = _machine(target.triple, target.processor, optimizing.LEVEL)
     module.triple, module.data_layout = target.triple, str(machine.target_data)
     return bytes(machine.emit_object(module))
 
 
 @functools.cache
-def _machine(triple: str, processor: str) -> Any:
+def _machine(triple: str, processor: str, level: int) -> Any:
     import llvmlite.binding as llvm
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     llvm.initialize_native_asmparser()
     return llvm.Target.from_triple(triple).create_target_machine(
-        cpu=processor, opt=optimizing.LEVEL, reloc="pic", codemodel="default"
+        cpu=processor, opt=level, reloc="pic", codemodel="default"
     )
