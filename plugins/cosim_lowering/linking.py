@@ -1,13 +1,13 @@
-"""A program as one module of machine code: its functions, how they call each other, its constants."""
+"""A program as machine code: its functions, how they call each other, its constants."""
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Mapping, Sequence
 
 from cosim.kit import (
     ARRAYS,
+    BLOCK_SIGNATURE,
     CARRIED_ENTRY_SIGNATURE,
     CONSTANT,
     ENTRY_SIGNATURE,
@@ -16,6 +16,7 @@ from cosim.kit import (
     Plan,
     Run,
     lower,
+    name_of,
     names_at_rest,
     rows_of,
 )
@@ -32,7 +33,6 @@ from cosim_lowering.program import OF_TANGENTS, Program
 from cosim_lowering.report_blocks import reported_alone
 from cosim_lowering.schedule import Schedule
 
-log = logging.getLogger("cosim.native")
 RETURNS = re.compile(r"\n  ret i32 (.*)")
 """In the text of a lowered function: 0, or that it has raised."""
 OF_THE_STEP = ENTRY_SIGNATURE, CARRIED_ENTRY_SIGNATURE
@@ -41,13 +41,13 @@ GROWS = ("h",)
 
 
 def machine_code(program: Program, entries: Sequence[str], raised: int, prefix: str = "cosim") -> MachineCode:
-    """The functions of a program, linked and optimized as a whole.
+    """The functions of a program in pieces: the Step with the method, the walk, long blocks with their rows.
 
     Parameters
     ----------
     program : Program
     entries : sequence of str
-        Names of entry points without their prefix; the module offers each as ``PREFIX_NAME``, see
+        Names of entry points without their prefix; the code offers each as ``PREFIX_NAME``, see
         `entry_points`. Constant arrays are its own: what it receives in their place is ignored.
     raised : int
         The return value of an entry point in which a kernel function raised.
@@ -57,8 +57,11 @@ def machine_code(program: Program, entries: Sequence[str], raised: int, prefix: 
     step, texts = lowered_texts(program)
     constants = constants_of(program)
     of_run = {name: program.arrays[name] for name, _, _ in ARRAYS}
+    signatures = called_signatures([step, *texts.values()]) - {BLOCK_SIGNATURE}
     calls = [
-        _calls(program, texts, [step, *texts.values()], constants),
+        *(constant(name, program.arrays[name]) for name in constants),
+        *(_calls(program, signature) for signature in sorted(signatures)),
+        declaration(name_of(BLOCK_SIGNATURE), f"i{BLOCK_SIGNATURE}"),
         group_of_arrays(Run, of_run, {name: global_name(name) for name in constants}, GROWS),
         "!0 = !{}",
     ]
@@ -68,9 +71,15 @@ def machine_code(program: Program, entries: Sequence[str], raised: int, prefix: 
     for entry in entries:
         lowered = f"lowered_{entry}"
         calls.append(entry_point(f"{prefix}_{entry}", lowered, functions[lowered][1], raised))
-    log.info("optimizing %d functions as a whole", len(functions))
+    blocks, others = dict[str, str](), list[str]()
+    for name, text in texts.items():
+        if functions[name][1] == BLOCK_SIGNATURE:
+            blocks[name] = text
+        else:
+            others.append(text)
     offered = [f"{prefix}_{entry}" for entry in entries]
-    return MachineCode(["\n".join(calls), step, *texts.values()], offered)
+    pieces = [["\n".join(calls), step, *others], *_schedule_pieces(program, texts, blocks)]
+    return MachineCode(pieces, offered, prefix=prefix)
 
 
 def lowered_texts(program: Program) -> tuple[str, dict[str, str]]:
@@ -89,34 +98,37 @@ def constants_of(program: Program) -> list[str]:
     return names if has_tune else [*names, "coefficients"]
 
 
-def _calls(
-    program: Program, texts_by_name: Mapping[str, str], texts: Sequence[str], constants: Sequence[str]
-) -> str:
-    arrays, numbers, functions = program.arrays, program.numbers, program.functions
-    parts = [constant(name, arrays[name]) for name in constants]
-    signatures = set(called_signatures(texts))
-    called_functions = [name for name in numbers if functions[name][1] in signatures]
-    for signature in sorted(signatures):
-        parts.append(
-            call_by_number(
-                signature, {n: numbers[n] for n in called_functions if functions[n][1] == signature}
-            )
-        )
-    table, plan = arrays["table"], plan_of(program)
+def _calls(program: Program, signature: str) -> str:
+    """The function that calls others of a signature by their numbers, and their declarations."""
+    functions = program.functions
+    called = {name: number for name, number in program.numbers.items() if functions[name][1] == signature}
+    return "\n".join([call_by_number(signature, called), *(declaration(name, signature) for name in called)])
+
+
+def _schedule_pieces(
+    program: Program, texts: Mapping[str, str], blocks: Mapping[str, str]
+) -> list[list[str]]:
+    """The walk, and each block with the rows of the table that call it."""
+    arrays, functions, plan = program.arrays, program.functions, plan_of(program)
+    table = arrays["table"]
     schedule = Schedule(
         table if table.any() else table[:0],  # a model without blocks has one row of zeros
         arrays["ints"],
-        {number: name for name, number in numbers.items()},
+        {number: name for name, number in program.numbers.items()},
         {name: f.__dict__["__row__"] for name, (f, _) in functions.items() if "__row__" in f.__dict__},
-        {name: text.count("\n") for name, text in texts_by_name.items()},
+        {name: text.count("\n") for name, text in blocks.items()},
         {**{name: arrays[name].size for name in "ypdk"}, "c": program.system.new_cache().size},
         (plan.derivatives.first, plan.derivatives.last),
         program.system.inner_range,
         {"watched": arrays["watched"]} if arrays["watched"].any() else {},
-        (plan.report_end, reported_alone(program, _can_raise(texts_by_name))),
+        (plan.report_end, reported_alone(program, _can_raise(texts))),
     )
-    declared = [declaration(name, functions[name][1]) for name in called_functions]
-    return "\n".join([*parts, schedule.text(), *declared])
+    known, rows = schedule.constants(), schedule.far_rows()
+    short = [text for name, text in blocks.items() if name not in rows]
+    pieces = [["\n".join([known, schedule.text(), _calls(program, BLOCK_SIGNATURE)]), *short]]
+    for name, text in rows.items():
+        pieces.append(["\n".join([known, declaration(name, BLOCK_SIGNATURE), text]), blocks[name]])
+    return pieces
 
 
 def _can_raise(texts: Mapping[str, str]) -> set[str]:

@@ -1,14 +1,16 @@
-"""Lowered functions as one module, and as an object file of this machine."""
+"""Lowered functions as object files: in pieces, each of which is optimized as a whole and kept."""
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
+import logging
 import platform
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import cosim
 from cosim.kit import (
@@ -23,6 +25,7 @@ from cosim.kit import (
 from cosim_lowering import optimizer as optimizing
 from cosim_lowering.optimizer import Optimizer
 
+log = logging.getLogger("cosim.native")
 INTRINSIC = "llvm."
 MATHEMATICS = (
     "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs floor "
@@ -32,21 +35,65 @@ MATHEMATICS = (
 C_LIBRARY = frozenset(MATHEMATICS.split())
 ONE_VERSION = "sincos"
 """A function with one version: if a sanitizer replaces it, GNU ld mislinks a version that is named."""
+DECLARED = re.compile(r"^(?:declare .*?|(?=@\S+ = external ))@([\w.]+)", re.MULTILINE)
+DEFINED = re.compile(r"^(?:define .*?|(?=@\S+ = constant ))@([\w.]+)", re.MULTILINE)
+"""The names of functions and constant arrays in LLVM's text: those of other texts, and its own."""
+TARGET_LINES = re.compile(r"^(target|source_filename|; ModuleID).*\n", re.MULTILINE)
+
+
+class Target(NamedTuple):
+    """What object files are made for.
+
+    Attributes
+    ----------
+    triple, processor : str
+        As LLVM names them.
+    glibc : str
+        The version of the functions of the C library that are asked for; empty if the linker chooses it.
+    """
+
+    triple: str
+    processor: str
+    glibc: str = ""
+
+
+class Piece(NamedTuple):
+    """A module that is optimized without the others.
+
+    Attributes
+    ----------
+    texts : list of str
+    shared : list of str
+        Names that other pieces use or define.
+    hidden, exported : list of str
+        Names of its functions that other object files of the library call, and of those that it offers.
+    prefix : str
+        Of the shared names.
+    """
+
+    texts: list[str]
+    shared: list[str]
+    hidden: list[str]
+    exported: list[str]
+    prefix: str
 
 
 class MachineCode:
-    """Lowered functions linked into one module and optimized as a whole; the outcome is kept.
+    """Lowered functions in pieces, each optimized as a whole; the outcome is kept piece by piece.
 
-    No optimization changes a bit of a result: none reorders or joins operations on reals.
+    After an edit, only the pieces that contain the edited function are made again. No optimization changes a
+    bit of a result: none reorders or joins operations on reals.
 
     Parameters
     ----------
-    texts : iterable of str
-        From `cosim.kit.lower`, and what it leaves open.
+    pieces : iterable of sequence of str
+        Texts from `cosim.kit.lower`, and what they leave open.
     visible : iterable of str
         Names of the functions that other object files of the same library call.
     exported : iterable of str
         Names of those that the library offers.
+    prefix : str
+        Of the names by which pieces refer to each other: a library may hold the code of several programs.
 
     Raises
     ------
@@ -56,66 +103,68 @@ class MachineCode:
 
     def __init__(
         self,
-        texts: Iterable[str],
+        pieces: Iterable[Sequence[str]],
         visible: Iterable[str],
         exported: Iterable[str] = (),
+        prefix: str = "cosim",
     ) -> None:
-        made_of = [list(texts), sorted(visible), sorted(exported)]
-        digest = hashlib.sha256(json.dumps([made_of, _toolchain()]).encode()).hexdigest()
-        text = read_cached(digest)
-        if text is None:
-            text = _optimized(_linked(*made_of)).encode()
-            write_cached(digest, text)
-        self._text = text.decode()
-        self._text_for_linux: str | None = None
+        texts = [list(listed) for listed in pieces]
+        defined = [_names(DEFINED, listed) for listed in texts]
+        missing = [_names(DECLARED, listed) - own for listed, own in zip(texts, defined, strict=True)]
+        open_names, all_defined = set[str]().union(*missing), set[str]().union(*defined)
+        external = {name for name in open_names - all_defined if not name.startswith(INTRINSIC)}
+        if unknown := sorted(external - C_LIBRARY):
+            raise cosim.ContractError(
+                f"compiled code needs functions that no C library provides: {', '.join(unknown)}"
+            )
+        offered = set(exported)
+        hidden = set(visible) - offered
+        shared = (open_names & all_defined) - hidden - offered
+        self._pieces = [
+            Piece(
+                listed, sorted(shared & (own | others)), sorted(hidden & own), sorted(offered & own), prefix
+            )
+            for listed, own, others in zip(texts, defined, missing, strict=True)
+        ]
+        self._digests = [_digest_of(piece, _toolchain()) for piece in self._pieces]
 
     @property
-    def externals(self) -> set[str]:
-        """Names that it does not define itself."""
-        import llvmlite.binding as llvm
+    def digest(self) -> str:
+        """A digest of all that object files are made from besides the target."""
+        return _digest_of(self._digests)
 
-        return _externals(llvm.parse_assembly(self._text))
+    def objects(self, target: Target) -> list[bytes]:
+        """An object file of each piece; kept."""
+        keys = [_digest_of("object file", digest, target) for digest in self._digests]
+        objects = [read_cached(key) for key in keys]
+        missing = [i for i, code in enumerate(objects) if code is None]
+        for i, bitcode in zip(missing, self._optimized(missing), strict=True):
+            objects[i] = code = _object_file(bitcode, target)
+            write_cached(keys[i], code)
+        return [code for code in objects if code is not None]
 
-    def __str__(self) -> str:
-        """LLVM's text, without a target."""
-        return self._text
+    def _optimized(self, places: Sequence[int]) -> list[bytes]:
+        """The bitcode of some optimized pieces; kept."""
+        found = {i: read_cached(self._digests[i]) for i in places}
+        missing = [i for i, bitcode in found.items() if bitcode is None]
+        if missing:
+            log.info("optimizing %d of %d pieces of machine code", len(missing), len(self._pieces))
+            with Optimizer(plainest_processor()) as optimizer:
+                for i in missing:
+                    found[i] = bitcode = optimizer.optimized(_linked(self._pieces[i]))
+                    write_cached(self._digests[i], bitcode)
+        return [bitcode for bitcode in found.values() if bitcode is not None]
 
-    def text_for(self, system: str) -> str:
-        """LLVM's text for an operating system: ``linux``, or another."""
-        if system != "linux":
-            return self._text
-        if self._text_for_linux is None:
-            self._text_for_linux = with_sine_pairs(self._text)
-        return self._text_for_linux
 
-    def digest_for(self, system: str) -> str:
-        """A digest of what `text_for` gives: of the text, and of what makes that for the system of it."""
-        made_by = digest_of_module(sys.modules[with_sine_pairs.__module__])
-        return hashlib.sha256(json.dumps([self._text, system, made_by]).encode()).hexdigest()
+def own_target() -> Target:
+    """The operating system of this machine, and every processor of its family.
 
-    def object_file(self) -> bytes:
-        """An object file for this machine's operating system and for every processor of its family; kept.
+    With glibc it asks for the oldest version of each function, so the library also loads on systems that are
+    older than this one.
+    """
+    import llvmlite.binding as llvm
 
-        With glibc it asks for the oldest version of each function, so the library also loads on systems that
-        are older than this one.
-        """
-        import llvmlite.binding as llvm
-
-        version, text = oldest_glibc(), self.text_for(sys.platform)
-        made_of = ["object file", text, version, _toolchain()]
-        digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
-        code = read_cached(digest)
-        if code is None:
-            versioned = C_LIBRARY - {ONE_VERSION}
-            symbols = sorted(_externals(llvm.parse_assembly(text)) & versioned) if version else []
-            lines = [f'module asm ".symver {name}, {name}@{version}"\n' for name in symbols]
-            llvm.initialize_native_asmparser()
-            module = llvm.parse_assembly("".join(lines) + text)
-            machine = _machine()
-            module.triple, module.data_layout = llvm.get_default_triple(), str(machine.target_data)
-            code = bytes(machine.emit_object(module))
-            write_cached(digest, code)
-        return code
+    return Target(llvm.get_default_triple(), plainest_processor(), oldest_glibc())
 
 
 def oldest_glibc() -> str:
@@ -125,62 +174,67 @@ def oldest_glibc() -> str:
     return {"x86_64": "GLIBC_2.2.5", "aarch64": "GLIBC_2.17"}.get(platform.machine(), "")
 
 
+def _names(pattern: re.Pattern[str], texts: Sequence[str]) -> set[str]:
+    return {name for text in texts for name in pattern.findall(text)}
+
+
+def _digest_of(*made_of: object) -> str:
+    return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
+
+
 def _toolchain() -> list[Any]:
     """Compiler, its level, and machine: on these the code depends besides the functions."""
-    modules = [digest_of_module(module) for module in (sys.modules[__name__], optimizing)]
-    return [llvm_versions(), optimizing.LEVEL, *modules]
+    modules = [sys.modules[__name__], optimizing, sys.modules[with_sine_pairs.__module__]]
+    return [llvm_versions(), optimizing.LEVEL, *map(digest_of_module, modules)]
 
 
 @interrupts_held()
-def _linked(texts: Sequence[str], visible: Sequence[str], exported: Sequence[str]) -> Any:
+def _linked(piece: Piece) -> bytes:
+    """The bitcode of a piece, in which what no other object file calls is internal."""
     import llvmlite.binding as llvm
 
-    module, *others = [llvm.parse_assembly(text) for text in texts]
+    module, *others = [llvm.parse_assembly(text) for text in piece.texts]
     for other in others:
         module.link_in(other)
     module.verify()
-    within, without = set(visible), set(exported)
-    for function in module.functions:
-        if function.is_declaration or function.name in without:
-            continue
-        if function.name in within:
-            function.visibility = llvm.Visibility.hidden
-        else:
-            function.linkage = llvm.Linkage.internal
-    for variable in module.global_variables:
-        if not variable.is_declaration:
-            variable.linkage = llvm.Linkage.internal
-    missing = sorted(_externals(module) - C_LIBRARY)
-    if missing:
-        raise cosim.ContractError(
-            f"compiled code needs functions that no C library provides: {', '.join(missing)}"
-        )
-    return module
+    shared, hidden, exported = map(set, (piece.shared, piece.hidden, piece.exported))
+    for value in [*module.functions, *module.global_variables]:
+        if value.name in shared:
+            value.name = f"{piece.prefix}.{value.name}"
+            value.visibility = llvm.Visibility.hidden
+        elif value.name in hidden:
+            value.visibility = llvm.Visibility.hidden
+        elif not value.is_declaration and value.name not in exported:
+            value.linkage = llvm.Linkage.internal
+    machine = _machine(llvm.get_default_triple(), plainest_processor(), optimizing.LEVEL)
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    bitcode: bytes = module.as_bitcode()
+    return bitcode
 
 
-def _externals(module: Any) -> set[str]:
-    symbols = [*module.functions, *module.global_variables]
-    return {v.name for v in symbols if v.is_declaration and not v.name.startswith(INTRINSIC)}
-
-
-def _optimized(module: Any) -> str:
-    """LLVM's text of the optimized module, without a target."""
+def _object_file(bitcode: bytes, target: Target) -> bytes:
+    """Machine code of an optimized module."""
     import llvmlite.binding as llvm
 
-    machine = _machine()
-    module.triple, module.data_layout = llvm.get_default_triple(), str(machine.target_data)
-    with Optimizer(plainest_processor()) as optimizer:
-        optimized = optimizer.optimized(module.as_bitcode())
-    text = str(llvm.parse_bitcode(optimized))
-    return re.sub(r"^(target|source_filename|; ModuleID).*\n", "", text, flags=re.MULTILINE)
+    module = llvm.parse_bitcode(bitcode)
+    open_names = {function.name for function in module.functions if function.is_declaration}
+    if "-linux" in target.triple and open_names & C_LIBRARY:
+        text = with_sine_pairs(TARGET_LINES.sub("", str(module)))
+        versioned = sorted(open_names & C_LIBRARY - {ONE_VERSION}) if target.glibc else []
+        lines = [f'module asm ".symver {name}, {name}@{target.glibc}"\n' for name in versioned]
+        module = llvm.parse_assembly("".join(lines) + text)
+    machine = _machine(target.triple, target.processor, optimizing.LEVEL)
+    module.triple, module.data_layout = target.triple, str(machine.target_data)
+    return bytes(machine.emit_object(module))
 
 
-def _machine() -> Any:
-    """The target of this operating system and of every processor of its family."""
+@functools.cache
+def _machine(triple: str, processor: str, level: int) -> Any:
     import llvmlite.binding as llvm
 
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    return llvm.Target.from_triple(llvm.get_default_triple()).create_target_machine(
-        cpu=plainest_processor(), opt=optimizing.LEVEL, reloc="pic", codemodel="default"
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    llvm.initialize_native_asmparser()
+    return llvm.Target.from_triple(triple).create_target_machine(
+        cpu=processor, opt=level, reloc="pic", codemodel="default"
     )

@@ -49,8 +49,8 @@ def kinds(typed: Sequence[str]) -> str:
     return ", ".join(word.split()[0] for word in typed)
 
 
-def constant(name: str, array: NDArray[np.generic]) -> str:
-    """An array as a global of the module."""
+def constant(name: str, array: NDArray[np.generic], linkage: str = "") -> str:
+    """An array as a constant of a module."""
     flat = array.reshape(-1)
     kind = "double" if flat.dtype == np.float64 else "i64"
     if not flat.size or not flat.view(np.uint64).any():
@@ -59,7 +59,8 @@ def constant(name: str, array: NDArray[np.generic]) -> str:
         values = f"[{', '.join(f'double 0x{bits:016X}' for bits in flat.view(np.uint64).tolist())}]"
     else:
         values = f"[{', '.join(f'i64 {value}' for value in flat.tolist())}]"
-    return f"@{global_name(name)} = internal constant [{flat.size} x {kind}] {values}, align {ITEM}\n"
+    kept = f"{linkage} constant".strip()
+    return f"@{global_name(name)} = {kept} [{flat.size} x {kind}] {values}, align {ITEM}\n"
 
 
 def declaration(name: str, signature: str) -> str:

@@ -1,8 +1,9 @@
 """The walk of a program's schedule as LLVM text, written out call by call.
 
-The text has a function for each row of the table (`_row`), functions for sequences of rows that are walked
-often (`_sequence`), one that walks any rows of a known table (`_known`), and `walk` itself, which chooses
-among them by the addresses of its tables and by `first` and `last` (`_walk`).
+There is a function for each row of the table (`_row`), for sequences of rows that are walked often
+(`_sequence`), for any rows of a known table (`_known`), and `walk` itself, which chooses among them by the
+addresses of its tables and by `first` and `last` (`_walk`). Rows that call long functions have texts of their
+own (`far_rows`), so that little is compiled again after an edit.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.kit import BLOCK_SIGNATURE, WALK, WALK_SIGNATURE, BlockRow, name_of
-from cosim_lowering.numbered_calls import global_name, parameters
+from cosim_lowering.numbered_calls import constant, global_name, parameters
 
 EVALUATION = "cosim_evaluation"
 INNER = "cosim_inner"
@@ -26,15 +27,25 @@ WRITTEN_OUT = 4000
 """Instructions of what is written out for each component of a row; more would crowd a processor's cache."""
 
 Integers = NDArray[np.int64]
-PARAMETERS = (
-    "double %t, ptr noalias %y, ptr noalias %p, ptr noalias %d, ptr noalias %k, "
-    "ptr noalias %h, i64 %grown, ptr noalias %c"
+FAR = "cosim_far"
+KNOWN = "known_ints"
+"""The integers once more, in each piece of code: the optimizer reads them, and seldom leaves any."""
+REPEATED = 4096
+"""Up to this number of integers, all rows read those of their piece; else only rows that are written out."""
+SHORT = 150
+"""Blocks of up to this number of instructions are compiled with the walk, which inlines them."""
+WORDS = {"t": "double", **dict.fromkeys("ypdkh", "ptr"), "grown": "i64", "c": "ptr"}
+"""What a row needs, in the order in which it stands in the frame of a walk; `grown` is the length of `h`."""
+ITEM = 8
+PARAMETERS = ", ".join(
+    f"{kind} noalias %{name}" if kind == "ptr" else f"{kind} %{name}" for name, kind in WORDS.items()
 )
-"""Parameters of the written functions: each number lies in one array alone."""
-ARGUMENTS = "double %t, ptr %y, ptr %p, ptr %d, ptr %k, ptr %h, i64 %grown, ptr %c"
-"""Arguments with which one written function calls another one."""
-ARRAYS_OF_WALK = "double %t, ptr %y, ptr %p, ptr %d, ptr %k, ptr %h, i64 %h.rows, ptr %c"
-"""Arguments with which `walk` calls the functions."""
+"""Parameters of the function of a row: each number lies in one array alone."""
+ARGUMENTS = ", ".join(f"{kind} %{name}" for name, kind in WORDS.items())
+FRAME = f"ptr %frame, {PARAMETERS}"
+"""Parameters of what calls rows; those of other pieces need the frame alone."""
+OF_WALK = f"ptr %frame, {ARGUMENTS}".replace("%grown", "%h.rows")
+"""Arguments with which `walk` calls them."""
 
 
 class Schedule:
@@ -52,7 +63,7 @@ class Schedule:
     widths : mapping of str to int
         For functions that treat components one after the other, the number of integers for each.
     lengths : mapping of str to int
-        The number of instructions of each function.
+        The number of instructions of each block's function.
     sizes : mapping of str to int
         How long y, p, d, k and c are, at least.
     evaluation, inner : pair of int
@@ -81,17 +92,37 @@ class Schedule:
         self.table, self.ints, self.names, self.sizes = table, ints, names, sizes
         self.widths, self.lengths = widths, lengths
         self.evaluation, self.inner, self.parts, self.reports = evaluation, inner, parts, reports
+        self._rows = [BlockRow(*row) for row in table.tolist()]
+        self._places: dict[BlockRow, int] = {}
+        for i, row in enumerate(self._rows):
+            self._places.setdefault(row, i)
+        self._uses = Counter(row.function for row in self._places)
+
+    def constants(self) -> str:
+        """What the text of any row needs: the integers."""
+        shared = f"@{global_name('ints')} = external constant i64\n"
+        return constant(KNOWN, self.ints, "internal") + shared
+
+    def far_rows(self) -> dict[str, str]:
+        """By the name of each long function: the text of the rows that call it, which the walk reaches."""
+        texts = {name: "" for name in self.lengths if self._is_far(name)}
+        for row, i in self._places.items():
+            if self._is_far(name := self.names[row.function]):
+                texts[name] += self._row(i, row) + _reached(i)
+        return texts
+
+    def _is_far(self, name: str) -> bool:
+        return self.lengths[name] > SHORT
 
     def text(self) -> str:
-        """The walk, written out."""
-        rows = [BlockRow(*row) for row in self.table.tolist()]
-        places: dict[BlockRow, int] = {}
-        for i, row in enumerate(rows):
-            places.setdefault(row, i)
-        uses = Counter(row.function for row in places)
-        functions = [self._row(i, row, uses) for row, i in places.items()]
-        later = self.reports[1]
-        tables = {"table": [places[row] for row in rows]}
+        """The walk, written out, with the rows that call short functions."""
+        places, later = self._places, self.reports[1]
+        functions = [
+            f"declare i32 @{FAR}_{i}(ptr)" if self._is_far(self.names[row.function]) else self._row(i, row)
+            for row, i in places.items()
+        ]
+        functions += [f"@{global_name(name)} = external constant i64" for name in ("table", *self.parts)]
+        tables = {"table": [places[row] for row in self._rows]}
         inner = tables["table"][slice(*self.inner)]
         functions.append(self._sequence(INNER, [i for i in inner if i not in later]))
         functions.append(self._sequence(EVALUATION, [i for i in range(*self.evaluation) if i not in later]))
@@ -102,7 +133,7 @@ class Schedule:
         functions.append(self._walk(list(tables)))
         return "\n".join(functions)
 
-    def _row(self, index: int, row: BlockRow, uses: Counter[int]) -> str:
+    def _row(self, index: int, row: BlockRow) -> str:
         """The function of a row: its status is that of the first component that raised.
 
         Components are called one by one, and inlined, where the function is short or few rows use it.
@@ -111,13 +142,14 @@ class Schedule:
         arguments = ["ptr %result", "double %t"]
         for array in "ypdkhc":
             arguments += [f"ptr %{array}", f"i64 {'%grown' if array == 'h' else self.sizes[array]}"]
-        arguments += [f"ptr @{global_name('ints')}", f"i64 {self.ints.size}"]
         width = self.widths.get(name, 0)
         if width and row.components * self.lengths[name] <= WRITTEN_OUT:
             calls = [(row.first + width * i, 1) for i in range(row.components)]
         else:
             calls = [(row.first, row.components)]
-        inlined = " alwaysinline" if uses[row.function] < OFTEN or len(calls) == row.components else ""
+        is_repeated = len(calls) == row.components or self.ints.size <= REPEATED
+        arguments += [f"ptr @{global_name(KNOWN if is_repeated else 'ints')}", f"i64 {self.ints.size}"]
+        inlined = " alwaysinline" if self._uses[row.function] < OFTEN or len(calls) == row.components else ""
         lines = [
             f"define internal i32 @{ROW}_{index}({PARAMETERS}) {{",
             "  %result = alloca ptr",
@@ -135,13 +167,19 @@ class Schedule:
             ]
         return "\n".join([*lines, f"call{len(calls)}:", "  ret i32 0", "}", ""])
 
+    def _call(self, label: str, index: int) -> str:
+        """The call of the row at a place of the table."""
+        is_far = self._is_far(self.names[self._rows[index].function])
+        called = f"@{FAR}_{index}(ptr %frame)" if is_far else f"@{ROW}_{index}({ARGUMENTS})"
+        return f"  %status{label} = call i32 {called}"
+
     def _sequence(self, name: str, rows: Sequence[int]) -> str:
         """Call rows one after the other; 0, or 1 + the index of the one that raised."""
-        lines = [f"define internal i64 @{name}({PARAMETERS}) {{", "  br label %call0"]
+        lines = [f"define internal i64 @{name}({FRAME}) {{", "  br label %call0"]
         for i, row in enumerate(rows):
             lines += [
                 f"call{i}:",
-                f"  %status{i} = call i32 @{ROW}_{row}({ARGUMENTS})",
+                self._call(str(i), row),
                 f"  %good{i} = icmp eq i32 %status{i}, 0",
                 f"  br i1 %good{i}, label %call{i + 1}, label %failed{i}",
                 f"failed{i}:",
@@ -153,7 +191,7 @@ class Schedule:
         """Rows `first` to `last` of a table, whichever they are."""
         cases = " ".join(f"i64 {i}, label %row{i}" for i in range(len(indices)))
         lines = [
-            f"define internal i64 @{WALK}_{name}(i64 %first, i64 %last, {PARAMETERS}) {{",
+            f"define internal i64 @{WALK}_{name}(i64 %first, i64 %last, {FRAME}) {{",
             "  br label %test",
             "test:",
             "  %i = phi i64 [ %first, %0 ], [ %next, %good ]",
@@ -166,7 +204,7 @@ class Schedule:
         for i, row in enumerate(indices):
             lines += [
                 f"row{i}:",
-                f"  %status{i} = call i32 @{ROW}_{row}({ARGUMENTS})",
+                self._call(str(i), row),
                 "  br label %called",
             ]
             statuses.append(f"[ %status{i}, %row{i} ]")
@@ -194,7 +232,14 @@ class Schedule:
         letters = WALK_SIGNATURE.split(">")[0]
         names = ["table", "ints", "first", "last", "t", *"ypdkhc"]
         head = ", ".join(["ptr %result", *parameters(letters, names)])
-        lines = [f"define i32 @{WALK}({head}) {{", *self._compared_sizes()]
+        lines = [f"define i32 @{WALK}({head}) {{", f"  %frame = alloca [{len(WORDS)} x i64]"]
+        for i, (word, kind) in enumerate(WORDS.items()):
+            value = "h.rows" if word == "grown" else word
+            lines += [
+                f"  %{word}.at = getelementptr i8, ptr %frame, i64 {ITEM * i}",
+                f"  store {kind} %{value}, ptr %{word}.at",
+            ]
+        lines += self._compared_sizes()
         for i, name in enumerate(tables):
             next_label = f"try{i + 1}" if i + 1 < len(tables) else "any"
             lines += [
@@ -203,7 +248,7 @@ class Schedule:
                 f"  br i1 %its{i}, label %known{i}, label %{next_label}",
                 f"known{i}:",
                 *(self._whole_sequences() if name == "table" else []),
-                f"  %walked{i} = call i64 @{WALK}_{name}(i64 %first, i64 %last, {ARRAYS_OF_WALK})",
+                f"  %walked{i} = call i64 @{WALK}_{name}(i64 %first, i64 %last, {OF_WALK})",
                 f"  store i64 %walked{i}, ptr %result",
                 "  ret i32 0",
             ]
@@ -231,7 +276,7 @@ class Schedule:
             "  %whole = and i1 %begins, %ends",
             "  br i1 %whole, label %evaluation, label %parts",
             "evaluation:",
-            f"  %evaluated = call i64 @{EVALUATION}({ARRAYS_OF_WALK})",
+            f"  %evaluated = call i64 @{EVALUATION}({OF_WALK})",
             "  store i64 %evaluated, ptr %result",
             "  ret i32 0",
             "parts:",
@@ -240,7 +285,7 @@ class Schedule:
             "  %all = and i1 %follows, %reports",
             "  br i1 %all, label %later, label %others",
             "later:",
-            f"  %computed = call i64 @{LATER}({ARRAYS_OF_WALK})",
+            f"  %computed = call i64 @{LATER}({OF_WALK})",
             "  br label %rest",
             "others:",
             f"  %inwards = icmp eq i64 %first, {self.inner[0]}",
@@ -248,11 +293,24 @@ class Schedule:
             "  %inside = and i1 %inwards, %stays",
             "  br i1 %inside, label %inner, label %rest",
             "inner:",
-            f"  %derived = call i64 @{INNER}({ARRAYS_OF_WALK})",
+            f"  %derived = call i64 @{INNER}({OF_WALK})",
             "  store i64 %derived, ptr %result",
             "  ret i32 0",
             "rest:",
         ]
+
+
+def _reached(index: int) -> str:
+    """The function by which the walk calls a row of another piece: the frame holds all that it needs."""
+    lines = [f"define i32 @{FAR}_{index}(ptr %frame) {{"]
+    for i, (word, kind) in enumerate(WORDS.items()):
+        lines += [
+            f"  %{word}.at = getelementptr i8, ptr %frame, i64 {ITEM * i}",
+            f"  %{word} = load {kind}, ptr %{word}.at",
+        ]
+    # inlined, the row would no longer know that each number lies in one array alone
+    lines += [f"  %status = call i32 @{ROW}_{index}({ARGUMENTS}) noinline", "  ret i32 %status", "}", ""]
+    return "\n".join(lines)
 
 
 def _walk_by_number() -> list[str]:

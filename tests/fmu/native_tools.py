@@ -12,9 +12,10 @@ import cosim
 from cosim import kit
 from cosim_export.interface.first_state import first_state
 from cosim_export.interface.select_variables import angle_of, select_variables
-from cosim_export.native.compilers import OwnCompiler, available_compilers, own_platform
+from cosim_export.native.compilers import OwnCompiler, available_compilers, own_platform, write_objects
 from cosim_export.native.native_exporter import NativeFmuExporter
 from cosim_export.native.native_sources import NativeSources
+from cosim_lowering.machine_code import own_target
 
 COMPILER = next((c for c in available_compilers() if isinstance(c, OwnCompiler)), None)
 needs_compiler = pytest.mark.skipif(
@@ -46,10 +47,9 @@ def export_native(model: cosim.Model, path: Path, **options: Any) -> Path:
 
 
 def write_sources(sources: NativeSources, folder: Path) -> list[Path]:
-    """The C files of an FMU and the object file of its functions."""
+    """The C files of an FMU and the object files of its functions."""
     (folder / "model.c").write_text(sources.tables, "utf-8")
-    (folder / "code.o").write_bytes(sources.code.object_file())
-    return [*sources.files, folder / "model.c", folder / "code.o"]
+    return [*sources.files, folder / "model.c", *write_objects([sources.code], own_target(), folder)]
 
 
 class InProcess:

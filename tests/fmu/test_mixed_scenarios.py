@@ -20,10 +20,12 @@ from mixed_scenarios import SCENARIOS, cosimulated, exported, mixed, reals
 from native_tools import needs_compiler
 from test_export_clients import CLIENTS, peers
 
+from cosim_export.native.compilers import write_objects
 from cosim_export.native.native_sources import SHELL
 from cosim_fmu import CoSimulation
 from cosim_fmu.container.container_interface import container_interface
 from cosim_fmu.container.native_container import NativeContainer
+from cosim_lowering.machine_code import own_target
 
 pytestmark = [needs_compiler, pytest.mark.thorough]
 STEPS, H = 40, 0.01
@@ -76,10 +78,7 @@ class Built:
         loop = CoSimulation.from_file(path)
         interface, _ = container_interface(loop, path)
         sources = NativeContainer(loop, interface, 2)
-        objects = list[Path]()
-        for i, code in enumerate(sources.codes):
-            objects.append(folder / f"code_{i}.o")
-            objects[-1].write_bytes(code.object_file())
+        objects = write_objects(sources.codes, own_target(), folder)
         for name, text in sources.generated.items():
             (folder / name).write_text(text, "utf-8")
         files = [*sources.files, *(folder / name for name in sources.generated), *objects]

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import namedtuple
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ import pytest
 import cosim
 from cosim import kit
 from cosim_lowering.entry_points import entry_point
-from cosim_lowering.machine_code import MachineCode
+from cosim_lowering.machine_code import MachineCode, Target, own_target
 
 SIGNATURE = "FFIf>i"
 RAISED = -1
@@ -63,9 +64,11 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
         f"!0 = !{{}}\n{entry_point('counted', 'lowered_counted', 'FIf>i', RAISED)}",
     ]
     names = ["churn", "counted"]
-    code = MachineCode(texts, [], exported=names)
-    (folder / "code.o").write_bytes(code.object_file())
-    subprocess.run(["cc", "-shared", "-o", "code.so", "code.o", "-lm"], cwd=folder, check=True)
+    code = MachineCode([texts[:1], texts[1:]], [], exported=names)
+    objects = [folder / f"code_{i}.o" for i in range(2)]
+    for path, data in zip(objects, code.objects(own_target()), strict=True):
+        path.write_bytes(data)
+    subprocess.run(["cc", "-shared", "-o", "code.so", *objects, "-lm"], cwd=folder, check=True)
     seen = subprocess.run(["nm", "-D", "code.so"], cwd=folder, capture_output=True, text=True, check=True)
     assert " T churn" in seen.stdout and "lowered_churn" not in seen.stdout
     needed = {line.split()[-1].partition("@")[0] for line in seen.stdout.splitlines() if " U " in line}
@@ -118,7 +121,7 @@ def test_what_only_python_has_is_refused() -> None:
     text = "declare double @PyFloat_AsDouble(ptr)\ndefine double @f(ptr %p) {\n"
     text += "  %x = call double @PyFloat_AsDouble(ptr %p)\n  ret double %x\n}\n"
     with pytest.raises(cosim.ContractError, match="PyFloat_AsDouble"):
-        MachineCode([text], ["f"])
+        MachineCode([[text]], ["f"])
     with pytest.raises(ValueError, match="signature"):
         entry_point("f", "g", "fF>i", RAISED)
 
@@ -148,24 +151,79 @@ def test_code_is_kept_by_what_the_named_tuples_of_its_signature_hold(monkeypatch
     assert (before, spelled("Af>i"), spelled("f>i")) == ("A(F x, I n)f>i", "A(I n, F x)f>i", "f>i")
 
 
-def test_what_was_linked_and_optimized_once_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def calling(number: str, calls: str) -> str:
+    """LLVM's text of a function that scales what another one computes; `calls` is empty if there is none."""
+    value = f"call double @{calls}(double %x)" if calls else "fsub double %x, 0.0"
+    lines = [
+        f"declare double @{calls}(double)" if calls else "",
+        f"define double @{'whole' if calls else 'last'}(double %x) {{",
+        f"  %y = {value}",
+        f"  %z = fmul double %y, {number}",
+        "  ret double %z",
+        "}",
+    ]
+    return "\n".join([*lines, ""])
+
+
+def test_only_the_piece_with_an_edited_function_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from cosim_compiler import kernel_cache
     from cosim_lowering import machine_code
 
-    texts = [kit.lower({"half_of": (half, "f>f")})]
-    monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
-    first = MachineCode(texts, [], exported=["half_of"])
-    built = first.object_file()
-    monkeypatch.setattr(machine_code, "_optimized", lambda *given: pytest.fail("optimized again"))
-    again = MachineCode(texts, [], exported=["half_of"])
-    assert str(again) == str(first)
-    with monkeypatch.context() as patch:
-        patch.setattr(machine_code, "_machine", lambda: pytest.fail("made into an object file again"))
-        assert again.object_file() == built
-    monkeypatch.setattr(machine_code, "read_cached", lambda digest: None)
-    assert again.object_file() == built
-    with pytest.raises(BaseException, match="optimized again"):
-        MachineCode(texts, ["half_of"])  # asked for otherwise
+    kept, made = tmp_path / "kept", {"linked": 0, "written": 0}
+    kept.mkdir()
+    linked, written = machine_code._linked, machine_code._object_file
+
+    def counted(name: str, make: Any) -> Any:
+        def counting(*given: Any) -> bytes:
+            made[name] += 1
+            return make(*given)
+
+        return counting
+
+    monkeypatch.setattr(kernel_cache, "folder", lambda: kept)
+    monkeypatch.setattr(machine_code, "_linked", counted("linked", linked))
+    monkeypatch.setattr(machine_code, "_object_file", counted("written", written))
+
+    def objects(
+        first: str, second: str, exported: str = "whole", machine: Target | None = None
+    ) -> list[bytes]:
+        code = MachineCode([[calling(first, "last")], [calling(second, "")]], [], [exported])
+        return code.objects(machine or own_target())
+
+    def counts() -> tuple[int, int]:
+        found = made["linked"], made["written"]
+        made.update(linked=0, written=0)
+        return found
+
+    first = objects("2.0", "3.0")
+    assert counts() == (2, 2)
+    assert objects("2.0", "3.0") == first and counts() == (0, 0)
+    edited = objects("2.0", "5.0")
+    assert edited[0] == first[0] and edited[1] != first[1] and counts() == (1, 1)
+    arm = objects("2.0", "3.0", machine=Target("aarch64-unknown-linux-gnu", "generic"))
+    assert arm != first and counts() == (0, 2)  # optimized once for all processors
+    assert objects("2.0", "3.0", exported="last") != first and counts() == (2, 2)  # asked for otherwise
+    assert objects("2.0", "3.0") == first and counts() == (0, 0)
+
+
+def test_pieces_of_two_programs_in_one_library_do_not_meet(tmp_path: Path) -> None:
+    libraries = []
+    for name, number in (("a", "3.0"), ("b", "5.0")):
+        (tmp_path / name).mkdir()
+        pieces = [[calling("2.0", "last")], [calling(number, "")]]
+        libraries.append(MachineCode(pieces, [], ["whole"], prefix=name).objects(own_target()))
+    objects = []
+    for i, data in enumerate([*libraries[0], libraries[1][1]]):
+        objects.append(tmp_path / f"{i}.o")
+        objects[-1].write_bytes(data)
+    subprocess.run(["cc", "-shared", "-o", "both.so", *objects], cwd=tmp_path, check=True)
+    whole = ctypes.CDLL(str(tmp_path / "both.so")).whole
+    whole.restype, whole.argtypes = ctypes.c_double, [ctypes.c_double]
+    assert whole(1.0) == 6.0
+    seen = subprocess.run(["nm", "-D", "both.so"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "last" not in seen.stdout
 
 
 def test_code_is_kept_apart_by_how_hard_llvm_tries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,8 +235,8 @@ def test_code_is_kept_apart_by_how_hard_llvm_tries(tmp_path: Path, monkeypatch: 
     codes = {}
     for level in (3, 0):
         monkeypatch.setattr(optimizer, "LEVEL", level)
-        code = MachineCode(texts, [], exported=["churn"])
-        codes[level] = (str(code), code.object_file())
+        code = MachineCode([texts], [], exported=["churn"])
+        codes[level] = (code.digest, code.objects(own_target()))
     assert codes[0][0] != codes[3][0] and codes[0][1] != codes[3][1]
 
 

@@ -21,7 +21,8 @@ from typing import ClassVar, NamedTuple
 
 import cosim
 from cosim.kit import python_command, read_cached, run_process, write_cached
-from cosim_lowering.machine_code import MachineCode
+from cosim_lowering.machine_code import MachineCode, own_target
+from cosim_lowering.machine_code import Target as MachineTarget
 
 
 @dataclass(frozen=True)
@@ -32,17 +33,20 @@ class Target:
     ----------
     zig : str
         The target of zig's C compiler; on Linux with the oldest C library with which it runs.
+    llvm : str
+        The target of LLVM.
     folder3 : str
         Folder of its binaries in an FMU for FMI 3.0.
     """
 
     zig: str
+    llvm: str
     folder3: str
 
     @property
-    def system(self) -> str:
-        """The name of the operating system."""
-        return self.zig.split("-")[1]
+    def machine(self) -> MachineTarget:
+        """What the compiled functions are made for: every processor of the family."""
+        return MachineTarget(self.llvm, "x86-64" if self.llvm.startswith("x86_64") else "generic")
 
 
 @dataclass(frozen=True)
@@ -67,13 +71,24 @@ class Platform:
 PLATFORMS = {
     platform.name: platform
     for platform in (
-        Platform("linux64", ".so", (Target("x86_64-linux-gnu.2.17", "x86_64-linux"),)),
-        Platform("aarch64-linux", ".so", (Target("aarch64-linux-gnu.2.17", "aarch64-linux"),)),
-        Platform("win64", ".dll", (Target("x86_64-windows-gnu", "x86_64-windows"),)),
+        Platform(
+            "linux64", ".so", (Target("x86_64-linux-gnu.2.17", "x86_64-unknown-linux-gnu", "x86_64-linux"),)
+        ),
+        Platform(
+            "aarch64-linux",
+            ".so",
+            (Target("aarch64-linux-gnu.2.17", "aarch64-unknown-linux-gnu", "aarch64-linux"),),
+        ),
+        Platform(
+            "win64", ".dll", (Target("x86_64-windows-gnu", "x86_64-unknown-windows-gnu", "x86_64-windows"),)
+        ),
         Platform(
             "darwin64",
             ".dylib",
-            (Target("x86_64-macos", "x86_64-darwin"), Target("aarch64-macos", "aarch64-darwin")),
+            (
+                Target("x86_64-macos", "x86_64-apple-macosx13.0.0", "x86_64-darwin"),
+                Target("aarch64-macos", "arm64-apple-macosx13.0.0", "aarch64-darwin"),
+            ),
         ),
     )
 }
@@ -119,8 +134,6 @@ LOADING = ("-Wl,--as-needed", "-ldl")
 """Options for libraries that load others, in C libraries older than glibc 2.34."""
 OF_LINUX = ("-nostdlib", "-lc", "-lm", "-Wl,-z,defs", *LOADING)
 """The C library alone: zig would first compile functions of its own, and none is called, as `defs` checks."""
-AS_IT_IS = ("-Wno-override-module", "-Xclang", "-disable-llvm-passes")
-"""LLVM's text becomes machine code without being optimized a second time."""
 INSTALL = "Install one for all platforms: pip install 'cosim-framework[native]'"
 
 
@@ -164,7 +177,7 @@ class Compiler(ABC):
             self.version(),
             _headers(parts.headers),
             texts,
-            [code.digest_for(parts.target.system) for code in parts.codes],
+            [code.digest for code in parts.codes],
             parts.target.zig,
         ]
         digest = _digest("library", *made_of, parts.suffix)
@@ -173,6 +186,16 @@ class Compiler(ABC):
             library = self.build(parts, folder).read_bytes()
             write_cached(digest, library)
         return library
+
+
+def write_objects(codes: Sequence[MachineCode], target: MachineTarget, folder: Path) -> list[Path]:
+    """Write the object files of compiled functions into a folder."""
+    files = list[Path]()
+    for code in codes:
+        for data in code.objects(target):
+            files.append(folder / f"code_{len(files)}.o")
+            files[-1].write_bytes(data)
+    return files
 
 
 class ZigCompiler(Compiler):
@@ -185,19 +208,14 @@ class ZigCompiler(Compiler):
         return list(PLATFORMS)
 
     def version(self) -> str:
-        """The version of the package."""
-        return f"ziglang {importlib.metadata.version('ziglang')}"
+        """The version of the package, and of LLVM, which compiles the functions."""
+        return "\n".join(f"{name} {importlib.metadata.version(name)}" for name in ("ziglang", "llvmlite"))
 
     def build(self, parts: Library, folder: Path) -> Path:
-        """Build by ``python -m ziglang cc``; the functions are optimized already."""
+        """LLVM writes the object files of the compiled functions, ``python -m ziglang cc`` the rest."""
         library = folder / f"library{parts.suffix}"
+        objects = write_objects(parts.codes, parts.target.machine, folder)
         command = [*python_command("-m", "ziglang", "cc", "-target", parts.target.zig), *FLAGS]
-        objects = []
-        for i, code in enumerate(parts.codes):
-            text = folder / f"code_{i}.ll"
-            text.write_text(code.text_for(parts.target.system), "utf-8")
-            objects.append(folder / f"code_{i}.o")
-            _run([*command, *AS_IT_IS, "-c", "-o", str(objects[-1]), str(text)], folder)
         command += [*LINK_FLAGS, f"-I{parts.headers}"]
         more = OF_LINUX if parts.suffix == ".so" else ()
         if parts.suffix == ".dylib":  # else it would hold the path of this folder
@@ -224,12 +242,8 @@ class OwnCompiler(Compiler):
         return f"{_read_version(self.command)}\nllvmlite {importlib.metadata.version('llvmlite')}"
 
     def build(self, parts: Library, folder: Path) -> Path:
-        """LLVM writes the object file of the compiled functions, the compiler the rest."""
-        objects = []
-        log.info("building machine code of the functions")
-        for i, code in enumerate(parts.codes):
-            objects.append(folder / f"code_{i}.o")
-            objects[-1].write_bytes(code.object_file())
+        """LLVM writes the object files of the compiled functions, the compiler the rest."""
+        objects = write_objects(parts.codes, own_target(), folder)
         for i, source in enumerate(parts.sources):
             log.info("building C file %d of %d, %s", i + 1, len(parts.sources), source.name)
             objects.append(folder / f"{source.stem}.o")

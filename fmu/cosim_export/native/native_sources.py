@@ -180,7 +180,7 @@ class NativeSources:
     ) -> None:
         """Write the texts that contain the token, a digest of all texts with an empty token."""
         digest = _digest(
-            str(self.code or ""),
+            "" if self.code is None else self.code.digest,
             code_in_c,
             (self.terminals or b"").decode(),
             tables("", bytes(DIGEST_SIZE)),

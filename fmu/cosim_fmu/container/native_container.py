@@ -132,7 +132,7 @@ class NativeContainer:
         """Compile and print all functions, then write tables and description, with a digest of all that."""
         if has_library:
             called = LEADING_IN_C | (ASSESSING_IN_C if self.is_assessed else {})
-            self.codes.append(MachineCode([lower(called)], list(called)))
+            self.codes.append(MachineCode([[lower(called)]], list(called)))
         printed, names, history_room = self._add_systems(has_library, history_entries)
         tables = ContainerTables(self._run, self.interface, self.is_assessed, self._divides, history_room)
         if history_entries is not None:
@@ -140,7 +140,7 @@ class NativeContainer:
             units = [*(file.name for file in self.files), *self.generated, "model.c", *printed]
             self._units = compiled_files(units)
         shell = [file.read_text("utf-8") for file in sorted(SHELL.glob("*.[ch]"))]
-        texts = [*map(str, self.codes), *printed.values(), *self.generated.values(), *shell]
+        texts = [*(code.digest for code in self.codes), *printed.values(), *self.generated.values(), *shell]
         texts += [tables.text("", bytes(16)), self._describe("").decode()]
         digest = sha256("\0".join(texts).encode()).digest()[:16]
         token = str(uuid.UUID(bytes=digest))
