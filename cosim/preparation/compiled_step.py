@@ -50,7 +50,7 @@ from cosim_compiler.native import (
 from cosim_compiler.record import place_in
 
 ENTER_SIGNATURE = "iif>i"
-WRITTEN = "numbers", "coefficients", "settings", "work", "scratch", "held_ints", "probe", "places"
+WRITTEN = "numbers", "coefficients", "settings", "work", "held_ints", "probe", "places"
 """Arrays that a run may write and that are not of the State."""
 STAGES = {
     RESTORED: Stage.MODEL,
@@ -140,7 +140,7 @@ class CompiledStep:
         nothing: Any = (None,) * len(Run._fields)
         self.arrays: Any = Run(*nothing)
         self._use_arrays(fixed)  # without a State, until one is bound
-        self.arrays.located.start = np.nan
+        self._mark_nothing_located()
         self.arrays.course.most_steps, self.arrays.evaluation.lowered = 1, UNTOUCHED
         self.meeting = 0.0
         self._as_made = {name: fixed[name].copy() for name in WRITTEN}
@@ -207,7 +207,13 @@ class CompiledStep:
         """Be as it was made, but for its State: what a run has written is forgotten."""
         for name, array in self._as_made.items():
             getattr(self.arrays, name)[:] = array
+        self.arrays.scratch.fill(0.0)
+        self._mark_nothing_located()
         self.meeting = 0.0
+
+    def _mark_nothing_located(self) -> None:
+        """Mark in `scratch`, which is zero otherwise, that no crossing has been located."""
+        self.arrays.located.start = np.nan
 
     def _python_address(self, function: Any, signature: str) -> int:
         """The address of a function, as long as this Step lives; it must not keep the Step alive."""

@@ -103,7 +103,8 @@ class Result(ResultOutputs):
         if problems:
             raise ModelError(problems)
         unit_of = {} if units is None else units
-        self.units = {name: unit_of.get(name, "1") for name in self.signals}
+        has_all = list(unit_of) == list(self.signals)  # in this order, as those of a run
+        self.units = dict(unit_of) if has_all else {name: unit_of.get(name, "1") for name in self.signals}
         self.events, self.findings = events, list(findings)
         self.statistics = dict(statistics or {})
         self.message, self.unfinished = message, unfinished
@@ -392,7 +393,7 @@ def _checked_signals(
         is_column = type(given) is np.ndarray and given.dtype is REAL  # of a run: thousands
         values: Any = given if is_column else _values(name, given, problems)
         arrays[name] = values
-        if values.ndim not in (1, 2) or values.shape[0] != count:
+        if values.ndim not in (1, 2) or len(values) != count:
             needs = f"({count},) or ({count}, size), as there are so many times"
             misshapen.append(Problem(name, f"has shape {values.shape}, needs {needs}"))
     if time.ndim != 1:

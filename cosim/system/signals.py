@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cosim.component.component import Component
 from cosim.component.declaration import Declaration
@@ -120,7 +120,7 @@ class Paths:
         """The signals of many paths, by columns; mostly, paths of one part stand together."""
         found_units, no_names, no_slots = self.found_units, dict[str, _Known](), dict[str, Slot]()
         known_names, slots, of_part = no_names, no_slots, ""
-        arrays, offsets, sizes, units_of_paths, kinds = columns = SignalColumns([], [], [], [], [])
+        rows: list[tuple[Any, ...]] = []
         for path in paths:
             part_name, _, name = path.partition(".")
             if part_name != of_part:
@@ -141,12 +141,9 @@ class Paths:
                     units = found_units.get((part_name, name)) or declaration.units
                 else:
                     units = self._units_at(Place(part_name, name, slots[slot_name], declaration))
-            arrays.append(array)
-            offsets.append(offset)
-            sizes.append(size)
-            units_of_paths.append(units)
-            kinds.append(declaration.kind)
-        return columns
+            rows.append((array, offset, size, units, declaration.kind))
+        columns: Any = zip(*rows, strict=True) if rows else ((),) * len(SignalColumns._fields)
+        return SignalColumns(*map(list, columns))
 
     def units(self, part: Component, declaration: Declaration) -> tuple[str, ...]:
         """Declared units, or those that were found."""

@@ -250,10 +250,18 @@ class System(FixedAttributes):
 
     def slots_named(self, name: str) -> list[Slot]:
         """The slots of all quantities that parts declare under a name, or have under it by their sources."""
+        if name not in self._declared_names:
+            return []
         slots_of = self.assembly.layout.slots
         declaring = (part for alike in self.alike if name in alike.declarations for part in alike.names)
         slots = [slots_of[part][name] for part in declaring if name in slots_of[part]]
         return [*slots, *kink_slots(self)] if name == SIDE_OF_KINK else slots
+
+    @cached_property
+    def _declared_names(self) -> frozenset[str]:
+        """The names of all quantities that parts declare."""
+        declarations = {id(alike.declarations): alike.declarations for alike in self.alike}
+        return frozenset().union(*declarations.values(), [SIDE_OF_KINK])
 
     # States
 
@@ -313,10 +321,10 @@ class System(FixedAttributes):
 
     def signal_columns(self, paths: Sequence[str]) -> SignalColumns:
         """The signals of many paths, by columns; raises `LookUpError` as `signal` does."""
-        for path in paths:
-            if not isinstance(path, str):
-                self.signal(path)
         key = tuple(paths)
+        if set(map(type, key)) - {str}:
+            for path in key:
+                self.signal(path)  # refuses anything but text
         return reuse_last(self, "_signal_columns", key, lambda: self.assembly.wiring.paths.columns(key))
 
     def has_derivative(self, path: str, order: int = 1) -> bool:

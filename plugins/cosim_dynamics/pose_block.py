@@ -31,27 +31,23 @@ def pose_block(
     and forces are taken about it, so that nothing cancels in a mechanism that is far from Ground's origin.
     """
     mechanism = mechanism_at(ints, first)
-    X_GB = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)  # of the link before
     for link in mechanism.links:
-        X_GP = X_GB
-        if link.has_parent != 0 and link.is_behind_parent == 0:  # else it is at hand
-            X_GP = pose_at(c, link.parent.X_GB)
         frames = joint_frames_at(c, link.frames)
         R_GF = link.R_GF
         if link.has_parent != 0 and link.only_turns != 0 and frames.are_plain != 0.0:
             R_GF = link.parent.X_GB  # which begins with the rotation of F, too
+            X_GP = pose_at(c, R_GF)
             R_FM = rotation_at(c, link.X_FM)
             p_M = station(X_GP, position_at(p, link.X_PF))
-            X_GB = turned_about_z(X_GP, R_FM[0], R_FM[3], p_M)
+            put_pose(c, link.body.X_GB, turned_about_z(X_GP, R_FM[0], R_FM[3], p_M))
         else:
             X_GF = pose_at(p, link.X_PF)
             if link.has_parent != 0:
-                X_GF = composed(X_GP, X_GF, frames.is_F_turned)
+                X_GF = composed(pose_at(c, link.parent.X_GB), X_GF, frames.is_F_turned)
             X_GM = compose(X_GF, pose_at(c, link.X_FM))
             p_M = position(X_GM)
             put_rotation(c, R_GF, X_GF)
-            X_GB = composed(X_GM, pose_at(c, link.X_MB), frames.is_M_turned)
-        put_pose(c, link.body.X_GB, X_GB)
+            put_pose(c, link.body.X_GB, composed(X_GM, pose_at(c, link.X_MB), frames.is_M_turned))
         if link.has_parent == 0:
             put_vector(c, link.reference, p_M)
         origin = minus(p_M, vector_at(c, link.reference))
