@@ -23,7 +23,7 @@ from cosim.derivatives.carrier import (
     walk_present,
 )
 from cosim.derivatives.tangent_holds import store_former
-from cosim.derivatives.tangent_steps import settle_kinks
+from cosim.derivatives.tangent_steps import renew_missed_flow, settle_kinks
 from cosim.run_data.records.handlers import IN_K, SCHEDULED, SIGNALED, TIMED, TRIGGERED
 from cosim.run_data.run import Variables
 from cosim.step import event_log as log
@@ -70,6 +70,7 @@ def begin_phase(run, carrier, cause):
             for signal in run.signals:
                 k[signal] = 0
         carrier.notes.freshness = NOT_FRESH
+    renew_missed_flow(run, carrier)
     realize_tangents(run, carrier, IS_REPORT)
     settle_kinks(run, carrier)
 

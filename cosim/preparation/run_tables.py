@@ -225,7 +225,8 @@ class Tables:
             for entry in updating:
                 listed = (result for result in self._results[entry.number] if result.array != IN_Y)
                 switchable[entry.flag] += sum(result.size for result in listed)
-            held = HeldTables(self.system, method, witnesses, max(switchable))
+            pushed = (e.flag for e in updating if any(r.array == IN_Y for r in self._results[e.number]))
+            held = HeldTables(self.system, method, witnesses, max(switchable), frozenset(pushed))
             if policy == "hold":
                 plan.held.first, plan.held.last = len(self.system.table), len(held.table)
             plan.held_row, plan.switchable = held.row, max(switchable)
