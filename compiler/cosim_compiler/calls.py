@@ -98,7 +98,7 @@ def compiled_together(functions: Iterable[Callable[..., Any]], signature: str) -
 
 
 def rarely(function: Function) -> Function:
-    """Mark a function that seldom runs: its machine code stands once, apart from whoever calls it."""
+    """Mark a function that seldom runs: its machine code stands once, apart from its callers."""
     function.__dict__[RARE] = True
     return function
 

@@ -116,7 +116,7 @@ def _resolved(signature: KernelSignature, is_saved: bool, tables: frozenset[str]
             try:
                 arguments.append(_checked(signature, available[name], tables))
             except ContractError as error:
-                if not (kernel.view and available[name].role == "ring"):  # it is said of the history
+                if not (kernel.view and available[name].role == "ring"):  # the fault of the history names it
                     faults.append(str(error))
         elif name not in states and name not in refused:
             faults.append(_unknown_argument(signature, name))

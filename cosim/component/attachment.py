@@ -12,7 +12,7 @@ from cosim.stage import Stage
 
 @dataclass(frozen=True)
 class Offer:
-    """A name that an attachment offers: name and shape only, who fills it is found at assembly.
+    """A name that an attachment offers: name and shape only; its provider is found at assembly.
 
     Attributes
     ----------

@@ -166,7 +166,7 @@ class History(NamedTuple):
         last = self.count - 1
         if last < 0 or self.time(last) <= t:
             return last
-        # most of those who ask are in the last step
+        # most look-ups are in the last step
         if last > 0 and self.time(last - 1) <= t:
             return last - 1
         return self.find_between(-1, last - 1, t)

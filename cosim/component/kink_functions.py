@@ -65,7 +65,7 @@ def has_known_kinks(
 
 
 def _may_have_kinks(kernel: KernelFunction) -> bool:
-    """Whether it is computed inside steps; what tells a kink has none."""
+    """Whether it is computed inside steps; a function that announces a kink has none."""
     return kernel.role == "kernel" and not kernel.is_python and SIDE_OF_KINK not in kernel.arguments
 
 

@@ -133,7 +133,7 @@ def read_values(declarations: Mapping[str, Declaration], arguments: Mapping[str,
                 values.options[name] = _read_option(declaration, arguments.get(name, declaration.start))
             elif declaration.kind == "attachment":
                 values.attachments[name] = _read_attachment(name, arguments.get(name))
-            elif name in arguments or name not in misspelt:  # else it is said already, as the misspelt name
+            elif name in arguments or name not in misspelt:  # else the misspelt name has been reported
                 _add_numbers(values, declaration, name, reading.plain.get(name))
         except (ValueError, TypeError, OverflowError, CosimError) as error:
             problems.append(Problem(name, str(error)))

@@ -129,49 +129,66 @@ def exclude_held(run: Run) -> None:
 def prepare_sliding_field(run: Run) -> None:
     """Write the row of `sliding_field` and the numbers that it works with."""
     held = held_count(run)
-    n = run.y.shape[0]
     row = rows_of(SlidingRow, run.held_ints, run.plan.held_row, 1)[0]
-    numbers = field_numbers(run.c, held, n, run.plan.cache_size)
-    pushes = numbers.pushes
-    sides = 0
+    numbers = field_numbers(run.c, held, run.y.shape[0], run.plan.cache_size)
     at = row.switches_at
-    pushed = 0
-    for j in range(held):
-        i = held_at(run, j)
-        entry = rows_of(HeldWitness, run.held_ints, row.witnesses_at, held)[j]
-        entry.value = run.probes[i].value
-        entry.rate = run.probes[i].rate
-        entry.kind = int(hold_of(run, i).kind)
-        kind = run.witness_kinds[i]
-        entry.straight_block = kind.own_block if kind.is_straight != 0 else -1
-        own_rate = rows_of(ListedBlock, run.held_ints, row.rates_at, len(run.witnesses))[i]
-        entry.rate_block = i if own_rate.address != 0 else -1
-        entry.is_first = 1
-        for earlier in range(j):
-            if run.witness_kinds[held_at(run, earlier)].own_block == kind.own_block:
-                entry.is_first = 0
-        if entry.kind != SWITCHED:
-            pushed += 1 if entry.kind == PUSHED else 0
-            direction = push_of(run, i)
-            for m in range(n):
-                pushes[j * n + m] = direction[m]
-            continue
-        for m in range(n):
-            pushes[j * n + m] = 0.0
-        count = int(hold_of(run, i).size)
-        run.held_ints[at] = count
-        for s in range(count):
-            switch = switch_of(run, i, s)
-            switched = rows_of(Switched, run.held_ints, at + 1, count)[s]
-            switched.array = int(switch.array)
-            switched.offset = int(switch.offset)
-            switched.sides_at = sides
-            numbers.sides[sides] = switch.present
-            numbers.sides[sides + 1] = switch.other
-            sides += 2
-        at += 1 + SWITCHED_WIDTH * count
+    sides = 0
     row.held = held
-    row.pushed = pushed
+    row.pushed = 0
+    for j in range(held):
+        hold = hold_of(run, held_at(run, j))
+        list_held_witness(run, row, j)
+        write_push(run, j, numbers.pushes)
+        if hold.kind == PUSHED:
+            row.pushed += 1
+        if hold.kind == SWITCHED:
+            count = int(hold.size)
+            write_switches(run, j, at, numbers.sides, sides)
+            at += 1 + SWITCHED_WIDTH * count
+            sides += 2 * count
+
+
+def list_held_witness(run: Run, row: SlidingRow, j: int) -> None:
+    """Write the entry of the `j`-th held witness: where its value is, and how its rate is computed."""
+    held = held_count(run)
+    i = held_at(run, j)
+    kind = run.witness_kinds[i]
+    own_rate = rows_of(ListedBlock, run.held_ints, row.rates_at, len(run.witnesses))[i]
+    entry = rows_of(HeldWitness, run.held_ints, row.witnesses_at, held)[j]
+    entry.value = run.probes[i].value
+    entry.rate = run.probes[i].rate
+    entry.kind = int(hold_of(run, i).kind)
+    entry.straight_block = kind.own_block if kind.is_straight != 0 else -1
+    entry.rate_block = i if own_rate.address != 0 else -1
+    entry.is_first = 1
+    for earlier in range(j):
+        if run.witness_kinds[held_at(run, earlier)].own_block == kind.own_block:
+            entry.is_first = 0
+
+
+def write_push(run: Run, j: int, pushes: Reals) -> None:
+    """Write the direction in which the `j`-th held witness is pushed: zeros if it switches variables."""
+    n = run.y.shape[0]
+    i = held_at(run, j)
+    is_pushed = hold_of(run, i).kind != SWITCHED
+    direction = push_of(run, i)
+    for m in range(n):
+        pushes[j * n + m] = direction[m] if is_pushed else 0.0
+
+
+def write_switches(run: Run, j: int, at: int, sides: Reals, first_side: int) -> None:
+    """Write the variables that the `j`-th held witness switches, from `at` on, and both values of each."""
+    i = held_at(run, j)
+    count = int(hold_of(run, i).size)
+    run.held_ints[at] = count
+    for s in range(count):
+        switch = switch_of(run, i, s)
+        switched = rows_of(Switched, run.held_ints, at + 1, count)[s]
+        switched.array = int(switch.array)
+        switched.offset = int(switch.offset)
+        switched.sides_at = first_side + 2 * s
+        sides[first_side + 2 * s] = switch.present
+        sides[first_side + 2 * s + 1] = switch.other
 
 
 def realize_held(run: Run) -> None:

@@ -1,4 +1,4 @@
-"""The tape of a run: its steps and events in order, for whoever carries tangents along.
+"""The tape of a run: its steps and events in order; tangents are carried along it.
 
 Where ``output.logging`` is `LOG_TAPE`, the event log has these records between its events: each step with the
 states that it began with, each row that was recorded, where each group of handlers begins that read the same

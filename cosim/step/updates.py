@@ -148,7 +148,7 @@ def run_updates(run: Run, causes: int) -> None:
 
     Where one fails, all that its kind has written at this instant is dropped.
     """
-    # who is due is known before any of them runs: they may move timers and periods
+    # list the due handlers before any of them runs: they may move timers and periods
     unrestricted = list_due(run, UNRESTRICTED, causes) if has_kind(run, UNRESTRICTED) else 0
     discrete = list_due(run, DISCRETE, causes) if has_kind(run, DISCRETE) else 0
     for kind in range(UNRESTRICTED, DISCRETE + 1):
@@ -358,7 +358,7 @@ def check_results(run: Run, handler: Handler) -> None:
 
 
 def clear_writers(run: Run) -> None:
-    """Forget who has written variables: a cause of this kind begins."""
+    """Clear the record of which handlers have written variables: a cause begins."""
     for m in range(run.y.shape[0] + run.p.shape[0] + run.d.shape[0] + run.k.shape[0]):
         run.writers[m] = 0
 

@@ -1,4 +1,4 @@
-"""Layout: which stretch of which array belongs to whom."""
+"""Layout: the stretch of an array that each quantity of a part has."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class State(ClosedAttributes):
     def integrator_memory(self, values: Any) -> None:
         array = np.asarray(values, dtype=np.float64)
         if array.shape == self._arrays["memory"].shape:
-            self._arrays["memory"][:] = array  # whoever steps this State holds the array
+            self._arrays["memory"][:] = array  # a Step on this State holds the array
         else:
             self._arrays["memory"] = array.copy()
 
@@ -274,7 +274,7 @@ class State(ClosedAttributes):
 
     @property
     def arrays(self) -> dict[str, Any]:
-        """By name: the arrays themselves; whoever writes to them has to `invalidate` what depends on it."""
+        """The arrays themselves, by name; after a write `invalidate` what depends on it."""
         return self._arrays
 
     def arrive_at(self, time: float) -> None:

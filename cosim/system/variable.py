@@ -73,7 +73,7 @@ class Variable(NamedTuple):
 
     @property
     def diagnostic(self) -> bool:
-        """Whether it tells how well the computation goes rather than what is computed."""
+        """Whether it shows how well the computation goes rather than what is computed."""
         return self.declaration.diagnostic
 
     @property

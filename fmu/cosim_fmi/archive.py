@@ -30,18 +30,13 @@ PREFIX, NEW = "cosim-run-", "cosim-new-"
 """Prefixes of folders, and of folders whose process is about to lock them."""
 LOCK = "in-use"
 SECONDS_TO_LOCK = 60.0
-_looked: set[str] = set()
-_guard = threading.Lock()
-_outer: dict[tuple[int, str], _Outer] = {}
+_searched_places: set[str] = set()
+_folders_lock = threading.Lock()
+_process_folders: dict[tuple[int, str], _ProcessFolder] = {}
 """The folder of this process in a folder for temporary files; a process that was forked makes its own."""
-DEEPEST = 200
-"""Elements in elements; the deepest of the standards have about ten."""
-MOST_SHOWN = 100
-"""Letters of what the reader of XML says of an encoding."""
-ROOT = "fmiModelDescription"
 
 
-class _Outer:
+class _ProcessFolder:
     """A folder of this process, locked as long as it lives, with the private folders in it."""
 
     def __init__(self, place: str) -> None:
@@ -79,16 +74,17 @@ def private_folder(what: str) -> Path:
         How the name of the folder begins.
     """
     place = tempfile.gettempdir()
-    if place not in _looked:
-        _looked.add(place)
+    if place not in _searched_places:
+        _searched_places.add(place)
         remove_left_behind(Path(place))
-    with _guard:
+    with _folders_lock:
         key = os.getpid(), place
-        outer = _outer.get(key)
-        if outer is None:
-            outer = _outer[key] = _Outer(place)
-        outer.count, outer.made = outer.count + 1, outer.made + 1
-        folder = outer.path / f"{what}-{outer.made}"
+        process_folder = _process_folders.get(key)
+        if process_folder is None:
+            process_folder = _process_folders[key] = _ProcessFolder(place)
+        process_folder.count += 1
+        process_folder.made += 1
+        folder = process_folder.path / f"{what}-{process_folder.made}"
     folder.mkdir(mode=0o700)
     return folder
 
@@ -96,13 +92,13 @@ def private_folder(what: str) -> Path:
 def remove_folder(folder: Path) -> None:
     """Remove a folder that `private_folder` has made; that of the process goes with the last one."""
     shutil.rmtree(folder, ignore_errors=True)
-    with _guard:
-        for key, outer in list(_outer.items()):
-            if outer.path == folder.parent and key[0] == os.getpid():
-                outer.count -= 1
-                if outer.count == 0:
-                    del _outer[key]
-                    outer.remove()
+    with _folders_lock:
+        for key, process_folder in list(_process_folders.items()):
+            if process_folder.path == folder.parent and key[0] == os.getpid():
+                process_folder.count -= 1
+                if process_folder.count == 0:
+                    del _process_folders[key]
+                    process_folder.remove()
 
 
 def remove_left_behind(place: Path) -> None:
@@ -116,15 +112,15 @@ def remove_left_behind(place: Path) -> None:
                     _remove_if_left(Path(entry.path))
 
 
-def _remove_if_left(outer: Path) -> None:
-    facts = outer.lstat()
+def _remove_if_left(folder: Path) -> None:
+    facts = folder.lstat()
     is_young = time.time() - facts.st_mtime < SECONDS_TO_LOCK
-    if facts.st_uid != os.getuid() or (outer.name.startswith(NEW) and is_young):
+    if facts.st_uid != os.getuid() or (folder.name.startswith(NEW) and is_young):
         return
-    lock = os.open(outer / LOCK, os.O_RDWR | os.O_NOFOLLOW)
+    lock = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # BlockingIOError: it is in use
-        shutil.rmtree(outer, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
     finally:
         os.close(lock)
 
@@ -454,6 +450,13 @@ class FmuArchive:
                 f"at most {LARGEST_DESCRIPTION / 2**20:.0f} are read"
             )
         return archive.read(member)
+
+
+DEEPEST = 200
+"""Elements in elements; the deepest of the standards have about ten."""
+MOST_SHOWN = 100
+"""Letters of what the reader of XML says of an encoding."""
+ROOT = "fmiModelDescription"
 
 
 class _RootReachedError(Exception):

@@ -1,4 +1,4 @@
-"""Spatial vectors as tuples of six: rotation first, about a point that whoever uses them says."""
+"""Spatial vectors as tuples of six: rotation first, about a point that the caller chooses."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class OwnThreads(Executor):
                     self._start()
                 assert self._process is not None
                 self._process.pipe.send_bytes(pickle.dumps((self._number, message)))
-            except (EOFError, OSError):  # whoever reads the answers finds out why
+            except (EOFError, OSError):  # the reader of the answers finds out why
                 if self._process is None:
                     del self._futures[self._number]
                     raise

@@ -12,7 +12,7 @@ class Clock(Record):
     """The time of a run."""
 
     time: float  # s
-    jumped: float  # whether a variable was written since the last step (whoever writes says so)
+    jumped: float  # whether a variable was written since the last step (set by whatever writes)
     stamp: float  # time at the end of the last step: it shows whether the time was changed since
     next_event: float  # the next scheduled event or kink
     completed: float  # Model Exchange: where the last step was completed

@@ -1,4 +1,4 @@
-"""An experiment with reference results, for whoever runs an exported FMU elsewhere."""
+"""An experiment with reference results, for tools that run an exported FMU elsewhere."""
 
 from __future__ import annotations
 

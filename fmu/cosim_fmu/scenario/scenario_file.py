@@ -12,7 +12,7 @@ def is_scenario(path: Path) -> bool:
     """Whether it is a TOML file with participants, or an SSP."""
     if is_ssp(path):
         return True
-    if not path.is_file():  # who reads a pipe waits for whoever writes to it
+    if not path.is_file():  # reading from a pipe waits for its writer
         return False
     try:
         data = tomllib.loads(path.read_text("utf-8"))

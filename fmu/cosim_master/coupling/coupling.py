@@ -20,7 +20,7 @@ def file_paths(participants: Mapping[str, Any]) -> dict[str, Path | None]:
 
 
 class Coupling:
-    """Participants and their connections, checked and ordered; whoever runs or writes it needs no more.
+    """Participants and their connections, checked and ordered: all that a run or a file needs.
 
     Attributes
     ----------

@@ -1,1 +1,1 @@
-"""Model Exchange FMUs as continuous-time systems: one evaluation, whoever integrates it."""
+"""Model Exchange FMUs as continuous-time systems: one evaluation for all integrators."""

@@ -280,7 +280,7 @@ class Session(ABC):
     def _ended(self, ticket: Ticket, error: Exception) -> BaseException:
         """Why there is no answer, as an error."""
         if not self._aborted and waited_for_interrupt(SECONDS_FOR_INTERRUPT):
-            return held_interrupt()  # whoever sent it has ended the process, too
+            return held_interrupt()  # its sender has ended the process, too
         if self._aborted:
             return cosim.CosimError(f"{self._aborted} in {ticket.name}")
         text = f" ({error})" if isinstance(error, MessageError) else ""

@@ -212,7 +212,7 @@ class SimulationRun:
                 stack.callback(self._take_printed)  # before logs are closed
                 stack.callback(lambda: self.happened.extend(events_inside(self.loop.participants)))
                 if self.coupled.threads is not None:
-                    stack.enter_context(self.coupled.threads)  # last: who is at work in one is not closed
+                    stack.enter_context(self.coupled.threads)  # last: they end before participants are closed
                 initialized = perf_counter()
                 message = self._run_all(check)
                 statistics.wall_time = perf_counter() - begun

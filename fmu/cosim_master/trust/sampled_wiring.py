@@ -189,7 +189,7 @@ MOST_TICKS = 2000
 MOST_PARTS = 20
 """Periods at most between the closest changes, since a clock need not change an output at each tick."""
 BENT = 0.1
-"""Of the largest change between ticks: who goes so far off a line there forgets until the next one."""
+"""Of the largest change between ticks: an output that leaves a line by more forgets until the next."""
 LEAST_CHANGES, MOST_SILENT = 3, 2
 """Any two changes have a period, and many changes one of an exchange: a clock changes its output at each
 second tick or more often."""
