@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     from cosim.command_line.printable import PrintableStream as PrintableStream
     from cosim.command_line.printable import printable as printable
     from cosim.command_line.printable import raw_stream as raw_stream
-    from cosim.component.arguments import Argument as Argument
+    from cosim.component.argument import Argument as Argument
     from cosim.component.attachment import Attachment as Attachment
     from cosim.component.attachment import Offer as Offer
     from cosim.component.declaration import Declaration as Declaration

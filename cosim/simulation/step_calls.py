@@ -20,7 +20,7 @@ from cosim.simulation.chosen_integrator import chosen_integrator
 from cosim.simulation.event_record import Finding
 from cosim.simulation.handled_events import EventLog
 from cosim.simulation.python_handlers import PythonHandlers
-from cosim.simulation.recorded_events import RecordReader
+from cosim.simulation.record_reader import RecordReader
 from cosim.simulation.recorded_rows import RecordedRows
 from cosim.simulation.statistics import Statistics, read_statistics
 from cosim.simulation.status import EventStatus, Reason, SimulatorStatus

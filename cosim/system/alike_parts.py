@@ -47,15 +47,20 @@ def parts_with(
     all_alike: Sequence[Alike], find: Callable[[Declarations], Collection[T]]
 ) -> list[tuple[str, Component, Collection[T]]]:
     """The parts for which `find` lists something, in order, each with its name and what is listed."""
-    found: dict[int, Collection[T]] = {}  # by the identity of declarations, which `all_alike` keeps
+    listed_by: dict[int, Collection[T]] = {}  # by the identity of declarations, which `all_alike` keeps
     result = []
     for declarations, names, parts in all_alike:
         key = id(declarations)
-        if key not in found:
-            found[key] = find(declarations)
-        if listed := found[key]:
+        if key not in listed_by:
+            listed_by[key] = find(declarations)
+        if listed := listed_by[key]:
             result += [(name, part, listed) for name, part in zip(names, parts, strict=True)]
     return result
+
+
+def names_of_kinds(declarations: Declarations, kinds: Collection[str]) -> list[str]:
+    """The names of what is declared of these kinds."""
+    return [d.name for d in declarations.values() if d.kind in kinds]
 
 
 def parts_of_classes(

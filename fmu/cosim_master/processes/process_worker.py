@@ -321,8 +321,8 @@ class Worker:
             return
         try:
             self._channel.send([answers, logs])
-        except TypeError as error:  # a value that is not plain data
-            self._channel.send([[_sendable(self._channel, answer, error) for answer in answers], logs])
+        except TypeError:  # a value that is not plain data
+            self._channel.send([[_sendable(self._channel, answer) for answer in answers], logs])
 
     def _answer(self, call: Call, unusual: Unusual | None = None) -> list[Any]:
         number, name = call.number, call.name
@@ -437,7 +437,7 @@ class Worker:
                     self._channel.send(BEAT)
 
 
-def _sendable(channel: Channel, answer: Any, error: TypeError) -> Any:
+def _sendable(channel: Channel, answer: Any) -> Any:
     """An answer, or the error that it cannot be sent."""
     try:
         channel.check(answer)
