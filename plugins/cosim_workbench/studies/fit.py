@@ -131,8 +131,8 @@ class Fit(FixedAttributes):
             unit = "" if self.units[path] == "1" else f" {self.units[path]}"
             error = self.standard_errors[path]
             open_end = "the best so far" if self.is_interrupted else "which the data do not determine"
-            uncertainty = f"± {error:.2g}{unit}" if np.isfinite(error) else f"{unit.strip()}, {open_end}"
-            lines.append(f"{path:<{width}}  {value:.6g} {uncertainty}")
+            uncertainty = f" ± {error:.2g}{unit}" if np.isfinite(error) else f"{unit}, {open_end}"
+            lines.append(f"{path:<{width}}  {value:.6g}{uncertainty}")
         for path, deviation in self.deviations.items():
             unit = "" if self.units[path] == "1" else f" {self.units[path]}"
             lines.append(f"{path:<{width}}  {deviation:.3g}{unit} remains (rms)")
