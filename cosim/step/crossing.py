@@ -60,6 +60,11 @@ def crosses(before: float, after: float, direction: int, guard: float) -> bool:
     return falls or rises
 
 
+def has_events(run: Run, i: int) -> bool:
+    """Whether a witness crosses in any direction: one that is held does not, and its values are rounding."""
+    return run.probes[i].direction != 0
+
+
 def declared_rate(run: Run, i: int) -> int:
     """The offset in the cache of a witness's declared rate; -1: it declares none."""
     return run.probes[i].rate
@@ -406,7 +411,7 @@ def crosses_in_part(run: Run, window: float, difference: float, is_fine: bool) -
             dips += 1
             copy_point(points, MIDDLE, FIRST_STACKED + depth)
             continue
-        split = first_turn(points) if depth < DEPTH and splits < SPLITS else math.nan
+        split = first_turn(run, points) if depth < DEPTH and splits < SPLITS else math.nan
         if time_at(points, LEFT) < split < time_at(points, RIGHT):
             evaluate_with_rates(run, split, difference, FIRST_STACKED + depth + 1)
             depth += 1
@@ -431,6 +436,8 @@ def dips_to_zero(run: Run, difference: float, window: float) -> bool:
     """Whether a witness dips through zero between LEFT and RIGHT, at a time left in MIDDLE."""
     points = points_of(run)
     for i in range(points.witnesses):
+        if not has_events(run, i):
+            continue
         turn = turn_between(
             values_at(points, LEFT)[i],
             values_at(points, RIGHT)[i],
@@ -442,11 +449,11 @@ def dips_to_zero(run: Run, difference: float, window: float) -> bool:
     return False
 
 
-def first_turn(points: Points) -> float:
+def first_turn(run: Run, points: Points) -> float:
     """The place at which to divide LEFT … RIGHT if a witness may turn twice there; NaN if none may."""
     first = math.nan
     for i in range(points.witnesses):
-        time = between_turns(points, i)
+        time = between_turns(points, i) if has_events(run, i) else math.nan
         if time == time and not time >= first:
             first = time
     return first
@@ -464,6 +471,8 @@ def is_uneven(run: Run, window: float, difference: float, is_fine: bool) -> bool
     evaluate_with_rates(run, 0.5 * (time_at(points, LEFT) + time_at(points, RIGHT)), difference, MIDDLE)
     uneven = False
     for i in range(points.witnesses):
+        if not has_events(run, i):
+            continue
         uneven = uneven or not is_smooth(points, i)
         if is_fine and length > HIDING * difference and declared_rate(run, i) >= 0:
             uneven = uneven or may_hide(points, i)
