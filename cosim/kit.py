@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     from cosim.command_line.printable import PrintableStream as PrintableStream
     from cosim.command_line.printable import printable as printable
     from cosim.command_line.printable import raw_stream as raw_stream
-    from cosim.component.arguments import Argument as Argument
+    from cosim.component.argument import Argument as Argument
     from cosim.component.attachment import Attachment as Attachment
     from cosim.component.attachment import Offer as Offer
     from cosim.component.declaration import Declaration as Declaration
@@ -386,13 +386,13 @@ if TYPE_CHECKING:
     from cosim_compiler.native import release_address as release_address
     from cosim_compiler.printers.c_lowered import LoweredC as LoweredC
     from cosim_compiler.printers.c_lowered import parameters_in_c as parameters_in_c
+    from cosim_compiler.python_calls import compiled as compiled
+    from cosim_compiler.python_calls import prepared_call as prepared_call
     from cosim_compiler.record import Record as Record
     from cosim_compiler.record import c_header as c_header
     from cosim_compiler.record import place_in as place_in
     from cosim_compiler.record import rows_of as rows_of
     from cosim_compiler.record import width_of as width_of
-    from cosim_compiler.silent import compiled as compiled
-    from cosim_compiler.silent import prepared_call as prepared_call
     from cosim_compiler.sine_pairs import with_sine_pairs as with_sine_pairs
     from cosim_compiler.sources.flatten import flattened as flattened
     from cosim_compiler.sources.kernel_rules import check_rules as check_rules

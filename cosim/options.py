@@ -75,7 +75,7 @@ def options_checked(function: Callable[P, R]) -> Callable[P, R]:
                         option_names(constructor) if parameters[:1] == ["self"] and constructor else []
                     )
                     options = [n for n in parameters if n != "self"]
-                    check_options(f"{function.__qualname__}()", named, options, made_with)
+                    check_options(f"{_shown_name(function, positional)}()", named, options, made_with)
         try:
             return function(*positional, **named)
         except TypeError as error:  # Python's sentence, where no line of the function has run
@@ -87,13 +87,22 @@ def options_checked(function: Callable[P, R]) -> Callable[P, R]:
     return checked
 
 
+def _shown_name(function: Callable[..., Any], positional: tuple[Any, ...]) -> str:
+    """The name under which a user calls a function; methods of abstract bases go by the object's class."""
+    declared_in = function.__qualname__.rpartition(".")[0]
+    for cls in type(positional[0]).__mro__ if positional else ():
+        if cls.__qualname__ == declared_in and inspect.isabstract(cls):
+            return f"{type(positional[0]).__qualname__}.{function.__name__}"
+    return function.__qualname__
+
+
 def _fault(function: Callable[..., Any], positional: tuple[Any, ...], named: Mapping[str, Any]) -> str:
     """The fault of the arguments; ``self`` of a method is none of them."""
     signature = inspect.signature(function)
     parameters = [*signature.parameters.values()]
     is_method = bool(parameters) and parameters[0].name in ("self", "cls")
     return fault_of_arguments(
-        function.__qualname__,
+        _shown_name(function, positional),
         signature.replace(parameters=parameters[is_method:]),
         positional[is_method:],
         named,

@@ -108,11 +108,11 @@ def cosim_command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]
         ("export", "drop.toml", "--native", "-q"),
         ("validate", "drop.fmu"),
         ("check", "signals.logic"),
-        ("optimize", "drop.toml", *OPTIMIZED, "stone.height=1..2", "--local"),
         ("serve", "--stdio"),
         *(
             pytest.param(words, marks=pytest.mark.thorough)
             for words in (
+                ("optimize", "drop.toml", *OPTIMIZED, "stone.height=1..2", "--local"),
                 (
                     "optimize",
                     "one.toml",

@@ -14,6 +14,7 @@ import argparse
 import resource
 import threading
 import time
+from typing import NamedTuple
 
 import numpy as np
 from models import TASKS, Task
@@ -72,6 +73,57 @@ def loops(threads: int, count: int = 30_000_000) -> float:
     return time.perf_counter() - began
 
 
+class Measured(NamedTuple):
+    """The least CPU time of a run (s), in an ensemble and alone, and rates (1/s) by the number of threads."""
+
+    in_ensemble: float
+    alone: float
+    runs_per_second: dict[int, float]
+    gain_of_loops: float
+
+    def row(self, name: str) -> str:
+        """A row of the table."""
+        rate = self.runs_per_second
+        cells = [
+            name,
+            f"{1e3 * self.in_ensemble:.3g} ms",
+            f"{1e3 * self.alone:.3g} ms",
+            f"{self.in_ensemble / self.alone:.2f}",
+            f"{rate[1]:.0f}",
+            f"{rate[2]:.0f}",
+            f"{rate[2] / rate[1]:.2f}",
+            f"{self.gain_of_loops:.2f}",
+        ]
+        return "| " + " | ".join(cells) + " |"
+
+
+def measure(task: Task, runs: int, passes: int) -> Measured:
+    """Measure a task, all ways by turns in each pass."""
+    ensembles = {threads: ensemble_of(task, threads) for threads in (1, 2)}
+    few = {path: values[:8] for path, values in task.values.items()}
+    for ensemble in ensembles.values():
+        ensemble.run(few)  # compiles
+    in_ensemble, alone = [], []
+    walls: dict[int, list[float]] = {1: [], 2: []}
+    loop_walls: dict[int, list[float]] = {1: [], 2: []}
+    for _ in range(passes):
+        alone.append(single(task, 100))
+        for threads, ensemble in ensembles.items():
+            began, used = time.perf_counter(), time.process_time()
+            result = ensemble.run(task.values)
+            walls[threads].append(time.perf_counter() - began)
+            if threads == 1:
+                in_ensemble.append((time.process_time() - used) / runs)
+            assert result.is_done.all() and not np.isnan(result[result.names[0]]).any()
+            loop_walls[threads].append(loops(threads))
+    return Measured(
+        min(in_ensemble),
+        min(alone),
+        {threads: runs / min(seconds) for threads, seconds in walls.items()},
+        2.0 * min(loop_walls[1]) / min(loop_walls[2]),
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=list(TASKS))
@@ -81,31 +133,8 @@ def main() -> None:
     print("| task | CPU a run | single run | ratio | runs/s, 1 thread | 2 threads | factor | of pure loops |")
     print("|---|---|---|---|---|---|---|---|")
     for name in given.tasks:
-        task = TASKS[name](given.runs)
-        some = {path: values[:8] for path, values in task.values.items()}
-        one, two = ensemble_of(task, 1), ensemble_of(task, 2)
-        one.run(some), two.run(some)
-        cpu, walls, pure, alone = [], {1: [], 2: []}, {1: [], 2: []}, []
-        for _ in range(given.passes):
-            alone.append(single(task, 100))
-            for threads, ensemble in ((1, one), (2, two)):
-                began, used = time.perf_counter(), time.process_time()
-                result = ensemble.run(task.values)
-                walls[threads].append(time.perf_counter() - began)
-                if threads == 1:
-                    cpu.append((time.process_time() - used) / given.runs)
-                assert result.is_done.all() and not np.isnan(result[result.names[0]]).any()
-                pure[threads].append(loops(threads))
-        rate = {threads: given.runs / min(walls[threads]) for threads in (1, 2)}
-        factor, reached = rate[2] / rate[1], 2.0 * min(pure[1]) / min(pure[2])
-        cells = [
-            name,
-            f"{1e3 * min(cpu):.3g} ms",
-            f"{1e3 * min(alone):.3g} ms",
-            f"{min(cpu) / min(alone):.2f}",
-        ]
-        cells += [f"{rate[1]:.0f}", f"{rate[2]:.0f}", f"{factor:.2f}", f"{reached:.2f}"]
-        print("| " + " | ".join(cells) + " |", flush=True)
+        measured = measure(TASKS[name](given.runs), given.runs, given.passes)
+        print(measured.row(name), flush=True)
     print(f"largest memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 
 

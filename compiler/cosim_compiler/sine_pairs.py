@@ -42,10 +42,10 @@ def with_sine_pairs(text: str) -> str:
             first_of = {}
         elif LABEL.match(line):
             first_of = {}
-        found = CALL.match(line)
-        if found is None:
+        call = CALL.match(line)
+        if call is None:
             continue
-        name, function, angle, behind = found.groups()
+        name, function, angle, behind = call.groups()
         other = ("cos" if function == "sin" else "sin", angle)
         if other not in first_of:
             first_of[function, angle] = i

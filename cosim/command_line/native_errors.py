@@ -41,8 +41,8 @@ class NativeErrors:
             os.dup2(self._write, STANDARD_ERROR)
         os.close(self._write)
 
-    def begin(self) -> None:
-        """In the process that watches: pass on what comes, until `end`."""
+    def watch(self) -> None:
+        """In the process that watches: pass on what the other one prints, until `end`."""
         os.close(self._write)
         self._thread = threading.Thread(target=self._pass_on, daemon=True)
         self._thread.start()

@@ -87,7 +87,7 @@ def run_supervised(command: Command, arguments: argparse.Namespace) -> int:
         signal.pthread_sigmask(signal.SIG_SETMASK, former_mask)
         return command.run(arguments)
     try:
-        errors.begin()
+        errors.watch()
         box.begin()
         code, signals = _wait(child, box, waiting)
         errors.end()

@@ -10,14 +10,9 @@ from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cosim.attributes import AbstractClosedAttributes, MadeAbstract, is_made
-from cosim.component.arguments import (
-    Argument,
-    clashing_names,
-    known_names,
-    may_hold_result,
-    resolve,
-    switch_argument,
-)
+from cosim.component.argument import Argument
+from cosim.component.argument_names import clashing_names, known_names, may_hold_result, switch_argument
+from cosim.component.arguments import resolve
 from cosim.component.declaration import Declaration
 from cosim.component.documented import documented
 from cosim.component.hidden_memory import hidden_memories

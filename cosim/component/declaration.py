@@ -36,8 +36,8 @@ class Declaration:
     above : float, optional
         Exclusive lower bound; `minimum` is the next number that is allowed.
     diagnostic : bool
-        Whether it tells how well the computation goes rather than what is computed: an FMU shows it where it
-        is asked for.
+        Whether it tells how well the computation goes rather than what is computed: an FMU shows it
+        only if its export names it.
     elements : tuple of str
         What each element is; empty where that is not said.
     declared_at : str

@@ -52,8 +52,8 @@ def output(
     """An output port: a cache slot that other components, FMUs and results see by default.
 
     Without a unit it takes that of what it is connected to; declare ``"1"`` for what is dimensionless. An
-    FMU shows a `diagnostic` where it is asked for. `dtype` and `choices` as for `input`: kernel functions
-    write 1 or 0, a whole number, or the number of a word, from 1.
+    FMU shows a `diagnostic` only if its export names it. `dtype` and `choices` as for `input`: kernel
+    functions write 1 or 0, a whole number, or the number of a word, from 1.
     """
     unit, typed = typed_port("output", unit, dtype, choices)
     return declare_quantity(

@@ -26,16 +26,7 @@ def position(
     elements: Sequence[str] = (),
 ) -> Any:
     """A generalized coordinate: part of q; its derivative is ``<name>_dot``."""
-    return declare_quantity(
-        "position",
-        unit,
-        shape,
-        start,
-        infers_unit=False,
-        description=description,
-        elements=elements,
-        nominal=nominal,
-    )
+    return _declare_coordinate("position", unit, shape, start, description, nominal, elements)
 
 
 @options_checked
@@ -48,8 +39,20 @@ def speed(
     elements: Sequence[str] = (),
 ) -> Any:
     """A generalized speed: part of u; its derivative is ``<name>_dot``."""
+    return _declare_coordinate("speed", unit, shape, start, description, nominal, elements)
+
+
+def _declare_coordinate(
+    kind: str,
+    unit: str | Sequence[str] | None,
+    shape: Shape,
+    start: Any,
+    description: str,
+    nominal: float | None,
+    elements: Sequence[str],
+) -> Any:
     return declare_quantity(
-        "speed",
+        kind,
         unit,
         shape,
         start,
@@ -74,7 +77,7 @@ def auxiliary_state(
     """An auxiliary continuous state: part of z; its derivative is ``<name>_dot``.
 
     With `minimum` smaller values are refused where it is set; integration is not checked. A `diagnostic`
-    (an energy that is added up) is shown by an FMU where it is asked for. With `band` element i of the
+    (an energy that is added up) is shown by an FMU only if its export names it. With `band` element i of the
     derivative depends on elements i - band … i + band of vectors that are as long, and on all of others: for
     methods in plain Python, which implicit integrators cannot follow. A wrong one makes them slow.
     """
@@ -120,7 +123,7 @@ def discrete(
         Not listed among the variables of a system, so in no FMU and no result; part of the State all
         the same.
     diagnostic : bool
-        An FMU shows it where it is asked for.
+        An FMU shows it only if its export names it.
     """
     check_dtype(dtype, "discrete")
     if not isinstance(invalidates, (Stage, str)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from cosim.component.arguments import Argument
+from cosim.component.argument import Argument
 from cosim.component.declaration import Declaration
 from cosim.component.kernel_function import KernelFunction
 from cosim_compiler.sources.kernel_sides import sides_of

@@ -8,7 +8,7 @@ from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
 from cosim.component.argument import Argument
-from cosim.component.arguments import NAMES_OF_UPDATES, known_names, may_hold_result
+from cosim.component.argument_names import NAMES_OF_UPDATES, known_names, may_hold_result
 from cosim.component.declaration import Declaration
 from cosim.component.kernel_function import Handler, KernelFunction, described, takes_self, uncovered
 from cosim.component.view_functions import without_view

@@ -17,9 +17,9 @@ from cosim.derivatives.adjoint_parts import (
     reverse_time_shift,
 )
 from cosim.derivatives.carrier import ALONG, IS_REPORT, NOT_FRESH, method_of, part_of, realize_tangents
-from cosim.derivatives.tangent_events import copy_to_working, load_results, store_results
+from cosim.derivatives.tangent_events import copy_to_working, has_own_time, load_results, store_results
 from cosim.derivatives.trail import events_at, load_record
-from cosim.run_data.records.handlers import IN_D, IN_K, IN_P, SCHEDULED, TIMED, TRIGGERED
+from cosim.run_data.records.handlers import IN_D, IN_K, IN_P, TIMED, TRIGGERED
 from cosim.step import event_log as log
 from cosim.step.block_calls import number_of_variable
 from cosim.step.saved_variables import copy_reals, different
@@ -61,7 +61,7 @@ def reverse_phase(run, carrier, back, at, head):
     clear(back.y)
     clear(back.p)
     clear(back.d)
-    reverse_handlers(run, carrier, back, first, last)
+    reverse_handlers(run, back, first, last)
     add_to(back.y, working.y)
     add_to(back.p, working.p)
     add_to(back.d, working.d)
@@ -74,14 +74,14 @@ def reverse_phase(run, carrier, back, at, head):
 
 
 def event_that_shifts(run, back, first, last):
-    """The handler whose event moves the time (`tangent_events.compute_event_dots`); -1: there is none."""
+    """The first handler whose event has a time of its own, by which the time moves; -1: there is none."""
     at = first
     while at < last:
         event = rows_of(log.LoggedEvent, back.trail, at, 1)[0]
         if event.handler >= 0.0:
             number = int(event.handler)
             handler = run.handlers[number]
-            if handler.cause == SCHEDULED or handler.cause == TRIGGERED:
+            if has_own_time(handler):
                 return number
         at += int(event.length)
     return -1
@@ -130,7 +130,7 @@ def mark_changed(run, carrier, back, handler):
                     back.changed[at + m] = 1.0
 
 
-def reverse_handlers(run, carrier, back, first, last):
+def reverse_handlers(run, back, first, last):
     """Go back over handlers, the last one first; their adjoints are in ``working``."""
     at = last_call(back, first, last)
     while at >= 0:
@@ -190,7 +190,7 @@ def reverse_assembly(run, carrier, back, at, head):
     if code != DONE or has_overflowed(back.tape):
         fail(back, t)
         return
-    notes.time_bar += reverse_redo(run, back, back.plan.settle_back, back.y, back.c)
+    notes.time_bar += reverse_redo(back, back.plan.settle_back, back.y, back.c)
     clear(back.work)
     notes.time_bar += reverse_present(back)
     clear(back.c)

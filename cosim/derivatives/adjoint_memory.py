@@ -26,7 +26,7 @@ from cosim.derivatives.carrier import (
     own_part,
     part_of,
 )
-from cosim.derivatives.tangent_memory import added_since, history_of
+from cosim.derivatives.tangent_memory import added_since, history_of, load_swaps, store_swaps
 from cosim.derivatives.trail import load_record
 from cosim.recorded_walk import reverse_walk
 from cosim.run_data.records.handlers import IN_K
@@ -70,7 +70,7 @@ def reverse_memory(run, carrier, back, at, head):
     c_dot = part_of(carrier.c_dots, ALONG, carrier.c)
     is_recorded = record_motion(run, carrier, back, head.time, head.time_dot)
     set_side(run, carrier.c, head.detail, head.start)
-    load_swaps(run, carrier, carrier.c, c_dot)
+    load_swaps(run, carrier, ALONG, carrier.c, c_dot)
     is_recorded = is_recorded and record_present(
         run, carrier, back, rows.first, rows.last, head.time, head.time_dot
     )
@@ -83,28 +83,6 @@ def reverse_memory(run, carrier, back, at, head):
     notes.time_bar += reverse_motion(run, carrier, back)
     clear(back.c)
     restore_past(carrier, back)
-
-
-def load_swaps(run, carrier, c, c_dot):
-    """Fill what updates of variables change, in a cache, with the variables."""
-    k = own_part(carrier, carrier.k, ALONG)
-    d_dot = part_of(carrier.d_dots, ALONG, carrier.d)
-    for swap in run.swaps:
-        is_whole = swap.array == IN_K
-        c[swap.update] = float(k[swap.offset]) if is_whole else carrier.d[swap.offset]
-        c_dot[swap.update] = 0.0 if is_whole else d_dot[swap.offset]
-
-
-def store_swaps(run, carrier, c, c_dot):
-    """Make variables what updates have left in a cache."""
-    k = own_part(carrier, carrier.k, ALONG)
-    d_dot = part_of(carrier.d_dots, ALONG, carrier.d)
-    for swap in run.swaps:
-        if swap.array == IN_K:
-            k[swap.offset] = int(c[swap.update])
-            continue
-        d_dot[swap.offset] = c_dot[swap.update]
-        carrier.d[swap.offset] = c[swap.update]
 
 
 def reverse_stored_swaps(run, back, c):
@@ -210,10 +188,10 @@ def record_update(run, carrier, back, rows, t, j):
     """Call updates on the spare states, on the tape; whether that was possible."""
     c = cache_of(carrier, j)
     c_dot = cache_dot_of(carrier, j)
-    load_swaps(run, carrier, c, c_dot)
+    load_swaps(run, carrier, ALONG, c, c_dot)
     push_operation(back, LOAD_SWAPS, j)
     is_recorded = record_inner(run, carrier, back, rows.first, rows.last, t, j)
-    store_swaps(run, carrier, c, c_dot)
+    store_swaps(run, carrier, ALONG, c, c_dot)
     push_operation(back, STORE_SWAPS, j)
     return is_recorded
 

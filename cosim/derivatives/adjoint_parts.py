@@ -112,7 +112,7 @@ def record_redo(run, carrier, back, address, t, y, y_dot, c, c_dot):
     return call_redo_record(address, by_address(system, method, t) + dots + behind)
 
 
-def reverse_redo(run, back, address, y, c):
+def reverse_redo(back, address, y, c):
     """Go back along what `record_redo` has recorded: the adjoint of the time."""
     memory, work = back.memory, back.work
     call_redo_reverse(address, (y, back.p, back.d, back.h, c, memory, work, back.tape, back.bars))

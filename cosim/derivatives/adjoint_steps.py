@@ -57,7 +57,7 @@ def reverse_step(run, carrier, back, at, head):
     at_kink = False
     if method.n > 0:
         at_kink = prepare_repeated_step(run, carrier, method, head)
-        if not record_repeated_step(run, carrier, back, method, head, at_kink):
+        if not record_repeated_step(run, carrier, back, head, at_kink):
             return
     if not reverse_inside(run, carrier, back, at, head):
         return
@@ -77,7 +77,7 @@ def reverse_step(run, carrier, back, at, head):
     restore_past(carrier, back)
 
 
-def record_repeated_step(run, carrier, back, method, head, at_kink):
+def record_repeated_step(run, carrier, back, head, at_kink):
     """Take a step once more, on the tape, with what later reads need of it; whether that was possible."""
     if at_kink and not record_slope_behind_kink(run, carrier, back, head):
         fail(back, head.start)
@@ -122,7 +122,7 @@ def reverse_repeated_step(run, carrier, back, method, at_kink):
         back.work,
         method.slot_numbers,
     )
-    notes.time_bar += reverse_redo(run, back, back.plan.step_back, back.y, back.c)
+    notes.time_bar += reverse_redo(back, back.plan.step_back, back.y, back.c)
     notes.time_bar += moved.work.start + moved.work.end
     add_to(back.y, moved.start)
     slope = moved.slope
@@ -219,7 +219,7 @@ def reverse_completion(run, back):
     """Go back over what dense output needs."""
     clear(back.spare_y)
     clear(back.spare_c)
-    back.notes.time_bar += reverse_redo(run, back, back.plan.complete_back, back.spare_y, back.spare_c)
+    back.notes.time_bar += reverse_redo(back, back.plan.complete_back, back.spare_y, back.spare_c)
     add_to(back.y, back.spare_y)
     add_to(back.c, back.spare_c)
 

@@ -50,6 +50,9 @@ class CarryNotes(Record):
     passed_kinks: float  # NO_KINK, KINKS_ALIKE, KINKS_APART: at this instant, until what they do is known
     is_held: float  # NOT_HELD, HELD, or PARTLY_RELEASED since the last step
     is_complete: float  # whether the dense output of the last step is
+    missed: float  # by what part of itself the tangent of the flow misses derivatives; 0: it is the flow
+    error: float  # by what part of themselves derivatives may be off, since it has missed some
+    error_time: float  # s, when it did so first
     lost: float  # 0, or why there are no tangents any more
     lost_time: float  # s
     lost_subject: float

@@ -23,7 +23,7 @@ from cosim.derivatives.carrier import (
     walk_present,
 )
 from cosim.derivatives.tangent_holds import store_former
-from cosim.derivatives.tangent_steps import settle_kinks
+from cosim.derivatives.tangent_steps import renew_missed_flow, settle_kinks
 from cosim.run_data.records.handlers import IN_K, SCHEDULED, SIGNALED, TIMED, TRIGGERED
 from cosim.run_data.run import Variables
 from cosim.step import event_log as log
@@ -70,6 +70,7 @@ def begin_phase(run, carrier, cause):
             for signal in run.signals:
                 k[signal] = 0
         carrier.notes.freshness = NOT_FRESH
+    renew_missed_flow(run, carrier)
     realize_tangents(run, carrier, IS_REPORT)
     settle_kinks(run, carrier)
 
@@ -89,12 +90,17 @@ def move_time(run, carrier, handler):
 
 def compute_event_dots(run, carrier, handler):
     """Compute into ``event_dots`` how the time of an event moves; False if it does not, or is not known."""
-    if handler.cause == SCHEDULED:
-        compute_scheduled_dots(run, carrier, handler)
-        return True
+    if not has_own_time(handler):
+        return False
     if handler.cause == TRIGGERED:
         return compute_crossing_dots(run, carrier, handler)
-    return False
+    compute_scheduled_dots(run, carrier, handler)
+    return True
+
+
+def has_own_time(handler):
+    """Whether the events of a handler have a time that may move: scheduled and triggered ones."""
+    return handler.cause == SCHEDULED or handler.cause == TRIGGERED
 
 
 def compute_scheduled_dots(run, carrier, handler):

@@ -33,12 +33,12 @@ def history_of(run, carrier, i, number):
 
 def has_room(run, carrier, needed):
     """Whether each history has room for so many entries."""
-    found = True
+    is_roomy = True
     for number in range(len(run.rings)):
         ring = history_of(run, carrier, 0, number).ring
-        found = found and ring.capacity - ring.count >= needed
-    carrier.notes.needs_room = 0.0 if found else 1.0
-    return found
+        is_roomy = is_roomy and ring.capacity - ring.count >= needed
+    carrier.notes.needs_room = 0.0 if is_roomy else 1.0
+    return is_roomy
 
 
 def follow_memory(run, carrier, mark):
@@ -76,16 +76,28 @@ def time_dot_of(carrier, i):
 
 def update_along(run, carrier, i, rows, t, c, c_dot):
     """Call updates along a direction, on the spare states; variables have new values after the last one."""
+    load_swaps(run, carrier, i, c, c_dot)
+    walk_with(
+        run, carrier, i, rows.first, rows.last, t, time_dot_of(carrier, i),
+        carrier.spare_y, carrier.spare_y_dot, c, c_dot,
+    )  # fmt: skip
+    store_swaps(run, carrier, i, c, c_dot)
+
+
+def load_swaps(run, carrier, i, c, c_dot):
+    """Fill what updates of variables change, in a cache, with the variables along direction `i`."""
     k = own_part(carrier, carrier.k, i)
     d_dot = part_of(carrier.d_dots, i, carrier.d)
     for swap in run.swaps:
         is_whole = swap.array == IN_K
         c[swap.update] = float(k[swap.offset]) if is_whole else carrier.d[swap.offset]
         c_dot[swap.update] = 0.0 if is_whole else d_dot[swap.offset]
-    walk_with(
-        run, carrier, i, rows.first, rows.last, t, time_dot_of(carrier, i),
-        carrier.spare_y, carrier.spare_y_dot, c, c_dot,
-    )  # fmt: skip
+
+
+def store_swaps(run, carrier, i, c, c_dot):
+    """Make variables what updates along direction `i` have left in a cache; all directions read `d` first."""
+    k = own_part(carrier, carrier.k, i)
+    d_dot = part_of(carrier.d_dots, i, carrier.d)
     for swap in run.swaps:
         if swap.array == IN_K:
             k[swap.offset] = int(c[swap.update])

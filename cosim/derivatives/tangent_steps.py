@@ -42,6 +42,10 @@ SAME_FLOW = 1e-6
 """By so much of its size a derivative and the tangent of the flow may differ and count as equal."""
 SUSPECT = 0.1
 """Times the step and its derivatives: a tangent of the flow that is off by more may have met a jump."""
+ASTRAY = 1e-3
+"""By this part of itself and its change in a step the tangent of the flow misses no smooth derivative."""
+SETTLED = 2.0  # times closer at each step: else it comes no closer
+SLOW = 1e-3  # of the fastest state: what is slower misses nothing that counts
 HALVINGS = 25  # of a step, to see whether it has
 ROUNDED = 1e-9
 """By so much of its size, or by the accuracy, a state may differ from what steps and handlers have left.
@@ -68,9 +72,11 @@ def follow_step(run, carrier, at):
         return
     save_swapped_along(run, carrier)
     realize_tangents(run, carrier, IS_MOTION)
+    leaves_kink = notes.passed_kinks != NO_KINK or is_at_kink(carrier, method_of(run, carrier))
     settle_kinks(run, carrier)
     store_kinks(run, carrier)
-    renew_flow(run, carrier)
+    if notes.missed == 0.0:
+        renew_flow(run, carrier)
     n = carrier.y.shape[0]
     second_derivatives = part_of(carrier.c_dots, 0, carrier.c)
     for m in range(n):
@@ -83,6 +89,9 @@ def follow_step(run, carrier, at):
     notes.time = step.time
     notes.is_shifted = 0.0
     refuse_jumps(run, carrier, step)
+    is_smooth = step.is_held == 0.0 and not leaves_kink and end_before_kink(run, carrier, step) == step.time
+    if is_smooth and notes.lost == 0.0:
+        measure_error(carrier, step)
     if run.plan.remembers != 0 and n > 0:
         complete_tangent_step(run, carrier)
         remember_inside_along(run, carrier, step.start, step.time)
@@ -104,6 +113,56 @@ def refuse_jumps(run, carrier, step):
         is_suspect = missed > expected + SAME_FLOW * max(1.0, abs(carrier.c[m]))
         if is_suspect and jumps_inside(run, carrier, step, m, SUSPECT * missed):
             lose(carrier, step.start, JUMPS, m)
+
+
+def measure_error(carrier, step):
+    """Note by how much the tangents of this step may be off, if the tangent of the flow has gone astray.
+
+    That tangent has to be the derivative at the end of the step. Near a singular position of constraints it
+    misses the derivative by far: rounding is divided there by the cube of the distance. Behind the position
+    the constraints take out most of that. So the flow is not renewed until it comes no closer to the
+    derivative: what it misses then is what stays in the other tangents, too.
+    """
+    notes = carrier.notes
+    missed = part_missed(carrier, step)
+    if missed > ASTRAY:
+        if notes.error_time == 0.0 and notes.error == 0.0:
+            notes.error_time = step.start
+        notes.missed = missed
+    elif notes.missed > SETTLED * missed:
+        notes.missed = missed
+    elif notes.missed > 0.0:
+        notes.error += missed
+        notes.missed = 0.0
+
+
+def renew_missed_flow(run, carrier):
+    """Make the first direction the flow again before an event: how fast a witness is follows from it."""
+    notes = carrier.notes
+    if notes.missed > 0.0:
+        realize_tangents(run, carrier, IS_MOTION)
+        renew_flow(run, carrier)
+        notes.freshness = IS_MOTION
+        notes.error += notes.missed
+        notes.missed = 0.0
+
+
+def part_missed(carrier, step):
+    """The largest part of itself and of its change by which the flow misses the derivative of a state."""
+    flow = part_of(carrier.y_dots, 0, carrier.y)
+    second_derivatives = part_of(carrier.c_dots, 0, carrier.c)
+    n = carrier.y.shape[0]
+    fastest = 0.0
+    for m in range(n):
+        fastest = max(fastest, abs(carrier.c[m]))
+    length = step.time - step.start
+    largest = 0.0
+    for m in range(n):
+        change = length * (carrier.pace_before[m] + abs(second_derivatives[m]))
+        size = max(abs(carrier.c[m]) + change, SLOW * fastest)
+        if size > 0.0:
+            largest = max(largest, abs(flow[m] - carrier.c[m]) / size)
+    return largest
 
 
 def jumps_inside(run, carrier, step, m, least):

@@ -30,7 +30,7 @@ from cosim.model.typed_names import complete_in_ipython
 from cosim.options import check_options, option_names, options_checked
 from cosim.registration.kinds import declared_kinds, kinds_of
 from cosim.registration.registry import registry
-from cosim.system.linked_slots import Connection
+from cosim.system.connection import Connection
 from cosim.value_text import quote
 from cosim_compiler.collection import without_collection
 

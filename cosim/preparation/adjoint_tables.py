@@ -107,6 +107,11 @@ def recorded_holds(system: System, run: Run, held: HeldTables) -> dict[str, NDAr
         if name == "held_table":
             reverse.reshape(-1)[place] = back
         pairs[record] = back
+    for place, rate in held.rates:
+        adjoint = function_adjoint(rate)
+        record = native.function_address(adjoint.record, adjoint.record_signature)
+        recording["held_ints"][place] = record
+        pairs[record] = native.function_address(adjoint.reverse, adjoint.reverse_signature)
     field = function_adjoint(sliding_field)
     recording["held_table"][-1, 0] = native.function_address(field.record, field.record_signature)
     reverse[-1, 0] = native.function_address(field.reverse, field.reverse_signature)

@@ -131,8 +131,8 @@ class CompiledStep:
                 *((function, ENTRY_SIGNATURE) for function in CALLED.values()),
             ]
         )
-        program, address_of_field = self._linked_program(method, run_handler, empty_buffer)
-        fixed = self._fixed_arrays(method, program, address_of_field)
+        program, of_holds = self._linked_program(method, run_handler, empty_buffer)
+        fixed = self._fixed_arrays(method, program, of_holds)
         if self.method is None:
             integrator.use_work(fixed["work"])
         self.head = np.zeros(WHOLE_HEAD, dtype=np.int64)
@@ -147,8 +147,11 @@ class CompiledStep:
 
     def _linked_program(
         self, method: Method, run_handler: Callable[[int], int], empty_buffer: Callable[[int], int]
-    ) -> tuple[NDArray[np.int64], int]:
-        """The array `program` with the addresses of all functions, and the address of `sliding_field`."""
+    ) -> tuple[NDArray[np.int64], list[int]]:
+        """The array `program` with the addresses of all functions; those of what holds witnesses.
+
+        These are `sliding_field` and the functions of `HeldTables.rates`.
+        """
         program = self.tables.program.copy()
         listed = method.functions if self.method is None else self.method.functions
         in_python = () if self.method is None else (STEP_SIGNATURE, REDO_SIGNATURE, DENSE_SIGNATURE)
@@ -158,23 +161,27 @@ class CompiledStep:
                 program[place] = self._python_address(function, signature)
             else:
                 kernels[place] = function, signature
-        field = ((sliding_field, BLOCK_SIGNATURE),) if self._numbers_of_holds else ()
+        of_holds: list[Any] = []
+        if self._numbers_of_holds and self.tables.held is not None:
+            of_holds = [sliding_field, *(rate for _, rate in self.tables.held.rates)]
         # in one call: the names that several of them reach are compared once
-        addresses = function_addresses((*kernels.values(), *field))
+        blocks = [(function, BLOCK_SIGNATURE) for function in of_holds]
+        addresses = function_addresses((*kernels.values(), *blocks))
         program[list(kernels)] = addresses[: len(kernels)]
         for name, callback in (("call_handler", run_handler), ("call_drain", empty_buffer)):
             program[place_in(Plan, name)] = self._python_address(held_weakly(callback), PYTHON_SIGNATURE)
-        return program, addresses[-1] if field else 0
+        return program, list(addresses[len(kernels) :])
 
     def _fixed_arrays(
-        self, method: Method, program: NDArray[np.int64], address_of_field: int
+        self, method: Method, program: NDArray[np.int64], of_holds: list[int]
     ) -> dict[str, Any]:
         """All arrays that are not of the State."""
         system, tables = self.system, self.tables
         held_table, held_ints = np.zeros((1, 3), dtype=np.int64), np.zeros(1, dtype=np.int64)
         if self._numbers_of_holds and tables.held is not None:
             held_table, held_ints = tables.held.table.copy(), tables.held.ints.copy()
-            held_table[-1, 0] = address_of_field
+            held_table[-1, 0] = of_holds[0]
+            held_ints[[place for place, _ in tables.held.rates]] = of_holds[1:]
         return {
             "table": system.table,
             "ints": system.ints,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from cosim.preparation.held_system import HeldSystem
 from cosim.preparation.method import Method
 from cosim.preparation.witness import Witness
+from cosim.preparation.witness_rates import rates_of_block
 from cosim.step.sliding_field import BLOCK_WIDTH, HELD_WIDTH, SWITCHED_WIDTH, SlidingRow
 from cosim.system.system import System
 from cosim_compiler.record import width_of, words_of
@@ -29,6 +30,8 @@ class HeldTables:
     witnesses : list of Witness
     switchable : int
         How many variables the handlers of one witness may switch at most.
+    pushed : frozenset of int
+        The witnesses whose handlers may change states.
 
     Attributes
     ----------
@@ -40,17 +43,21 @@ class HeldTables:
         Those of the system, with what follows them.
     copies : list of (str, int, int)
         Where in "held_ints" and "held_table" (flat) the address of a row of the system's table stands again.
+    rates : list of (int, function)
+        Where in "held_ints" the address of a function stands that computes the rate of a witness.
     """
 
     system: System
     integrator: Method
     witnesses: list[Witness]
     switchable: int
+    pushed: frozenset[int]
     method: Method = field(init=False)
     row: int = field(init=False)
     ints: Integers = field(init=False)
     table: Integers = field(init=False)
     copies: list[tuple[str, int, int]] = field(init=False)
+    rates: list[tuple[int, Any]] = field(init=False)
 
     def __post_init__(self) -> None:
         system, count = self.system, len(self.witnesses)
@@ -59,37 +66,58 @@ class HeldTables:
         row, blocks = system.ints.size, list(range(first, last))
         table_at = row + width_of(SlidingRow)
         corrections_at = table_at + BLOCK_WIDTH * len(blocks)
-        witness_at = corrections_at + BLOCK_WIDTH * len(corrections)
+        rates_at = corrections_at + BLOCK_WIDTH * len(corrections)
+        witness_at = rates_at + BLOCK_WIDTH * count
         switch_at = witness_at + HELD_WIDTH * count
         cache = system.new_cache().size
         head = SlidingRow(
             states=system.ny,
+            witnesses=count,
             blocks=len(blocks),
             corrections=len(corrections),
             witnesses_at=witness_at,
             switches_at=switch_at,
             corrections_at=corrections_at,
+            rates_at=rates_at,
             cache_size=cache,
         )
+        rates = {
+            i: rate for i in sorted(self.pushed) if (rate := self._rate_of(self.witnesses[i])) is not None
+        }
         rows = system.table[[*blocks, *corrections]].reshape(-1)
+        rows_of_rates = np.zeros((count, BLOCK_WIDTH), dtype=np.int64)
+        for i in rates:
+            rows_of_rates[i, 1:] = system.table[first + self.witnesses[i].own_block, 1:]
         empty_tables = [0] * (HELD_WIDTH * count + count * (1 + SWITCHED_WIDTH * self.switchable))
         fields: dict[str, Any] = {
             "row": row,
-            "ints": np.array([*system.ints, *words_of(head), *rows, *empty_tables], dtype=np.int64),
+            "ints": np.array(
+                [*system.ints, *words_of(head), *rows, *rows_of_rates.reshape(-1), *empty_tables],
+                dtype=np.int64,
+            ),
             "table": np.vstack([system.table, system.table[blocks], [[0, row, 1]]]),
             "copies": [
                 *(("held_ints", table_at + 3 * i, block) for i, block in enumerate([*blocks, *corrections])),
                 *(("held_table", 3 * (len(system.table) + i), block) for i, block in enumerate(blocks)),
             ],
+            "rates": [(rates_at + BLOCK_WIDTH * i, rate) for i, rate in rates.items()],
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
         held = HeldSystem(system, self.table, self.ints)
         object.__setattr__(self, "method", self.integrator.while_held(held))
 
+    def _rate_of(self, witness: Witness) -> Any:
+        """A function that computes the rate of a witness; None where differences have to do."""
+        declared = witness.rate >= 0 or witness.is_condition
+        if declared or witness.is_straight or witness.own_block < 0 or witness.kernel.is_python:
+            return None
+        first, _ = self.system.derivative_range
+        return rates_of_block(self.system.blocks[first + witness.own_block].function)
+
     @property
     def numbers(self) -> int:
         """The count of numbers behind the cache."""
         n, count = self.system.ny, len(self.witnesses)
-        vectors = 2 * count * n + count * count + 3 * count + 4 * n
-        return vectors + self.system.new_cache().size + 2 * count * self.switchable
+        vectors = 2 * count * n + count * count + 4 * count + 4 * n
+        return vectors + 2 * self.system.new_cache().size + 2 * count * self.switchable

@@ -15,8 +15,9 @@ from cosim.run_data.records.past import ON_ALL, ON_MOTION, ON_REPORTS, PastRow, 
 from cosim.stage import Stage
 from cosim.step.histories import ROOM_FOR_REFINEMENT, ROOM_FOR_STEP
 from cosim.system.alike_parts import parts_with
+from cosim.system.auto_updates import BREAK_ORDER
 from cosim.system.blocks import Block, Slot
-from cosim.system.system import BREAK_ORDER, System
+from cosim.system.system import System
 
 Integers = NDArray[np.int64]
 
@@ -92,11 +93,11 @@ def write_memories(system: System, layout: RunLayout, notices: list[Notice], may
     With `may_wait` blocks that nothing needs before the end of the next step wait for it.
     """
     layout.add_records(
-        "smoothness", [Smoothness(offset, int(at_once)) for offset, at_once in system._smoothness]
+        "smoothness", [Smoothness(offset, int(at_once)) for offset, at_once in system.smoothness]
     )
     swaps = [
-        np.column_stack([updates, np.full_like(updates, "ypdk".index(name)), variables, _dependents(stages)])
-        for name, updates, variables, stages in system._swaps
+        np.column_stack([updates, np.full_like(updates, "ypdk".index(array)), variables, _dependents(stages)])
+        for array, updates, variables, stages in system.swaps
     ]
     layout.add_table("swaps", np.concatenate(swaps) if swaps else [])
     layout.add_table("rings", [ring.offset for ring in system.rings])

@@ -109,7 +109,7 @@ class PythonMethod:
         system, state = self._system(evaluated), self._state
         state.arrive_at(t)
 
-        def take() -> StepCode:
+        def advance() -> StepCode:
             code = self.integrator.step(system, state, t_stop, limit)
             if code is StepCode.NOT_INITIALIZED:
                 self.integrator.initialize(system, state)
@@ -117,7 +117,7 @@ class PythonMethod:
             return code
 
         method.work.accepted_end = -math.inf
-        return self._guarded(method.work, take)
+        return self._guarded(method.work, advance)
 
     def _redo(self, evaluated: OdeSystem, method: MethodArrays, t_event: float) -> int:
         system, state = self._system(evaluated), self._state

@@ -28,8 +28,9 @@ from cosim.run_data.records.witnesses import Level, Probe, Window, Witness, Witn
 from cosim.stage import Stage
 from cosim.step import event_log
 from cosim.step.search_points import numbers_of_points
+from cosim.system.auto_updates import BREAK_ORDER
 from cosim.system.block_row import columns_of
-from cosim.system.system import BREAK_ORDER, System
+from cosim.system.system import System
 from cosim_compiler.record import place_in, width_of, words_of
 
 Integers = NDArray[np.int64]
@@ -224,7 +225,8 @@ class Tables:
             for entry in updating:
                 listed = (result for result in self._results[entry.number] if result.array != IN_Y)
                 switchable[entry.flag] += sum(result.size for result in listed)
-            held = HeldTables(self.system, method, witnesses, max(switchable))
+            pushed = (e.flag for e in updating if any(r.array == IN_Y for r in self._results[e.number]))
+            held = HeldTables(self.system, method, witnesses, max(switchable), frozenset(pushed))
             if policy == "hold":
                 plan.held.first, plan.held.last = len(self.system.table), len(held.table)
             plan.held_row, plan.switchable = held.row, max(switchable)
@@ -263,7 +265,7 @@ class Tables:
     def _write_reach(self, exported: bool) -> Integers:
         """Write which rows follow which variables, for handlers and updates; exports have no such table."""
         causes = {entry.handler.cause for entry in self.events.entries} - {EventCause.INITIALIZATION}
-        recurs = bool(causes) or bool(self.system._swaps)
+        recurs = bool(causes) or bool(self.system.swaps)
         reach: Reach = reach_of(self.system) if recurs and not exported else NO_REACH
         self._layout.reserve("nodes", "reach", len(reach.nodes), Node)
         pieces = [np.zeros(0, dtype=np.int64), reach.nodes.reshape(-1)]

@@ -19,7 +19,7 @@ from cosim.errors import Problem
 from cosim.run_data.run import Run
 from cosim.stage import Stage
 from cosim.step.sliding_field import sliding_field
-from cosim.system.system import BREAK_ORDER
+from cosim.system.auto_updates import BREAK_ORDER
 from cosim.system.system_tangents import function_tangent
 from cosim.walker import (
     DENSE_SIGNATURE,
@@ -231,6 +231,8 @@ def held_tangents(system: System, held: HeldTables) -> Iterable[tuple[str, int, 
         else:
             function = system.run_tangents.functions[row]
         yield array, place, (function, TANGENT_SIGNATURE)
+    for place, rate in held.rates:
+        yield "held_ints", place, (function_tangent(rate, with_histories=True), TANGENT_SIGNATURE)
     sliding = function_tangent(sliding_field, with_histories=True)
     yield "held_table", 3 * (len(held.table) - 1), (sliding, TANGENT_SIGNATURE)
 

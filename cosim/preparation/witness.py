@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cosim.component.arguments import STATES
+from cosim.component.argument_names import STATES
 from cosim.component.component import Component
 from cosim.component.kernel_function import DIRECTIONS, KernelFunction
 from cosim.component.kink_functions import CONSTANT
@@ -37,8 +37,8 @@ class Witness:
         What it is computed from at the same instant: arrays and places in them, the time is ("t", 0).
     is_straight : bool
         Whether it is a sum of states and the time, each times a constant.
-    straight_block : int
-        Which block of the derivatives computes it where it is straight, from their first one on; else -1.
+    own_block : int
+        Which block of the derivatives alone computes it, from their first one on; -1: it needs more.
     """
 
     path: str
@@ -49,7 +49,7 @@ class Witness:
     is_condition: bool = False
     sources: frozenset[tuple[str, int]] = frozenset()
     is_straight: bool = False
-    straight_block: int = -1
+    own_block: int = -1
 
     @property
     def is_moved(self) -> bool:
@@ -76,7 +76,7 @@ def list_witnesses(system: System) -> list[Witness]:
                 direction = FALLING * falling + RISING * rising
                 sources = frozenset(places(graph.sources(slots[kernel.name])))
                 straight = _is_straight(part, kernel)
-                block = _block_of_derivatives(system, place) if straight else -1
+                block = _block_of_derivatives(system, place)
                 witnesses.append(
                     Witness(
                         path, kernel, place, direction, rate, kernel.is_condition, sources, straight, block

@@ -21,7 +21,7 @@ from cosim.registration import hookspecs
 from cosim.registration.fault_place import fault_place, raise_interrupt
 from cosim.registration.kinds import declared_kinds
 from cosim.registration.plugin_record import PluginRecord
-from cosim.registration.registering import Registrations
+from cosim.registration.registrations import Registrations
 from cosim.registration.selection import NO_AUTOLOAD, ONLY, selection
 from cosim.registration.unloaded_class import folder_kept
 from cosim.version import DISTRIBUTION

@@ -15,8 +15,8 @@ from cosim.errors import SimulationError
 from cosim.stage import Stage
 from cosim.system.state import State
 from cosim.system.system import System, check_system
+from cosim_compiler.python_calls import compiled
 from cosim_compiler.record import words_of
-from cosim_compiler.silent import compiled
 
 
 def assemble(system: System, state: State) -> None:

@@ -43,7 +43,13 @@ if TYPE_CHECKING:
     System = Any
 
 Reals = NDArray[np.float64]
-NO_DERIVATIVE = "no derivative"
+NO_DERIVATIVE, INEXACT = "no derivative", "inexact derivative"
+INEXACT_TEXT = (
+    "steps lose digits of derivatives, as they do near a singular position of constraints: from here on they "
+    "may be off by {:.0e} of themselves"
+)
+MARGIN = 30.0
+"""Times what one direction was seen to lose others may lose."""
 TAPE_LENGTH = 100_000
 """Numbers of the tape that are read at once, at least; and numbers of tangents."""
 
@@ -155,7 +161,7 @@ class CarriedTangents:
         """Have the State, at which all of the tape has been read, take the tangents along."""
         state.carried = pack(state, self.by, self._arrays)
 
-    def take(self, is_last: bool) -> Reals:
+    def read_tape(self, is_last: bool) -> Reals:
         """Read what the tape has; the events and findings on it, which stay in no buffer."""
         step = self._step
         used = int(step.arrays.output.log_used)
@@ -267,11 +273,23 @@ class CarriedTangents:
 
     @property
     def findings(self) -> list[Finding]:
-        """A finding that says when and why derivatives ended; none if they did not."""
+        """Findings that say when and why derivatives have become inexact, or have ended."""
+        notes = self._notes
+        found = []
+        error = MARGIN * (notes.error + notes.missed)
+        if error > self._step.arrays.options.accuracy:
+            found.append(Finding(notes.error_time, INEXACT, "", INEXACT_TEXT.format(min(error, 1.0))))
+        return [*found, self._ending()] if self.have_ended else found
+
+    @property
+    def have_ended(self) -> bool:
+        """Whether there are no derivatives any more."""
+        return bool(self._notes.lost != 0.0)
+
+    def _ending(self) -> Finding:
+        """A finding that says when and why derivatives ended."""
         notes, subject = self._notes, int(self._notes.lost_subject)
         reason = int(notes.lost)
-        if reason == 0:
-            return []
         subject_path = ""
         if reason in OF_HANDLERS:
             subject_path = self._step.tables.events.entries[subject].path
@@ -286,4 +304,4 @@ class CarriedTangents:
             text = OF_RUNS[reason]
             if reason == carrier.BLOCK_FAILED:
                 subject_path = ", ".join(self._system.tangents.block_of(subject).owners)
-        return [Finding(notes.lost_time, NO_DERIVATIVE, subject_path, text)]
+        return Finding(notes.lost_time, NO_DERIVATIVE, subject_path, text)

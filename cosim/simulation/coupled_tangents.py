@@ -83,7 +83,7 @@ class CoupledTangents(CarriedTangents):
         self._records = []
         return Piece(np.concatenate(records), *self._begun)
 
-    def take(self, is_last: bool) -> Reals:
+    def read_tape(self, is_last: bool) -> Reals:
         """Put aside what the tape has; the events and findings on it."""
         used = int(self._step.arrays.output.log_used)
         if used == 0:

@@ -14,7 +14,7 @@ from cosim.step.event_log import ANSWER, CHANGES, HANDLER, LENGTH, TIME
 
 if TYPE_CHECKING:
     from cosim.preparation.compiled_step import CompiledStep
-    from cosim.simulation.recorded_events import RecordReader
+    from cosim.simulation.record_reader import RecordReader
     from cosim.simulation.status import EventStatus
 
 

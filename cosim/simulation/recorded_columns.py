@@ -62,7 +62,7 @@ class RecordedColumns:
         self._fill_columns()
         return [column[: self._count].copy() for column in self._columns]
 
-    def take(self) -> list[Reals]:
+    def pop(self) -> list[Reals]:
         """The columns themselves, the times first; here are no rows any more."""
         if not self._filled:
             columns = self._new_columns()

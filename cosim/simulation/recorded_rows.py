@@ -85,7 +85,7 @@ class RecordedRows:
         self._pieces.append(piece)
         return self._missing.findings(piece)
 
-    def take(self) -> list[NDArray[np.float64]]:
+    def pop(self) -> list[NDArray[np.float64]]:
         """The rows since the last call that have left the buffer: arrays of the shape (rows, 1 + values)."""
         pieces, self._pieces = self._pieces, []
         return [piece.reshape(-1, self.width) for piece in pieces]

@@ -47,7 +47,7 @@ class Recorder:
         """Take what the simulator has recorded since the last call, where it is that many values at least."""
         if self.simulator.recorded_values < least:
             return
-        for rows in self.simulator.take_pieces():
+        for rows in self.simulator.take_row_blocks():
             if len(rows):
                 self._columns.append(rows)
 
@@ -103,7 +103,7 @@ class Recorder:
             "references": integrator.bibtex.strip(),
         }
         result = self._as_result(
-            columns.take() if ends else columns.copy(),
+            columns.pop() if ends else columns.copy(),
             events=simulator.events.copy(),
             statistics=statistics,
             message=message,

@@ -5,30 +5,22 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cosim.argument_checks import check_ending, check_mapping, read_seconds
-from cosim.attributes import FixedAttributes
+from cosim.argument_checks import check_mapping, read_seconds
 from cosim.errors import LookUpError, ModelError, Problem
 from cosim.html_table import html_table
 from cosim.name_patterns import is_pattern, matches
-from cosim.options import options_checked
+from cosim.simulation.result_outputs import ResultOutputs
 from cosim.value_text import quote
 
 if TYPE_CHECKING:
     from cosim.simulation.gradient import Gradient
 
-CSV, PICTURE, TABLE = "workbench.csv", "workbench.plot", "workbench.table"
-PARQUET, DATASET = "workbench.parquet", "workbench.dataset"
-ANIMATION = "animation.page"
 REAL = np.dtype(np.float64)
-EVENT_PICTURE, EVENT_TABLE = "workbench.event_plot", "workbench.event_table"
-"""Ids of the result sinks behind the methods of `Result`."""
 
 
 def derivative_name(of: str, by: str) -> str:
@@ -42,7 +34,7 @@ def quotient(unit: str, by: str) -> str:
     return unit if by == "1" else f"{over}/({by})"
 
 
-class Result(FixedAttributes):
+class Result(ResultOutputs):
     """Signals over time, with their units, the events and the statistics of the run.
 
     Signals are numbers, true or false, or text: arrays of float64, of bool, or of objects that are `str`.
@@ -107,17 +99,9 @@ class Result(FixedAttributes):
     ) -> None:
         check_mapping(signals, "signals", "Result(time, {'engine.z': values})")
         self.time: NDArray[np.float64] = np.asarray(time, dtype=np.float64)
-        size = self.time.size
-        problems: list[Problem] = []
-        misshapen: list[Problem] = []
-        self.signals: dict[str, NDArray[Any]] = {}
-        for name, given in signals.items():
-            is_column = type(given) is np.ndarray and given.dtype is REAL  # of a run: thousands
-            values: Any = given if is_column else _values(name, given, problems)
-            self.signals[name] = values
-            if values.ndim not in (1, 2) or values.shape[0] != size:
-                needs = f"({size},) or ({size}, size), as there are so many times"
-                misshapen.append(Problem(name, f"has shape {values.shape}, needs {needs}"))
+        self.signals, problems = _checked_signals(signals, self.time)
+        if problems:
+            raise ModelError(problems)
         unit_of = {} if units is None else units
         self.units = {name: unit_of.get(name, "1") for name in self.signals}
         self.events, self.findings = events, list(findings)
@@ -127,12 +111,6 @@ class Result(FixedAttributes):
         self._trail: Any = None  # of a run that was asked for a gradient
         self.variable_units: dict[str, str] = {}  # of what there are derivatives by
         self._model: Any = None  # of a run of a model, in this process
-        if self.time.ndim != 1:
-            problems.append(Problem("time", f"has shape {self.time.shape}, needs one dimension"))
-        elif (self.time[1:] < self.time[:-1]).any():
-            problems.append(Problem("time", "decreases"))
-        if problems or misshapen:
-            raise ModelError([*problems, *misshapen])
 
     def _hint_where_missing(self, name: str) -> str:
         paths = [path for path in self.signals if name in path.split(".")[-1:]]
@@ -205,8 +183,7 @@ class Result(FixedAttributes):
                     values,
                     quotient(self.units[of], self.variable_units.get(by, "1")),
                 )
-        more = self.events, self.statistics, self.message, self.findings, self.unfinished
-        return self._of_same_run(Result(self.time, signals, units, *more))
+        return self._of_same_run(self.time, signals, units, self.events)
 
     def __repr__(self) -> str:
         span = f", {self.time[0]:g} s to {self.time[-1]:g} s" if self.time.size else ""
@@ -287,8 +264,7 @@ class Result(FixedAttributes):
         within = (self.time >= first) & (self.time <= last)
         signals = {name: values[within] for name, values in self.signals.items()}
         events = [event for event in self.events if first <= event.time <= last]
-        more = events, self.statistics, self.message, self.findings, self.unfinished
-        return self._of_same_run(Result(self.time[within], signals, self.units, *more))
+        return self._of_same_run(self.time[within], signals, self.units, events)
 
     @property
     def warnings(self) -> list[str]:
@@ -341,10 +317,26 @@ class Result(FixedAttributes):
             for name in names:
                 chosen.setdefault(name, self[name])
         units = {name: self.unit(name) for name in chosen}
-        more = self.events, self.statistics, self.message, self.findings, self.unfinished
-        return self._of_same_run(Result(self.time, chosen, units, *more))
+        return self._of_same_run(self.time, chosen, units, self.events)
 
-    def _of_same_run(self, other: Result) -> Result:
+    def _of_same_run(
+        self,
+        time: NDArray[np.float64],
+        signals: Mapping[str, NDArray[Any]],
+        units: Mapping[str, str],
+        events: Sequence[Any],
+    ) -> Result:
+        """Another selection of what this run has recorded, with what else is known of the run."""
+        other = Result(
+            time,
+            signals,
+            units,
+            events,
+            self.statistics,
+            self.message,
+            self.findings,
+            self.unfinished,
+        )
         other._model = self._model
         return other
 
@@ -366,198 +358,9 @@ class Result(FixedAttributes):
             if values.dtype != object
         }
 
-    def to_numpy(self) -> NDArray[Any]:
-        """A structured array, as fmpy has it: a field ``time``, then one field for each signal.
-
-        Returns
-        -------
-        ndarray, shape (n,)
-        """
-        fields: list[Any] = [("time", np.float64)]
-        fields += [(name, values.dtype, values.shape[1:]) for name, values in self.signals.items()]
-        table = np.empty(self.time.size, dtype=fields)
-        table["time"] = self.time
-        for name, values in self.signals.items():
-            table[name] = values
-        return table
-
-    def to_pandas(self) -> Any:
-        """A table with the time as index and one column for each scalar; ``attrs["units"]`` has the units.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        CosimError
-            When pandas is not installed.
-        """
-        return self._sink(TABLE).show(self)
-
-    def to_xarray(self) -> Any:
-        """A dataset with the signals over the time, each with its unit.
-
-        Returns
-        -------
-        xarray.Dataset
-
-        Raises
-        ------
-        CosimError
-            When xarray is not installed.
-        """
-        return self._sink(DATASET).show(self)
-
-    def events_to_pandas(self) -> Any:
-        """The handled events as a table, a row for each; see `EventRecord.row` for its columns.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        CosimError
-            When pandas is not installed.
-        """
-        return self._sink(EVENT_TABLE).show(self)
-
-    def plot_events(self, *patterns: str, path: str | PathLike[str] | None = None) -> Any:
-        """Draw signals over time with a line at each event, one color for each handler.
-
-        Parameters
-        ----------
-        *patterns, path
-            As for `plot`.
-
-        Returns
-        -------
-        matplotlib.figure.Figure or pathlib.Path
-        """
-        sink = self._sink(EVENT_PICTURE)
-        return sink.show(self, patterns) if path is None else sink.write(self, Path(path), patterns)
-
-    @options_checked
-    def to_csv(self, path: str | PathLike[str]) -> Path:
-        """Write a CSV file that fmpy, spreadsheets and `cosim info` read; every number reads back exactly.
-
-        Returns
-        -------
-        pathlib.Path
-            Of the file; one that was there is replaced, and only when everything went well.
-
-        Raises
-        ------
-        CosimError
-            When the name does not end in ``.csv``: by their endings files are read again.
-        """
-        return self._write(CSV, Path(path))
-
-    @options_checked
-    def to_parquet(self, path: str | PathLike[str]) -> Path:
-        """Write a folder of Parquet files that pandas and others read as one table; units are metadata.
-
-        Returns
-        -------
-        pathlib.Path
-            Of the folder.
-
-        Raises
-        ------
-        CosimError
-            When pyarrow is not installed, or the name does not end in ``.parquet``.
-        """
-        return self._write(PARQUET, Path(path))
-
-    @options_checked
-    def plot(self, *patterns: str, path: str | PathLike[str] | None = None, ax: Any = None) -> Any:
-        """Draw signals over time, those of one unit in one panel, and mark the events.
-
-        Parameters
-        ----------
-        *patterns : str
-            As for `select`. Without them those that were recorded first, on at most four panels, with the
-            energies as a balance; what is not drawn is noted below.
-        path : path_like, optional
-            Where to write the picture: ``.png``, ``.svg``, ``.pdf``, or ``.html``, a page to zoom and to read
-            values off. Without it the figure is returned.
-        ax : matplotlib.axes.Axes, optional
-            Axes of your own, into which all signals are drawn, whatever their units; they are returned.
-
-        Returns
-        -------
-        matplotlib.figure.Figure, pathlib.Path or matplotlib.axes.Axes
-
-        Raises
-        ------
-        ModelError
-            A path for axes of your own: write their figure, ``ax.figure.savefig("run.png")``.
-        """
-        sink = self._sink(PICTURE)
-        if ax is not None:
-            if path is not None:
-                raise ModelError.of("plot", "path and ax exclude each other: write ax.figure.savefig(…)")
-            return sink.draw(self, patterns, ax)
-        return sink.show(self, patterns) if path is None else sink.write(self, Path(path), patterns)
-
-    @options_checked
-    def animate(
-        self,
-        *patterns: str,
-        path: str | PathLike[str] | None = None,
-        model: Any = None,
-        compared: Result | None = None,
-    ) -> Any:
-        """Play a run of a mechanism in 3-D, with signals beside and events on the line of time.
-
-        The result needs the coordinates of all joints (``"hinge.q"``) or the poses of all bodies
-        (``"arm.X_GB"``).
-
-        Parameters
-        ----------
-        *patterns : str
-            Signals beside, as for `select`; the first ones that move unless given.
-        path : path_like, optional
-            Where to write the page, ``.html``, or a glTF file that moves, ``.glb``; without it a notebook
-            shows the page.
-        model : Model, optional
-            That of the run; known where the result comes from `Model.simulate`.
-        compared : Result, optional
-            Of another run of that model, which the page shows pale in the same picture.
-
-        Returns
-        -------
-        pathlib.Path, or a page that notebooks show
-
-        Raises
-        ------
-        CosimError
-            A model without bodies, or a result that does not say where they are.
-        """
-        sink = self._sink(ANIMATION)
-        chosen = self._model if model is None else model
-        if path is None:
-            return sink.show(self, chosen, patterns, compared)
-        check_ending(Path(path), *sink.suffixes)
-        return sink.write(self, Path(path), chosen, patterns, compared)
-
     def __getstate__(self) -> dict[str, Any]:
         """The pickled and copied content: all but the model."""
         return {**self.__dict__, "_model": None, "_trail": None}
-
-    def _write(self, id: str, path: Path) -> Any:
-        """Write the result and its derivatives with a registered sink, whose endings the path must have."""
-        sink = self._sink(id)
-        if not path.is_dir():  # the sink says what is wrong with it
-            check_ending(path, *sink.suffixes)
-        return sink.write(self.with_derivatives(), path)
-
-    @staticmethod
-    def _sink(id: str) -> Any:
-        from cosim.registration.registry import registry
-
-        return registry().get("result_sink", id)()
 
     def _find(self, name: str) -> tuple[str, int | None] | None:
         """The recorded name, and the element of it, that a name means."""
@@ -575,6 +378,28 @@ class Result(FixedAttributes):
 def names_of(name: str) -> tuple[str, str, str]:
     """The names under which a signal may be recorded: a measure's own name stands for its value."""
     return name, f"{name}.value", name.removesuffix(".value")
+
+
+def _checked_signals(
+    signals: Mapping[str, ArrayLike], time: NDArray[np.float64]
+) -> tuple[dict[str, NDArray[Any]], list[Problem]]:
+    """The signals as arrays, and the problems of signals and times: wrong values first, then wrong shapes."""
+    count = time.size
+    arrays: dict[str, NDArray[Any]] = {}
+    problems: list[Problem] = []
+    misshapen: list[Problem] = []
+    for name, given in signals.items():
+        is_column = type(given) is np.ndarray and given.dtype is REAL  # of a run: thousands
+        values: Any = given if is_column else _values(name, given, problems)
+        arrays[name] = values
+        if values.ndim not in (1, 2) or values.shape[0] != count:
+            needs = f"({count},) or ({count}, size), as there are so many times"
+            misshapen.append(Problem(name, f"has shape {values.shape}, needs {needs}"))
+    if time.ndim != 1:
+        problems.append(Problem("time", f"has shape {time.shape}, needs one dimension"))
+    elif (time[1:] < time[:-1]).any():
+        problems.append(Problem("time", "decreases"))
+    return arrays, [*problems, *misshapen]
 
 
 def _values(name: str, sequence: ArrayLike, problems: list[Problem]) -> NDArray[Any]:

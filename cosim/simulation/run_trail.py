@@ -190,7 +190,7 @@ class Trail(CarriedTangents):
         """The gradient of an objective of the run that has left this trail; see `Result.gradient`."""
         value, cotangents = value_of(objective, result)
         weights = self._weights(cotangents, len(result))
-        if self.findings:
+        if self.have_ended:
             found = {path: np.full(slot.size, math.nan) for path, slot in self._named_slots()}
         else:
             while not self._reverse_run(weights):

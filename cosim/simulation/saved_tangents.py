@@ -94,7 +94,7 @@ def restore(
             "derivatives", "the State was changed since it was saved: its derivatives belong to another one"
         )
     at = 8 + length
-    found = {}
+    restored = {}
     for name in SAVED:
         if at + 8 > len(data):
             raise damaged
@@ -104,15 +104,15 @@ def restore(
         fits = size == arrays[name].size or name in OWN_LENGTH
         if not fits or size < 0 or at + 8 * size > len(data):
             raise damaged
-        found[name] = np.frombuffer(data, dtype=kind, count=size, offset=at).copy()
+        restored[name] = np.frombuffer(data, dtype=kind, count=size, offset=at).copy()
         at += 8 * size
     if (
         at != len(data)
-        or not _are_histories(system, found)
-        or not _is_subject(system, found["notes_numbers"])
+        or not _are_histories(system, restored)
+        or not _is_subject(system, restored["notes_numbers"])
     ):
         raise damaged
-    for name, values in found.items():
+    for name, values in restored.items():
         arrays[name] = values
 
 

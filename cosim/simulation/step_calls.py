@@ -20,7 +20,7 @@ from cosim.simulation.chosen_integrator import chosen_integrator
 from cosim.simulation.event_record import Finding
 from cosim.simulation.handled_events import EventLog
 from cosim.simulation.python_handlers import PythonHandlers
-from cosim.simulation.recorded_events import RecordReader
+from cosim.simulation.record_reader import RecordReader
 from cosim.simulation.recorded_rows import RecordedRows
 from cosim.simulation.statistics import Statistics, read_statistics
 from cosim.simulation.status import EventStatus, Reason, SimulatorStatus
@@ -325,13 +325,13 @@ class StepCalls(ClosedAttributes):
 
     def take_rows(self) -> NDArray[np.float64]:
         """The rows since the last call, shape (rows, 1 + values): times, then the values."""
-        pieces = self.take_pieces()
+        pieces = self.take_row_blocks()
         return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
-    def take_pieces(self) -> list[NDArray[np.float64]]:
+    def take_row_blocks(self) -> list[NDArray[np.float64]]:
         """The rows that `take_rows` returns, in one or several arrays: many rows are not copied."""
         self._empty_rows()
-        pieces = [] if self._rows is None else self._rows.take()
+        pieces = [] if self._rows is None else self._rows.pop()
         return pieces or [np.zeros((0, 1 if self._rows is None else self._rows.width))]
 
     def carry_tangents(self, by: Sequence[str]) -> CarriedTangents:
@@ -406,7 +406,7 @@ class StepCalls(ClosedAttributes):
             self._rows.start_run()
 
     def _empty_log(self, answers: Mapping[int, EventStatus] | None = None, is_last: bool = False) -> None:
-        records = None if self._tangents is None else self._tangents.take(is_last)
+        records = None if self._tangents is None else self._tangents.read_tape(is_last)
         answered = self._handlers.answers if answers is None else answers
         self.findings += self._events.empty_buffer(self._step, answered, records)
 

@@ -32,6 +32,7 @@ from cosim.step.failures import BlockFailed, NothingToHoldBy
 from cosim.step.sliding_field import (
     SWITCHED_WIDTH,
     HeldWitness,
+    ListedBlock,
     SlidingRow,
     Switched,
     field_numbers,
@@ -141,10 +142,13 @@ def prepare_sliding_field(run: Run) -> None:
         entry.value = run.probes[i].value
         entry.rate = run.probes[i].rate
         entry.kind = int(hold_of(run, i).kind)
-        entry.straight_block = run.witness_kinds[i].straight_block
+        kind = run.witness_kinds[i]
+        entry.straight_block = kind.own_block if kind.is_straight != 0 else -1
+        own_rate = rows_of(ListedBlock, run.held_ints, row.rates_at, len(run.witnesses))[i]
+        entry.rate_block = i if own_rate.address != 0 else -1
         entry.is_first = 1
         for earlier in range(j):
-            if run.witness_kinds[held_at(run, earlier)].straight_block == entry.straight_block:
+            if run.witness_kinds[held_at(run, earlier)].own_block == kind.own_block:
                 entry.is_first = 0
         if entry.kind != SWITCHED:
             pushed += 1 if entry.kind == PUSHED else 0

@@ -31,13 +31,15 @@ class SlidingRow(Record):
     """The row of the block; places are those in `ints`. Behind it the blocks of an evaluation."""
 
     states: int  # how many
-    held: int  # how many witnesses are held
-    pushed: int  # how many of these are PUSHED
+    witnesses: int  # how many there are
+    held: int  # how many of these are held
+    pushed: int  # how many of those are PUSHED
     blocks: int  # of an evaluation
     corrections: int  # blocks that take what constraints forbid out of a push
     witnesses_at: int
     switches_at: int
     corrections_at: int
+    rates_at: int  # a block for each witness, held or not: its rate; address 0 where there is none
     cache_size: int
 
 
@@ -56,6 +58,7 @@ class HeldWitness(Record):
     rate: int
     kind: int
     straight_block: int  # which of the listed blocks computes it, where it is straight; else -1
+    rate_block: int  # which block computes its rate, where none is declared and one exists; else -1
     is_first: int  # whether no witness before it has the same block
 
 
@@ -92,11 +95,13 @@ class FieldNumbers(NamedTuple):
     matrix: Reals
     first_rates: Reals  # of the held witnesses, as they were computed last
     second_rates: Reals  # and before that
+    own_rates: Reals  # those that are declared, or follow from the tangent of a witness
     flow: Reals  # the derivatives without what holds witnesses, here
     flow_there: Reals  # and at a moved state
     moved_again: Reals  # a state that is moved from there
     moved_state: Reals
     cache: Reals  # of moved states
+    cache_and_rates: Reals  # the same, and behind it how fast some of these numbers change
     sides: Reals  # the two values of each variable that is switched
 
 
@@ -106,21 +111,25 @@ def field_numbers(c: Reals, held: int, states: int, cache_size: int) -> FieldNum
     at_directions = cache_size + held + vectors
     at_matrix = at_directions + vectors
     at_rates = at_matrix + held * held
-    at_flow = at_rates + 2 * held
+    at_own_rates = at_rates + 2 * held
+    at_flow = at_own_rates + held
     at_cache = at_flow + 4 * states
+    at_sides = at_cache + 2 * cache_size
     return FieldNumbers(
         c[cache_size : cache_size + held],
         c[cache_size + held : at_directions],
         c[at_directions:at_matrix],
         c[at_matrix:at_rates],
         c[at_rates : at_rates + held],
-        c[at_rates + held : at_flow],
+        c[at_rates + held : at_own_rates],
+        c[at_own_rates:at_flow],
         c[at_flow : at_flow + states],
         c[at_flow + states : at_flow + 2 * states],
         c[at_flow + 2 * states : at_flow + 3 * states],
         c[at_flow + 3 * states : at_cache],
         c[at_cache : at_cache + cache_size],
-        c[at_cache + cache_size :],
+        c[at_cache:at_sides],
+        c[at_sides:],
     )
 
 
@@ -137,6 +146,11 @@ def blocks_of(a: Held) -> Rows[ListedBlock]:
 def projecting_blocks(a: Held) -> Rows[ListedBlock]:
     """The blocks that take what constraints forbid out of a push."""
     return rows_of(ListedBlock, a.ints, row_of(a).corrections_at, row_of(a).corrections)
+
+
+def rate_blocks(a: Held) -> Rows[ListedBlock]:
+    """The blocks that compute rates of witnesses."""
+    return rows_of(ListedBlock, a.ints, row_of(a).rates_at, row_of(a).witnesses)
 
 
 def held_witnesses(a: Held) -> Rows[HeldWitness]:
@@ -242,23 +256,41 @@ def compute_straight_slopes(
 
 
 def compute_held_rates(a: Held, t: float, y: Reals, numbers: FieldNumbers) -> None:
-    """Compute into `first_rates` those of the held witnesses along the solution through `y` without pushes.
-
-    Where the component of each declares its rate it is read.
-    """
+    """Compute into `first_rates` those of the held witnesses along the solution without pushes, at `y`."""
     evaluate_derivatives(a, t, y, numbers.cache)
-    declared = True
+    compute_own_rates(a, t, y, numbers)
+    if not have_own_rates(a):
+        for m in range(row_of(a).states):
+            numbers.flow_there[m] = numbers.cache[m]
+        compute_slopes(a, t, y, numbers.flow_there, 1.0, numbers.moved_again, numbers)
     for i in range(row_of(a).held):
-        rate = held_witnesses(a)[i].rate
-        if rate < 0:
-            declared = False
-        else:
-            numbers.first_rates[i] = numbers.cache[rate]
-    if declared:
-        return
-    for m in range(row_of(a).states):
-        numbers.flow_there[m] = numbers.cache[m]
-    compute_slopes(a, t, y, numbers.flow_there, 1.0, numbers.moved_again, numbers)
+        if has_own_rate(held_witnesses(a)[i]):
+            numbers.first_rates[i] = numbers.own_rates[i]
+
+
+def has_own_rate(witness: HeldWitness) -> bool:
+    """Whether the rate of a witness is declared, or follows from its tangent."""
+    return witness.rate >= 0 or witness.rate_block >= 0
+
+
+def have_own_rates(a: Held) -> bool:
+    """Whether that is so for all held witnesses."""
+    all_have = True
+    for witness in held_witnesses(a):
+        all_have = all_have and has_own_rate(witness)
+    return all_have
+
+
+def compute_own_rates(a: Held, t: float, y: Reals, numbers: FieldNumbers) -> None:
+    """Compute `own_rates` at `y`, which the cache of moved states belongs to."""
+    for i in range(row_of(a).held):
+        witness = held_witnesses(a)[i]
+        if witness.rate >= 0:
+            numbers.own_rates[i] = numbers.cache[witness.rate]
+        elif witness.rate_block >= 0:
+            if witness.is_first != 0:
+                call_listed(a, rate_blocks(a)[witness.rate_block], t, y, a.h, numbers.cache_and_rates)
+            numbers.own_rates[i] = numbers.cache_and_rates[row_of(a).cache_size + witness.value]
 
 
 def solve(matrix: Reals, right: Reals, n: int) -> None:
@@ -332,6 +364,7 @@ def sliding_field(
     numbers = field_numbers(c, row.held, n, row.cache_size)
     for m in range(row.cache_size):
         numbers.cache[m] = c[m]
+        numbers.cache_and_rates[row.cache_size + m] = 0.0
     for m in range(n):
         numbers.flow[m] = c[m]
     find_push_directions(a, t, y, numbers)

@@ -7,8 +7,8 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from cosim.component.argument import Argument
 from cosim.component.argument_types import array_of
-from cosim.component.arguments import Argument
 from cosim.component.kernel_function import KernelFunction
 from cosim_compiler.checked_view import checked_view
 from cosim_compiler.debugging import is_debugging

@@ -46,47 +46,27 @@ def alike_parts(parts: Mapping[str, Component]) -> list[Alike]:
 def parts_with(
     all_alike: Sequence[Alike], find: Callable[[Declarations], Collection[T]]
 ) -> list[tuple[str, Component, Collection[T]]]:
-    """The parts for which `find` lists something, in order, each with its name and what is listed.
-
-    Examples
-    --------
-    >>> import cosim
-    >>> class Spring(cosim.Component):
-    ...     '''A spring.'''
-    ...     stiffness = cosim.parameter(default=1.0)
-    >>> class Marker(cosim.Component):
-    ...     '''A place.'''
-    >>> parts = {"left": Spring(), "here": Marker(), "right": Spring()}
-    >>> [(name, found) for name, _, found in parts_with(alike_parts(parts), list)]
-    [('left', ['stiffness']), ('right', ['stiffness'])]
-    """
-    found: dict[int, Collection[T]] = {}  # by the identity of declarations, which `all_alike` keeps
+    """The parts for which `find` lists something, in order, each with its name and what is listed."""
+    listed_by: dict[int, Collection[T]] = {}  # by the identity of declarations, which `all_alike` keeps
     result = []
     for declarations, names, parts in all_alike:
         key = id(declarations)
-        if key not in found:
-            found[key] = find(declarations)
-        if listed := found[key]:
+        if key not in listed_by:
+            listed_by[key] = find(declarations)
+        if listed := listed_by[key]:
             result += [(name, part, listed) for name, part in zip(names, parts, strict=True)]
     return result
+
+
+def names_of_kinds(declarations: Declarations, kinds: Collection[str]) -> list[str]:
+    """The names of what is declared of these kinds."""
+    return [d.name for d in declarations.values() if d.kind in kinds]
 
 
 def parts_of_classes(
     parts: Mapping[str, Component], is_one: Callable[[type[Component]], object]
 ) -> list[tuple[str, Component]]:
-    """The parts of classes for which `is_one` is true, in order, each with its name.
-
-    Examples
-    --------
-    >>> import cosim
-    >>> class Spring(cosim.Component):
-    ...     '''A spring.'''
-    >>> class Marker(cosim.Component):
-    ...     '''A place.'''
-    >>> parts = {"left": Spring(), "here": Marker()}
-    >>> [name for name, _ in parts_of_classes(parts, lambda cls: cls is Spring)]
-    ['left']
-    """
+    """The parts of classes for which `is_one` is true, in order, each with its name."""
     chosen = {cls for cls in set(map(type, parts.values())) if is_one(cls)}
     return [(name, part) for name, part in parts.items() if type(part) in chosen] if chosen else []
 

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.component.arguments import Argument, known_names
+from cosim.component.argument import Argument
+from cosim.component.argument_names import known_names
 from cosim.component.attachment import Attachment
 from cosim.component.component import OF_STATE, Component
 from cosim.component.declaration import Declaration
@@ -24,10 +25,10 @@ from cosim.stage import Stage
 from cosim.system import adapter, copy_blocks
 from cosim.system.alike_parts import OfDeclarations, alike_parts, parts_with
 from cosim.system.blocks import Block, Slot
+from cosim.system.connection import Connection
 from cosim.system.dependency_graph import Graph
 from cosim.system.elements import resize
 from cosim.system.layout import Layout
-from cosim.system.linked_slots import Connection
 from cosim.system.projection import Projection
 from cosim.system.row_plan import OWN_ROLES, RowPlan
 from cosim.system.timers import check_timers

@@ -1,10 +1,12 @@
-"""A check of the parameters of a part."""
+"""Checks of the parameters of parts."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from cosim.component.component import Component
 from cosim.system.blocks import Slot
 
 
@@ -37,3 +39,25 @@ class ParameterCheck:
             if 1 <= number <= len(self.sentences):
                 return self.sentences[number - 1]
         return ""
+
+
+def list_checks(
+    parts: Mapping[str, Component], slots: Mapping[str, Mapping[str, Slot]]
+) -> list[ParameterCheck]:
+    """The checks of parameters, in order of parts, then of declaration.
+
+    Parameters
+    ----------
+    parts : mapping of str to Component
+    slots : mapping of str to mapping of str to Slot
+        Of each part, by name.
+    """
+    checks = []
+    for name, part in parts.items():
+        slot_of = slots[name]
+        for check, kernel in part.kernels.items():
+            if kernel.role == "check" and check in slot_of:
+                read = [slot_of[a.name] for a in part.arguments[check] if a.name in slot_of]
+                parameters = tuple(slot for slot in read if slot.array == "p")
+                checks.append(ParameterCheck(name, check, slot_of[check], parameters, kernel.refuses))
+    return checks

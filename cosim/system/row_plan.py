@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from operator import itemgetter
 
+from cosim.component.argument import Argument
 from cosim.component.argument_types import types_of
-from cosim.component.arguments import Argument
 from cosim.component.component import Component
 from cosim.component.history import RING
 from cosim.component.kernel_function import KernelFunction

@@ -154,10 +154,10 @@ class Paths:
 
     def units_of_parts(self, parts: Sequence[str], declaration: Declaration) -> list[tuple[str, ...]]:
         """The units of each of these parts, which share a declaration."""
-        name, declared, found = declaration.name, declaration.units, self.found_units
+        name, declared, unit_of = declaration.name, declaration.units, self.found_units
         if declaration.unit_rule is None:
             return [declared] * len(parts)
-        return [found.get((part, name), declared) for part in parts]
+        return [unit_of.get((part, name), declared) for part in parts]
 
     def source_unit(self, part: Component, declaration: Declaration) -> str | None:
         """The unit that a source is converted to; None where any will do."""

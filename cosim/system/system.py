@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -25,22 +23,23 @@ from cosim.html_table import html_table
 from cosim.last_result_cache import reuse_last
 from cosim.stage import Stage
 from cosim.system import state_bytes
-from cosim.system.alike_parts import parts_with
+from cosim.system.alike_parts import names_of_kinds, parts_with
 from cosim.system.assembly import Assembly
+from cosim.system.auto_updates import list_smoothness, list_swaps
 from cosim.system.block_failure import block_failure
-from cosim.system.blocks import (
-    BlockArrays,
-    Slot,
-)
+from cosim.system.blocks import BlockArrays, Slot
 from cosim.system.dependencies import Dependencies
 from cosim.system.derivative_structure import derivative_structure
 from cosim.system.input_lines import InputLines
-from cosim.system.layout import STATE_KINDS
+from cosim.system.kink_slots import kink_slots
 from cosim.system.list_variables import list_variables, nominal_sizes
-from cosim.system.parameter_check import ParameterCheck
+from cosim.system.parameter_check import ParameterCheck, list_checks
+from cosim.system.path_index import PathIndex
 from cosim.system.schedule import Schedule
-from cosim.system.signals import Signal, SignalColumns, main_output
+from cosim.system.signals import Signal, SignalColumns
+from cosim.system.start_arrays import new_cache, restart_arrays, start_arrays
 from cosim.system.state import State
+from cosim.system.system_digest import digest_of
 from cosim.system.system_tangents import SystemTangents
 from cosim.system.variable import Variable
 from cosim.value_text import quote
@@ -54,8 +53,6 @@ if TYPE_CHECKING:
 
 
 KEPT_SIGNALS = 10_000  # a run that records a large system asks for many more, each a few times
-NOTHING = np.zeros(0)
-BREAK_ORDER = "break_order"  # name of the cache slots in which delays say that a break has arrived
 
 
 def check_system(value: object, where: str) -> None:
@@ -123,7 +120,7 @@ class System(FixedAttributes):
         self.ny = self.nq + self.nu + self.nz
         rings = [
             (part, ring.part(i, RING))
-            for part, _, histories in parts_with(self.alike, partial(_of_kinds, kinds=("history",)))
+            for part, _, histories in parts_with(self.alike, partial(names_of_kinds, kinds=("history",)))
             for ring in (layout.slots[part][f"{history}_ring"] for history in histories)
             for i in range(0, ring.size, RING)
         ]
@@ -138,12 +135,12 @@ class System(FixedAttributes):
         self.dynamics, self.solver = assembly.dynamics, assembly.solver
         self._region_stage = assembly.graph.stage_of_region()
         self.side = assembly.side.offset
-        self._smoothness = self._list_smoothness()
+        self.smoothness = list_smoothness(assembly)
         self.handler_stage = {
             key: max([Stage.ACCELERATION, *(self.stage_of(s) for s in block.reads if s.size)])
             for key, block in assembly.handlers.items()
         }
-        self._swaps = self._list_swaps()
+        self.swaps = list_swaps(assembly)
         self._walk = native.compile_function(walker.walk, walker.WALK_SIGNATURE)
 
     def __reduce__(self) -> Any:
@@ -164,25 +161,6 @@ class System(FixedAttributes):
     def has_updates(self) -> bool:
         """Whether something in it changes at the end of a step: a history, an auto-update variable."""
         return any(len(rows) > 0 for rows in self.update_ranges.values())
-
-    def _list_smoothness(self) -> list[tuple[int, bool]]:
-        """List where updates read the smoothness, and whether a source follows a delayed signal at once.
-
-        A source that follows it through an integration at least is one order smoother.
-        """
-        assembly, slots = self.assembly, self.assembly.layout.slots
-        delayed = [
-            slots[name][main_output(part)]
-            for declarations, names, parts in self.alike
-            if BREAK_ORDER in declarations
-            for name, part in zip(names, parts, strict=True)
-        ]
-        follows = assembly.graph.followers([s for s in delayed if s.array == "c"])
-        smoothness = []
-        for name, slot in assembly.smoothness.items():
-            sources = [s.offset for s in assembly.remembered.get(name, ()) if s.array == "c"]
-            smoothness.append((slot.offset, any(assembly.layout.region_of(at) in follows for at in sources)))
-        return smoothness
 
     def needed_blocks(self, offsets: Iterable[int]) -> list[int]:
         """Indices of the blocks that compute these offsets of the cache inside a step, in order."""
@@ -255,15 +233,7 @@ class System(FixedAttributes):
     @cached_property
     def checks(self) -> list[ParameterCheck]:
         """The checks of parameters, in order of parts, then of declaration."""
-        checks = []
-        for name, part in self.parts.items():
-            slots = self.assembly.layout.slots[name]
-            for check, kernel in part.kernels.items():
-                if kernel.role == "check" and check in slots:
-                    read = [slots[a.name] for a in part.arguments[check] if a.name in slots]
-                    reads = tuple(slot for slot in read if slot.array == "p")
-                    checks.append(ParameterCheck(name, check, slots[check], reads, kernel.refuses))
-        return checks
+        return list_checks(self.parts, self.assembly.layout.slots)
 
     @cached_property
     def options_in_model_exchange(self) -> dict[int, float]:
@@ -283,19 +253,7 @@ class System(FixedAttributes):
         slots_of = self.assembly.layout.slots
         declaring = (part for alike in self.alike if name in alike.declarations for part in alike.names)
         slots = [slots_of[part][name] for part in declaring if name in slots_of[part]]
-        return [*slots, *self._kink_slots()] if name == SIDE_OF_KINK else slots
-
-    def _kink_slots(self) -> Iterator[Slot]:
-        """The slots of numbers whose signs change at kinks that derivatives depend on."""
-        nodes = self.assembly.graph.blocks
-        members = [nodes[i] for index in self.inner_blocks for i in self.blocks[index].members]
-        inner = {(owner, node.label) for node in members for owner in node.owners}
-        for name, part in self.parts.items():
-            for kink, function in part.kink_functions.items():
-                slot = self.assembly.layout.slots[name].get(kink)
-                if slot is not None and (name, function.kink_of) in inner:
-                    first = int(part.announces_kinks)
-                    yield slot.part(first, slot.size - first)
+        return [*slots, *kink_slots(self)] if name == SIDE_OF_KINK else slots
 
     # States
 
@@ -310,22 +268,11 @@ class System(FixedAttributes):
 
     @cached_property
     def _start(self) -> dict[str, Any]:
-        assembly, sizes = self.assembly, self.assembly.layout.sizes
-        arrays: dict[str, Any] = {"y": np.zeros(sizes["y"]), "h": np.zeros(max(1, sizes["h"]))}
-        for name, part, states in parts_with(self.alike, partial(_of_kinds, kinds=STATE_KINDS)):
-            for state in states:
-                _, first, size = assembly.layout.slots[name][state]
-                arrays["y"][first : first + size] = part.values.numbers[state]
-        for name, kind in (("p", np.float64), ("d", np.float64), ("k", np.int64)):
-            arrays[name] = np.array(assembly.start[name] or [0], dtype=kind)
-        return arrays
+        return start_arrays(self.assembly)
 
     def new_cache(self) -> NDArray[np.float64]:
         """A cache of zeros, with NaN in slots whose values are not known."""
-        cache = np.zeros(self.assembly.layout.sizes["c"])
-        for slot in self.assembly.nan_slots:
-            cache[slot.offset : slot.offset + slot.size] = np.nan
-        return cache
+        return new_cache(self.assembly)
 
     def default_state(self) -> State:
         """A State with all start values, at time 0, realized to Model."""
@@ -338,14 +285,7 @@ class System(FixedAttributes):
 
         A Step that works on it goes on with the same arrays.
         """
-        start = {**self._start, "c": self.new_cache()}
-        for name, array in state._arrays.items():
-            values = start.get(name, NOTHING)
-            if values.size == array.size:
-                array[:] = values
-            else:
-                array[: values.size] = values
-                array[values.size :] = 0
+        restart_arrays(state._arrays, {**self._start, "c": self.new_cache()})
         state._clear()
         self._write_starts(state)
 
@@ -357,21 +297,6 @@ class System(FixedAttributes):
     def state_from_bytes(self, data: bytes) -> State:
         """A State from `State.to_bytes`, also of another process; `StateError` for anything else."""
         return state_bytes.unpack(self, data)
-
-    def _list_swaps(self) -> list[tuple[str, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
-        """For d and for k: offsets of new values in the cache, offsets of variables, invalidated stages."""
-        swaps = []
-        for array in "dk":
-            rows = [
-                (update.offset + i, variable.offset + i, self.stage_invalidated(variable))
-                for update, variable in self.assembly.swaps
-                for i in range(variable.size)
-                if variable.array == array
-            ]
-            if rows:
-                updates, variables, stages = np.array(rows, dtype=np.int64).T
-                swaps.append((array, updates, variables, stages))
-        return swaps
 
     # variables
 
@@ -507,29 +432,15 @@ class System(FixedAttributes):
 
     def stage_invalidated(self, slot: Slot) -> Stage:
         """The stage that a write to a slot outside the cache invalidates."""
-        return Stage.INSTANCE if slot.array == "p" else self.assembly.base_stage(slot)
+        return self.assembly.base_stage(slot)
 
     def paths_at(self, array: str, offsets: list[int]) -> list[str]:
         """Paths of the variables that lie at these offsets of an array."""
-        listed, longest = self._by_offset.get(array, ([], 0))
-        path_of = {
-            number: path
-            for i in offsets
-            for first, number, size, path in listed[
-                bisect_left(listed, (i - longest + 1,)) : bisect_left(listed, (i + 1,))
-            ]
-            if i < first + size
-        }
-        return [path_of[number] for number in sorted(path_of)] or [f"{array}[{i}]" for i in offsets]
+        return self._path_index.paths_at(array, offsets)
 
     @cached_property
-    def _by_offset(self) -> dict[str, tuple[list[tuple[int, int, int, str]], int]]:
-        """For each array offset, number, size and path of its variables, sorted, and the largest size."""
-        rows: dict[str, list[tuple[int, int, int, str]]] = {}
-        for number, variable in enumerate(self.variables.values()):
-            slot = variable.slot
-            rows.setdefault(slot.array, []).append((slot.offset, number, slot.size, variable.path))
-        return {array: (sorted(listed), max(row[2] for row in listed)) for array, listed in rows.items()}
+    def _path_index(self) -> PathIndex:
+        return PathIndex(self.variables.values())
 
     @property
     def outputs(self) -> list[str]:
@@ -601,17 +512,7 @@ class System(FixedAttributes):
     @cached_property
     def digest(self) -> str:
         """Hexadecimal; equal for systems whose States are interchangeable."""
-        digest = hashlib.sha256()
-        for v in self.variables.values():
-            digest.update(f"{v.path} {v.kind} {v.slot} {v.shape}\n".encode())
-        for n, p in self.parts.items():
-            options = sorted(p.values.options.items())
-            digest.update(f"{n} {type(p).__module__}.{type(p).__qualname__} {options}\n".encode())
-        for b in self.blocks:
-            digest.update(f"{b.label} {b.stage} {b.owners}\n".encode())
-        digest.update(f"{sorted(self.assembly.layout.sizes.items())}\n".encode())
-        digest.update(self.ints.tobytes())
-        return digest.hexdigest()[:32]
+        return digest_of(self)
 
     def export_fmu(self, path: Any, **options: Any) -> Any:
         """Write this system as an FMU; see `Model.export_fmu`."""
@@ -636,8 +537,3 @@ def _built_again(model: Model, default: bytes) -> System:
 def _element(declaration: Declaration, path: str, unit: str) -> Declaration:
     """The declaration of one element of a vector."""
     return replace(declaration, name=path, shape=(), units=(unit,), convert=None)
-
-
-def _of_kinds(declarations: Mapping[str, Declaration], kinds: Sequence[str]) -> list[str]:
-    """The names of what is declared of these kinds."""
-    return [d.name for d in declarations.values() if d.kind in kinds]

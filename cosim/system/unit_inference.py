@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cosim.component.arguments import known_names
+from cosim.component.argument_names import known_names
 from cosim.component.attachment import Attachment
 from cosim.component.component import Component
 from cosim.component.declaration import Declaration

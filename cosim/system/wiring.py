@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosim.component.arguments import Argument
+from cosim.component.argument import Argument
 from cosim.component.component import Component
 from cosim.component.declaration import Declaration
 from cosim.errors import CosimError, ModelError, UnitError
@@ -17,7 +17,7 @@ from cosim.stage import Stage
 from cosim.system import copy_blocks
 from cosim.system.alike_parts import parts_with
 from cosim.system.blocks import Block, Slot, element_by_element
-from cosim.system.linked_slots import Connection
+from cosim.system.connection import Connection
 from cosim.system.port_types import type_fault
 from cosim.system.signals import Paths, Signal, split_derivative
 from cosim.system.unit_inference import UnitInference

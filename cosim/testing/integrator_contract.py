@@ -118,7 +118,7 @@ class IntegratorContract:
         for degree in range(1, self.make(fixed_step=0.1).order + 1):
             system = power_system(degree)
             integrator, state = self.started(system, fixed_step=0.3)
-            go_to(integrator, system, state, 1.0)
+            step_until(integrator, system, state, 1.0)
             error = float(np.abs(state.y - powers(1.0, degree)).max())
             assert error <= max(1e-12, self.rounding), f"error {error} for powers of degree {degree}"
 
@@ -132,7 +132,7 @@ class IntegratorContract:
         for accuracy in (1e-4, 1e-8):
             system = known_system()
             integrator, state = self.started(system, accuracy=accuracy)
-            go_to(integrator, system, state, 2.0)
+            step_until(integrator, system, state, 2.0)
             errors.append(float(np.abs(state.y - exact(2.0)).max()))
             assert errors[-1] <= 100.0 * accuracy**power, f"error {errors[-1]} at accuracy {accuracy}"
         assert errors[1] <= 0.01 * errors[0], f"errors {errors} at accuracies 1e-4 and 1e-8"
@@ -143,7 +143,7 @@ class IntegratorContract:
             system = known_system()
             integrator, state = self.started(system, **options)
             for target in (0.1, 1.0 / 3.0, 0.1 + 0.7, math.nextafter(0.8, 1.0) + 0.5, 2.0):
-                go_to(integrator, system, state, target)
+                step_until(integrator, system, state, target)
                 assert state.time == target, f"{state.time!r} reached instead of {target!r} with {options}"
 
     def test_fixed_steps_end_on_the_target(self) -> None:
@@ -151,7 +151,7 @@ class IntegratorContract:
         system = known_system()
         for step, target, number in ((0.1, 1.0, 10), (0.1, 0.3, 3), (1 / 30, 1 / 3, 10), (1e-3, 1.0, 1000)):
             integrator, state = self.started(system, fixed_step=step)
-            go_to(integrator, system, state, target)
+            step_until(integrator, system, state, target)
             assert state.time == target, f"{state.time!r} reached instead of {target!r}"
             steps = integrator.statistics.steps
             assert steps == number, f"{steps} steps of {step} s to {target} s, must be {number}"
@@ -275,7 +275,7 @@ class IntegratorContract:
             for restarts in (False, True):
                 integrator, state = self.started(system, **options)
                 for part in range(1, 5):
-                    go_to(integrator, system, state, 0.5 * part)
+                    step_until(integrator, system, state, 0.5 * part)
                     if restarts:
                         integrator.restart(system, state)
                 ends.append(state.y.copy())
@@ -337,7 +337,7 @@ class IntegratorContract:
         integrator, state = self.started(system, fixed_step=0.2)
         start = state.y.copy()
         for _ in range(2):
-            go_to(integrator, system, state, state.time + 6.0)
+            step_until(integrator, system, state, state.time + 6.0)
             state.set_u(-state.u)
             state.realize(cosim.Stage.ACCELERATION)
             integrator.restart(system, state)
@@ -378,7 +378,7 @@ class IntegratorContract:
         return float(np.polyfit(np.log([h for h, _ in measured]), np.log([e for _, e in measured]), 1)[0])
 
 
-def go_to(integrator: Any, system: cosim.System, state: cosim.State, target: float) -> None:
+def step_until(integrator: Any, system: cosim.System, state: cosim.State, target: float) -> None:
     """Step until a time is reached."""
     for _ in range(MANY):
         if not state.time < target:

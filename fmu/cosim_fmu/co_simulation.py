@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from os import PathLike
-from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
@@ -27,7 +25,8 @@ from cosim.kit import (
     refuse_attribute,
     without_collection,
 )
-from cosim_fmu.repeatable_coupling import Recipe, RepeatableCoupling
+from cosim_fmu.repeatable_coupling import Recipe
+from cosim_fmu.stored_coupling import StoredCoupling
 from cosim_master.algorithms.joint import Joint
 from cosim_master.algorithms.programmed_algorithm import create_algorithm
 from cosim_master.coupling.check_bonds import check_bonds
@@ -50,6 +49,7 @@ from cosim_master.coupling.run_settings import CommunicationPoints, RunOptions, 
 from cosim_master.coupling.stepping_order import stepping_order
 from cosim_master.coupling.wiring import check_connections
 from cosim_master.derivatives.coupling_tangents import CouplingTangents
+from cosim_master.exchange.exchange_algorithms import exchanging_algorithm
 from cosim_master.participants.create_participants import (
     configure_sizes,
     create_participants,
@@ -59,17 +59,12 @@ from cosim_master.participants.joint_participants import NO_MEMBERS, join_partic
 from cosim_master.recording.co_simulation_result import CoSimulationResult
 from cosim_master.run.run_hooks import RunHooks
 from cosim_master.run.simulation_run import SimulationRun
-from cosim_master.run.snapshot import Snapshot
-from cosim_master.run.stepped_run import SteppedRun
-from cosim_master.run.wall_clock import TimeLimit
+from cosim_master.run.time_limit import TimeLimit
 from cosim_master.start.explain import explain
 from cosim_master.start.probe_participants import probe_participants
 
-MOST_STEPS = 2**40
-"""Steps of a run without an end."""
 
-
-class CoSimulation(RepeatableCoupling, ClosedAttributes):
+class CoSimulation(StoredCoupling, ClosedAttributes):
     """Several participants that run together and exchange values at fixed intervals.
 
     Everything is checked when it is made, before any FMU is loaded. Values are exchanged at the
@@ -167,9 +162,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         bonds: Sequence[Any] = (),
     ) -> None:
         check_mapping(participants, "participants", "CoSimulation({'plant': 'plant.fmu', …}, […])")
-        problems: list[WiringProblem] = []
-        if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-            problems.append(problem(("master", "threads"), f"is {threads!r}, needs a whole number from 1 on"))
+        problems = _faults_of_threads(threads)
         self.threads = threads
         with without_collection():  # it goes through all participants
             problems += self._create(participants, algorithm, options or {}, starts or {})
@@ -185,18 +178,9 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
                 problems += override_feedthroughs(self.descriptions, self.participants, self.feedthrough)
             unknown = [name for name in participants if name not in self.descriptions]
             problems += self._connect(connections, starts or {}, unknown)
-            problems += [*check_copies(self.descriptions), *check_clocks(self.descriptions)]
-            problems += check_abilities(self.descriptions, self._exchanging)
-            self.step_multiple, faults = check_steps(
-                self.participants, steps or {}, self.step, self._exchanging
-            )
-            problems += [*faults, *check_joint(self.joint, self.step_multiple), *self._read_bonds(bonds)]
-        self.order, self.loops = list(self.descriptions), list[FeedthroughLoop]()
-        self.remarks: list[str] = []
-        self._failures: list[str] = []
-        self._is_settled, self.unreadable_before_step = False, frozenset[str]()
-        if self.algorithm is not None:
-            problems += self._put_in_order(is_probed=False)
+            problems += self._check_exchange(steps or {})
+            problems += self._read_bonds(bonds)
+        problems += self._order_as_declared()
         if problems:
             if len(problems) == 1 and problems[0].cause is not None:
                 raise problems[0].cause
@@ -206,10 +190,7 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         self.run_options = RunOptions()
         self.findings, self.ssp, self.derived, self.python_files = [], None, {}, {}
         self.result: cosim.Result | None = None
-        self._run: SimulationRun | None = None
         self._is_run = threading.Lock()
-        self._going_on: Snapshot | None = None
-        self._accepted: frozenset[str] = frozenset()
 
     def _create(
         self,
@@ -248,6 +229,13 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
             self.inner_links = self.joint.links
         self.start_values, faults_of_starts = check_starts(self.descriptions, unknown, starts)
         return [*faults, *faults_of_starts]
+
+    def _check_exchange(self, steps: Mapping[str, float | str]) -> list[WiringProblem]:
+        """Find out how many steps each participant takes at once; what the exchange cannot do."""
+        problems = [*check_copies(self.descriptions), *check_clocks(self.descriptions)]
+        problems += check_abilities(self.descriptions, self._exchanging)
+        self.step_multiple, faults = check_steps(self.participants, steps, self.step, self._exchanging)
+        return [*problems, *faults, *check_joint(self.joint, self.step_multiple)]
 
     def _read_bonds(self, bonds: Sequence[Any]) -> list[WiringProblem]:
         """The power bonds, but for those inside the joint system; faults."""
@@ -316,113 +304,6 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
     @until.setter
     def until(self, time: float | str | None) -> None:
         self._until = None if time is None else read_seconds(time, "until")
-
-    @classmethod
-    def from_file(
-        cls, path: str | Path, variant: str | None = None, *, inputs: Any = None, **options: Any
-    ) -> CoSimulation:
-        """The co-simulation of a scenario file (TOML); an SSP is read by `from_ssp`.
-
-        Parameters
-        ----------
-        path : str or Path
-        variant : str, optional
-            Name of a table of ``[variants]``, which is laid over the others.
-        inputs : path, Result, mapping or TimedInputs, optional
-            Values over time for inputs that nothing feeds, by their paths:
-            ``{"plant.force": [[0.0, 0.0], [1.0, 5.0]]}``.
-        **options
-            As for the constructor (``step``, ``algorithm``, ``starts`` …), instead of what the file says;
-            ``starts`` count beside those of the file.
-
-        Returns
-        -------
-        CoSimulation
-            Its `until` and `run_options` are those of the file: ``simulate()`` runs it as
-            ``cosim cosimulate`` does.
-
-        Raises
-        ------
-        ModelError
-            Every fault, with its line.
-        """
-        from cosim_fmu.scenario.scenario import Scenario
-
-        scenario = Scenario.read(path, variant)
-        if inputs is not None:
-            scenario.feed(inputs)
-        loop = scenario.couple(cls, **options)
-        keywords = {"inputs": inputs, **options}
-        loop._recipe = CoSimulation.from_file, (Path(path).absolute(), variant), keywords
-        return loop
-
-    @classmethod
-    def from_ssp(
-        cls,
-        path: str | Path,
-        variant: str | None = None,
-        *,
-        starts: Mapping[str, Any] | None = None,
-        inputs: Any = None,
-        **options: Any,
-    ) -> CoSimulation:
-        """The co-simulation that an SSP describes (versions 1.0 and 2.0).
-
-        Parameters
-        ----------
-        path : str or Path
-            An SSP (``.ssp``), the folder of an unpacked one, or an SSD (``.ssd``).
-        variant : str, optional
-            Name of another SSD of the package than ``SystemStructure.ssd``.
-        starts : mapping of str to object, optional
-            Further start values, which count more than those of the SSP: ``{"plant.mass": 2.0}``.
-        inputs : path, Result, mapping or TimedInputs, optional
-            Values over time (CSV, Parquet) for the connectors of the system itself, by their names, or for
-            inputs of components: ``{"drive": [[0.0, 0.0], [1.0, 5.0]]}``. No SSP can hold them.
-        **options
-            As for the constructor (``algorithm``, ``step``, ``tolerance`` …), instead of what the SSP says.
-
-        Returns
-        -------
-        CoSimulation
-            Its `until` is the end of the default experiment; its `findings` are the offences of the file.
-
-        Raises
-        ------
-        ModelError
-            Every fault, with file and line.
-        """
-        from cosim_ssp.couple_ssp import couple_ssp  # reads XML: late
-
-        loop = couple_ssp(cls, path, variant, starts, inputs, **options)
-        keywords = {"starts": starts, "inputs": inputs, **options}
-        loop._recipe = CoSimulation.from_ssp, (Path(path).absolute(), variant), keywords
-        return loop
-
-    def to_ssp(self, path: str | Path, until: float | None = None, **export: Any) -> Path:
-        """Write an SSP that other tools run, valid against the schemas of the standard.
-
-        What was read from an SSP is written with all that it had: geometry, annotations, other variants.
-        Systems of ours are exported as FMUs, which the SSP holds.
-
-        Parameters
-        ----------
-        path : str or Path
-            The archive; an existing one is replaced.
-        until : float, optional
-            End of the default experiment, s.
-        **export
-            How systems are exported, as for `Model.export_fmu`: ``native=True`` for FMUs that need no Python
-            where they run, ``platforms``, ``fmi`` …
-
-        Raises
-        ------
-        ModelError
-            A participant that no SSP can hold, a system that cannot be exported.
-        """
-        from cosim_ssp.write_package import write_ssp  # exports FMUs: late
-
-        return write_ssp(self, Path(path), until, export)
 
     @options_checked
     def simulate(
@@ -520,7 +401,9 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
             if options.time_limit is not None:
                 limit = stack.enter_context(TimeLimit(options.time_limit, self.participants.values()))
             return self._simulate(
-                *(until, limit, options),
+                until,
+                limit,
+                options,
                 derivatives=[derivatives] if isinstance(derivatives, str) else derivatives,
                 hooks=RunHooks(
                     progress=progress,
@@ -553,7 +436,11 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
             going_on, self._going_on = self._going_on, None
             accepted, self._accepted = self._accepted, frozenset[str]()
             self._run = run = SimulationRun(
-                *(self, points, limit, going_on, accepted),
+                self,
+                points,
+                limit=limit,
+                going_on=going_on,
+                accepted=accepted,
                 options=options,
                 hooks=hooks,
                 warnings=self.warnings,
@@ -571,46 +458,13 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         self._set(result=result)
         return result
 
-    def led_run(
-        self, start: float | None = None, stop: float | None = None, tolerance: float | None = None
-    ) -> SteppedRun:
-        """A run that another master leads from time to time; `SteppedRun.begin` begins it.
-
-        Parameters
-        ----------
-        start : float, optional
-            s; that of the co-simulation unless given.
-        stop : float, optional
-            The time that no step exceeds, s; by default the latest countable time.
-        tolerance : float, optional
-            For participants that none is given for.
-        """
-        self.settle_order()
-        other = copy.copy(self)
-        start = self.start if start is None else start
-        other._set(start=start)
-        if tolerance is not None:
-            different = {name: t for name, t in self.tolerances.items() if t not in (None, self.tolerance)}
-            accepted, problems = check_tolerances(self.participants, tolerance, different)
-            if problems:
-                raise cosim.ModelError(problems)
-            other._set(tolerance=tolerance, tolerances=accepted)
-        group = math.lcm(*self.step_multiple.values())  # the last step is a whole one
-        until = start + MOST_STEPS // group * group * self.step if stop is None else stop
-        points = CommunicationPoints(start, until, self.step)
-        if problems := check_last_step(self.descriptions, self.step_multiple, points):
-            raise cosim.ModelError(problems)
-        return SteppedRun(other, points, None if stop is None else until)
-
-    @property
-    def _exchanging(self) -> cosim.MasterAlgorithm | None:
-        """The algorithm that exchanges values at communication points."""
-        return self.algorithm.others if isinstance(self.algorithm, Joint) else self.algorithm
-
-    @property
-    def _is_connected(self) -> bool:
-        """Whether there is an order of participants to find, and feedthrough to know of."""
-        return bool(self.links) or self.joint is not None
+    def _order_as_declared(self) -> list[WiringProblem]:
+        """Order the participants by the feedthrough that they declare. Returns the problems of loops."""
+        self.order, self.loops = list(self.descriptions), list[FeedthroughLoop]()
+        self.remarks: list[str] = []
+        self._failed_probes: list[str] = []
+        self._is_settled, self.unreadable_before_step = False, frozenset[str]()
+        return [] if self.algorithm is None else self._put_in_order(is_probed=False)
 
     def settle_order(self) -> None:
         """Find out which loops of direct feedthrough are real, and order the participants so.
@@ -629,8 +483,13 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         """
         if self._is_settled or self.algorithm is None or not self._is_connected:
             return
-        descriptions, unreadable_before_step, remarks, self._failures = probe_participants(self)
-        self._set(descriptions=descriptions, unreadable_before_step=unreadable_before_step, remarks=remarks)
+        findings = probe_participants(self)
+        self._set(
+            descriptions=findings.descriptions,
+            unreadable_before_step=findings.unreadable_before_step,
+            remarks=findings.remarks,
+        )
+        self._failed_probes = findings.warnings
         problems = self._put_in_order(is_probed=True)
         if problems:
             raise cosim.ModelError(problems)
@@ -640,28 +499,12 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
     def warnings(self) -> list[str]:
         """Warnings before a run, in sentences."""
         if self.algorithm is None or not self.algorithm.exchanges_within_step or not self._is_connected:
-            return self._failures
+            return self._failed_probes
         return [
-            *self._failures,
+            *self._failed_probes,
             *early_ticks(self.participants, self.links),
             *unknown_order(self.descriptions, self.links, self.order),
         ]
-
-    def _put_in_order(self, *, is_probed: bool) -> list[WiringProblem]:
-        """Order the participants by what is known of their feedthrough; what is wrong with loops."""
-        algorithm = self._exchanging
-        if algorithm is None or not algorithm.exchanges_within_step or not self._is_connected:
-            return []
-        links, joint = [*self.links, *self.inner_links], [] if self.joint is None else self.joint.names
-        loops = feedthrough_loops(self.descriptions, links, joint)
-        self._set(loops=loops if algorithm.solves_loops else [])
-        together = loops if set(joint) & {name for loop in loops for name in loop.participants} else [
-            *loops, FeedthroughLoop(tuple(joint), ())
-        ]  # fmt: skip
-        self._set(order=stepping_order(list(self.descriptions), self.descriptions, links, together))
-        return check_loops(
-            self.descriptions, links, self.step_multiple, algorithm, is_probed=is_probed, joint=joint
-        )
 
     def explain(self) -> str:
         """The calls of a communication step, and for each connection how late it is and why.
@@ -670,10 +513,45 @@ class CoSimulation(RepeatableCoupling, ClosedAttributes):
         step is taken.
         """
         self.settle_order()
-        assert self._exchanging is not None
+        algorithm = self._exchanging
+        assert algorithm is not None
         remarks = [f"  {remark}" for remark in self.remarks]
         probed = ["", "found out before the run:", *remarks] if remarks else []
-        return "\n".join([*explain(self, self._exchanging), *probed, *self.warnings])
+        return "\n".join([*explain(self, algorithm), *probed, *self.warnings])
+
+    @property
+    def _exchanging(self) -> cosim.MasterAlgorithm | None:
+        return None if self.algorithm is None else exchanging_algorithm(self.algorithm)
+
+    @property
+    def _is_connected(self) -> bool:
+        """Whether there is an order of participants to find, and feedthrough to know of."""
+        return bool(self.links) or self.joint is not None
+
+    def _put_in_order(self, *, is_probed: bool) -> list[WiringProblem]:
+        """Order the participants by what is known of their feedthrough; what is wrong with loops."""
+        algorithm = self._exchanging
+        if algorithm is None or not algorithm.exchanges_within_step or not self._is_connected:
+            return []
+        links = [*self.links, *self.inner_links]
+        members = [] if self.joint is None else self.joint.names
+        loops = feedthrough_loops(self.descriptions, links, members)
+        together = list(loops)
+        if not any(set(members) & set(loop.participants) for loop in loops):
+            together.append(FeedthroughLoop(tuple(members), ()))
+        self._set(
+            loops=loops if algorithm.solves_loops else [],
+            order=stepping_order(list(self.descriptions), self.descriptions, links, together),
+        )
+        return check_loops(
+            self.descriptions, links, self.step_multiple, algorithm, is_probed=is_probed, joint=members
+        )
+
+
+def _faults_of_threads(threads: Any) -> list[WiringProblem]:
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        return [problem(("master", "threads"), f"is {threads!r}, needs a whole number from 1 on")]
+    return []
 
 
 def _communication_step(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
@@ -10,15 +11,22 @@ from typing import Any
 
 import cosim
 from cosim_master.abilities import Repeats, ReusesInstance
+from cosim_master.coupling.check_participants import check_last_step, check_tolerances
 from cosim_master.coupling.coupling import Coupling
+from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.recording.co_simulation_result import CoSimulationResult, CouplingReport
 from cosim_master.run.simulation_run import SimulationRun
 from cosim_master.run.snapshot import Snapshot
+from cosim_master.run.stepped_run import SteppedRun
 from cosim_master.trust.second_run import RunAgain, TimeLeft
 from cosim_master.trust.verified_coupling import verified_coupling
 
 Recipe = tuple[Callable[..., "RepeatableCoupling"], tuple[Any, ...], Mapping[str, Any]]
 """The constructor of a co-simulation, and its arguments."""
+
+
+MOST_STEPS = 2**40
+"""Steps of a run without an end."""
 
 
 class RepeatableCoupling(Coupling):
@@ -31,6 +39,10 @@ class RepeatableCoupling(Coupling):
     _run: SimulationRun | None = None
     _going_on: Snapshot | None = None
     _accepted: frozenset[str] = frozenset()
+
+    @abstractmethod
+    def settle_order(self) -> None:
+        """Order the participants, before a run."""
 
     @abstractmethod
     def simulate(self, *args: Any, **settings: Any) -> CoSimulationResult:
@@ -149,6 +161,37 @@ class RepeatableCoupling(Coupling):
             return self._refined(step, algorithm, end, record, TimeLeft(end), participants=others)
 
         return run_again
+
+    def led_run(
+        self, start: float | None = None, stop: float | None = None, tolerance: float | None = None
+    ) -> SteppedRun:
+        """A run that another master leads from time to time; `SteppedRun.initialize` begins it.
+
+        Parameters
+        ----------
+        start : float, optional
+            s; that of the co-simulation unless given.
+        stop : float, optional
+            The time that no step exceeds, s; by default the latest countable time.
+        tolerance : float, optional
+            For participants that none is given for.
+        """
+        self.settle_order()
+        other = copy.copy(self)
+        start = self.start if start is None else start
+        vars(other).update(start=start)
+        if tolerance is not None:
+            different = {name: t for name, t in self.tolerances.items() if t not in (None, self.tolerance)}
+            accepted, problems = check_tolerances(self.participants, tolerance, different)
+            if problems:
+                raise cosim.ModelError(problems)
+            vars(other).update(tolerance=tolerance, tolerances=accepted)
+        group = math.lcm(*self.step_multiple.values())  # the last step is a whole one
+        until = start + MOST_STEPS // group * group * self.step if stop is None else stop
+        points = CommunicationPoints(start, until, self.step)
+        if problems := check_last_step(self.descriptions, self.step_multiple, points):
+            raise cosim.ModelError(problems)
+        return SteppedRun(other, points, None if stop is None else until)
 
     @property
     def _running(self) -> SimulationRun:

@@ -225,7 +225,7 @@ class BatchEnsemble(cosim.Ensemble):
         finally:
             if call.parts is not None:
                 self._write_part(changes, block, call.parts.some(first, last))
-            call.take(first, last, vars(block))
+            call.store(first, last, vars(block))
 
     def run_here(self, changes: Changes, block: Block, progress: Progress | None = None) -> bool:
         """Do runs in threads of this process; whether `progress` has stopped them."""

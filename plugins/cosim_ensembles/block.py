@@ -65,7 +65,7 @@ class Block:
         vars(block).update(fields)
         return block
 
-    def take(self, first: int, last: int, fields: Mapping[str, Any]) -> None:
+    def store(self, first: int, last: int, fields: Mapping[str, Any]) -> None:
         """Copy rows `first` … `last` - 1 from a block of their own, given as `vars`."""
         for name in ("series", "final", "reduced", "codes", "ends", "counts"):
             if getattr(self, name) is not None:

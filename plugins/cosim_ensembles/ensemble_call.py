@@ -37,9 +37,9 @@ class EnsembleCall:
     parts: Any
     each: Callable[[int, BatchResult], Any] | None
 
-    def take(self, first: int, last: int, rows: dict[str, Any]) -> None:
+    def store(self, first: int, last: int, rows: dict[str, Any]) -> None:
         """Store the results of runs `first` … `last` - 1, given as `vars` of a block, and pass them on."""
-        self.block.take(first, last, rows)
+        self.block.store(first, last, rows)
         if self.each is not None:
             values = self.changes.some(first, last).given
             self.each(first, BatchResult(self.plan, values, Block.of(rows), parts=self.parts))

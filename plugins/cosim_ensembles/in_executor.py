@@ -32,7 +32,7 @@ def run_in_executor(ensemble: Ensemble, call: EnsembleCall, executor: Executor, 
         lost.codes[0] = failures.FAILED
         lost.failures[0] = FailedRun(0, np.nan, reason)
         lost.series = None if parts is not None else lost.series
-        call.take(run, run + 1, vars(lost))
+        call.store(run, run + 1, vars(lost))
 
     most = None if block.series is not None else ensemble.plan.most_runs
-    return not run_in_chunks(job, block.runs, arguments_of, call.take, fail, call.goes_on, chunk, most)
+    return not run_in_chunks(job, block.runs, arguments_of, call.store, fail, call.goes_on, chunk, most)

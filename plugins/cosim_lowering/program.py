@@ -291,6 +291,8 @@ class Program:
             self._address(array, place, functions[block], BLOCK_SIGNATURE, "block")
             if array == "held_table":
                 self.blocks.append(self.blocks[block])
+        for place, rate in held.rates:
+            self._address("held_ints", place, rate, BLOCK_SIGNATURE, "block")
         self._address("held_table", 3 * (len(held.table) - 1), sliding_field, BLOCK_SIGNATURE, "block")
         self.blocks.append("what holds witnesses whose events do not end")
 

@@ -147,8 +147,8 @@ def _remarks(robot: Robot, links: dict[str, str], motors: bool) -> list[str]:
 def _names(robot: Robot) -> tuple[dict[str, str], dict[str, str]]:
     """The names in the model of all links and of all joints, by their own names."""
     unique_names = UniqueNames()
-    links = {name: unique_names.take(name) for name in robot.links}
-    joints = {joint.name: unique_names.take(joint.name, "_joint") for joint in robot.joints}
+    links = {name: unique_names.reserve(name) for name in robot.links}
+    joints = {joint.name: unique_names.reserve(joint.name, "_joint") for joint in robot.joints}
     return links, joints
 
 
@@ -158,7 +158,7 @@ class UniqueNames:
     def __init__(self) -> None:
         self._used_names = {*RESERVED}
 
-    def take(self, name: str, suffix: str = "_") -> str:
+    def reserve(self, name: str, suffix: str = "_") -> str:
         """A name that is free, and so are those of the parts of a joint of this name: all are then used.
 
         Parameters

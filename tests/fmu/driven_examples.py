@@ -8,7 +8,7 @@ from pathlib import Path
 from driven import Driven
 
 import cosim
-from cosim_export.interface.fmu_exporter import FmuOptions
+from cosim_export.interface.fmu_options import FmuOptions
 from cosim_mechanics import Multibody
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

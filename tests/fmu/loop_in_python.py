@@ -10,6 +10,7 @@ import pytest
 
 from cosim_master.algorithms.joint import Joint
 from cosim_master.exchange.coupled_participants import CoupledParticipants
+from cosim_master.exchange.participant_steps import record_step, take_step
 from cosim_master.run.simulation_run import SimulationRun
 
 
@@ -17,7 +18,9 @@ class PythonExchange:
     """`Exchange` on the methods of the participants, and what it shows of the coupling."""
 
     def __init__(self, coupled: CoupledParticipants) -> None:
-        self.coupled = coupled
+        self.coupled, interface = coupled, coupled.interface
+        self.interface_names, self.interface_owners = interface.names, interface.owners
+        self.interface_held, self.bonds = interface.held, interface.bonds
         self._of: dict[str, list[tuple[int, int]]] = {}
         for i, each in enumerate(coupled.samples.inputs):
             self._of.setdefault(each.target, []).append((i, each.place))
@@ -32,7 +35,7 @@ class PythonExchange:
         return np.array(self.coupled.values())
 
     def put(self, values: Any) -> None:
-        for (name, place), value in zip(self.coupled.places, values.tolist(), strict=True):
+        for (name, place), value in zip(self.coupled.interface.places, values.tolist(), strict=True):
             self.coupled.board[name][place] = value
 
     def save(self, names: Any = None) -> Any:
@@ -55,7 +58,8 @@ class PythonExchange:
         coupled = self.coupled
         if not coupled.rests(name):
             self._begin(time)
-            self._record_step(name, coupled.take_step(name, time, coupled.length(name, time, size)))
+            size = coupled.length(name, time, size)
+            self._record_step(name, take_step(coupled, name, time, size), size)
 
     def advance_all(self, time: float, size: float) -> None:
         coupled = self.coupled
@@ -69,19 +73,19 @@ class PythonExchange:
         steps: dict[str, Any] = {}
 
         def take(name: str) -> None:
-            steps[name] = coupled.take_step(name, time, coupled.length(name, time, size))
+            steps[name] = take_step(coupled, name, time, coupled.length(name, time, size))
 
         tasks = {name: partial(take, name) for name in going}
         coupled.threads.call([tasks[n] for n in free], [tasks[n] for n in going if n not in free])
         for name in going:
-            self._record_step(name, steps[name])
+            self._record_step(name, steps[name], coupled.length(name, time, size))
 
-    def _record_step(self, name: str, step: Any) -> None:
+    def _record_step(self, name: str, step: Any, size: float) -> None:
         try:
-            self.coupled.record_step(name, step)
+            record_step(self.coupled, name, step)
         finally:
             for member in self.coupled.units[name]:
-                self._drove(member, step.size)
+                self._drove(member, size)
 
     def _begin(self, time: float) -> None:
         if time > self._since:

@@ -10,7 +10,7 @@ from export_parts import Oscillator
 
 import cosim
 from cosim import kit
-from cosim_export.interface.fmu_exporter import first_state
+from cosim_export.interface.first_state import first_state
 from cosim_export.interface.select_variables import angle_of, select_variables
 from cosim_export.native.compilers import OwnCompiler, available_compilers, own_platform
 from cosim_export.native.native_exporter import NativeFmuExporter

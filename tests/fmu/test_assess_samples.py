@@ -92,7 +92,7 @@ def assessed(loop: CoSimulation, result: Any, *, is_plain: bool) -> tuple[np.nda
         functions = [compile_function(assessment_room, "ii>i"), compile_function(assess_samples, "iiii>i")]
     room = np.zeros(functions[0](*at))
     functions[1](*at, int(room.ctypes.data), room.size)
-    return known.outcome, [".".join(port) for port in coupled.sampled_ports]
+    return known.outcome, [".".join(port) for port in coupled.sampled.ports]
 
 
 def participant(random: np.random.Generator, states: int, inputs: int, *, passes: bool) -> LinearParticipant:

@@ -79,7 +79,7 @@ def test_steps_that_nothing_reads_behind_bring_nothing(part: ProcessParticipant,
         exchange(part, i)
     part.step(0.2, 0.1)
     part.step(0.3, 0.1)
-    assert part._values_read == {}
+    assert part._values_with_steps.values == {}
     assert part.get(["t"]) == [pytest.approx(0.4)] and messages[-1] == "get"
 
 
@@ -109,7 +109,7 @@ def test_a_value_that_is_no_real_goes_as_it_is(part: ProcessParticipant, message
     ids=["no step", "no answer", "two answers", "no time", "a value more", "a length less"],
 )
 def test_forged_numbers_are_no_answer(part: ProcessParticipant, forged: Numbers, of: str, said: str) -> None:
-    session = part._session
+    session = part._calls.session
     assert session is not None
     session._sent.append([Ticket(1, of)])
     with pytest.raises(MessageError, match=f"is not an answer: .*{said}"):
@@ -129,8 +129,8 @@ def test_forged_numbers_are_no_answer(part: ProcessParticipant, forged: Numbers,
 )
 def test_forged_calls_end_the_process(part: ProcessParticipant, send: Callable[[Channel], None]) -> None:
     exchange(part, 0)
-    assert part._session is not None
-    send(part._session._channel)
+    assert part._calls.session is not None
+    send(part._calls.session._channel)
     with pytest.raises(cosim.CosimError, match="process ended.*0"):
         part.get(["t"])
 

@@ -251,7 +251,7 @@ class TestTheHost:
 
     def test_steps_of_any_length(self, whole: Path) -> None:
         run = crossed("interface_newton").led_run()
-        run.begin()
+        run.initialize()
         with running(whole) as found:
             time = 0.0
             for size in (0.01, 0.07, 0.013, 0.0005, 0.0065, 0.01, 0.11, 1e-3, 0.3):
@@ -301,7 +301,7 @@ class TestTheHost:
         parts, wires = law_parts()
         loop = recorded(CoSimulation(parts, wires[1:], "jacobi", 1e-2))
         fmu, run = exported(loop, tmp_path), loop.led_run()
-        run.begin()
+        run.initialize()
         with running(fmu) as found:
             for i, seen in enumerate((0.25, -1.5, -1.5)):
                 found["law.law.seen"] = seen
@@ -346,7 +346,7 @@ class TestTheHost:
 
     def test_another_start(self, whole: Path) -> None:
         run = crossed("interface_newton").led_run(1.25)
-        run.begin()
+        run.initialize()
         with running(whole, start=1.25) as found:
             time = 1.25
             for size in (0.01, 0.2, 0.013):
@@ -392,7 +392,7 @@ class TestFmusOfOthers:
             run = CoSimulation(
                 parts, wires, "interface_newton", 1e-2, starts={**starts, "fmu.kc": 0.9}
             ).led_run()
-            run.begin()
+            run.initialize()
             run.advance(0.053, 0.053)
             time = found.step(0.0, 0.053)
             assert found["fmu.x"] == run.read("fmu", ["x"])[0]
@@ -464,7 +464,7 @@ class TestFmusOfOthers:
             )
 
         fmu, run = exported(loop(), tmp_path), loop().led_run()
-        run.begin()
+        run.initialize()
         with running(fmu) as found:
             run.advance(0.06, 0.06)
             found.step(0.0, 0.06)
@@ -576,7 +576,7 @@ class TestFmi3:
                 found.slave.setFMUstate(saved)
             assert len(ends) == 1
             run = crossed_fmus(of_fmi_3, "jacobi").led_run()
-            run.begin()
+            run.initialize()
             for target, size in ((0.11, 0.11), (0.16, 0.05), (0.46, 0.3)):
                 run.advance(target, size)
             assert ends == {run.read("clock", ["part.z"])[0]}
@@ -727,7 +727,7 @@ class TestTheCouplingError:
 
     def test_in_between_as_a_run_that_is_led(self, tmp_path: Path) -> None:
         fmu, run = exported(law(), tmp_path), law().led_run()
-        run.begin()
+        run.initialize()
         run.advance(3.13, 3.13)
         with running(fmu) as found:
             found.step(0.0, 3.13)

@@ -1,6 +1,5 @@
 """Our reader of modelDescription.xml: what it lets pass and refuses; `same_as_fmpy` compares the rest."""
 
-import gc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,7 @@ import pytest
 from same_as_fmpy import facts, facts_of_fmpy, read_by_fmpy
 
 import cosim
-from cosim_fmi.archive import FmuArchive, collection_paused
+from cosim_fmi.archive import FmuArchive
 from cosim_fmi.description.read_interface import read_interface
 from cosim_fmi.description.read_model_description import read_model_description
 from cosim_fmi.validate.validate_command import check_file
@@ -120,18 +119,3 @@ def test_a_description_is_read_any_number_of_times(archive_of: Callable[[bytes],
     archive = FmuArchive(archive_of(WHOLE.encode()))
     first, second = (read_interface(archive, "CoSimulation") for _ in range(2))
     assert first.elements == second.elements and len(first.elements) == 4
-
-
-def test_the_search_for_garbage_goes_on_after_an_error() -> None:
-    assert gc.isenabled()
-    with pytest.raises(ZeroDivisionError), collection_paused():
-        assert not gc.isenabled()
-        1 / 0  # noqa: B018
-    assert gc.isenabled()
-    gc.disable()
-    try:
-        with collection_paused():
-            pass
-        assert not gc.isenabled()
-    finally:
-        gc.enable()

@@ -262,7 +262,7 @@ def test_an_answer_to_a_question_that_was_interrupted_is_no_other_answer(
     part = ProcessParticipant(make_fmu("heavy"))
     part.initialize(0.0, 1.0, {})
     part.exit_initialization()
-    session = part._session
+    session = part._calls.session
     assert session is not None
     channel = session._channel
 

@@ -203,7 +203,7 @@ def test_one_co_simulation_is_run_once_at_a_time(make_fmu: MakeFmu) -> None:
 
 @pytest.mark.parametrize("round_number", range(3))
 def test_four_threads_that_run_one_co_simulation(make_fmu: MakeFmu, round_number: int) -> None:
-    """One of them runs it, the others are told so; whoever comes when it is free again runs it anew."""
+    """One of them runs it, the others are refused; the next one runs it again when it is free."""
     loop = CoSimulation({"m": make_fmu("mass")}, [], "jacobi", 1e-4)
     whole = loop.simulate(1.0)
     began, ended, answers = threading.Barrier(4), threading.Barrier(4), list[object]()

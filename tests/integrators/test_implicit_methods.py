@@ -3,7 +3,7 @@
 import numpy as np
 
 from cosim.testing import IntegratorContract
-from cosim.testing.integrator_contract import go_to
+from cosim.testing.integrator_contract import step_until
 from cosim.testing.known_solution import power_system, powers
 from cosim_integrators.bdf import Bdf
 from cosim_integrators.esdirk43 import Esdirk43
@@ -41,7 +41,7 @@ class TestBdf(IntegratorContract):
         """Those of degree 1: the first step has order 1."""
         system = power_system(1)
         integrator, state = self.started(system, fixed_step=0.3)
-        go_to(integrator, system, state, 1.0)
+        step_until(integrator, system, state, 1.0)
         assert float(np.abs(state.y - powers(1.0, 1)).max()) <= 1e-12
 
 

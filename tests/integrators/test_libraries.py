@@ -33,7 +33,7 @@ def started(method, **options):
     return integrator, state
 
 
-def go_to(integrator, state, target, system=SYSTEM):
+def step_until(integrator, state, target, system=SYSTEM):
     while state.time < target:
         assert integrator.step(system, state, target) is kit.StepCode.DONE
 
@@ -44,7 +44,7 @@ def test_steps_keep_the_accuracy_and_land(method) -> None:
     for accuracy in (1e-4, 1e-8):
         integrator, state = started(method, accuracy=accuracy)
         for target in (0.3, 1.0, 2.0):
-            go_to(integrator, state, target)
+            step_until(integrator, state, target)
             assert state.time == target
         assert np.array_equal(state.y_dot[:1], state.y[1:2])  # the cache is that of the end
         errors.append(np.abs(state.y - exact(2.0)).max())
@@ -60,11 +60,11 @@ def test_targets_a_few_units_in_the_last_place_apart(method, units) -> None:
     """No library begins for a time that it cannot tell from the present one."""
     integrator, state = started(method, accuracy=1e-8)
     for target in (0.1 + 0.2, 1.0, 4.7):
-        go_to(integrator, state, target)
+        step_until(integrator, state, target)
         for _ in range(3):
             start = state.time, state.y.copy()
             target = target + units * math.ulp(target)
-            go_to(integrator, state, target)
+            step_until(integrator, state, target)
             assert state.time == target
             out = np.zeros(state.y.size)
             integrator.interpolate(math.nextafter(target, 0.0), out)
@@ -125,7 +125,7 @@ def test_dense_output_and_a_step_taken_again(method) -> None:
     integrator.interpolate(begin + 0.7 * (end - begin), out)
     assert np.abs(out - exact(begin + 0.7 * (end - begin))).max() < 1e-4
     assert np.abs(state.y - exact(state.time)).max() < 1e-5
-    go_to(integrator, state, 2.0)
+    step_until(integrator, state, 2.0)
     assert np.abs(state.y - exact(2.0)).max() < 1e-5
     with pytest.raises(ValueError, match="inside the last"):
         integrator.interpolate(begin - 1.0, out)
@@ -159,9 +159,9 @@ def test_a_failure_leaves_the_state(method) -> None:
 def test_a_restored_state_goes_on_accurately(method) -> None:
     assert not method.capabilities.resumes_exactly
     integrator, state = started(method, accuracy=1e-6)
-    go_to(integrator, state, 1.0)
+    step_until(integrator, state, 1.0)
     restored = SYSTEM.state_from_bytes(state.to_bytes()).realize(cosim.Stage.ACCELERATION)
-    go_to(method(accuracy=1e-6), restored, 2.0)
+    step_until(method(accuracy=1e-6), restored, 2.0)
     assert np.abs(restored.y - exact(2.0)).max() < 1e-4
 
 

@@ -135,7 +135,7 @@ def test_a_class_without_any_law_makes_no_part_and_is_not_registered(make, text)
         cls()
     with pytest.raises(cosim.ContractError, match=text):
         cosim.Model("m").add(cls, "part")
-    from cosim.registration.registering import Registrations
+    from cosim.registration.registrations import Registrations
 
     registrations = Registrations(
         "acme", "acme", "1", lambda reason: cosim.PluginError("acme", "acme", "1", reason)

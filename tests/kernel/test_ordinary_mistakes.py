@@ -7,7 +7,7 @@ import pytest
 import cosim
 import cosim_mechanics
 from cosim.kit import run_source
-from cosim_compiler.language.outside import places_in_views
+from cosim_compiler.language.out_of_bounds import places_in_views
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.types import REAL, View
 

@@ -24,7 +24,7 @@ def test_columns_hold_what_was_appended(pieces: list[int]) -> None:
         columns.append(ROWS[at : at + count])
         at += count
     assert (len(columns), columns.values) == (at, 7 * at)
-    for found in (columns.copy(), columns.take()):
+    for found in (columns.copy(), columns.pop()):
         assert [c.shape for c in found] == [(at,), (at,), (at, 3), (at, 2)]
         assert all(np.array_equal(*pair) for pair in zip(found, columns_of(ROWS[:at]), strict=True))
     assert (len(columns), columns.values) == (0, 0)
@@ -34,7 +34,7 @@ def test_what_was_handed_out_stays() -> None:
     columns = RecordedColumns(SIZES)
     columns.append(ROWS[:3])
     copied, row = columns.copy(), columns.row(-1)
-    taken = columns.take()
+    taken = columns.pop()
     columns.append(ROWS[3:])
     columns.clear()
     columns.append(ROWS[5:6])

@@ -72,14 +72,14 @@ def test_a_stride_brings_a_bounded_number_of_rows() -> None:
 def test_pieces_are_the_rows() -> None:
     """Many rows come in several arrays; one behind the other they are what `take_rows` returns."""
     tables = []
-    for take in ("take_rows", "take_pieces"):
+    for take in ("take_rows", "take_row_blocks"):
         simulator = cosim.Simulator(known_system(), integrator="integrators.explicit_euler", fixed_step=1e-3)
         simulator.initialize()
         (part,) = simulator.system.parts
         simulator.record([f"{part}.x"], "steps")
         simulator.advance_to(5.0)
         tables.append(getattr(simulator, take)())
-        assert [rows.shape for rows in simulator.take_pieces()] == [(0, 2)]
+        assert [rows.shape for rows in simulator.take_row_blocks()] == [(0, 2)]
         assert simulator.take_rows().shape == (0, 2)
     rows, pieces = tables
     assert len(pieces) > 1 and len(rows) >= 5000

@@ -183,9 +183,9 @@ MISTAKES = {
     ", cosim.every): write s.angle_next = … there",
     "s.force = 2.0": "`s.force = …` changes nothing outside; s.force has 2 elements: write s.force[0] = …",
     "s.shared = 2.0": "s.shared has 1 elements: write s.shared[0] += …",
-    "s.torque = s.angle_dot": "s.angle_dot is asked for but never written: write s.angle_dot = …; it cannot "
+    "s.torque = s.angle_dot": "s.angle_dot is a result but never written: write s.angle_dot = …; it cannot "
     "be read: compute it here, too, or read a cache_slot",
-    "s.torque = 2.0 * s.angle_dot": "s.angle_dot is asked for but never written: write s.angle_dot = …; it",
+    "s.torque = 2.0 * s.angle_dot": "s.angle_dot is a result but never written: write s.angle_dot = …; it",
     "s.torque = s.gain[0]": "s.gain is a number here: write s.gain, not s.gain[0]",
     "s.torque = 2.0 * s.force": "s.force is a view of 2 numbers: compute with its elements, s.force[0]",
     "s.force[2] = 1.0": "s.force has 2 elements, [2] is outside",

@@ -6,7 +6,7 @@ import random
 
 import pytest
 from exact_thresholds import on_paper, random_case, run
-from how_many import many
+from how_many import FACTOR, many
 from kernel_parts import system_of
 from zero_parts import Cradle, EitherWayBall, FloorBall, Mixture, Relay, Tank, Turned
 
@@ -307,7 +307,8 @@ def test_paper_knows_what_it_cannot_know():
 @pytest.mark.parametrize("method", ["dormand_prince", "tsitouras", "runge_kutta_merson"])
 def test_a_relay_that_is_switched_at_its_very_surface_slides_on_it(method, accuracy):
     simulator = simulator_of(Relay(), f"integrators.{method}", accuracy=accuracy)
-    simulator.advance_to(3.0)
+    # held since t = 0.7, where each step is searched in all its parts: at small accuracies for many seconds
+    simulator.advance_to(3.0 if accuracy == 1e-6 or FACTOR > 1 else 1.0)
     state = simulator.state
     assert [finding.kind for finding in simulator.findings] == ["chattering", "held"]
     assert abs(state["part.x"] + state["part.v"]) < 1e-12

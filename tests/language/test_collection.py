@@ -44,3 +44,11 @@ def test_what_the_user_has_frozen_stays_frozen() -> None:
         made = Node()
     assert gc.get_freeze_count() >= frozen > 0
     assert made.itself is made
+
+
+def test_searches_go_on_after_an_error() -> None:
+    assert gc.isenabled()
+    with pytest.raises(ZeroDivisionError), without_collection():
+        assert not gc.isenabled()
+        1 / 0  # noqa: B018
+    assert gc.isenabled()

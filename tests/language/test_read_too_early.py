@@ -9,13 +9,13 @@ import pytest
 import cosim
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.types import REAL, View
-from cosim_compiler.language.unwritten import ways_through
+from cosim_compiler.language.unwritten import paths_through
 
 WIDE = 3
 
 
 def early(function: Any) -> dict[str, tuple[int, int]]:
-    return ways_through(Program().function(function, (REAL, View(REAL))), {"y": WIDE}).early
+    return paths_through(Program().function(function, (REAL, View(REAL))), {"y": WIDE}).early
 
 
 def added(x, y):

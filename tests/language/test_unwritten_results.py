@@ -10,7 +10,7 @@ import pytest
 import cosim
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.types import REAL, WHOLE, View
-from cosim_compiler.language.unwritten import unwritten_results, ways_through
+from cosim_compiler.language.unwritten import paths_through, unwritten_results
 
 WIDE = 3
 IS_ON = True
@@ -251,7 +251,7 @@ def unwritten(function: Any, result: str, size: int) -> dict[str, tuple[int, int
     """Of a function of a number and a result."""
     first = WHOLE if function.__code__.co_varnames[0] == "n" else REAL
     sizes = {result: size}
-    return unwritten_results(ways_through(Program().function(function, (first, View(REAL))), sizes), sizes)
+    return unwritten_results(paths_through(Program().function(function, (first, View(REAL))), sizes), sizes)
 
 
 @pytest.mark.parametrize(("function", "case"), CASES.items(), ids=lambda v: getattr(v, "__name__", ""))
@@ -354,7 +354,7 @@ def test_the_first_element_that_is_read_too_early(function: Any, case: tuple[int
     size, expected = case
     result = function.__code__.co_varnames[1]
     typed = Program().function(function, (REAL, View(REAL)))
-    found = ways_through(typed, {result: size}).early
+    found = paths_through(typed, {result: size}).early
     assert (found[result][0] if found else None) == expected
 
 

@@ -19,7 +19,7 @@ from cosim.step import failures
 from cosim.system.block_address import block_address
 from cosim.walker import BLOCK_SIGNATURE
 from cosim_compiler.native import function_address
-from cosim_compiler.silent import compiled
+from cosim_compiler.python_calls import compiled
 from cosim_compiler.sources.run_source import run_source
 from cosim_lowering.program import Program
 

@@ -1,4 +1,4 @@
-"""Which elements of a result are not written on every way through a kernel function, by its typed form.
+"""Which elements of a result are not written on every path through a kernel function, by its typed form.
 
 Such an element keeps what an earlier evaluation left in the cache, outside of the State: a run that is
 resumed goes on with another value.
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cosim_compiler.language.typed_form import Function
-from cosim_compiler.language.ways import Walk, Ways, nothing_of, parts_of
+from cosim_compiler.language.written_paths import Walk, WrittenPaths, nothing_of, parts_of
 
 
-def ways_through(function: Function, sizes: Mapping[str, int]) -> Ways:
-    """The ways through a function, with what is written of its results, and read before.
+def paths_through(function: Function, sizes: Mapping[str, int]) -> WrittenPaths:
+    """The paths through a function, with the elements of its results that are written, and read before.
 
     Parameters
     ----------
@@ -22,15 +22,15 @@ def ways_through(function: Function, sizes: Mapping[str, int]) -> Ways:
         Of the results, by the names of the arguments.
     """
     if not sizes:
-        return Ways()
+        return WrittenPaths()
     return Walk(parts_of(function, sizes), {}, sizes, 0).through(function, nothing_of(sizes))
 
 
-def unwritten_results(ways: Ways, sizes: Mapping[str, int]) -> dict[str, tuple[int, int]]:
-    """For each result with an element that is not written on some way: the least such element, and a line."""
+def unwritten_results(paths: WrittenPaths, sizes: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """The least element of each result that some path leaves unwritten, and the line where that path ends."""
     unwritten: dict[str, tuple[int, int]] = {}
     for name, size in sizes.items():
-        for line, written in ways.exits:
+        for line, written in paths.exits:
             missing = frozenset(range(size)) - written[name]
             if missing:
                 unwritten.setdefault(name, (min(missing), line))

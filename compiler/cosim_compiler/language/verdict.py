@@ -17,7 +17,7 @@ from cosim_compiler.sources.clean_sources import is_known_clean, remember_clean
 from cosim_compiler.sources.kernel_source import source_of
 
 if TYPE_CHECKING:
-    from cosim_compiler.language.outside import Outside
+    from cosim_compiler.language.out_of_bounds import OutOfBounds
 
 Elements = Mapping[str, tuple[int, int]]
 """An element, and a line; by the name of the argument."""
@@ -30,7 +30,7 @@ class Verdict:
     Attributes
     ----------
     unwritten, early : mapping
-        Elements of results that are not written on every way, and where the function is left; that are read
+        Elements of results that are not written on every path, and where the function is left; that are read
         before they are written.
     outside : mapping
         Places that views do not have.
@@ -40,7 +40,7 @@ class Verdict:
 
     unwritten: Elements = field(default_factory=dict)
     early: Elements = field(default_factory=dict)
-    outside: Mapping[str, Outside] = field(default_factory=dict)
+    outside: Mapping[str, OutOfBounds] = field(default_factory=dict)
     changed: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -70,18 +70,18 @@ def verdict_on(
     if is_known_clean(source, key):
         return Verdict()
 
-    from cosim_compiler.language.outside import places_in_views
+    from cosim_compiler.language.out_of_bounds import places_in_views
     from cosim_compiler.language.program import Program
-    from cosim_compiler.language.unwritten import unwritten_results, ways_through
+    from cosim_compiler.language.unwritten import paths_through, unwritten_results
 
     try:
         typed = Program().function(function, given)
     except ContractError:
         return Verdict()
-    ways, places = ways_through(typed, results), places_in_views(typed, views)
+    paths, places = paths_through(typed, results), places_in_views(typed, views)
     verdict = Verdict(
-        unwritten_results(ways, results),
-        ways.early,
+        unwritten_results(paths, results),
+        paths.early,
         places.found,
         {name: line for name, line in places.written.items() if name in read_only},
     )

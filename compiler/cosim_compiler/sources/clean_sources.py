@@ -130,10 +130,10 @@ def _facts_in(content: bytes | None) -> dict[str, Any]:
 
 
 def _write() -> None:
-    """Keep what was found, with what other processes have kept meanwhile."""
+    """Store new facts, with those that other processes have stored meanwhile."""
     for source in _sources.values():
-        if found := {key: source.facts[key] for key in source.facts.keys() - source.kept_facts.keys()}:
-            content = _as_bytes({**_read_facts(source.digest), **found})
+        if new_facts := {key: source.facts[key] for key in source.facts.keys() - source.kept_facts.keys()}:
+            content = _as_bytes({**_read_facts(source.digest), **new_facts})
             if len(content) > LARGEST:  # most of it is of helpers and values that are no more
-                content = _as_bytes(found)
+                content = _as_bytes(new_facts)
             kernel_cache.write_cached(source.digest, content)

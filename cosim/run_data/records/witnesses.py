@@ -22,7 +22,7 @@ class WitnessKind(Record):
     is_moved: int  # whether it changes with the states or the time; else it jumps where variables are written
     is_timed: int  # whether it is computed from the time
     is_straight: int  # whether it is a sum of states and the time, each times a constant
-    straight_block: int  # then, which block of the derivatives computes it, from the first one on; else -1
+    own_block: int  # the block of the derivatives that alone computes it, from the first one on; -1: none
 
 
 class WitnessOptions(Record):

@@ -11,7 +11,7 @@ from typing import Any
 
 import cosim
 from cosim.kit import Variable, matches, parse_unit
-from cosim_export.interface.fmu_exporter import first_state
+from cosim_export.interface.first_state import first_state
 from cosim_export.interface.fmu_variable import FmuVariable, smallest_taken
 from cosim_export.interface.model_description import DISPLAY_UNITS
 from cosim_export.interface.named_by_model import CONTINUOUS_STATES, DISCRETE_STATES, NamedByModel, is_pose

@@ -15,8 +15,9 @@ import cosim
 from cosim.kit import ExportReport, is_plain
 from cosim_export.interface.archive import check_place, write_archive
 from cosim_export.interface.documentation import documentation, license_entry
-from cosim_export.interface.fmu_exporter import FmuExporter, FmuOptions, check_parts
+from cosim_export.interface.fmu_exporter import FmuExporter, check_parts
 from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.fmu_options import FmuOptions
 from cosim_export.interface.icon import icon
 from cosim_export.interface.names import Naming
 from cosim_export.interface.smoke_experiment import add_smoke_experiment

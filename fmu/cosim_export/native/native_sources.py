@@ -12,9 +12,10 @@ from typing import Any
 
 import cosim
 from cosim.kit import Slot
-from cosim_export.interface.fmu_exporter import first_state, left_out
+from cosim_export.interface.first_state import first_state
 from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
+from cosim_export.interface.hidden_variables import left_out
 from cosim_export.interface.names import Naming
 from cosim_export.interface.select_variables import select_variables
 from cosim_export.native.description import describe, with_all_states, with_indicators

@@ -10,7 +10,7 @@ from typing import Any
 
 import cosim
 from cosim.kit import SAME_TIME, Registry, use_registry
-from cosim_export.interface.fmu_exporter import first_state
+from cosim_export.interface.first_state import first_state
 from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.select_variables import angle_of, turned

@@ -14,8 +14,10 @@ import cosim
 from cosim.kit import Entry, ExportReport, Registry, use_registry
 from cosim_export.interface.archive import check_place
 from cosim_export.interface.documentation import documentation, needs_of_python
-from cosim_export.interface.fmu_exporter import FmuExporter, FmuOptions, check_parts, left_out
+from cosim_export.interface.fmu_exporter import FmuExporter, check_parts
 from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.fmu_options import FmuOptions
+from cosim_export.interface.hidden_variables import left_out
 from cosim_export.interface.names import Naming
 from cosim_export.interface.select_variables import select_variables
 from cosim_export.python_fmu.bundle import Bundle

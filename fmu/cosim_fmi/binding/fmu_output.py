@@ -50,7 +50,7 @@ class LogReceiver:
         self.number, self.add = next(_numbers), add
         _receivers[self.number] = self
 
-    def take(self, status: int, message: bytes | None) -> None:
+    def receive(self, status: int, message: bytes | None) -> None:
         """A message has arrived."""
         self.add(status, (message or b"").decode("utf-8", "replace"))
 
@@ -106,7 +106,7 @@ def logger() -> Any:
     def receive(who: int | None, name: bytes, status: int, category: bytes, message: bytes) -> None:
         receiver = _receivers.get(who or 0) or _by_component.get(who or 0)
         receiver = receiver or getattr(_now, "receiver", None)
-        receiver.take(status, message) if receiver is not None else _print(status, message)
+        receiver.receive(status, message) if receiver is not None else _print(status, message)
 
     return LOGGER(receive)
 
@@ -118,7 +118,7 @@ def logger_3() -> Any:
     def receive(who: int | None, status: int, category: bytes, message: bytes) -> None:
         receiver = _receivers.get(who or 0)
         if receiver is not None:
-            receiver.take(status, message)
+            receiver.receive(status, message)
 
     return LOGGER_3(receive)
 
@@ -142,7 +142,7 @@ class Printed:
     def __init__(self, file: int) -> None:
         self._file, self._seen = file, 0
 
-    def take(self) -> str:
+    def pop(self) -> str:
         """The text that was printed since the last call; buffers of the C library are flushed before."""
         flush()
         size = os.fstat(self._file).st_size
@@ -213,7 +213,7 @@ class _Taken:
         """Pass on the text that was printed since the last call."""
         if not self._is_there(self._file):
             return
-        text = self._printed.take()
+        text = self._printed.pop()
         if text:
             os.ftruncate(self._file, 0)
             self._printed = Printed(self._file)
@@ -363,7 +363,7 @@ class FmuLog:
                 self._file.close()
             self._file = None
 
-    def begin(self) -> None:
+    def start_call(self) -> None:
         """Begin a call; `has_error` is about messages since then."""
         self._before = self.errors
 

@@ -9,8 +9,14 @@ from itertools import chain, product
 from typing import Any
 
 import cosim
-from cosim.kit import DefaultExperiment, ParticipantDescription, ParticipantVariable, UnitDefinition
-from cosim_fmi.archive import FmuArchive, collection_paused
+from cosim.kit import (
+    DefaultExperiment,
+    ParticipantDescription,
+    ParticipantVariable,
+    UnitDefinition,
+    without_collection,
+)
+from cosim_fmi.archive import FmuArchive
 from cosim_fmi.description.fmu_interface import Element, FmuInterface
 from cosim_fmi.description.model_description import (
     DeclaredExperiment,
@@ -59,7 +65,7 @@ def read_interface(
         (units not defined, missing InitialUnknowns, odd variability) are let pass.
     """
     try:
-        with collection_paused():
+        with without_collection():
             description = read_model_description(archive.take_description())
             return _Reading(description, archive, interface, sizes or {}).interface()
     except (ValueError, TypeError) as error:  # numbers that are none

@@ -298,7 +298,32 @@ def _variable(element: Element, version: str, types: Mapping[str | None, Declare
         raise ValueError(
             f"variable {attribute('name')}: its valueReference is not a number ({error})"
         ) from None
-    causality, variability = attribute("causality", "local"), attribute("variability")
+    causality, variability = _causality_and_variability(element, kind, version)
+    initial = attribute("initial")
+    if initial is None and version != "1.0":
+        initial = _default_initial(element, causality, variability)
+    is_real = kind in REAL
+    return DeclaredVariable(
+        name=attribute("name", ""),
+        reference=reference,
+        type=kind,
+        causality=causality,
+        variability=variability,
+        initial=initial,
+        start=typed("start"),
+        unit=typed("unit") if is_real else None,
+        minimum=typed("min"),
+        maximum=typed("max"),
+        nominal=typed("nominal"),
+        description=attribute("description"),
+        declared_type=types.get(typed("declaredType")),
+        derivative_of=typed("derivative") if is_real and version != "1.0" else None,
+    )
+
+
+def _causality_and_variability(element: Element, kind: str, version: str) -> tuple[str, str]:
+    """Causality and variability; a variability that the causality does not allow is the usual one."""
+    causality, variability = element.get("causality", "local"), element.get("variability")
     if version == "1.0":
         if variability == "parameter":
             causality, variability = "parameter", "fixed"
@@ -309,22 +334,17 @@ def _variable(element: Element, version: str, types: Mapping[str | None, Declare
         variability = "fixed" if causality in PARAMETERS else usual
     if variability is None:
         variability = "continuous" if version != "3.0" or kind in REAL else "discrete"
-    initial = attribute("initial")
-    if initial is None and version != "1.0":
-        try:
-            initial = INITIAL[variability][causality]
-        except KeyError:
-            raise ValueError(
-                f"variable {attribute('name')} cannot have causality {causality!r} and variability "
-                f"{variability!r}"
-            ) from None
-    return DeclaredVariable(
-        *(attribute("name", ""), reference, kind, causality, variability, initial, typed("start")),
-        typed("unit") if kind in REAL else None,
-        *(typed("min"), typed("max"), typed("nominal"), attribute("description")),
-        types.get(typed("declaredType")),
-        derivative_of=typed("derivative") if kind in REAL and version != "1.0" else None,
-    )
+    return causality, variability
+
+
+def _default_initial(element: Element, causality: str, variability: str) -> str | None:
+    try:
+        return INITIAL[variability][causality]
+    except KeyError:
+        raise ValueError(
+            f"variable {element.get('name')} cannot have causality {causality!r} and variability "
+            f"{variability!r}"
+        ) from None
 
 
 def _finish_first(elements: Sequence[Element], variables: Sequence[DeclaredVariable]) -> None:

@@ -87,5 +87,5 @@ def check_picture(target: Path, loop: CoSimulation) -> None:
     check_target(target)
     recorder = _recorder(loop)
     if set(recorder.paths) == set(recorder.texts):
-        found = f"are text: {shortened(recorder.texts)}" if recorder.texts else "are none"
-        raise cosim.ModelError.of(str(target), f"a picture shows numbers, and the recorded signals {found}")
+        fault = f"are text: {shortened(recorder.texts)}" if recorder.texts else "are none"
+        raise cosim.ModelError.of(str(target), f"a picture shows numbers, and the recorded signals {fault}")

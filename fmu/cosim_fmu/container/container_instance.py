@@ -282,7 +282,7 @@ class ContainerInstance:
         if not self._runs:
             with use_registry(self.registry):
                 run = self.loop.led_run(self._start, self.stop_time, self._tolerance)
-                run.begin()
+                run.initialize()
             self._runs.append(run)
             self._pending, self._written, self._assessed = {}, [], None
         return self._runs[0]

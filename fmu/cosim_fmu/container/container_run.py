@@ -104,7 +104,7 @@ def read_container_run(
     """
     members = [NativeMember.of(loop, i, name) for i, name in enumerate(loop.participants)]
     run = _recording_numbers(loop).led_run()
-    run.begin()
+    run.initialize()
     try:
         return _read_begun(loop, run, members, shown, is_assessed=is_assessed)
     finally:
@@ -129,7 +129,8 @@ def _read_begun(
     inputs = [v for v in shown if v.causality == "input"]
     outputs = [v for v in shown if not v.is_settable and not v.name.startswith(f"{COUPLING}.")]
     for member in members:
-        member.inputs, member.outputs = coupled.input_names[member.name], list(coupled.reads[member.name])
+        member.inputs = coupled.interface.input_names[member.name]
+        member.outputs = list(coupled.reads[member.name])
     _assign_references(members, outputs, [*parameters, *inputs])
     output_slots = []
     for variable in outputs:
@@ -154,7 +155,7 @@ def _read_begun(
         inputs,
         outputs,
         output_slots,
-        [*VERDICT_NAMES, *(f"{COUPLING}.{'.'.join(port)}" for port in coupled.sampled_ports)],
+        [*VERDICT_NAMES, *(f"{COUPLING}.{'.'.join(port)}" for port in coupled.sampled.ports)],
         {name: own[name] for name in OWN} | dict(run_arrays(run, is_assessed=is_assessed)),
         goes_back,
     )
@@ -172,7 +173,7 @@ def _read_algorithm(run: SteppedRun, members: Sequence[NativeMember]) -> bool:
     if programs.asked is not None:
         raise cosim.ModelError.of("master.algorithm", f"{type(programs.asked).__name__} decides in Python")
     for member in members:
-        member.follows = programs.along and run.coupled.follows_lines(member.name)
+        member.follows = programs.along and run.coupled.interface.follows_lines(member.name)
     return programs.saves_states
 
 

@@ -162,7 +162,7 @@ def write_native_container(
 def _run_first_steps(loop: CoSimulation) -> None:
     """Run some steps, so that everything is looked up; a scenario that cannot run does not become an FMU."""
     run = loop.led_run()
-    run.begin()
+    run.initialize()
     try:
         for i in range(1, FIRST_STEPS + 1):
             if not run.stop_reason:

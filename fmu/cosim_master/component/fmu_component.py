@@ -184,7 +184,7 @@ class ModelExchangeFmu(cosim.Component):
 
     def _fmu(self, state: Any) -> RunningFmu:
         fmu = self.running
-        if fmu is None or not fmu.go_to(int(state[f"{self.name}.epoch"])):
+        if fmu is None or not fmu.restore_epoch(int(state[f"{self.name}.epoch"])):
             raise cosim.FmuError(str(self.fmu), "runs for another State: initialize the simulation again")
         return fmu
 

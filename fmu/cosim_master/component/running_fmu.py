@@ -163,7 +163,7 @@ class RunningFmu(InstanceParticipant):
             self._table[place] = self._seen, token.saved.pointer.value
         return self.epoch
 
-    def go_to(self, epoch: int) -> bool:
+    def restore_epoch(self, epoch: int) -> bool:
         """Restore the state of the instance after that event mode. Returns whether that is possible.
 
         Compiled code may have put it there already: then what Python knows of it follows.

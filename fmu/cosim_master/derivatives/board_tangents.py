@@ -29,9 +29,9 @@ class BoardTangents:
     """
 
     def __init__(self, coupled: CoupledParticipants, directions: int) -> None:
-        self._coupled, self.directions, self.size = coupled, directions, len(coupled.places)
+        self._coupled, self.directions, self.size = coupled, directions, len(coupled.interface.places)
         self.outputs = _zeros(directions, coupled.reads)
-        self.inputs = _zeros(directions, coupled.input_names)
+        self.inputs = _zeros(directions, coupled.interface.input_names)
 
     @property
     def paths(self) -> list[str]:
@@ -39,7 +39,7 @@ class BoardTangents:
         coupled = self._coupled
         return [
             f"{name}.{v}"
-            for names in (coupled.reads, coupled.input_names)
+            for names in (coupled.reads, coupled.interface.input_names)
             for name in names
             for v in names[name]
         ]
@@ -58,17 +58,17 @@ class BoardTangents:
 
     def interface(self) -> Reals:
         """The tangents of the interface, shape (directions, values)."""
-        columns = [self.outputs[name][:, place] for name, place in self._coupled.places]
+        columns = [self.outputs[name][:, place] for name, place in self._coupled.interface.places]
         return np.array(columns).T.reshape(self.directions, self.size)
 
     def put_interface(self, dots: Reals) -> None:
         """Write tangents of the interface, shape (directions, values)."""
-        for k, (name, place) in enumerate(self._coupled.places):
+        for k, (name, place) in enumerate(self._coupled.interface.places):
             self.outputs[name][:, place] = dots[:, k]
 
     def input_dots(self, name: str, lines: Reals | None = None) -> Reals:
         """The tangents of the connected inputs of a participant, from the board or from an interface."""
-        feeds = self._coupled.feeds(name)
+        feeds = self._coupled.interface.feeds[name]
         dots = np.zeros((self.directions, len(feeds)))
         for j, feed in enumerate(feeds):
             if feed.link.table is not None or feed.link.kind is not float:

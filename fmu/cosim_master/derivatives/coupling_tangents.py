@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import Finding
-from cosim_master.algorithms.joint import Joint
 from cosim_master.algorithms.programmed_algorithm import ProgrammedAlgorithm
 from cosim_master.coupling.coupling import Coupling
 from cosim_master.derivatives.board_tangents import BoardTangents
@@ -30,7 +29,7 @@ from cosim_master.derivatives.neighbor_tangents import (
 from cosim_master.derivatives.participant_tangents import ParticipantTangents, ReadRecord
 from cosim_master.derivatives.system_tangents import SystemTangents
 from cosim_master.exchange.coupled_participants import CoupledParticipants
-from cosim_master.exchange.exchange_algorithms import ExchangeFace
+from cosim_master.exchange.exchange_algorithms import ExchangeFace, exchanging_algorithm
 from cosim_master.joint.joint_system import JointSystem
 from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
 from cosim_master.participants.system_participant import SystemParticipant
@@ -80,13 +79,13 @@ class CouplingTangents(RowDerivatives):
         self._rows: list[Reals] = []
 
     def _faults_of_coupling(self) -> list[cosim.Problem]:
-        coupling, algorithm = self._coupling, _exchanging(self._coupling.algorithm)
+        coupling = self._coupling
+        assert coupling.algorithm is not None
+        algorithm = exchanging_algorithm(coupling.algorithm)
         problems = []
-        is_iterated = True  # whatever it does
+        is_iterated = algorithm.restores
         if isinstance(algorithm, ProgrammedAlgorithm):
-            is_iterated = algorithm.is_iterated or algorithm.restores
-        elif algorithm is not None:
-            is_iterated = algorithm.restores
+            is_iterated = is_iterated or algorithm.is_iterated
         for name, participant in coupling.participants.items():
             description = coupling.descriptions[name]
             if isinstance(participant, SystemParticipant):
@@ -147,7 +146,7 @@ class CouplingTangents(RowDerivatives):
         Empty where it gives none, or nothing in it varies.
         """
         coupled, coupling = self._coupled, self._coupling
-        inputs = coupled.input_names[name]
+        inputs = coupled.interface.input_names[name]
         if not (isinstance(participant, ModelExchangeParticipant) and (self._own[name] or inputs)):
             return ""
         if not coupling.descriptions[name].has_derivatives:
@@ -170,7 +169,7 @@ class CouplingTangents(RowDerivatives):
             name: coupling.start_values[name] | {v: self._starts[i] for i, v in self._own[name].items()}
             for name in names
         }
-        varies = any(self._own[name] or coupled.input_names[name] for name in names)
+        varies = any(self._own[name] or coupled.interface.input_names[name] for name in names)
         neighbors = create_neighbors(make, values, len(self.by)) if varies else {}
 
         def initialize(other: cosim.Participant, values: Mapping[str, Any], tolerance: float | None) -> None:
@@ -190,7 +189,7 @@ class CouplingTangents(RowDerivatives):
 
     def start(self, face: ExchangeFace, algorithm: cosim.MasterAlgorithm) -> RecordedAlgorithm:
         """The participants are initialized: what runs the algorithm, and moves the tangents along."""
-        coupled, tangents, algorithm = self._coupled, self._tangents, _exchanging(algorithm)
+        coupled, tangents, algorithm = self._coupled, self._tangents, exchanging_algorithm(algorithm)
         self._board = BoardTangents(coupled, len(self.by))
         self._columns = {path: k for k, path in enumerate(self._board.paths)}
         self._settle(lambda name, of: of.start(coupled.reads[name]), self._pass_at_start)
@@ -236,7 +235,7 @@ class CouplingTangents(RowDerivatives):
         def pass_on(lines: Reals | None) -> Reals:
             begin()
             for name in coupled.members(coupled.order):
-                names = coupled.input_names[name]
+                names = coupled.interface.input_names[name]
                 dots = board.inputs[name][:] = board.input_dots(name, lines)
                 self._tangents[name].set_inputs(names, values[name], dots)
                 board.outputs[name][:] = read(name, self._tangents[name])
@@ -327,11 +326,6 @@ def _copy_of(name: str, participant: cosim.Participant) -> dict[str, Any]:
 
 def _others_of(system: JointSystem) -> dict[str, Any]:
     return system.another().members
-
-
-def _exchanging(algorithm: Any) -> Any:
-    """The algorithm that exchanges values: of a joint system, that between it and the others."""
-    return algorithm.others if isinstance(algorithm, Joint) else algorithm
 
 
 def _is_settled(before: Reals, after: Reals) -> bool:

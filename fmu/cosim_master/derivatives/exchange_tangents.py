@@ -105,7 +105,7 @@ class ExchangeTangents:
         """Solve for the tangents of a loop that begins with this participant and whose inputs are held."""
         coupled = self._coupled
         loop = next(loop for loop in coupled.loops if loop.participants[0] == first)
-        places = [coupled.interface_names.index(name) for name in loop.values]
+        places = [coupled.interface.names.index(name) for name in loop.values]
         members = loop.participants
 
         def end(guess: Reals) -> Reals:
@@ -167,17 +167,17 @@ class ExchangeTangents:
             self._fit_lines(name)
 
     def _set(self, name: str, record: ExchangeRecord, *, along: bool) -> None:
-        names, step = self._coupled.input_names[name], record.steps[name]
+        names, step = self._coupled.interface.input_names[name], record.steps[name]
         if not along:
             dots = self._board.inputs[name][:] = self._board.input_dots(name)
             self._tangents[name].set_inputs(names, step.inputs, dots)
             return
         lines, slopes = self._row(layout.MIDDLE), None
-        if self._coupled.follows_slopes(name):
+        if self._coupled.interface.follows_slopes[name]:
             rising = self._row(layout.SLOPE)
             lines = lines - 0.5 * self.memory.length * rising
             slopes = self._board.input_dots(name, rising)
-            for j, feed in enumerate(self._coupled.feeds(name)):
+            for j, feed in enumerate(self._coupled.interface.feeds[name]):
                 if feed.interface_place < 0:
                     slopes[:, j] = 0.0
         dots = self._board.inputs[name][:] = self._board.input_dots(name, lines)
@@ -196,14 +196,14 @@ class ExchangeTangents:
         if at_end:
             dots = self._board.inputs[name][:] = self._board.input_dots(name, self._row(layout.END))
             if read.inputs is not None:
-                tangents.set_inputs(coupled.input_names[name], read.inputs, dots)
+                tangents.set_inputs(coupled.interface.input_names[name], read.inputs, dots)
         self._board.outputs[name][:] = tangents.read(coupled.reads[name], read)
 
     def _fit_lines(self, name: str) -> None:
         memory = self.memory
-        for k, owner in enumerate(self._coupled.interface_owners):
+        for k, owner in enumerate(self._coupled.interface.owners):
             if owner == name:
-                source, place = self._coupled.places[k]
+                source, place = self._coupled.interface.places[k]
                 for i in range(self._directions):
                     dot = float(self._board.outputs[source][i, place])
                     follow_value(memory.counts, memory.numbers, memory.table, i * self._size + k, dot)

@@ -128,7 +128,9 @@ class FollowedExchange:
     def _write(self, name: str, inputs: Sequence[Any]) -> None:
         if name in self._written:
             self._written.remove(name)
-            self._tangents[name].set_inputs(self._coupled.input_names[name], inputs, self._board.inputs[name])
+            self._tangents[name].set_inputs(
+                self._coupled.interface.input_names[name], inputs, self._board.inputs[name]
+            )
 
 
 def _refusal(what: str) -> cosim.ModelError:

@@ -82,12 +82,13 @@ class ModelExchangeTangents(SystemTangents):
         dots: Reals = self._tangents.read(paths, at.discrete)
         self._participant.system.invalidate_outputs()
         of_states = dots[:, :count] * at.scale[:count]
-        known = of_states @ at.jacobian.by_states.T + dots[:, count:] @ at.jacobian.by_inputs.T
-        found = np.where(np.isnan(dots).any(axis=1, keepdims=True), np.nan, np.zeros((len(dots), len(names))))
+        of_outputs = of_states @ at.jacobian.by_states.T + dots[:, count:] @ at.jacobian.by_inputs.T
+        tangents = np.zeros((len(dots), len(names)))
+        tangents[np.isnan(dots).any(axis=1)] = np.nan
         for j, name in enumerate(names):
             if name in at.names:
-                found[:, j] = known[:, at.names.index(name)]
-        return found
+                tangents[:, j] = of_outputs[:, at.names.index(name)]
+        return tangents
 
     def exit_initialization(self) -> None:
         super().exit_initialization()
@@ -151,11 +152,12 @@ def _why_not_at_start(trial: ModelExchangeParticipant, outputs: Sequence[str]) -
     trial.system.settle()
     assert trial.derivatives is not None
     continuous = trial.continuous_outputs(outputs)
-    given = trial.derivatives.rate_jacobian(), trial.derivatives.jacobian(list(continuous.values()))
-    told = np.concatenate([np.hstack(each) for each in given])
-    found = _differences(trial, list(continuous))
-    largest = np.maximum(np.abs(found).max(axis=0, initial=0.0), np.abs(told).max(axis=0, initial=0.0))
-    off = np.abs(told - found)
+    jacobians = trial.derivatives.rate_jacobian(), trial.derivatives.jacobian(list(continuous.values()))
+    derivatives = np.concatenate([np.hstack(each) for each in jacobians])
+    differences = _differences(trial, list(continuous))
+    sizes = (np.abs(each).max(axis=0, initial=0.0) for each in (differences, derivatives))
+    largest = np.maximum(*sizes)
+    off = np.abs(derivatives - differences)
     if not (off <= AGREES * largest).all():
         worst = float(np.max(off / np.where(largest > 0.0, largest, 1.0)))
         return f"they differ from differences at the start, by {worst:.2g} of the largest"

@@ -185,22 +185,22 @@ class NeighborTangents(ParticipantTangents):
         return self._differences(names)
 
     def _differences(self, names: Sequence[str]) -> Reals:
-        found = np.zeros((len(self._increments), len(names)))
+        differences = np.zeros((len(self._increments), len(names)))
         if not names or not self._all():
-            return found
+            return differences
         for i, neighbors in enumerate(self._neighbors):
             values = [self._attempt(_numbers, neighbor, names) for neighbor in neighbors]
             if self._lost is not None:
-                return np.full_like(found, np.nan)
+                return np.full_like(differences, np.nan)
             near = (values[0] - values[1]) / (2.0 * self._increments[i])
             far = (values[2] - values[3]) / (4.0 * self._increments[i])
-            found[i] = near + (near - far) / 3.0
+            differences[i] = near + (near - far) / 3.0
             for name, one, error in zip(
-                names, abs(found[i]).tolist(), abs(found[i] - near).tolist(), strict=True
+                names, abs(differences[i]).tolist(), abs(differences[i] - near).tolist(), strict=True
             ):
                 self._largest[name] = max(self._largest.get(name, 0.0), one)
                 self._errors[name] = max(self._errors.get(name, 0.0), error)
-        return found
+        return differences
 
     def _attempt(self, action: Callable[..., Any], *arguments: Any) -> Any:
         """Call a neighbor; where it fails there are no derivatives from now on."""

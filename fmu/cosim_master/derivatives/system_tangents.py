@@ -62,8 +62,8 @@ class SystemTangents(ParticipantTangents):
         self._tangents.restore(token)
 
     def memory(self) -> bytes:
-        found: bytes = self._tangents.to_bytes(self._participant.simulator.state)
-        return found
+        saved: bytes = self._tangents.to_bytes(self._participant.simulator.state)
+        return saved
 
     def put_back(self, memory: Any) -> None:
         self._tangents.from_bytes(memory, self._participant.simulator.state)

@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from cosim_master.abilities import NativeCalls, StepsNatively
-from cosim_master.exchange.coupled_participants import CoupledParticipants, Step
+from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import COURSES
 from cosim_master.exchange.exchange_machine import ExchangeMachine, shows_tables
+from cosim_master.exchange.participant_steps import StepOutcome, record_step, take_step
 from cosim_master.exchange.run_values import ValueNumbers, types_of
 
 WORD, REAL = ctypes.c_int64, ctypes.c_double
@@ -47,7 +48,7 @@ class CalledInPython:
         Whether the result of a step waits for `record_waiting_step`, since others step at the same time.
     """
 
-    _waiting_step: Step | None
+    _waiting_step: StepOutcome | None
 
     def __init__(
         self,
@@ -62,7 +63,7 @@ class CalledInPython:
         self._coupled, self._name, self._participant = coupled, name, coupled.participants[name]
         self._machine, self._numbers, self._noticed, self._enter = machine, numbers, noticed, enter
         self._limit_table, self._is_tabled = limit_table, shows_tables(coupled, name)
-        self._inputs, self._reads = coupled.input_names[name], list(coupled.reads[name])
+        self._inputs, self._reads = coupled.interface.input_names[name], list(coupled.reads[name])
         self._input_types, self._read_types = types_of(coupled, name)
         # its step is also that of the participants that are solved jointly with it
         self._members = {each: types_of(coupled, each)[0] for each in coupled.units.get(name, [name])}
@@ -154,8 +155,8 @@ class CalledInPython:
         if step is not None:
             self._record_step(step)
 
-    def _take_step(self, time: float, size: float) -> Step:
-        """Step in Python with the inputs that the interpreter holds; those of Python are put back."""
+    def _take_step(self, time: float, size: float) -> StepOutcome:
+        """StepOutcome in Python with the inputs that the interpreter holds; those of Python are put back."""
         coupled, machine, members = self._coupled, self._machine, self._members
         held = [coupled.held[member] for member in members]
         for (member, types), values in zip(members.items(), held, strict=True):
@@ -163,13 +164,13 @@ class CalledInPython:
             slopes = machine.inputs_of(member, COURSES).tolist() if machine.follows(member) else None
             coupled.store_slopes(member, slopes)
         try:
-            return coupled.take_step(self._name, time, size)
+            return take_step(coupled, self._name, time, size)
         finally:
             coupled.held.update(zip(members, held, strict=True))
 
-    def _record_step(self, step: Step) -> None:
+    def _record_step(self, step: StepOutcome) -> None:
         before = self._coupled.marks()
-        self._coupled.record_step(self._name, step)
+        record_step(self._coupled, self._name, step)
         if self._coupled.marks() != before:
             self._noticed()
 

@@ -36,6 +36,7 @@ from cosim_master.exchange.parallel_programs import (
     parallel_programs,
 )
 from cosim_master.exchange.run_values import RunRows, RunValues, ValueNumbers
+from cosim_master.exchange.step_parts import StepParts
 from cosim_master.exchange.step_threads import StepsTogether
 from cosim_master.recording.recorder import Recorder
 
@@ -107,7 +108,6 @@ class CompiledLoop:
         self._check, self._one_by_one = check, one_by_one
         programs = ExchangePrograms(algorithm, coupled)
         self._python_algorithm = programs.asked
-        self._exchanges_at_points = not algorithm.exchanges_within_step
         self.decides_in_python = "" if programs.asked is None else type(programs.asked).__name__
         self._carries_slopes = programs.along
         self.machine = machine = ExchangeMachine(coupled, points, recorder.sources, self._carries_slopes)
@@ -132,8 +132,8 @@ class CompiledLoop:
             coupled, points, machine, self.values, self._numbers, recorder, self._carries_slopes
         )
         machine.report.ticks = bool(coupled.ticking)
-        self._at_once, self._is_limited = 1, False
-        self._pause, self._is_paused = math.inf, False
+        self._at_once, self._is_limited, self._is_paused = 1, False, False
+        self._exchanges_at_points = not algorithm.exchanges_within_step
         self._discarded: DiscardedExchange | None = None
         self._parallel: ParallelPrograms | None = None
         if coupled.threads is not None and self._python_algorithm is None:
@@ -144,6 +144,19 @@ class CompiledLoop:
         operations = sum(len(each.operations) for each in self._algorithms)
         face.bind(self)
         self._choose_code(points.count * (3 * len(self._names) if self._python_algorithm else operations))
+
+    @cached_property
+    def _parts(self) -> StepParts:
+        """The parts of the step under way, if something cuts it."""
+        return StepParts(
+            self.coupled,
+            self.points,
+            self.machine,
+            self._main,
+            self.values,
+            self._rows,
+            self._exchanges_at_points,
+        )
 
     @cached_property
     def _python(self) -> OperationsInPython:
@@ -200,15 +213,6 @@ class CompiledLoop:
         )
         return called.calls() if isinstance(calls, str) else called.read_in_python(calls)
 
-    def show(self) -> None:
-        """Copy the values to Python for other readers; `resume_from_python` continues afterwards."""
-        self.values.show()
-
-    def resume_from_python(self) -> None:
-        """Continue after Python has used participants, and after `show`."""
-        self.values.copy_from_python()
-        self.values.resume(self._names)
-
     def _start_python_call(self) -> None:
         """Set the number and the time of the step under way, before a participant is called in Python."""
         index = int(self.machine.report.step)
@@ -230,19 +234,17 @@ class CompiledLoop:
 
         The next `run` or `run_into` of the same step goes on from there.
         """
-        self._pause = time
+        self._parts.pause = time
         self.machine.report.ticks = True
         try:
             self.run(index)
         finally:
-            self._pause = math.inf
+            self._parts.pause = math.inf
             self.machine.report.ticks = bool(self.coupled.ticking)
 
     def resume_inside(self, index: int, time: float) -> None:
         """Continue inside the communication step `index`, which another loop has taken up to `time` (s)."""
-        clock = self.machine.clock
-        clock.begin, clock.end = time, self.points.time(index + 1)
-        self._main.progress.under_way = run_exchanges.CUT
+        self._parts.resume_at(index, time)
 
     def run(self, first: int, most: int | None = None) -> int:
         """Take steps from communication point `first` on for some milliseconds. Returns the point reached.
@@ -258,39 +260,18 @@ class CompiledLoop:
         CoSimulationError
             A participant failed; everything up to the last complete step is recorded.
         """
-        machine, report = self.machine, self.machine.report
+        report = self.machine.report
         self._is_paused = False
         self._choose_program()
-        width = machine.columns + 2
-        at_once = min(self._at_once, max(1, MOST_VALUES_AT_ONCE // width))
-        last = min(self.points.count, first + (1 if self._one_by_one or self._rows.needs_course else at_once))
+        at_once = min(self._at_once, max(1, MOST_VALUES_AT_ONCE // (self.machine.columns + 2)))
+        is_single = self._one_by_one or self._rows.needs_course
+        last = min(self.points.count, first + (1 if is_single else at_once))
         last = last if most is None else min(last, most)
         is_inside = self._main.progress.under_way == run_exchanges.CUT
         if is_inside and self._python_algorithm is None:
-            self._cut(first)
+            self._is_paused = not self._parts.start_next(first)
         while True:
-            self._rows.make(at_once + 2)
-            report.left, report.noticed, self._is_limited = at_once, 0, False
-            begun = perf_counter()
-            self.recorder.unfinished = self._rows.empty_buffer
-            try:
-                with same_folder():
-                    if self._python_algorithm is not None:
-                        code = self._run_python_steps(first, last)
-                    else:
-                        code = self._run(machine.address, first, last)
-            except BaseException:
-                self._rows.empty_buffer()
-                raise
-            finally:
-                self.recorder.unfinished = None
-            spent = perf_counter() - begun
-            is_whole = code == run_exchanges.PAUSED or (
-                code == run_exchanges.DONE and last - first >= at_once
-            )
-            if is_whole and not self._is_limited and spent < SECONDS_AT_ONCE:
-                self._at_once = min(8 * at_once, int(at_once * SECONDS_AT_ONCE / spent) + 1)
-            self._rows.empty_buffer()
+            code = self._take_steps(first, last, at_once)
             if self._is_paused:
                 return first
             if code == run_exchanges.DONE:
@@ -305,6 +286,41 @@ class CompiledLoop:
                 if self._is_paused:
                     return first
 
+    def _take_steps(self, first: int, last: int, at_once: int) -> int:
+        """Take steps up to communication point `last`, or until something is left to Python.
+
+        The rows of at most `at_once` steps are recorded. The next call takes as many steps as fit into
+        `SECONDS_AT_ONCE`.
+
+        Returns
+        -------
+        int
+            The code of the interpreter.
+        """
+        report = self.machine.report
+        self._rows.make(at_once + 2)
+        report.left, report.noticed, self._is_limited = at_once, 0, False
+        begun = perf_counter()
+        self.recorder.unfinished = self._rows.empty_buffer
+        try:
+            with same_folder():
+                if self._python_algorithm is not None:
+                    code = self._run_python_steps(first, last)
+                else:
+                    code = self._run(self.machine.address, first, last)
+        except BaseException:
+            self._rows.empty_buffer()
+            raise
+        finally:
+            self.recorder.unfinished = None
+        spent = perf_counter() - begun
+        is_done = code == run_exchanges.DONE and last - first >= at_once
+        is_whole = code == run_exchanges.PAUSED or is_done
+        if is_whole and not self._is_limited and spent < SECONDS_AT_ONCE:
+            self._at_once = min(8 * at_once, int(at_once * SECONDS_AT_ONCE / spent) + 1)
+        self._rows.empty_buffer()
+        return code
+
     def _run_python_steps(self, first: int, last: int) -> int:
         """Take steps with an algorithm that decides in Python. Returns `DONE`."""
         report, clock, coupled = self.machine.report, self.machine.clock, self.coupled
@@ -314,21 +330,17 @@ class CompiledLoop:
             report.step = index
             coupled.start_step(index)
             following = self.points.time(index + 1)
-            if self._main.progress.under_way != run_exchanges.CUT:  # else it has been paused inside
+            if self._main.progress.under_way != run_exchanges.CUT:  # else the step has been left inside
                 clock.begin = self.points.time(index)
             self._main.progress.under_way = run_exchanges.BETWEEN
             while True:
-                coupled.time = clock.begin
-                self._settle_ticks()
-                clock.end = self._end_of_part(following)
+                self._parts.prepare(following)
                 size = clock.end - clock.begin
                 coupled.guarded_algorithm(algorithm, algorithm.step, self._face, clock.begin, size)
                 if not clock.end < following:
                     break
-                self._end_part(index)
-                clock.begin = clock.end
-                if self._is_at_pause:
-                    self._stay_cut(following)
+                if not self._parts.finish(index, following):
+                    self._is_paused = True
                     return run_exchanges.DONE
             self._rows.make_room()
             self._end(self.machine.address)
@@ -372,7 +384,7 @@ class CompiledLoop:
         algorithm = self._algorithms[report.algorithm]
         programmed = algorithm.programmed
         if code == run_exchanges.CUTS:
-            self._cut(index)
+            self._is_paused = not self._parts.start_next(index)
         elif programmed is not None and code == run_exchanges.NOT_SETTLED:
             raise self._complaint(algorithm.memory) or programmed.failure(
                 algorithm.exchange, self.machine.clock.begin
@@ -423,7 +435,7 @@ class CompiledLoop:
             self._discarded = DiscardedExchange(error, algorithm.memory.time, algorithm.memory.length)
             algorithm.memory.counts[layout.DISCARDED] = 1
             progress.under_way = run_exchanges.DECIDING
-            self.resume_from_python()
+            self.values.resume_from_python()
             return
         progress.place = place + 1
 
@@ -471,55 +483,3 @@ class CompiledLoop:
         """Record the outcome of a step that was taken in parallel with others."""
         if name in self._called:
             self._called[name].record_waiting_step()
-
-    def _cut(self, index: int) -> None:
-        """Begin the next part of a communication step, which ends at a tick at the latest."""
-        clock, coupled, main = self.machine.clock, self.coupled, self._main
-        following = self.points.time(index + 1)
-        coupled.start_step(index)
-        if clock.end < following:  # a part has ended
-            self._end_part(index)
-            clock.begin = clock.end
-            if self._is_at_pause:
-                self._stay_cut(following)
-                return
-        coupled.time = clock.begin
-        self._settle_ticks()
-        clock.end = self._end_of_part(following)
-        main.memory.counts[layout.PHASE] = layout.BEGIN
-        main.progress.under_way = run_exchanges.DECIDING
-
-    def _end_of_part(self, following: float) -> float:
-        """The end of the part that begins now, s: a tick, the pause, or the communication point."""
-        begin = self.machine.clock.begin
-        end = self.coupled.next_tick(begin, following)
-        return self._pause if begin < self._pause < end else end
-
-    @property
-    def _is_at_pause(self) -> bool:
-        """Whether the next part would begin at the pause, or behind it."""
-        return self.machine.clock.begin >= self._pause
-
-    def _stay_cut(self, following: float) -> None:
-        """Stop inside a communication step, which `run` continues later; its end is at `following`, s."""
-        self._is_paused = True
-        self.machine.clock.end = following  # no part is under way
-        self._main.progress.under_way = run_exchanges.CUT
-
-    def _settle_ticks(self) -> None:
-        """Set the inputs at the begin of a part, which may let a participant tell when its clock ticks."""
-        names = self.coupled.told_to_tick if self._exchanges_at_points else []
-        if names:
-            self.values.show()
-            for name in names:
-                self.coupled.set_inputs(name)
-            self.resume_from_python()
-
-    def _end_part(self, index: int) -> None:
-        """End a part at a tick inside a communication step, which all participants have reached."""
-        self._rows.empty_buffer()
-        self.coupled.time = self.machine.clock.end
-        self._rows.take_inner_values()
-        if self._rows.records_between_points:
-            self._rows.record_with_courses()
-        self._rows.watched_step = index

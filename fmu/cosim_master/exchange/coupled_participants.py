@@ -1,11 +1,9 @@
-"""Participants and their connections at run time: what a master algorithm works with."""
+"""Participants and their connections at run time: values, times and records of a run."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,11 +22,15 @@ from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.recording.co_simulation_result import CoSimulationStatistics
 from cosim_master.recording.coupling_samples import CouplingSamples, sampled_inputs
 from cosim_master.recording.inner_rows import InnerValues, InputCourse
-from cosim_master.recording.recorded_variables import judged_ports
+from cosim_master.recording.recorded_variables import SampledPorts
 
 if TYPE_CHECKING:
     from cosim_master.exchange.step_threads import StepThreads
     from cosim_master.joint.joint_system import JointSystem
+
+
+Port = tuple[str, str]
+"""A participant and the name of one of its variables."""
 
 
 class Feed(NamedTuple):
@@ -60,9 +62,6 @@ class Marks(NamedTuple):
     inside: int
 
 
-MOST_SAMPLED = 120
-"""Outputs and inputs of which samples are taken: those that are exchanged, and others up to this number."""
-MOST_EARLY_RETURNS = 10_000
 LARGEST = 1e60
 """The largest value that a participant can mean."""
 ADVICE = "try another algorithm, then a smaller step"
@@ -72,15 +71,79 @@ SHORT = 1e-9
 Vector = NDArray[np.float64]
 
 
-@dataclass
-class Step:
-    """The outcome of a step of one participant; it is recorded after those of the participants before it."""
+class Interface:
+    """The real outputs that are connected, in the order of the connections.
 
-    returns: list[float] = field(default_factory=list)
-    request: StopRequested | None = None
-    error: BaseException | None = None
-    seconds: float = 0.0
-    size: float = 0.0
+    Parameters
+    ----------
+    coupling : Coupling
+    reads : mapping of str to sequence of str
+        The variables that are read of each participant: its values on the board, in this order.
+    unit_of : mapping of str to str
+        For each participant the name under which it steps; members of a joint system have one.
+
+    Attributes
+    ----------
+    numbers : dict of (str, str) to int
+        The number of each output.
+    names : list of str
+        ``participant.output`` of each.
+    owners : list of str
+        For each the name under which its participant steps.
+    held : list of bool
+        For each whether a participant that it feeds holds the middle value of a course.
+    places : list of (str, int)
+        For each the place of its value on the board: participant, and place among the values read.
+    bonds : list of (int, int)
+        The numbers of both outputs of each power bond.
+    links_into : dict of str to list of Link
+        The connections to each participant.
+    input_names : dict of str to list of str
+        The connected inputs of each participant.
+    feeds : dict of str to list of Feed
+        Their sources.
+    follows_slopes : dict of str to bool
+        The participants whose inputs run along lines.
+    """
+
+    def __init__(
+        self, coupling: Coupling, reads: Mapping[str, Sequence[str]], unit_of: Mapping[str, str]
+    ) -> None:
+        descriptions, links = coupling.descriptions, coupling.links
+        self._board_places = {
+            (name, output): i for name, outputs in reads.items() for i, output in enumerate(outputs)
+        }
+        self.links_into: dict[str, list[Link]] = {name: [] for name in coupling.participants}
+        for link in links:
+            self.links_into[link.target].append(link)
+        self.input_names = {name: [link.input for link in into] for name, into in self.links_into.items()}
+        starts = [link.start for link in links if _is_continuous(link, descriptions)]
+        self.numbers: dict[Port, int] = {port: i for i, port in enumerate(dict.fromkeys(starts))}
+        self.names: Sequence[str] = [".".join(port) for port in self.numbers]
+        self.owners: Sequence[str] = [unit_of[name] for name, _ in self.numbers]
+        self.places = self.on_board(self.numbers)
+        self.bonds: Sequence[tuple[int, int]] = [
+            (self.numbers[one.start], self.numbers[other.start]) for one, other in coupling.bonds
+        ]
+        self.follows_slopes = {name: description.follows_slopes for name, description in descriptions.items()}
+        held = {link.start for link in links if not self.follows_slopes[link.target]}
+        self.held: Sequence[bool] = [start in held for start in self.numbers]
+        self.feeds = {name: [*map(self._feed, into)] for name, into in self.links_into.items()}
+
+    def _feed(self, link: Link) -> Feed:
+        return Feed(link.source, self._board_places[link.start], self.number_of(link), link)
+
+    def on_board(self, ports: Iterable[Port]) -> list[tuple[str, int]]:
+        """The places of outputs on the board: participant, and place among the values that are read of it."""
+        return [(name, self._board_places[name, output]) for name, output in ports]
+
+    def number_of(self, link: Link) -> int:
+        """The number of the output of a connection; -1 if it is not real, and follows no line."""
+        return self.numbers.get(link.start, -1)
+
+    def follows_lines(self, name: str) -> bool:
+        """Whether inputs of a participant run along lines where the interface does."""
+        return self.follows_slopes[name] and any(feed.interface_place >= 0 for feed in self.feeds[name])
 
 
 class CoupledParticipants:
@@ -105,7 +168,7 @@ class CoupledParticipants:
     board : dict of str to sequence
         The last values of `reads`.
     held : dict of str to sequence
-        The last values of the connected inputs, in the order of `input_names`.
+        The last values of the connected inputs, in the order of `Interface.input_names`.
     events : list of EventRecord
         Early returns (cause Triggered) and requests to stop (cause Termination); the handler is the
         participant.
@@ -126,25 +189,14 @@ class CoupledParticipants:
         Closed loops whose first values Newton's method had to find.
     loops : sequence of FeedthroughLoop
         To be iterated by the algorithm.
-    interface_names : list of str
-        ``participant.output`` of each connected real output.
+    interface : Interface
+        The connected outputs and the inputs that they feed.
+    sampled : SampledPorts
+        The outputs of which samples are taken.
     samples : CouplingSamples
         The samples of the exchanges.
-    places : list of (str, int)
-        The places of the values of the interface on the board: participant, and place among the values read.
     ticking : list of Ticks
         The participants whose clocks cut the steps of all.
-    interface_owners : list of str
-        For each of them the name in `order` that gives it.
-    sampled_ports : list of (str, str)
-        Participants and outputs of which samples are taken: those of the interface, then what else is
-        recorded, then states that help to judge them.
-    sampled_places : list of (str, int)
-        The places of their values on the board.
-    not_judged : list of str
-        The recorded variables without an error bar.
-    bonds : list of (int, int)
-        Places in the interface of both outputs of each power bond.
     units : dict of str to list of str
         For each name in `order` the participants that step under it: one, or those of the joint system, which
         goes under the name of its first.
@@ -186,13 +238,12 @@ class CoupledParticipants:
         for name in self.participants:
             self.units[self._unit_of[name]].append(name)
         self.order: Sequence[str] = list(self.units)
-        self._links_into: dict[str, list[Link]] = {name: [] for name in self.participants}
-        for link in self.links:
-            self._links_into[link.target].append(link)
-        self.input_names = {name: [link.input for link in into] for name, into in self._links_into.items()}
-        self._lay_out_interface()
-        self._find_followers()
-        self._choose_samples(coupling, recorded)
+        self.interface = Interface(coupling, reads, self._unit_of)
+        self.rereads_inputs = self._find_rereading()
+        self.sampled = SampledPorts(
+            coupling, self.interface.numbers, self.interface.on_board, reads, recorded, self._unit_of
+        )
+        self.samples = self._create_samples(coupling)
         self._find_ticking()
         self._tell_inside = {
             name: p.inside for name, p in self.participants.items() if isinstance(p, TellsInside)
@@ -203,69 +254,20 @@ class CoupledParticipants:
         """The participants that step as one go under each of these names."""
         return [member for name in names for member in self.units[name]]
 
-    def _lay_out_interface(self) -> None:
-        """Number the connected real outputs, and find where on the board each input has its value."""
-        self._board_places = {
-            (name, output): i for name, outputs in self.reads.items() for i, output in enumerate(outputs)
-        }
-        starts = [link.start for link in self.links if self._is_continuous(link)]
-        self._interface = {port: i for i, port in enumerate(dict.fromkeys(starts))}
-        self.places = self._on_board(self._interface)
-        self.interface_names: Sequence[str] = [".".join(port) for port in self._interface]
-        self.interface_owners: Sequence[str] = [self._unit_of[name] for name, _ in self._interface]
-        self._feeds = {
-            name: [
-                Feed(link.source, self._board_places[link.start], self._interface.get(link.start, -1), link)
-                for link in into
-            ]
-            for name, into in self._links_into.items()
-        }
-
-    def _is_continuous(self, link: Link) -> bool:
-        """Whether a connection is of real variables; a parameter that is fed jumps."""
-        source = self.descriptions[link.source].variables[link.output]
-        target = self.descriptions[link.target].variables[link.input]
-        return source.type == "real" and target.causality != "parameter"
-
-    def _on_board(self, ports: Iterable[tuple[str, str]]) -> list[tuple[str, int]]:
-        """The places of outputs on the board: participant, and place among the values that are read of it."""
-        return [(name, self._board_places[name, output]) for name, output in ports]
-
-    def _find_followers(self) -> None:
-        """Find inputs that run along lines, outputs that feed others, and inputs that are set twice."""
-        self._followers = {
-            name: description.follows_slopes for name, description in self.descriptions.items()
-        }
-        held = {link.start for link in self.links if not self._followers[link.target]}
-        self.interface_held: Sequence[bool] = [start in held for start in self._interface]
+    def _find_rereading(self) -> dict[str, bool]:
+        """Find the participants whose inputs are set twice in a step, see `rereads_inputs`."""
         links_out_of = links_from(self.links) if self.links else {}
-        self.rereads_inputs = {
+        return {
             name: bool(into) and passes_through(self.descriptions[name], into, links_out_of[name])
-            for name, into in self._links_into.items()
+            for name, into in self.interface.links_into.items()
         }
 
-    def _choose_samples(self, coupling: Coupling, recorded: Sequence[tuple[str, str]]) -> None:
-        """Choose outputs and inputs that show the coupling error, and outputs that get an error bar."""
-        most = max(0, MOST_SAMPLED - 2 * len(self.links))
-        targets = {link.end for link in self.links}
-        judged, self.not_judged = judged_ports(self.descriptions, recorded, targets, self._interface, most)
-        states = [(n, s) for n, d in self.descriptions.items() for s in d.states if s in self.reads[n]]
-        states = states[: max(0, most - len(judged))]
-        self.judged: Sequence[tuple[str, str]] = list(dict.fromkeys([*self._interface, *judged]))
-        self.sampled_ports = list(dict.fromkeys([*self._interface, *judged, *states]))
-        self.sampled_places = self._on_board(self.sampled_ports)
-        self.sampled_owners: Sequence[str] = [self._unit_of[name] for name, _ in self.sampled_ports]
-        inputs = sampled_inputs(self._links_into, self._interface)
-        input_place = {sampled.name: i for i, sampled in enumerate(inputs)}
-        pairs = [(input_place[str(one)], input_place[str(other)]) for one, other in coupling.bonds]
-        self.bonds: Sequence[tuple[int, int]] = [
-            (self._interface[one.start], self._interface[other.start]) for one, other in coupling.bonds
-        ]
-        jumping = [
-            i for i, (name, y) in enumerate(self.sampled_ports) if y in self.descriptions[name].discrete
-        ]
+    def _create_samples(self, coupling: Coupling) -> CouplingSamples:
+        inputs = sampled_inputs(self.interface.links_into, self.interface.numbers)
+        place_of = {sampled.name: i for i, sampled in enumerate(inputs)}
+        pairs = [(place_of[str(one)], place_of[str(other)]) for one, other in coupling.bonds]
         steps_of_one = math.lcm(*self.step_multiple.values())
-        self.samples = CouplingSamples(inputs, len(self.sampled_ports), steps_of_one, pairs, jumping)
+        return CouplingSamples(inputs, len(self.sampled.ports), steps_of_one, pairs, self.sampled.jumping)
 
     def _find_ticking(self) -> None:
         """Find the participants whose clocks cut the steps, if all can make steps of any length."""
@@ -280,13 +282,8 @@ class CoupledParticipants:
         self.told_to_tick = [
             name
             for name, p in ticking.items()
-            if self._feeds[name] and isinstance(p, WaitsForInputs) and p.ticks_follow_inputs
+            if self.interface.feeds[name] and isinstance(p, WaitsForInputs) and p.ticks_follow_inputs
         ]
-
-    def leave_out(self, ports: Sequence[tuple[str, str]]) -> None:
-        """Judge these outputs no more."""
-        self.not_judged = [*self.not_judged, *(".".join(port) for port in ports if port in self.judged)]
-        self.judged = [port for port in self.judged if port not in ports]
 
     def start_step(self, index: int) -> None:
         """Begin the communication step `index`."""
@@ -301,14 +298,6 @@ class CoupledParticipants:
         """Whether a step of a participant ends with the communication step `index`; the last one ends all."""
         reached = index + 1
         return reached % self.step_multiple[name] == 0 or reached == self._points.count
-
-    def feeds(self, name: str) -> list[Feed]:
-        """The sources of the connected inputs of a participant."""
-        return self._feeds[name]
-
-    def follows_slopes(self, name: str) -> bool:
-        """Whether the inputs of a participant run along lines."""
-        return self._followers[name]
 
     def length(self, name: str, time: float, size: float) -> float:
         """The length of a participant's step in this communication step, s."""
@@ -328,26 +317,27 @@ class CoupledParticipants:
 
     def set_member_inputs(self, name: str, course: Course | None) -> None:
         """Write the connected inputs of one participant, which may be a member of the joint system."""
-        feeds = self._feeds[name]
+        feeds = self.interface.feeds[name]
         if feeds and not self.rests(name):
             values = self._converted(name, None if course is None else self._values_to_set(name, course))
             self.held[name], self._slopes[name] = values, None
-            self.guarded(name, self.participants[name].set, self.input_names[name], values)
-            if course is not None and self._followers[name]:
+            self.guarded(name, self.participants[name].set, self.interface.input_names[name], values)
+            if course is not None and self.interface.follows_slopes[name]:
                 self._set_slopes(name, course)
-
-    def line_of(self, link: Link) -> int:
-        """Place of what a connection passes on in the interface; -1 when it follows no line."""
-        return self._interface.get(link.start, -1)
-
-    def follows_lines(self, name: str) -> bool:
-        """Whether inputs of a participant run along lines where the interface does."""
-        return self._followers[name] and any(feed.interface_place >= 0 for feed in self._feeds[name])
 
     def slopes(self, name: str) -> list[float]:
         """Slopes of the connected inputs of a participant in the present step, per s."""
         slopes = self._slopes[name]
-        return [0.0] * len(self.input_names[name]) if slopes is None else list(slopes)
+        return [0.0] * len(self.interface.input_names[name]) if slopes is None else list(slopes)
+
+    def start_courses(self, name: str, time: float) -> None:
+        """Store the courses of the inputs in a step that begins at a time (s)."""
+        for member in self.units[name]:
+            self.courses[member] = InputCourse(time, list(self.held[member]), self._slopes[member])
+
+    def has_ended(self, name: str) -> bool:
+        """Whether one of the participants that step under this name has asked to stop."""
+        return not self.stops.keys().isdisjoint(self.units[name])
 
     def store_slopes(self, name: str, slopes: Sequence[float] | None) -> None:
         """The inputs of a participant were set elsewhere, as in `held`, with these slopes (per s)."""
@@ -355,19 +345,19 @@ class CoupledParticipants:
 
     def values(self) -> list[float]:
         """The values of the interface."""
-        return [self.board[name][place] for name, place in self.places]
+        return [self.board[name][place] for name, place in self.interface.places]
 
     def sampled_values(self) -> list[float]:
         """The values of which samples are taken."""
-        return [float(self.board[name][place]) for name, place in self.sampled_places]
+        return [float(self.board[name][place]) for name, place in self.sampled.places]
 
     def derivatives(self) -> Vector | None:
         """Derivatives of the interface by itself, from directional derivatives; None if not known."""
         if self.joint is not None:  # what one member answers to the inputs of another they do not tell
             return None
-        links = [feed.link for feeds in self._feeds.values() for feed in feeds]
+        links = [feed.link for feeds in self.interface.feeds.values() for feed in feeds]
         return interface_derivatives(
-            self.participants, self.descriptions, links, self._interface, self.guarded
+            self.participants, self.descriptions, links, self.interface.numbers, self.guarded
         )
 
     def watch(self, where: str) -> None:
@@ -379,9 +369,10 @@ class CoupledParticipants:
     def collect(self) -> None:
         """Collect the values between communication points that participants report."""
         for name in self._tell_inside:
-            self._collect(name)
+            self.collect_of(name)
 
-    def _collect(self, name: str) -> None:
+    def collect_of(self, name: str) -> None:
+        """Collect those that one participant reports."""
         tell = self._tell_inside.get(name)
         for point in self.guarded(name, _checked, tell) if tell is not None else ():
             course = self.courses.get(name)
@@ -422,72 +413,22 @@ class CoupledParticipants:
 
     def _values_to_set(self, name: str, course: Course) -> Vector:
         """The interface over a step: the middle, or the start where inputs follow the slope from there."""
-        return course.middle - 0.5 * course.size * course.slope if self._followers[name] else course.middle
+        return (
+            course.middle - 0.5 * course.size * course.slope
+            if self.interface.follows_slopes[name]
+            else course.middle
+        )
 
     def _set_slopes(self, name: str, course: Course) -> None:
         names, slopes = [], []
-        for feed in self._feeds[name]:
+        for feed in self.interface.feeds[name]:
             if feed.interface_place >= 0:
                 names.append(feed.link.input)
                 slopes.append(feed.link.factor * float(course.slope[feed.interface_place]))
         if names:
             self.guarded(name, self.participants[name].set_slopes, names, slopes)
             slope_of = dict(zip(names, slopes, strict=True))
-            self._slopes[name] = [slope_of.get(input, 0.0) for input in self.input_names[name]]
-
-    def finish_step(
-        self, name: str, time: float, size: float, attempt: Callable[[float, float], float]
-    ) -> None:
-        """Finish a participant's step to ``time + size``, whose first attempt was made elsewhere.
-
-        Parameters
-        ----------
-        attempt : callable
-            Gives the time that the first attempt has reached, s.
-        """
-        self.record_step(name, self.take_step(name, time, size, attempt))
-
-    def take_step(
-        self, name: str, time: float, size: float, attempt: Callable[[float, float], float] | None = None
-    ) -> Step:
-        """Step a participant to ``time + size``; touches nothing but this participant."""
-        before, record = perf_counter(), Step(size=size)
-        for member in self.units[name]:
-            self.courses[member] = InputCourse(time, list(self.held[member]), self._slopes[member])
-        if not self.stops.keys().isdisjoint(self.units[name]):
-            return record  # it has ended; an algorithm of several steps goes on without it
-        step = self.participants[name].step
-        end = time + size
-        small = SHORT * size + 4.0 * math.ulp(end)
-        try:
-            reached = self._reached(name, attempt or step, time, size, end + small)
-            while reached < end - small:
-                if not reached > time or len(record.returns) == MOST_EARLY_RETURNS:
-                    raise CoSimulationError(
-                        self.time, f"came from {time:.9g} s only to {reached:.9g} s of {end:.9g} s", name
-                    )
-                record.returns.append(reached)
-                time = reached
-                reached = self._reached(name, step, time, end - time, end + small)
-        except StopRequested as request:
-            record.request = request
-        except BaseException as error:
-            record.error = error
-        record.seconds = perf_counter() - before
-        return record
-
-    def record_step(self, name: str, step: Step) -> None:
-        """Record what happened in a step; an error in it is raised."""
-        for member in self.units[name]:
-            self._collect(member)
-        self.statistics.participant_time[name] += step.seconds
-        self.statistics.retries += len(step.returns)
-        for time in step.returns:
-            self._record_event(cosim.EventCause.TRIGGERED, time, name, "returned early, went on")
-        if step.request is not None:
-            self.stop(name, step.request)
-        if step.error is not None:
-            raise step.error
+            self._slopes[name] = [slope_of.get(input, 0.0) for input in self.interface.input_names[name]]
 
     def read_outputs(self, name: str, end: Vector | None = None) -> None:
         """Read everything that is wanted of a participant."""
@@ -499,11 +440,11 @@ class CoupledParticipants:
         names = self.reads[name]
         if self._index is not None and not self.step_ends(name, self._index):
             return
-        if end is not None and self._feeds[name]:
+        if end is not None and self.interface.feeds[name]:
             values = self._converted(name, end)
             self.held[name], self._slopes[name] = values, None
             if self.rereads_inputs[name]:
-                self.guarded(name, self.participants[name].set, self.input_names[name], values)
+                self.guarded(name, self.participants[name].set, self.interface.input_names[name], values)
         if names:
             self.board[name] = self.get(name, names)
             if self._index is None:
@@ -513,7 +454,7 @@ class CoupledParticipants:
         """The connected inputs, from the board or from values of the interface; finite ones alone."""
         values = []
         lines = None if interface is None else interface.tolist()
-        for source, place, interface_place, link in self._feeds[name]:
+        for source, place, interface_place, link in self.interface.feeds[name]:
             if lines is None or interface_place < 0:
                 value = self.board[source][place]
             else:
@@ -548,18 +489,7 @@ class CoupledParticipants:
         self.stop_reason = (
             self.stop_reason or f"{name} asked to stop at {request.time:.9g} s: {request.reason}"
         )
-        self._record_event(cosim.EventCause.TERMINATION, request.time, name, request.reason)
-
-    def _reached(
-        self, name: str, step: Callable[[float, float], float], time: float, size: float, latest: float
-    ) -> float:
-        """Step a participant; the time that it says it has reached, checked."""
-        reached = self.guarded(name, step, time, size)
-        if not isinstance(reached, (int, float)) or not reached <= latest:
-            raise CoSimulationError(
-                self.time, f"step({time:.9g}, {size:.9g}) returned {reached!r}, needs the time reached", name
-            )
-        return float(reached)
+        self.record_event(cosim.EventCause.TERMINATION, request.time, name, request.reason)
 
     def guarded(self, name: str, action: Callable[..., Any], *arguments: Any) -> Any:
         """Call a participant; its exceptions become an error that names it."""
@@ -583,7 +513,8 @@ class CoupledParticipants:
                 text += f" (participants: {', '.join(self.participants)})"
             raise CoSimulationError(self.time, text) from error
 
-    def _record_event(self, cause: cosim.EventCause, time: float, name: str, text: str) -> None:
+    def record_event(self, cause: cosim.EventCause, time: float, name: str, text: str) -> None:
+        """Record an event of a participant at a time (s)."""
         self.statistics.events += 1
         self.events.append(cosim.EventRecord(time, cause, "publish", name, (time, time), message=text))
 
@@ -595,3 +526,10 @@ def _checked(tell: Callable[[], Sequence[InnerPoint]]) -> list[InnerPoint]:
         if not math.isfinite(point.time) or len(point.names) != len(point.values):
             raise ValueError(f"inside returned {point!r}: a time and one value for each name are needed")
     return points
+
+
+def _is_continuous(link: Link, descriptions: Mapping[str, ParticipantDescription]) -> bool:
+    """Whether a connection is of real variables; a parameter that is fed jumps."""
+    source = descriptions[link.source].variables[link.output]
+    target = descriptions[link.target].variables[link.input]
+    return source.type == "real" and target.causality != "parameter"

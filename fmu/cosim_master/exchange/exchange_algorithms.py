@@ -21,15 +21,14 @@ from cosim_master.algorithms.programmed_algorithm import (
 from cosim_master.algorithms.waveform_iteration import LoopExchange
 from cosim_master.coupling.errors import CoSimulationError
 from cosim_master.exchange.coupled_participants import CoupledParticipants
-from cosim_master.exchange.exchange_arrays import (
-    Algorithm,
-    Progress,
-)
+from cosim_master.exchange.exchange_arrays import Algorithm, Progress
 from cosim_master.exchange.exchange_machine import ExchangeMachine
 
 if TYPE_CHECKING:
     from cosim_master.exchange.compiled_loop import CompiledLoop
     from cosim_master.exchange.run_values import RunValues
+
+Vector = NDArray[np.float64]
 
 
 class AlgorithmArrays:
@@ -41,7 +40,9 @@ class AlgorithmArrays:
     operations : sequence of (int, str)
         The operations of one exchange; ITERATE with the first participant of the loop.
     numbers : mapping of str to int
-        The numbers of the participants; of loops by their first ones, if the operation is ITERATE.
+        The numbers of the participants.
+    loops : mapping of str to int
+        The numbers of loops by their first participants, for ITERATE.
     ports : sequence of int
         Outputs that are the values of its interface.
     members : sequence of str
@@ -65,6 +66,7 @@ class AlgorithmArrays:
         self,
         memory: ExchangeMemory,
         operations: Sequence[Call],
+        *,
         numbers: Mapping[str, int],
         loops: Mapping[str, int],
         ports: Sequence[int],
@@ -126,9 +128,7 @@ class ExchangePrograms:
 
     def __init__(self, algorithm: cosim.MasterAlgorithm, coupled: CoupledParticipants) -> None:
         self._coupled = coupled
-        if isinstance(algorithm, Joint):
-            algorithm = algorithm.others
-        self._algorithm = algorithm
+        self._algorithm = algorithm = exchanging_algorithm(algorithm)
         programmed = None
         if isinstance(algorithm, ProgrammedAlgorithm) and type(algorithm).step is ProgrammedAlgorithm.step:
             programmed = algorithm
@@ -140,7 +140,7 @@ class ExchangePrograms:
 
     def arrays(self, machine: ExchangeMachine, exchange: Exchange) -> list[AlgorithmArrays]:
         """The arrays of the master's algorithm, then of its loops; algorithms in Python get this exchange."""
-        coupled, size = self._coupled, len(self._coupled.interface_names)
+        coupled, size = self._coupled, len(self._coupled.interface.names)
         numbers, outputs = machine.number, machine.outputs.size
         programmed = self._programmed
         operations: Sequence[Call] = ()
@@ -150,8 +150,19 @@ class ExchangePrograms:
         elif self.asked is None:
             memory, operations = ExchangeMemory(), operations_of(self._algorithm, coupled.order)
         first = {loop.participants[0]: i + 1 for i, loop in enumerate(self._loops)}
-        common = self._of_members(operations, coupled.order), numbers, first, machine.ports
-        algorithms = [AlgorithmArrays(memory, *common, machine.names, outputs, programmed, exchange)]
+        algorithms = [
+            AlgorithmArrays(
+                memory,
+                self._of_members(operations, coupled.order),
+                numbers=numbers,
+                loops=first,
+                ports=machine.ports,
+                members=machine.names,
+                outputs=outputs,
+                programmed=programmed,
+                exchange=exchange,
+            )
+        ]
         for loop in self._loops:
             assert programmed is not None
             iteration = programmed.iteration(loop)
@@ -161,7 +172,15 @@ class ExchangePrograms:
             calls = self._of_members(iteration.calls(loop.participants), loop.participants)
             algorithms.append(
                 AlgorithmArrays(
-                    iteration.memory, calls, numbers, {}, ports, members, outputs, iteration, part
+                    iteration.memory,
+                    calls,
+                    numbers=numbers,
+                    loops={},
+                    ports=ports,
+                    members=members,
+                    outputs=outputs,
+                    programmed=iteration,
+                    exchange=part,
                 )
             )
         return algorithms
@@ -182,7 +201,9 @@ class ExchangePrograms:
         return of_members
 
 
-Vector = NDArray[np.float64]
+def exchanging_algorithm(algorithm: cosim.MasterAlgorithm) -> cosim.MasterAlgorithm:
+    """The algorithm that exchanges values: of a joint system, that between it and the others."""
+    return algorithm.others if isinstance(algorithm, Joint) else algorithm
 
 
 class _Saved(NamedTuple):
@@ -207,11 +228,11 @@ class ExchangeFace:
         self._coupled = coupled
         self._loop: CompiledLoop | None = None
         self.order: Sequence[str] = coupled.order
-        self.can_restore, self.bonds = coupled.can_restore, coupled.bonds
+        self.can_restore, self.bonds = coupled.can_restore, coupled.interface.bonds
         self.loops: Sequence[FeedthroughLoop] = coupled.loops
-        self.interface_names: Sequence[str] = coupled.interface_names
-        self.interface_owners: Sequence[str] = coupled.interface_owners
-        self.interface_held: Sequence[bool] = coupled.interface_held
+        self.interface_names: Sequence[str] = coupled.interface.names
+        self.interface_owners: Sequence[str] = coupled.interface.owners
+        self.interface_held: Sequence[bool] = coupled.interface.held
 
     def bind(self, loop: CompiledLoop) -> None:
         """Let the interpreter carry out all operations from now on."""
@@ -280,7 +301,7 @@ class ExchangeFace:
 
     def put(self, values: Vector) -> None:
         """Write values of the interface."""
-        for (name, place), value in zip(self._coupled.places, values.tolist(), strict=True):
+        for (name, place), value in zip(self._coupled.interface.places, values.tolist(), strict=True):
             self._coupled.board[name][place] = value
 
     def derivatives(self) -> Vector | None:

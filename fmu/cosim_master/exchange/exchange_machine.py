@@ -160,7 +160,7 @@ def _native_calls(
         raise _NoFunctionsError(f"a {coupled.descriptions[name].kind}")
     if is_short and participant.least_native_steps > 0:
         raise _NoFunctionsError("to load its compiled code takes longer than these few steps")
-    inputs, reads = coupled.input_names[name], coupled.reads[name]
+    inputs, reads = coupled.interface.input_names[name], coupled.reads[name]
     variables = coupled.descriptions[name].variables
     types = ("real", *(participant.native_types if isinstance(participant, StepsTypesNatively) else ()))
     numbers = [n for n in reads if variables[n].type not in TABLED]
@@ -179,7 +179,7 @@ def _native_calls(
     if calls is None:
         raise _NoFunctionsError("it has arrays or types other than Float64, no solver, or lacks a function")
     why = ""
-    if along and coupled.follows_lines(name) and not calls.set_slopes:
+    if along and coupled.interface.follows_lines(name) and not calls.set_slopes:
         why = "its input slopes are set in Python"
     elif goes_back and not (calls.save and calls.restore and calls.state):
         why = "it saves its state in Python"
@@ -238,7 +238,7 @@ class ExchangeMachine:
         self.names = list(coupled.participants)
         self.number = {name: i for i, name in enumerate(self.names)}
         self._coupled, self._along = coupled, along
-        self.first_input = _starts([len(coupled.input_names[n]) for n in self.names])
+        self.first_input = _starts([len(coupled.interface.input_names[n]) for n in self.names])
         self.first_output = _starts([len(coupled.reads[n]) for n in self.names])
         count, slots = len(self.names), self.first_input[-1]
         self.inputs = np.zeros((REGIONS, slots))
@@ -274,13 +274,13 @@ class ExchangeMachine:
         scales, pairs = list[float](), list[float]()
         for i, link in enumerate(fed):
             place = link.add_conversion(scales, pairs)
-            self._links[i] = Link(places[link.start], coupled.line_of(link), *place, link.check)
+            self._links[i] = Link(places[link.start], coupled.interface.number_of(link), *place, link.check)
         self._scales, self._pairs = np.array(scales, dtype=np.float64), np.array(pairs, dtype=np.float64)
-        self.ports = [self.output_slot(name, place) for name, place in coupled.places]
-        self._sampled_ports = [self.output_slot(name, place) for name, place in coupled.sampled_places]
+        self.ports = [self.output_slot(name, place) for name, place in coupled.interface.places]
+        self._sampled_ports = [self.output_slot(name, place) for name, place in coupled.sampled.places]
         own: list[int] = []
         values_of: dict[str, list[int]] = {name: [] for name in self.names}
-        for k, (owner, _) in enumerate(coupled.places):
+        for k, (owner, _) in enumerate(coupled.interface.places):
             values_of[owner].append(k)
         for name, part in zip(self.names, self.parts, strict=True):
             values = values_of[name]
@@ -323,7 +323,7 @@ class ExchangeMachine:
             black_box.box.note("functions", [(name, calls[name].names) for name in self.names])
         for i, (name, part) in enumerate(zip(self.names, self.parts, strict=True)):
             of = calls[name]
-            follows = self._along and coupled.follows_lines(name)
+            follows = self._along and coupled.interface.follows_lines(name)
             inputs, outputs = (first[i + 1] - first[i] for first in (self.first_input, self.first_output))
             connect_part(part, of, inputs, outputs, self._orders.ctypes.data)
             part.set_slopes_at *= follows

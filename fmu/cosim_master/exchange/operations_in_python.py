@@ -14,6 +14,7 @@ from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_algorithms import AlgorithmArrays
 from cosim_master.exchange.exchange_arrays import SLOPES
 from cosim_master.exchange.exchange_machine import ExchangeMachine
+from cosim_master.exchange.participant_steps import finish_step
 from cosim_master.exchange.run_exchanges import READ_FAILED, SAVE_FAILED, SET_FAILED, STEP_FAILED, STEP_LEFT
 from cosim_master.exchange.run_values import RunValues
 
@@ -89,7 +90,8 @@ class OperationsInPython:
         for member in members:
             coupled.store_slopes(member, values.lines(member))
             coupled.held[member] = values.held(member)
-        coupled.finish_step(name, memory.time, coupled.length(name, memory.time, memory.length), attempt)
+        size = coupled.length(name, memory.time, memory.length)
+        finish_step(coupled, name, memory.time, size, attempt)
         values.copy_from_python(members)
         values.resume(members)
 

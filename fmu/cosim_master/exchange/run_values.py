@@ -88,7 +88,7 @@ def types_of(coupled: CoupledParticipants, name: str) -> tuple[Sequence[str], Se
     """The types of a participant's connected inputs, and of the values that are read of it."""
     variables = coupled.descriptions[name].variables
     return (
-        [variables[input].type for input in coupled.input_names[name]],
+        [variables[input].type for input in coupled.interface.input_names[name]],
         [variables[output].type for output in coupled.reads[name]],
     )
 
@@ -152,6 +152,11 @@ class RunValues:
                 if values[name] is not array:
                     array[:] = self._numbers.all_of(types, values[name])
                     values[name] = array
+
+    def resume_from_python(self) -> None:
+        """Continue after Python has used participants, and after `show`."""
+        self.copy_from_python()
+        self.resume(self._machine.names)
 
     def resume(self, names: Iterable[str]) -> None:
         """Let functions of C continue after participants were used from Python."""

@@ -140,7 +140,7 @@ class JointSystem:
         """Whether outputs of a member follow its states only after the derivatives are computed."""
         return self._lagging is None or name in self._lagging
 
-    def begin(self) -> None:
+    def start_if_complete(self) -> None:
         """Begin the simulation when the last member has ended its initialization."""
         members = self.members
         parts = [JointPart(name, m.model) for name, m in members.items() if m.model is not None]

@@ -79,8 +79,8 @@ class DirectionalDerivatives:
         if not all(map(math.isfinite, seeds)):  # unknown from an event on; FMUs refuse such seeds
             return np.full(len(of), math.nan)
         unknowns, knowns = ([element.reference for element in elements] for elements in (of, known))
-        found = self._instance.directional_derivative(unknowns, knowns, seeds)
-        return np.array([element.sign * x for element, x in zip(of, found, strict=True)])
+        derivatives = self._instance.directional_derivative(unknowns, knowns, seeds)
+        return np.array([element.sign * x for element, x in zip(of, derivatives, strict=True)])
 
     def jacobian(self, of: Sequence[Element]) -> Jacobian:
         """The derivatives of some variables by each state and input."""
@@ -99,8 +99,8 @@ class DirectionalDerivatives:
         if time - 2.0 * step >= self._start:
             step = -step
         near, far = self._rates_at(time + step), self._rates_at(time + 2.0 * step)
-        found: Reals = (4.0 * near - far - 3.0 * self._rates_at(time)) / (2.0 * step)
-        return found
+        rates_by_time: Reals = (4.0 * near - far - 3.0 * self._rates_at(time)) / (2.0 * step)
+        return rates_by_time
 
     def _rates_at(self, time: float) -> Reals:
         rates = (ctypes.c_double * len(self._rates))()

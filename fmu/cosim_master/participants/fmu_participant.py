@@ -206,7 +206,7 @@ class FmuParticipant(InstanceParticipant):
         """Make one communication step of the instance."""
         self._time = time
         older = any(_time_of(token) < time for token in self._states)
-        self._log.begin()
+        self._log.start_call()
         begin, length = time, self._size(size)
         if self._inner_clock is not None and self._is_given:
             begin = self._inner_clock.at(time)
@@ -334,7 +334,7 @@ class FmuParticipant(InstanceParticipant):
         }
         written, read = self._native.values()
         takes_slopes = written.is_direct and not interface.intermediate
-        self._log.begin()
+        self._log.start_call()
         return NativeCalls(
             instance=self._instance.component,
             set=written.function,

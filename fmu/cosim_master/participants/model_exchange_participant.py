@@ -150,7 +150,7 @@ class ModelExchangeParticipant(InstanceParticipant):
             interface.wants_steps,
         )
         self.model.block.tell_calls()
-        self.system.begin()
+        self.system.start_if_complete()
 
     def first_values(self) -> dict[str, float]:
         """Continuous inputs as they were set, or else their start values: an FMU may refuse to be read."""

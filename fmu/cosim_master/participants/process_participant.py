@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -25,11 +24,11 @@ from cosim_master.abilities import (
     WritesLog,
 )
 from cosim_master.participants.create_participants import open_fmu
-from cosim_master.processes.calls import CLOSE, LOG, OPEN, STEP, WRITES, Call
+from cosim_master.processes.calls import CLOSE, LOG, OPEN, STEP, WRITES
 from cosim_master.processes.exchange_memory import has_semaphores
 from cosim_master.processes.host import Host
-from cosim_master.processes.name_groups import NameGroups
 from cosim_master.processes.native_steps import NativeMember
+from cosim_master.processes.participant_calls import ParticipantCalls
 from cosim_master.processes.place import Place
 from cosim_master.processes.plain_events import event_of_plain
 from cosim_master.processes.process_worker import listed
@@ -38,6 +37,7 @@ from cosim_master.processes.remote_log import RemoteLog
 from cosim_master.processes.remote_session import RemoteSession
 from cosim_master.processes.sent_values import sent_values
 from cosim_master.processes.session import LocalSession, Session, Ticket
+from cosim_master.processes.values_with_steps import ValuesWithSteps
 from cosim_master.processes.worker_process import SECONDS_TO_END
 
 SECONDS_TO_BEGIN = 30.0
@@ -55,14 +55,6 @@ class _BegunStep(NamedTuple):
     size: float
     ticket: Ticket
     reads: list[tuple[str, ...]]
-
-
-class _SavedElsewhere:
-    """A state that the process keeps as long as this object lives."""
-
-    def __init__(self, number: int, session: object, released: list[int]) -> None:
-        self.number, self.session = number, session
-        weakref.finalize(self, released.append, number).atexit = False
 
 
 class ProcessParticipant(cosim.Participant):
@@ -137,25 +129,17 @@ class ProcessParticipant(cosim.Participant):
             raise cosim.ModelError.of("host", text)
         self._options = keywords
         self._inner: Any = make(*arguments, **keywords)
-        self._timeout = timeout
         self._sizes: tuple[Any, ...] | None = None
         self._log: tuple[Path | None, str] | None = None
         self._remote_log = RemoteLog()
         self.place = Place() if self.host is None else Place(_session_at(self.host))
-        self._session: Session | None = None
-        self._number = 0
-        self._released: list[int] = []
-        self._accepted: set[tuple[str, ...]] = set()
-        self._pending: list[list[Any]] = []
-        self._groups = NameGroups()
-        self._has_stepped = False
-        self._read_with_step: list[tuple[str, ...]] = []
-        self._values_read: dict[tuple[str, ...], list[Any]] = {}
+        self._calls = ParticipantCalls(timeout)
+        self._opening: tuple[Any, ...] = ()
+        self._values_with_steps = ValuesWithSteps()
         self._begun: _BegunStep | None = None
         self._native: NativeMember | None = None
         self._native_groups: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
-        self._close_error = self._failed_before = ""
-        self._end: weakref.finalize[..., Any] | None = None
+        self._close_error = ""
         self._watched: tuple[list[str], str] = [], "nothing"  # variables, and where
         self._points: list[InnerPoint] = []
 
@@ -172,7 +156,7 @@ class ProcessParticipant(cosim.Participant):
     @property
     def process_id(self) -> int | None:
         """The id of the process while it runs on this machine."""
-        return None if self._session is None else self._session.process_id
+        return None if self._calls.session is None else self._calls.session.process_id
 
     @property
     def events(self) -> list[cosim.EventRecord]:
@@ -220,10 +204,10 @@ class ProcessParticipant(cosim.Participant):
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
     ) -> None:
         """Start the process and initialize the participant there."""
-        if self._session is not None:
+        if self._calls.session is not None:
             raise cosim.CosimError("initialize was called before: close it first")
-        limit = None if self._timeout is None else self._timeout + SECONDS_TO_BEGIN
-        self._begin(limit)
+        limit = self._limit_to_begin
+        self._start_process(limit)
         self._points = []
         tickets = [self._post(OPEN, *self._opening)]
         if self._log is not None and (self.host is None or self._log[0] is not None):
@@ -236,12 +220,12 @@ class ProcessParticipant(cosim.Participant):
         tickets.append(self._post("watch", *self._watched))
         tickets.append(self._post("initialize", start, stop, dict(values), tolerance))
         try:
-            self._answer(tickets[-1], limit)  # all answers come with one message
+            self._calls.answer(tickets[-1], limit)  # all answers come with one message
         except cosim.CosimError:
             if tickets[0].answer is None:
                 raise
         for ticket in tickets:
-            self._answer(ticket, limit)
+            self._calls.answer(ticket, limit)
 
     def exit_initialization(self) -> None:
         """End the initialization mode, if the participant has one."""
@@ -260,11 +244,11 @@ class ProcessParticipant(cosim.Participant):
         native = self._native
         if native is None or not native.has_gone_on():
             return
-        self._forget_reading()
+        self._values_with_steps.discard()
         inputs = self._native_groups[0]
         for name, values in zip(WRITES, native.take_writes(), strict=False):
             typed = values if name != WRITES[0] else self._typed(inputs, values)
-            self._pending.append([name, self._groups.number(inputs), typed])
+            self._calls.waiting_writes.append([name, self._calls.groups.number(inputs), typed])
 
     def _typed(self, names: Sequence[str], numbers: Sequence[float]) -> list[Any]:
         """Values of inputs as the participant's methods take them."""
@@ -285,11 +269,11 @@ class ProcessParticipant(cosim.Participant):
         callable
             Sends what has been begun, of all participants of the process.
         """
-        session = self._live_session(STEP)
-        if self._native is not None and self._native.begin(time, size):
+        session = self._calls.live_session(STEP)
+        if self._native is not None and self._native.start_step(time, size):
             return session.send_steps
-        reads, self._read_with_step = self._read_with_step, []
-        ticket = self._post(STEP, time, size, [self._groups.number(names) for names in reads])
+        reads, groups = self._values_with_steps.names(), self._calls.groups
+        ticket = self._post(STEP, time, size, [groups.number(names) for names in reads])
         self._begun = _BegunStep(time, size, ticket, reads)
         return session.send
 
@@ -303,11 +287,9 @@ class ProcessParticipant(cosim.Participant):
             raise cosim.CosimError(
                 f"a step from {begun.time!r} by {begun.size!r} has begun, not from {time!r} by {size!r}"
             )
-        reached, points, values = self._answer(begun.ticket, self._timeout)
+        reached, points, values = self._calls.answer(begun.ticket, self._calls.timeout)
         self._points += [InnerPoint(*point) for point in points]
-        self._has_stepped = True
-        read = zip(begun.reads, values, strict=True)
-        self._values_read = {names: listed(numbers) for names, numbers in read if numbers is not None}
+        self._values_with_steps.store(begun.reads, values)
         return float(reached)
 
     def watch(self, names: Sequence[str], where: str = "events") -> None:
@@ -322,12 +304,11 @@ class ProcessParticipant(cosim.Participant):
     def get(self, names: Sequence[str]) -> list[Any]:
         """The present values, which may have come with the step."""
         self._synchronize()
-        key = tuple(names)
-        if self._has_stepped and key not in self._read_with_step:
-            self._read_with_step.append(key)
-        if key in self._values_read:
-            return [*self._values_read[key]]
-        return listed(self._request("get", self._groups.number(key)))
+        group = tuple(names)
+        values = self._values_with_steps.read(group)
+        if values is not None:
+            return values
+        return listed(self._request("get", self._calls.groups.number(group)))
 
     def directional_derivative(
         self, outputs: Sequence[str], inputs: Sequence[str], seed: Sequence[float]
@@ -339,21 +320,21 @@ class ProcessParticipant(cosim.Participant):
 
     def save(self) -> Any:
         """A token; the state stays in the process."""
-        return _SavedElsewhere(self._request("save"), self._session, self._released)
+        return self._calls.saved_state(self._request("save"))
 
     def restore(self, token: Any) -> None:
         """Restore a state that was saved here."""
         self._points = []
-        self._request("restore", self._number_of(token))
+        self._request("restore", self._calls.number_of(token))
 
     def serialize(self, token: Any) -> bytes:
         """A saved state as bytes."""
-        data: bytes = self._request("serialize", self._number_of(token))
+        data: bytes = self._request("serialize", self._calls.number_of(token))
         return data
 
     def deserialize(self, data: bytes) -> Any:
         """A token for a state that was serialized."""
-        return _SavedElsewhere(self._request("deserialize", data), self._session, self._released)
+        return self._calls.saved_state(self._request("deserialize", data))
 
     @property
     def native_types(self) -> tuple[str, ...]:
@@ -383,26 +364,18 @@ class ProcessParticipant(cosim.Participant):
         ModelError
             Why the participant has no functions of C.
         """
-        session = self._session
+        session, groups = self._calls.session, self._calls.groups
         if session is None or (self.host is None and not self._can_share_memory()):
             return None
         self._synchronize()
-        groups = self._native_groups = tuple(inputs), tuple(reads)
-        numbers = self._groups.number(groups[0]), self._groups.number(groups[1])
+        self._native_groups = tuple(inputs), tuple(reads)
+        of_inputs, of_reads = map(groups.number, self._native_groups)
         facts = self._elsewhere_facts()
         if isinstance(session, LocalSession):
-            limit = None if self._timeout is None else self._timeout + SECONDS_TO_BEGIN
-            why, facts = self._request("prepare", *numbers, timeout=limit)
-            try:
-                if not why:
-                    session.share_memory(len(inputs), len(reads))
-            except OSError as error:
-                why = f"has no memory to share: {error}"
-            if why:
-                raise cosim.ModelError.of("process", why)
-        elif self._groups.new:
-            self._request("get", numbers[1])  # takes the names along
-        native = session.new_member(self._number, numbers, len(inputs), len(reads))
+            facts = self._prepare_memory(session, of_inputs, of_reads)
+        elif groups.new:
+            self._request("get", of_reads)  # takes the names along
+        native = session.new_member(self._calls.number, (of_inputs, of_reads), len(inputs), len(reads))
         if native is None:
             return None
         self._native = native
@@ -410,9 +383,31 @@ class ProcessParticipant(cosim.Participant):
         callbacks: dict[str, Any] = {
             name: partial(self._request, "remember", name) for name in facts["remembers"]
         }
-        callbacks |= {"forget": self._forget} if facts["remembers"] else {}
-        callbacks |= {"after_state": self._after_state} if facts["saves"] else {}
+        if facts["remembers"]:
+            callbacks["forget"] = self._forget
+        if facts["saves"]:
+            callbacks["after_state"] = self._after_state
         return native.calls(session, leave=self._leave_native, facts=facts, **callbacks)
+
+    def _prepare_memory(self, session: LocalSession, of_inputs: int, of_reads: int) -> dict[str, Any]:
+        """Share memory for these groups of names; the facts about the participant's functions of C.
+
+        Raises
+        ------
+        ModelError
+            The participant has no such functions, or there is no memory to share.
+        """
+        inputs, reads = self._native_groups
+        why, facts = self._request("prepare", of_inputs, of_reads, timeout=self._limit_to_begin)
+        try:
+            if not why:
+                session.share_memory(len(inputs), len(reads))
+        except OSError as error:
+            why = f"has no memory to share: {error}"
+        if why:
+            raise cosim.ModelError.of("process", why)
+        prepared: dict[str, Any] = facts
+        return prepared
 
     def _can_share_memory(self) -> bool:
         return has_semaphores() and isinstance(self._inner, StepsNatively)
@@ -425,20 +420,16 @@ class ProcessParticipant(cosim.Participant):
 
     def _leave_native(self) -> None:
         """Let Python make all further steps."""
-        if isinstance(self._session, LocalSession):
+        session = self._calls.session
+        if isinstance(session, LocalSession):
             self._request("leave")
-            self._session.leave_memory()
+            session.leave_memory()
         self._native = None
-
-    def _left_answer(self, verb: str) -> Any:
-        """The answer to a call that compiled code has left to Python; None if it has left none."""
-        ticket = self._live_session(verb).left_call(self._number)
-        return None if ticket is None else self._answer(ticket, self._timeout)
 
     def resume_native(self) -> None:
         """Let compiled calls continue, unless inputs that Python has written wait."""
         if self._native is not None:
-            self._native.is_free = not self._pending
+            self._native.is_free = not self._calls.waiting_writes
 
     def after_native_step(self, status: int, time: float, size: float) -> float:
         """The answer to a step that compiled code has left to Python, or has made only in part."""
@@ -446,7 +437,8 @@ class ProcessParticipant(cosim.Participant):
         assert native is not None
         if not is_bad(status):
             return native.reached
-        ticket, begun = self._live_session(STEP).left_call(self._number), native.begun
+        ticket = self._calls.live_session(STEP).left_call(self._calls.number)
+        begun = native.begun
         if ticket is None or begun is None:
             return self.step(time, size)
         self._synchronize()
@@ -455,12 +447,12 @@ class ProcessParticipant(cosim.Participant):
 
     def after_native_access(self, verb: str, status: int) -> None:
         """Raise what `set` or `get` would have raised."""
-        self._left_answer(verb.lower())
+        self._calls.left_answer(verb.lower())
 
     def _after_state(self, verb: str, status: int) -> bool:
         """Raise why a state could not be saved or restored; whether it has merely taken long."""
         native = self._native
-        if native is None or self._left_answer(verb) is None:
+        if native is None or self._calls.left_answer(verb) is None:
             return False
         native.end_late()
         return True
@@ -471,19 +463,18 @@ class ProcessParticipant(cosim.Participant):
 
     def close(self) -> None:
         """Close the participant and end the process; one that does not answer is killed."""
-        session = self._session
+        session = self._calls.session
         if session is None:
             return
-        self._close_error = self._failed_before
+        self._close_error = self._calls.failure
         if not session.lost:
             try:
                 self._close_error = self._request(CLOSE, timeout=SECONDS_TO_END) or self._close_error
-                session.closed(self._number)
+                session.closed(self._calls.number)
             except Exception as error:
                 self._close_error = str(error)
-        if self._end is not None:
-            self._end()
-        self._session = self._native = None
+        self._calls.leave()
+        self._native = None
         self._remote_log.close()
 
     def close_error(self) -> str:
@@ -492,95 +483,69 @@ class ProcessParticipant(cosim.Participant):
 
     def abort(self, why: str) -> None:
         """End the process, from another thread; the call that waits for it raises an error that says why."""
-        session = self._session
+        session = self._calls.session
         if session is not None:
             session.abort(why)
 
-    def _begin(self, limit: float | None) -> None:
-        session = self.place.enter()
-        self._end = weakref.finalize(self, self.place.leave, session)
-        self._session, self._failed_before = session, ""
-        self._number = session.new_number(self._label, self._remote_log.write_part)
-        self._released = []  # what tokens of an earlier process release is none of this one
-        self._accepted, self._pending, self._read_with_step = set(), [], []
-        self._groups, self._begun = NameGroups(), None
-        self._native = None
-        self._opening: tuple[Any, ...]
-        if isinstance(session, RemoteSession):
-            try:
-                digest = session.send_fmu(self._inner.path, limit)
-            except BaseException:
-                self._end()
-                self._session = None
-                raise
-            self._opening = digest, str(self._inner.shown_path), self._inner.name, self._options
-        else:
+    @property
+    def _limit_to_begin(self) -> float | None:
+        """The time for a call that loads code in the process, s."""
+        return None if self._calls.timeout is None else self._calls.timeout + SECONDS_TO_BEGIN
+
+    def _start_process(self, limit: float | None) -> None:
+        """Start the process; the FMU is sent to another machine, which takes at most `limit` (s)."""
+        session = self._calls.enter(self.place, self._label, self._remote_log.write_part)
+        self._values_with_steps, self._begun, self._native = ValuesWithSteps(), None, None
+        if not isinstance(session, RemoteSession):
             self._opening = python_path(), self._recipe
+            return
+        try:
+            digest = session.send_fmu(self._inner.path, limit)
+        except BaseException:
+            self._calls.leave()
+            raise
+        self._opening = digest, str(self._inner.shown_path), self._inner.name, self._options
 
     @property
     def _label(self) -> str:
         return str(getattr(self._inner, "name", ""))
 
-    def _live_session(self, name: str) -> Session:
-        """The session for a call of this name, which is refused where there is no process."""
-        if self._session is None:
-            raise cosim.CosimError(f"{name}: the participant is not initialized, so there is no process")
-        return self._session
-
     def _request(self, name: str, *arguments: Any, timeout: float | None = None) -> Any:
         """Make a call and wait for its answer."""
-        limit = self._timeout if timeout is None else timeout
-        self._live_session(name)
-        return self._answer(self._post(name, *arguments), limit)
+        limit = self._calls.timeout if timeout is None else timeout
+        self._calls.live_session(name)
+        return self._calls.answer(self._post(name, *arguments), limit)
 
     def _post(self, name: str, *arguments: Any) -> Ticket:
-        """Hand a call over, with the inputs that wait for one."""
-        session = self._live_session(name)
+        """Hand a call over, behind what compiled code has done."""
+        self._calls.live_session(name)
         self._synchronize()
         self._begun = None
         if name != "get":
-            self._forget_reading()
-        released = [self._released.pop() for _ in range(len(self._released))]
-        pending, self._pending = self._pending, []
-        call = Call(self._number, name, list(arguments), pending, released, self._groups.take_new())
-        return session.post(call)
-
-    def _answer(self, ticket: Ticket, limit: float | None) -> Any:
-        return self._live_session(ticket.name).answer(ticket, limit)
+            self._values_with_steps.discard()
+        return self._calls.post(name, *arguments)
 
     def _write(self, name: str, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
         """A call without an answer: one of a kind that went well before waits for the next call."""
         self._synchronize()
-        kind = (name, *names)
-        group = self._groups.number(tuple(names))
-        sent = sent_values(values)
-        if kind in self._accepted:
-            self._forget_reading()
-            self._pending.append([name, group, sent])
+        group, sent = self._calls.groups.number(tuple(names)), sent_values(values)
+        if self._calls.is_accepted(name, names):
+            self._values_with_steps.discard()
+            self._calls.waiting_writes.append([name, group, sent])
             return
         self._request(name, group, sent)
-        self._accepted.add(kind)
-
-    def _forget_reading(self) -> None:
-        """Discard the values that came with the last step."""
-        self._has_stepped = False
-        self._values_read = {}
+        self._calls.accept(name, names)
 
     def _ask_if_there(self, name: str) -> list[Any]:
         """Call a method whose failure is reported only at the end."""
-        if self._session is None or self._session.lost:
+        if self._calls.session is None or self._calls.session.lost:
             return []
         try:
             answer: list[Any] = self._request(name)
         except Exception as error:
-            self._failed_before = self._failed_before or str(error)
+            self._calls.failure = self._calls.failure or str(error)
             return []
         return answer
-
-    def _number_of(self, token: Any) -> int:
-        if not isinstance(token, _SavedElsewhere) or token.session is not self._session:
-            raise cosim.CosimError("this state was not saved by this participant")
-        return token.number
 
     def share_process(self, places: dict[Host, Place]) -> None:
         """Run in one process with the others of a co-simulation that have the same host."""

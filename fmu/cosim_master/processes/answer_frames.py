@@ -144,7 +144,7 @@ def write_answer_head(service, wire):
     last = service.request_at + service.arrived
     if end > last:
         return False
-    found = service.answer_at + FIRST
+    write_at = service.answer_at + FIRST
     given, reals = 0, 0
     while at < end:
         handle = known_call(service, wire, at, end)
@@ -156,11 +156,11 @@ def write_answer_head(service, wire):
         given += request_length(member, writes)
         reals += answer_length(member, action)
         length = answer_head_length(action)
-        if found + length + reals > service.answer_at + service.room:
+        if write_at + length + reals > service.answer_at + service.room:
             return False
-        copy_bytes(wire, found, answer_head_at(member, action), length)
-        found += length
-    service.answer_head = found - service.answer_at
+        copy_bytes(wire, write_at, answer_head_at(member, action), length)
+        write_at += length
+    service.answer_head = write_at - service.answer_at
     service.answer_size = service.answer_head + reals
     head = integers_at(service.answer_at, 2)
     head[0] = service.answer_size - HEAD

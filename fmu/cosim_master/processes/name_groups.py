@@ -24,7 +24,7 @@ class NameGroups:
             self.new.append([*names])
         return number
 
-    def take_new(self) -> list[list[str]]:
+    def pop_new(self) -> list[list[str]]:
         """The groups for the message that is sent now."""
         taken, self.new = self.new, []
         return taken

@@ -184,7 +184,7 @@ class NativeMember(MemberArrays):
             **callbacks,
         )
 
-    def begin(self, time: float, size: float) -> bool:
+    def start_step(self, time: float, size: float) -> bool:
         """Begin a step whose end compiled code asks for; whether it can."""
         return frames.start_member_step(self.address, time, size, 0, 0, 0, 0, 0) == frames.OK
 

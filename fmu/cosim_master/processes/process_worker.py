@@ -321,8 +321,8 @@ class Worker:
             return
         try:
             self._channel.send([answers, logs])
-        except TypeError as error:  # a value that is not plain data
-            self._channel.send([[_sendable(self._channel, answer, error) for answer in answers], logs])
+        except TypeError:  # a value that is not plain data
+            self._channel.send([[_sendable(self._channel, answer) for answer in answers], logs])
 
     def _answer(self, call: Call, unusual: Unusual | None = None) -> list[Any]:
         number, name = call.number, call.name
@@ -410,7 +410,7 @@ class Worker:
         return None
 
     def _log_printed(self, served: Served) -> None:
-        if self._printed is not None and (text := self._printed.take()):
+        if self._printed is not None and (text := self._printed.pop()):
             served.participant.log_printed(text)
 
     def _new_logs(self) -> list[Any]:
@@ -437,7 +437,7 @@ class Worker:
                     self._channel.send(BEAT)
 
 
-def _sendable(channel: Channel, answer: Any, error: TypeError) -> Any:
+def _sendable(channel: Channel, answer: Any) -> Any:
     """An answer, or the error that it cannot be sent."""
     try:
         channel.check(answer)

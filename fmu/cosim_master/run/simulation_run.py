@@ -33,10 +33,11 @@ from cosim_master.recording.kept_points import KeptPoints
 from cosim_master.recording.recorded_variables import reads_with_states
 from cosim_master.recording.recorder import Recorder
 from cosim_master.run.check_serializes import check_serializes
+from cosim_master.run.real_time_pace import Pace
 from cosim_master.run.run_hooks import RunHooks
 from cosim_master.run.run_identity import identity
 from cosim_master.run.snapshot import Snapshot
-from cosim_master.run.wall_clock import Pace, TimeLimit
+from cosim_master.run.time_limit import TimeLimit
 from cosim_master.start.initialize_participants import initialize_participants
 from cosim_master.trust.assess_coupling import assess_coupling
 from cosim_master.trust.second_run import RunAgain, second_run
@@ -85,10 +86,10 @@ class SimulationRun:
         self,
         loop: Coupling,
         points: CommunicationPoints,
+        *,
         limit: TimeLimit | None,
         going_on: Snapshot | None,
         accepted: Collection[str],
-        *,
         options: RunOptions,
         hooks: RunHooks,
         warnings: Sequence[str],
@@ -129,7 +130,7 @@ class SimulationRun:
             for each in loop.loops
         ]
         self.coupled.rereads_inputs.update(dict.fromkeys(loop.unreadable_before_step, False))
-        recorder.bind(reads, self.coupled.input_names)
+        recorder.bind(reads, self.coupled.interface.input_names)
         self.recorder = recorder
         self.happened: list[cosim.EventRecord] = []
         self._pace = None if hooks.real_time_rate == math.inf else Pace(hooks.real_time_rate)
@@ -170,10 +171,10 @@ class SimulationRun:
         """
         check_serializes(self.loop.descriptions, self._hooks.stream)
         if self._compiled is not None:
-            self._compiled.show()
+            self._compiled.values.show()
         snapshot_now = Snapshot.of(self, self._done)
         if self._compiled is not None:
-            self._compiled.resume_from_python()  # who was saved may have left compiled code for it
+            self._compiled.values.resume_from_python()  # who was saved may have left compiled code for it
         return snapshot_now
 
     def result(self) -> CoSimulationResult:
@@ -291,7 +292,7 @@ class SimulationRun:
         ):
             return f"stopped at t = {self.loop.start:.9g} s"
         if self._pace is not None:
-            self._pace.begin(points.time(self._done))
+            self._pace.restart(points.time(self._done))
         take = self._steps(check)
         if self._hooks.checkpoint is not None:
             self.snapshot().check_states(self)  # what cannot be saved is said before the first step

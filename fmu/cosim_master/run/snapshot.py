@@ -11,29 +11,13 @@ from typing import TYPE_CHECKING, Any
 import cosim
 from cosim.kit import checkpoint_bytes
 from cosim_master.coupling.run_settings import CommunicationPoints
-from cosim_master.processes.plain_events import event_of_plain, plain_event
-from cosim_master.recording.co_simulation_result import events_inside
-from cosim_master.recording.collect_samples import Collected
-from cosim_master.recording.inner_rows import INNER_ROW_FORM, InputCourse
-from cosim_master.run.object_memory import memory_of, put_back
 from cosim_master.run.run_identity import differences
 from cosim_master.run.saved_trees import LARGEST, from_bytes, to_bytes
+from cosim_master.run.snapshot_tree import check_tree, restore_tree, snapshot_tree
 from cosim_master.run.tree_forms import check_form
 
 if TYPE_CHECKING:
     from cosim_master.run.simulation_run import SimulationRun
-
-
-KEPT_SAMPLES = f"coupling.collected[{Collected._fields.index('kept')}]"
-GROWING = (
-    *("events", "happened", "rows.inner", "rows.texts", "rows.times", "rows.table", KEPT_SAMPLES),
-    *("derivatives.times", "derivatives.rows"),
-)
-"""Lists and arrays of a snapshot that grow during a run; whatever restores them checks their lengths."""
-
-
-FORM_OF_EVENTS = cosim.EventRecord(0.0, cosim.EventCause.TRIGGERED, "", "", (0.0, 0.0))
-"""An event whose form is that of all saved events."""
 
 
 @dataclass(frozen=True)
@@ -78,36 +62,7 @@ class Snapshot:
             states[name] = (
                 StateInMemory(token) if in_memory else coupled.guarded(name, participant.serialize, token)
             )
-        return cls(cls._tree(run, index, states))
-
-    @classmethod
-    def _tree(cls, run: SimulationRun, index: int, states: dict[str, Any]) -> dict[str, Any]:
-        coupled, statistics = run.coupled, run.statistics
-        return {
-            "identity": run.identity,
-            "index": index,
-            "time": coupled.time,
-            "participants": states,
-            "board": {name: list(values) for name, values in coupled.board.items()},
-            "held": {name: list(values) for name, values in coupled.held.items()},
-            # the key is part of the format of saved files
-            "drives": {name: course.to_list() for name, course in coupled.courses.items()},
-            "coupling": coupled.samples.memory(),
-            "stop_reason": coupled.stop_reason,
-            "events": [plain_event(event) for event in coupled.events],
-            "happened": [
-                plain_event(event) for event in (*run.happened, *events_inside(coupled.participants))
-            ],
-            "statistics": {
-                "steps": statistics.steps,
-                "retries": statistics.retries,
-                "events": statistics.events,
-                "participant_time": dict(statistics.participant_time),
-            },
-            "rows": run.recorder.memory(),
-            "algorithm": _algorithm_memory(run.algorithm),
-            "derivatives": None if run.derivatives is None else run.derivatives.memory(),
-        }
+        return cls(snapshot_tree(run, index, states))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Snapshot:
@@ -201,69 +156,21 @@ class Snapshot:
         if problems:
             raise cosim.ModelError(problems)
 
-    def _check_form(self, run: SimulationRun) -> None:
-        """Refuse a tree of another form than the tree of this run has: a damaged file, or a forged one."""
-        tree, names = self.tree, run.coupled.participants
-        for key, value in self._tree(run, 0, dict.fromkeys(names, b"")).items():
-            if key == "coupling":
-                value = {**value, "steps": {}}  # which participants have stepped at another time: see below
-            if key != "identity":
-                check_form(tree.get(key), value, key, GROWING)
-        courses = {name: InputCourse(0.0, list(inputs)).to_list() for name, inputs in tree["held"].items()}
-        check_form(tree["drives"], {name: courses.get(name, {}) for name in tree["drives"]}, "drives")
-        steps = tree["coupling"]["steps"]
-        check_form(steps, dict.fromkeys(steps, (0.0, 0.0)), "coupling.steps")
-        rows, event = tree["rows"], plain_event(FORM_OF_EVENTS)
-        for key, entries, form in (
-            ("events", tree["events"], event),
-            ("happened", tree["happened"], event),
-            ("inner", rows["inner"], INNER_ROW_FORM),
-        ):
-            for i, entry in enumerate(entries):
-                check_form(entry, form, f"{key}[{i}]", [f"{key}[{i}].changed"])
-        if len(rows["times"]) != len(rows["table"]):
-            raise cosim.CosimError("is damaged: the number of its times is not the number of its rows")
-
     def restore(self, run: SimulationRun) -> int:
         """Put everything back into a run that has been initialized; the communication point reached."""
         coupled, tree = run.coupled, self.tree
         states = tree["participants"]
         if not any(isinstance(state, StateInMemory) for state in states.values()):
-            self._check_form(run)  # it comes from a file
+            check_tree(run, tree)  # it comes from a file
         try:
             for name, data in states.items():
                 participant = coupled.participants[name]
                 is_in_memory = isinstance(data, StateInMemory)
                 token = data.token if is_in_memory else coupled.guarded(name, participant.deserialize, data)
                 coupled.guarded(name, participant.restore, token)
-            coupled.clear_inner_values()
-            coupled.board.update(tree["board"])
-            coupled.held.update(tree["held"])
-            for name, course in tree["drives"].items():
-                coupled.courses[name] = InputCourse.from_list(course)
-            coupled.samples.put_back(tree["coupling"])
-            coupled.stop_reason, coupled.time = tree["stop_reason"], tree["time"]
-            coupled.events[:] = [event_of_plain(event) for event in tree["events"]]
-            run.happened[:] = [event_of_plain(event) for event in tree["happened"]]
-            for key, value in tree["statistics"].items():
-                setattr(run.statistics, key, value)
-            run.recorder.put_back(tree["rows"])
-            put_back(run.algorithm, tree["algorithm"])
-            if run.derivatives is not None:
-                run.derivatives.put_back(tree["derivatives"])
+            restore_tree(run, tree)
             index = int(tree["index"])
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             text = "is damaged: what it holds cannot be put back; begin the run anew"
             raise cosim.CosimError(f"the checkpoint {text}") from error
         return index
-
-
-def _algorithm_memory(algorithm: cosim.MasterAlgorithm) -> Any:
-    try:
-        return memory_of(algorithm)
-    except TypeError as error:
-        kind = type(algorithm).__name__
-        text = (
-            f"cannot be saved in a checkpoint: {kind} remembers what is not a number, text or array ({error})"
-        )
-        raise cosim.ModelError.of("master.algorithm", text) from None

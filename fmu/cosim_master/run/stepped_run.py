@@ -87,7 +87,7 @@ class SteppedRun(SimulationRun):
         """The reason why a participant has asked to stop; "" if none has."""
         return self.coupled.stop_reason
 
-    def begin(self) -> None:
+    def initialize(self) -> None:
         """Initialize the participants and make their values consistent.
 
         Raises
@@ -161,7 +161,7 @@ class SteppedRun(SimulationRun):
     def write(self, values: Mapping[str, Mapping[str, Any]]) -> None:
         """Set inputs that no connection feeds, or tunable parameters, by participant and name."""
         with _unrecorded():
-            self._loop.show()
+            self._loop.values.show()
             try:
                 for name, of_participant in values.items():
                     participant = self.coupled.participants[name]
@@ -169,7 +169,7 @@ class SteppedRun(SimulationRun):
                         name, participant.set, list(of_participant), list(of_participant.values())
                     )
             finally:
-                self._loop.resume_from_python()
+                self._loop.values.resume_from_python()
 
     def assess(self) -> CouplingReport:
         """The estimate of the coupling error so far."""
@@ -189,11 +189,11 @@ class SteppedRun(SimulationRun):
         dict
             "participants", a state by name, and "master", bytes.
         """
-        self._loop.show()
+        self._loop.values.show()
         try:
             tree = Snapshot.of(self, self._done, in_memory=in_memory).tree
         finally:
-            self._loop.resume_from_python()
+            self._loop.values.resume_from_python()
         participants = tree.pop("participants")
         empty: dict[str, Any] = {"identity": None, "events": [], "happened": []}
         master = {**tree, **empty, "paused": self._paused}
@@ -207,7 +207,7 @@ class SteppedRun(SimulationRun):
         CosimError
             It is damaged, or of another co-simulation.
         """
-        self._loop.show()
+        self._loop.values.show()
         tree = {**from_bytes(saved["master"]), "participants": saved["participants"]}
         self._done, self._paused = Snapshot(tree).restore(self), tree["paused"]
         self._make_steps()

@@ -56,17 +56,17 @@ def assess_coupling(
     """
     if not coupled.samples.inputs:
         how = "no real values are exchanged" if coupled.joint is None else "all is solved jointly"
-        return CouplingReport([], verdict="fine", how=how, not_judged=list(coupled.not_judged))
+        return CouplingReport([], verdict="fine", how=how, not_judged=list(coupled.sampled.not_judged))
     samples = coupled.samples.samples()
     absent = _outputs_without_value(coupled, samples)
-    coupled.leave_out([coupled.sampled_ports[place] for place in absent])
+    coupled.sampled.leave_out([coupled.sampled.ports[place] for place in absent])
     samples = samples.with_zeros(absent)
     if why := _unbounded_output(coupled, samples):
         return report_without_bars(coupled, samples, UNSTABLE, why)
     wiring, jumping = wiring_of(coupled), reliable_jumps(coupled)
     exact_candidates = possibly_exact(coupled, wiring)
     if exact_candidates is not None and inputs_are_exact(samples, wiring, exact_candidates):
-        no_errors = np.zeros(len(coupled.sampled_ports))
+        no_errors = np.zeros(len(coupled.sampled.ports))
         return report_of_bars(coupled, samples, no_errors, algorithm, step, EXACT_INPUTS)
     explained = explained_errors(samples, wiring, jumping)
     if explained is not None and explained.is_explained:
@@ -76,7 +76,7 @@ def assess_coupling(
         return report_of_second_run(coupled, samples, second, algorithm, step)
     estimate = explained
     if estimate is None:
-        estimate = estimated_errors(samples, wiring, jumping, len(coupled.judged))
+        estimate = estimated_errors(samples, wiring, jumping, len(coupled.sampled.judged))
     if estimate is None:
         is_short = samples.times.size <= LEAST
         why = f"fewer than {LEAST} exchanges" if is_short else f"more than {TOO_MANY} values are exchanged"
@@ -100,7 +100,7 @@ def _unbounded_output(coupled: CoupledParticipants, samples: Samples) -> str:
     if sizes.max() <= LARGEST:
         return ""
     place = int(np.where(np.isfinite(sizes), sizes, np.inf).argmax())
-    name = ".".join(coupled.sampled_ports[place])
+    name = ".".join(coupled.sampled.ports[place])
     reached = f"{name} reaches {sizes[place]:.2g}: the exchange is unstable, or a participant"
     return f"{reached} has failed and does not say so; {ADVICE}"
 

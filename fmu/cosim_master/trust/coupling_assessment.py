@@ -24,9 +24,9 @@ def assessment_of(coupled: CoupledParticipants, algorithm: cosim.MasterAlgorithm
     algorithm : MasterAlgorithm
         The algorithm of the master.
     """
-    ports = list(coupled.sampled_ports)
+    ports = list(coupled.sampled.ports)
     groups, is_residual = groups_of(coupled)
-    wiring, wanted = wiring_of(coupled), set(coupled.judged)
+    wiring, wanted = wiring_of(coupled), set(coupled.sampled.judged)
     exact = possibly_exact(coupled, wiring)
     assessed = Assessment(
         wanted=np.array([port in wanted for port in ports], dtype=np.int64),

@@ -54,7 +54,7 @@ def report_of_bars(
     connections = connection_errors(coupled, samples, signals)
     for errors in (connections, signals):
         errors.sort(key=lambda each: -each.relative)
-    jumps = {".".join(coupled.sampled_ports[place]) for place in coupled.samples.jumping.tolist()}
+    jumps = {".".join(coupled.sampled.ports[place]) for place in coupled.samples.jumping.tolist()}
     # what jumps an exchange later is off by its jump, however short the step is
     smooth = [each for each in signals if each.name not in jumps] or signals
     worst = max((each.relative for each in smooth), default=0.0)
@@ -62,14 +62,16 @@ def report_of_bars(
     if worst >= NOTHING_BUT_ERROR and (name := exploded_output(coupled, samples, EXPLODED)):
         word, advice = UNSTABLE, f"{name}, all of it error: the exchange is unstable; {ADVICE}"
     energy = created_energy(coupled, samples)
-    return CouplingReport(connections, energy, word, advice, how, signals, list(coupled.not_judged), jumps)
+    return CouplingReport(
+        connections, energy, word, advice, how, signals, list(coupled.sampled.not_judged), jumps
+    )
 
 
 def report_without_bars(
     coupled: CoupledParticipants, samples: Samples, verdict: str, why: str
 ) -> CouplingReport:
     """A report of a run of which no error is known, with the reason."""
-    names = [*(".".join(port) for port in coupled.judged), *coupled.not_judged]
+    names = [*(".".join(port) for port in coupled.sampled.judged), *coupled.sampled.not_judged]
     return CouplingReport([], created_energy(coupled, samples), verdict, why, not_judged=names)
 
 
@@ -82,7 +84,7 @@ def connection_errors(
     defects = np.abs(np.diff(samples.defects, axis=0)).sum(axis=0) / max(span, 1e-300)
     return [
         replace(
-            by_name[".".join(coupled.sampled_ports[each.source])], name=each.name, defect=float(defects[i])
+            by_name[".".join(coupled.sampled.ports[each.source])], name=each.name, defect=float(defects[i])
         )
         for i, each in enumerate(coupled.samples.inputs)
     ]
@@ -97,15 +99,15 @@ def exploded_output(coupled: CoupledParticipants, samples: Samples, growth: floa
     place = int(late.argmax())
     if not late[place] > growth * max(early[place], 1e-300):
         return ""
-    return f"{'.'.join(coupled.sampled_ports[place])} reaches {late[place]:.2g}"
+    return f"{'.'.join(coupled.sampled.ports[place])} reaches {late[place]:.2g}"
 
 
 def signal_errors(coupled: CoupledParticipants, samples: Samples, bars: Vector) -> list[EstimatedError]:
     """The error of each output that is exchanged or recorded."""
-    units, scales, wanted = units_of(coupled), output_scales(coupled, samples), set(coupled.judged)
+    units, scales, wanted = units_of(coupled), output_scales(coupled, samples), set(coupled.sampled.judged)
     return [
         EstimatedError(".".join(port), float(bars[i]), float(scales[i]), units[i])
-        for i, port in enumerate(coupled.sampled_ports)
+        for i, port in enumerate(coupled.sampled.ports)
         if port in wanted  # they come first
     ]
 
@@ -120,15 +122,15 @@ def output_scales(coupled: CoupledParticipants, samples: Samples) -> Vector:
 def groups_of(coupled: CoupledParticipants) -> tuple[Integers, Integers]:
     """A number for each output, equal for one participant and unit; and 1 for residuals of energies."""
     units = units_of(coupled)
-    kinds = [(name, unit) for (name, _), unit in zip(coupled.sampled_ports, units, strict=True)]
+    kinds = [(name, unit) for (name, _), unit in zip(coupled.sampled.ports, units, strict=True)]
     numbers = {kind: i for i, kind in enumerate(dict.fromkeys(kinds))}
-    residual = [port.endswith(RESIDUAL) for _, port in coupled.sampled_ports]
+    residual = [port.endswith(RESIDUAL) for _, port in coupled.sampled.ports]
     return np.array([numbers[kind] for kind in kinds], dtype=np.int64), np.array(residual, dtype=np.int64)
 
 
 def units_of(coupled: CoupledParticipants) -> list[str]:
     """The units of the sampled outputs."""
-    return [coupled.descriptions[name].variables[port].unit or "1" for name, port in coupled.sampled_ports]
+    return [coupled.descriptions[name].variables[port].unit or "1" for name, port in coupled.sampled.ports]
 
 
 def created_energy(coupled: CoupledParticipants, samples: Samples) -> dict[str, float]:

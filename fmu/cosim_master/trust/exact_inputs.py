@@ -54,7 +54,7 @@ def possibly_exact(coupled: CoupledParticipants, wiring: Wiring) -> PossiblyExac
             return None
         changes.append(np.asarray(times, dtype=np.float64))
     at_once = np.zeros(wiring.sources.size, dtype=np.int64)
-    for (name, output), inputs in zip(coupled.sampled_ports, wiring.direct, strict=True):
+    for (name, output), inputs in zip(coupled.sampled.ports, wiring.direct, strict=True):
         if output not in coupled.descriptions[name].states:
             at_once[inputs] = 1
     return PossiblyExact(np.unique(np.concatenate(changes)) if changes else np.zeros(0), at_once)

@@ -70,28 +70,28 @@ def wiring_of(coupled: CoupledParticipants) -> Wiring:
         at.setdefault((each.target, each.input), []).append(i)
     direct = [
         sorted(i for u in direct_inputs(coupled.descriptions[name], y) for i in at.get((name, u), ()))
-        for name, y in coupled.sampled_ports
+        for name, y in coupled.sampled.ports
     ]
     if coupled.joint is not None:  # inside it, outputs may follow inputs of other members at once
         inner = set(coupled.joint.names)
         every = [i for i, each in enumerate(inputs) if each.target in inner]
-        for place, (name, y) in enumerate(coupled.sampled_ports):
+        for place, (name, y) in enumerate(coupled.sampled.ports):
             if name in inner and direct_inputs(coupled.descriptions[name], y):
                 direct[place] = every
     surely_direct = [
         [] if _is_doubtful(coupled.descriptions[n], y) else d
-        for (n, y), d in zip(coupled.sampled_ports, direct, strict=True)
+        for (n, y), d in zip(coupled.sampled.ports, direct, strict=True)
     ]
     unit_of = {member: name for name, members in coupled.units.items() for member in members}
     outputs_of: dict[str, list[int]] = {name: [] for name in coupled.units}
     inputs_of: dict[str, list[int]] = {name: [] for name in coupled.units}
-    for i, owner in enumerate(coupled.sampled_owners):
+    for i, owner in enumerate(coupled.sampled.owners):
         outputs_of[owner].append(i)
     for i, each in enumerate(inputs):
         inputs_of[unit_of[each.target]].append(i)
     parts = [part_of(direct, outputs_of[name], inputs_of[name]) for name in coupled.units]
     held = coupled.samples.jumping
-    over_time = [i for i, (n, _) in enumerate(coupled.sampled_ports) if coupled.descriptions[n].over_time]
+    over_time = [i for i, (n, _) in enumerate(coupled.sampled.ports) if coupled.descriptions[n].over_time]
     straight = np.setdiff1d(np.array(over_time, dtype=np.intp), held)
     return Wiring(
         np.array([each.source for each in inputs], dtype=np.intp),

@@ -60,12 +60,12 @@ def compare(
     """
     tightened = algorithm.tightened()
     finer = (step, tightened) if tightened is not None else (0.5 * step, algorithm)
-    recorded = [".".join(port) for port in first.sampled_ports]
+    recorded = [".".join(port) for port in first.sampled.ports]
     before = first.samples.samples()
     second = run_again(*finer, float(before.times[-1]), recorded).evidence
     assert second is not None
-    places = {port: i for i, port in enumerate(second.sampled_ports)}
-    columns = [places[port] for port in first.sampled_ports]
+    places = {port: i for i, port in enumerate(second.sampled.ports)}
+    columns = [places[port] for port in first.sampled.ports]
     after = second.samples.samples()
     place = np.minimum(np.searchsorted(after.times, before.times - 1e-6 * step), after.times.size - 1)
     common = np.abs(after.times[place] - before.times) <= 1e-6 * step

@@ -64,7 +64,7 @@ def _is_deaf(coupled: CoupledParticipants, samples: Samples, differences: Vector
 
     Discrete outputs say nothing: a switch that is at the same exchange in both runs answers so, too.
     """
-    ports, jumping = enumerate(coupled.sampled_ports), set(coupled.samples.jumping.tolist())
+    ports, jumping = enumerate(coupled.sampled.ports), set(coupled.samples.jumping.tolist())
     outputs = [i for i, (owner, _) in ports if owner == name and i not in jumping]
     inputs = [i for i, each in enumerate(coupled.samples.inputs) if each.target == name]
     if not outputs or not inputs or differences[outputs].any():

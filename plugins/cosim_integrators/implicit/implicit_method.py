@@ -52,8 +52,8 @@ class ImplicitWork(Record):
 class Pattern(Record):
     """The structure of the Jacobian, behind the slots of all methods.
 
-    The colour of each column, where the entries of each column start, the row of each entry, and for a band
-    the place of each state follow.
+    The colour of each column, where the entries of each column start, the row of each entry, where the
+    entries of each colour start, the entries by colour, and for a band the place of each state follow.
     """
 
     size: int
@@ -318,8 +318,16 @@ class ImplicitMethod(MethodArrays):
         first = PATTERN_HEADER + 2 * method.n + 1
         return method.own_slots[first : first + method.pattern.entries]
 
+    def entries_of(method, colour):
+        """The indices of the entries in the columns of a colour."""
+        starts = PATTERN_HEADER + 2 * method.n + 1 + method.pattern.entries
+        ordered = starts + method.pattern.colours + 1
+        first = ordered + method.own_slots[starts + colour]
+        return method.own_slots[first : ordered + method.own_slots[starts + colour + 1]]
+
     @property
     def places(method):
         """The place of each state in a band."""
-        first = PATTERN_HEADER + 2 * method.n + 1 + method.pattern.entries
+        pattern = method.pattern
+        first = PATTERN_HEADER + 2 * (method.n + 1 + pattern.entries) + pattern.colours
         return method.own_slots[first : first + method.n]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from cosim.kit import call_tangent, tangent_of
+import math
+
+from cosim.kit import call_tangent, rows_of, tangent_of
 from cosim_integrators.implicit.implicit_method import BAD_NUMBER, OK
 from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.rounding import noise_of_holds
@@ -26,29 +28,43 @@ def make_jacobian(system, method, t):
     scipy/integrate/_ivp/bdf.py; increments as there in common.py, num_jac.
     """
     method.work.jacobians += 1.0
-    clear_tangents(system, method)
-    status = OK
-    for colour in range(method.pattern.colours):
-        status = BAD_NUMBER
-        if method.pattern.tangents > 0:
-            status = follow_tangents(system, method, t, colour)
-        if status == BAD_NUMBER:
-            status = try_differences(system, method, t, colour)
-        if status != OK:
-            break
+    status = follow_colours(system, method, t)
+    if status == BAD_NUMBER:
+        status = OK
+        for colour in range(method.pattern.colours):
+            if status == OK and (method.pattern.tangents == 0 or not are_finite(method, colour)):
+                status = try_differences(system, method, t, colour)
     return status
 
 
 @tangent_of(make_jacobian, with_values=True, leaves_fixed=True)
 def make_jacobian_alone(system, method, t, system_dot, method_dot, t_dot):
     """The Jacobian alone, by tangents: where tangents are carried all blocks have some."""
+    return follow_colours(system, method, t)
+
+
+def follow_colours(system, method, t):
+    """Fill the Jacobian by tangents; OK, BAD_NUMBER where it is not finite, or 1 + the index of a block."""
     clear_tangents(system, method)
-    status = OK
+    if method.pattern.tangents == 0:
+        return BAD_NUMBER if method.pattern.colours > 0 else OK
     for colour in range(method.pattern.colours):
         status = follow_tangents(system, method, t, colour)
         if status != OK:
-            break
-    return status
+            return status
+    not_finite = 0
+    for entry in method.jacobian:
+        not_finite += 0 if abs(entry) < math.inf else 1
+    return OK if not_finite == 0 else BAD_NUMBER
+
+
+def are_finite(method, colour):
+    """Whether the entries in the columns of a colour are finite."""
+    entries = method.jacobian
+    found = True
+    for e in method.entries_of(colour):
+        found = found and abs(entries[e]) < math.inf
+    return found
 
 
 def clear_tangents(system, method):
@@ -61,7 +77,7 @@ def clear_tangents(system, method):
 
 
 def follow_tangents(system, method, t, colour):
-    """Compute the columns of a colour by tangents; OK, BAD_NUMBER or 1 + the index of a block that failed."""
+    """Compute the columns of a colour by tangents; OK or 1 + the index of a block that failed."""
     direction = method.error
     colours = method.colours
     shape = method.pattern
@@ -82,26 +98,24 @@ def follow_tangents(system, method, t, colour):
         number += 1
         if status != 0:
             return number
-    return difference_columns(method, c_dot, colour)
+    take_columns(method, c_dot, colour)
+    return OK
 
 
-def difference_columns(method, c_dot, colour):
-    """Take the entries in the columns of one colour; OK, or BAD_NUMBER when one is not finite."""
-    colours = method.colours
-    starts = method.column_starts
+def take_columns(method, c_dot, colour):
+    """Take the entries in the columns of one colour.
+
+    No place is negative: `rows_of` does not look for its sign.
+    """
     rows = method.entry_rows
     entries = method.jacobian
-    total = 0.0
-    for j in range(method.n):
-        if colours[j] == colour:
-            for e in range(starts[j], starts[j + 1]):
-                entries[e] = c_dot[rows[e]]
-                total += 0.0 * entries[e]
-    return OK if total == 0.0 else BAD_NUMBER
+    for e in method.entries_of(colour):
+        row = rows_of(int, rows, e, 1)[0]
+        rows_of(float, entries, e, 1)[0] = rows_of(float, c_dot, row, 1)[0]
 
 
 def try_differences(system, method, t, colour):
-    """Compute the columns of one colour by differences; as `follow_tangents`.
+    """Compute the columns of one colour by differences; OK, BAD_NUMBER or 1 + the index of a block.
 
     The increment of a state goes where its derivative points, so that it stays inside what the model can
     compute; where it does not, the other side is tried. It is not shorter than noise of the derivatives

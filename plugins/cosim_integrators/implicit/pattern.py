@@ -53,7 +53,9 @@ def jacobian_pattern(system: System) -> NDArray[np.int64]:
         colour_rows[colour] |= used
         colours[column] = colour
     header = Pattern(size=ny, entries=rows.size, colours=len(colour_rows))
-    parts = [colours, starts, rows]
+    by_colour = np.repeat(colours, np.diff(starts))
+    colour_starts = np.searchsorted(np.sort(by_colour), np.arange(header.colours + 1))
+    parts = [colours, starts, rows, colour_starts, np.argsort(by_colour, kind="stable")]
     band = find_band(starts, rows, may_reorder=ny > LARGEST_DENSE)
     if band is not None:
         header.is_band, header.lower, header.upper = 1, band.lower, band.upper

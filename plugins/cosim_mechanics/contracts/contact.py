@@ -26,6 +26,7 @@ from cosim_mechanics.contracts.contact_law import (
     sticks_at_touch,
     tangential_part,
 )
+from cosim_mechanics.contracts.contact_turn import slides_back, slip_acceleration
 from cosim_mechanics.contracts.law import Law
 from cosim_mechanics.contracts.surfaces import Surfaces
 from cosim_mechanics.spatial import (
@@ -34,7 +35,6 @@ from cosim_mechanics.spatial import (
     minus,
     norm,
     plus,
-    point_velocity,
     rotate,
     rotate_inverse,
     scaled,
@@ -59,8 +59,10 @@ class Contact(Surfaces):
     v_t.
 
     Surfaces slide when |load| and |pull| are above mu_s f_normal, and stick when |pull| is below mu_d
-    f_normal. These are events, as are touching and parting, unless there is damping and no static friction
-    (`locates_touches`). Without static friction there is no bristle, and f_friction = -mu_v f_normal v_t.
+    f_normal. If |load| and |pull| rise above mu_d f_normal soon after, they slide back, provided that what
+    would hold them is above mu_s f_normal (`friction_at_rest`). These are events, as are touching and
+    parting, unless there is damping and no static friction (`locates_touches`). Without static friction
+    surfaces have no bristle, and f_friction = -mu_v f_normal v_t.
     Surfaces that rest on each other at the start stick, with the stretch that would hold their masses.
 
     Frames and signs
@@ -122,6 +124,17 @@ class Contact(Surfaces):
         unit="J", description="energy dissipated since the start", diagnostic=True
     )
     regime = cosim.discrete(dtype=int, description="0: apart, 1: sticks, 2: slides")
+    turns = cosim.discrete(dtype=int, internal=True, description="1: stopped, and may slide back at once")
+    stop_time = cosim.discrete(unit="s", internal=True, description="of the last stop")
+    stop_friction = cosim.discrete(
+        unit="N", shape=3, internal=True, description="at the last stop, in the frame of body 1"
+    )
+    stop_acceleration = cosim.discrete(
+        unit="m/s2",
+        shape=3,
+        internal=True,
+        description="of the slip at the last stop, in the frame of body 1",
+    )
 
     effective_mass = cosim.cache_slot(unit="kg", internal=True, description="of both bodies")
     damping_ratio = cosim.cache_slot(internal=True, description="of an impact")
@@ -241,7 +254,8 @@ class Contact(Surfaces):
             return s.depth
         short = s.pull - s.dynamic_friction * s.normal_force
         if s.regime == STICKS:
-            short = s.static_friction * s.normal_force * (1.0 + MARGIN) - min(s.pull, s.foot_load)
+            most = s.dynamic_friction if s.turns == 1 else s.static_friction
+            short = most * s.normal_force * (1.0 + MARGIN) - min(s.pull, s.foot_load)
         return min(s.depth, short / s.tangential_stiffness)
 
     @cosim.on(change, does="unrestricted")
@@ -259,10 +273,23 @@ class Contact(Surfaces):
                 s.regime_next = STICKS
         elif s.depth <= 0.0:
             s.regime_next = APART
+            s.turns_next = 0
             for i in range(3):
                 s.stretch_next[i] = 0.0
+        elif s.regime == SLIDES:
+            s.regime_next = STICKS
+            if s.dynamic_friction < s.static_friction:
+                s.turns_next = 1
+                s.stop_time_next = s.t
+                friction = rotate_inverse(s.X_GB1, s.friction)
+                acceleration = rotate_inverse(s.X_GB1, slip_acceleration(s))
+                for i in range(3):
+                    s.stop_friction_next[i] = friction[i]
+                    s.stop_acceleration_next[i] = acceleration[i]
         else:
-            s.regime_next = SLIDES if s.regime == STICKS else STICKS
+            s.turns_next = 0
+            if s.turns == 0 or slides_back(s):
+                s.regime_next = SLIDES
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted")
     def begin(s):
@@ -274,14 +301,8 @@ class Contact(Surfaces):
             s.regime_next = SLIDES
             if s.pull <= limit:
                 # There is no friction yet, so what accelerates the surfaces is what it has to hold.
-                drift = tangential_part(
-                    minus(
-                        point_velocity(s.A_GB2, s.X_GB2, s.point), point_velocity(s.A_GB1, s.X_GB1, s.point)
-                    ),
-                    s.normal,
-                )
                 s.regime_next = STICKS
-                held = limited(scaled(s.effective_mass, drift), limit)
+                held = limited(scaled(s.effective_mass, slip_acceleration(s)), limit)
                 stretch = rotate_inverse(s.X_GB1, scaled(1.0 / s.tangential_stiffness, held))
                 for i in range(3):
                     s.stretch_next[i] = stretch[i]

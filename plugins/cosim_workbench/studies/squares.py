@@ -150,7 +150,7 @@ def _by_trust_region(
         values = scaled * unit
         return (start.jacobian if is_start(values) else jacobian(values)) * unit
 
-    found = least_squares(
+    outcome = least_squares(
         scaled_residuals,
         np.clip(start.values, limits.low + margin, limits.high - margin) / unit,
         jac=scaled_jacobian,
@@ -159,4 +159,4 @@ def _by_trust_region(
         xtol=SMALLEST_CHANGE,
         ftol=tolerance,
     )
-    return Solution(found.x * unit, found.fun, int(found.status))
+    return Solution(outcome.x * unit, outcome.fun, int(outcome.status))

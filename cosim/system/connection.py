@@ -1,4 +1,4 @@
-"""A connection inside of a model."""
+"""Connection: from a signal of a model to an input, with a linear transformation."""
 
 from __future__ import annotations
 

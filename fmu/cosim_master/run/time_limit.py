@@ -1,59 +1,14 @@
-"""The clock on the wall: a run keeps step with it, and a run that takes too long is ended."""
+"""TimeLimit: the wall time after which a run is ended."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from time import perf_counter, sleep
 from typing import Any
 
 import cosim
 from cosim_fmi.binding.process_guard import end_process
 from cosim_master.abilities import CanAbort
-
-
-class Pace:
-    """Waits until it is time for the next communication step.
-
-    Parameters
-    ----------
-    rate : float
-        Simulated seconds in a second, > 0.
-
-    Attributes
-    ----------
-    overruns : int
-        Communication points that were reached too late.
-    largest_lag : float
-        By how much at most, s of the wall clock.
-
-    Raises
-    ------
-    ModelError
-        When the rate is not greater than 0.
-    """
-
-    def __init__(self, rate: float) -> None:
-        if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not rate > 0.0:
-            raise cosim.ModelError.of("real_time_rate", f"is {rate!r}, needs a number greater than 0")
-        self.rate = float(rate)
-        self.overruns, self.largest_lag = 0, 0.0
-        self.begin(0.0)
-
-    def begin(self, start: float) -> None:
-        """The clock begins now, at this simulated time (s)."""
-        self._start, self._begun = start, perf_counter()
-
-    def wait(self, time: float) -> None:
-        """Return when the clock says `time` (s), or at once when it is late already."""
-        due = self._begun + (time - self._start) / self.rate
-        now = perf_counter()
-        if now < due:
-            sleep(due - now)
-        else:
-            self.overruns += 1
-            self.largest_lag = max(self.largest_lag, now - due)
-
 
 SECONDS_TO_STOP = 5.0
 """The time that a step may still take in this process before the program is ended, s."""

@@ -1,8 +1,8 @@
 """Places outside of the views that a kernel function is given, by its typed form.
 
 Only places that follow from constants are checked, and only where no condition may keep the program from
-reaching them. `ways.Walk` goes through the function; this module says when it is certain that a statement is
-reached, and what to do at each place that it reads or writes.
+reaching them. `written_paths.Walk` goes through the function; this module says when it is certain that a
+statement is reached, and what to do at each place that it reads or writes.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 
 from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.typed_form import Expression, Function, walk
-from cosim_compiler.language.ways import MOST_TURNS, Part, Turns, Walk, Written, nothing_of, parts_of
+from cosim_compiler.language.written_paths import MOST_TURNS, Part, Turns, Walk, Written, nothing_of, parts_of
 
 LEAVES = (form.Break, form.Continue, form.Return, form.Raise, form.RaiseAgain)
 
 
 @dataclass(frozen=True)
-class Outside:
+class OutOfBounds:
     """A place outside of an argument: the line, and the index or, for a table, row and column."""
 
     line: int
@@ -45,7 +45,7 @@ class Places(Walk):
 
     Attributes
     ----------
-    found : dict of str to Outside
+    found : dict of str to OutOfBounds
         For each argument of which an element outside is reached in any case: the first place.
     written : dict of str to int
         For each argument that is written, under whatever name: the line of the first write.
@@ -57,7 +57,7 @@ class Places(Walk):
         self, parts: dict[str, Part], values: dict[str, Any], sizes: Mapping[str, int], depth: int
     ) -> None:
         super().__init__(parts, values, sizes, depth)
-        self.found: dict[str, Outside] = {}
+        self.found: dict[str, OutOfBounds] = {}
         self.written: dict[str, int] = {}
         self.is_certain = True
         self.called_at = 0  # in a helper the line in the function itself from which it is called
@@ -77,7 +77,7 @@ class Places(Walk):
         for place, length in zip(places, lengths, strict=False):
             if type(place) is int and not self.least_place(length) <= place < length:
                 self.found.setdefault(
-                    part.result, Outside(self.called_at or self.line, self.shown(part, places))
+                    part.result, OutOfBounds(self.called_at or self.line, self.shown(part, places))
                 )
 
     def least_place(self, length: int) -> int:

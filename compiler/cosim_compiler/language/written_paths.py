@@ -1,7 +1,7 @@
-"""Going through a typed function with what is known: what is read and written on which way.
+"""The elements of results that a typed function writes, and reads, on each path through it.
 
-Loops between constants are followed turn by turn, helpers with what they are given. Where that cannot be
-known (a place or a number of turns that is computed) an element counts as written.
+Loops between constants are followed turn by turn, helpers with the parts and values that they are called
+with. Where an index or a number of turns is computed, all elements count as written.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Part:
 
 
 @dataclass
-class Ways:
-    """What a function does on each way through it.
+class WrittenPaths:
+    """What a function reads and writes on each path through it.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Ways:
     early: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def everywhere(self, result: str, all_elements: Elements) -> Elements:
-        """The elements of a result that are written on every way."""
+        """The elements of a result that are written on every path."""
         elements = all_elements
         for _, written in self.exits:
             elements &= written[result]
@@ -86,7 +86,7 @@ class Walk:
         self, parts: dict[str, Part], values: dict[str, Any], sizes: Mapping[str, int], depth: int
     ) -> None:
         self.parts, self.known_values, self.sizes, self.depth = parts, values, sizes, depth
-        self.ways = Ways()
+        self.paths = WrittenPaths()
         self.line = 0
         self.loops: list[tuple[list[Written], list[Written]]] = []  # where breaks and continues leave
 
@@ -94,13 +94,13 @@ class Walk:
         """The walk through a helper that is called with these parts and values."""
         return Walk(parts, values, self.sizes, self.depth + 1)
 
-    def through(self, function: Function, written: Written) -> Ways:
-        """Follow a function that begins with these elements written; all ways through it."""
+    def through(self, function: Function, written: Written) -> WrittenPaths:
+        """Follow a function that begins with these elements written; all paths through it."""
         end = self.block(function.body, written)
         if end is not None:
             tree = definition_of(function.author)
-            self.ways.exits.append((tree.body[-1].end_lineno or tree.lineno, end))
-        return self.ways
+            self.paths.exits.append((tree.body[-1].end_lineno or tree.lineno, end))
+        return self.paths
 
     def block(self, body: Iterable[Statement], written: Written | None) -> Written | None:
         for statement in body:
@@ -136,7 +136,7 @@ class Walk:
         for part in _computed_in(node):
             written = self.calls(part, written)
         if isinstance(node, form.Return):
-            self.ways.exits.append((node.line, written))
+            self.paths.exits.append((node.line, written))
             return None
         if isinstance(node, form.Assign):
             written = self.assign(node.name, node.value, written)
@@ -321,11 +321,11 @@ class Walk:
         if not parts:
             return written
         walker = self.into(parts, values)
-        ways = walker.through(node.function, dict(written))
-        for name, (index, _) in ways.early.items():
-            self.ways.early.setdefault(name, (index, self.line))
+        paths = walker.through(node.function, dict(written))
+        for name, (index, _) in paths.early.items():
+            self.paths.early.setdefault(name, (index, self.line))
         return {
-            name: before | ways.everywhere(name, frozenset(range(self.sizes[name])))
+            name: before | paths.everywhere(name, frozenset(range(self.sizes[name])))
             for name, before in written.items()
         }
 
@@ -344,7 +344,7 @@ class Walk:
             return
         elements = self.places(part, places)
         if len(elements) == 1 and not elements <= written[part.result]:
-            self.ways.early.setdefault(part.result, (min(elements), self.line))
+            self.paths.early.setdefault(part.result, (min(elements), self.line))
 
     def all_in(self, node: Expression, written: Written) -> Written:
         """Add all results that an expression mentions to the written elements."""

@@ -1,4 +1,4 @@
-"""Kernel functions for calls from Python."""
+"""Calls of kernel functions from Python: compiled, or in plain Python without its warnings."""
 
 from __future__ import annotations
 

@@ -1,0 +1,102 @@
+"""StepParts: the parts into which clocks of participants, or a pause, cut a communication step."""
+
+from __future__ import annotations
+
+import math
+
+from cosim_master.algorithms import exchange_layout as layout
+from cosim_master.coupling.run_settings import CommunicationPoints
+from cosim_master.exchange import run_exchanges
+from cosim_master.exchange.coupled_participants import CoupledParticipants
+from cosim_master.exchange.exchange_algorithms import AlgorithmArrays
+from cosim_master.exchange.exchange_machine import ExchangeMachine
+from cosim_master.exchange.run_values import RunRows, RunValues
+
+
+class StepParts:
+    """The parts of the communication step under way: each ends at a tick, at the pause, or with the step.
+
+    All participants reach the end of a part together; values are recorded there as at a communication point.
+
+    Parameters
+    ----------
+    coupled : CoupledParticipants
+    points : CommunicationPoints
+    machine : ExchangeMachine
+    main : AlgorithmArrays
+        Of the algorithm that the step begins with.
+    values : RunValues
+    rows : RunRows
+    exchanges_at_points : bool
+        Whether values are exchanged at the begin of a part alone.
+
+    Attributes
+    ----------
+    pause : float
+        A time (s) inside the step at which the run stops for now; inf if there is none.
+    """
+
+    def __init__(
+        self,
+        coupled: CoupledParticipants,
+        points: CommunicationPoints,
+        machine: ExchangeMachine,
+        main: AlgorithmArrays,
+        values: RunValues,
+        rows: RunRows,
+        exchanges_at_points: bool,
+    ) -> None:
+        self._coupled, self._points, self._machine, self._main = coupled, points, machine, main
+        self._values, self._rows = values, rows
+        self._told_to_tick = coupled.told_to_tick if exchanges_at_points else []
+        self.pause = math.inf
+
+    def resume_at(self, index: int, time: float) -> None:
+        """Take up the step `index` at a time (s) which another loop has reached."""
+        clock = self._machine.clock
+        clock.begin, clock.end = time, self._points.time(index + 1)
+        self._main.progress.under_way = run_exchanges.CUT
+
+    def start_next(self, index: int) -> bool:
+        """Begin the next part of the step `index`, unless the last one has ended at the pause: then False."""
+        clock, main = self._machine.clock, self._main
+        following = self._points.time(index + 1)
+        self._coupled.start_step(index)
+        if clock.end < following and not self.finish(index, following):
+            return False
+        self.prepare(following)
+        main.memory.counts[layout.PHASE] = layout.BEGIN
+        main.progress.under_way = run_exchanges.DECIDING
+        return True
+
+    def prepare(self, following: float) -> None:
+        """Set the clock to the part that begins now, of a step that ends at `following` (s)."""
+        clock = self._machine.clock
+        self._coupled.time = clock.begin
+        self._set_inputs_of_clocks()
+        end = self._coupled.next_tick(clock.begin, following)
+        clock.end = self.pause if clock.begin < self.pause < end else end
+
+    def finish(self, index: int, following: float) -> bool:
+        """End a part inside the step `index`, at a tick or the pause; False at the pause."""
+        clock = self._machine.clock
+        self._rows.empty_buffer()
+        self._coupled.time = clock.end
+        self._rows.take_inner_values()
+        if self._rows.records_between_points:
+            self._rows.record_with_courses()
+        self._rows.watched_step = index
+        clock.begin = clock.end
+        if clock.begin < self.pause:
+            return True
+        clock.end = following  # no part is under way
+        self._main.progress.under_way = run_exchanges.CUT
+        return False
+
+    def _set_inputs_of_clocks(self) -> None:
+        """Set the inputs that let a participant tell when its clock ticks next."""
+        if self._told_to_tick:
+            self._values.show()
+            for name in self._told_to_tick:
+                self._coupled.set_inputs(name)
+            self._values.resume_from_python()
