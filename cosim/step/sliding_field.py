@@ -95,6 +95,8 @@ class FieldNumbers(NamedTuple):
     matrix: Reals
     first_rates: Reals  # of the held witnesses, as they were computed last
     second_rates: Reals  # and before that
+    equations: Reals  # as the matrix, before it is solved
+    right_side: Reals
     own_rates: Reals  # those that are declared, or follow from the tangent of a witness
     flow: Reals  # the derivatives without what holds witnesses, here
     flow_there: Reals  # and at a moved state
@@ -111,7 +113,9 @@ def field_numbers(c: Reals, held: int, states: int, cache_size: int) -> FieldNum
     at_directions = cache_size + held + vectors
     at_matrix = at_directions + vectors
     at_rates = at_matrix + held * held
-    at_own_rates = at_rates + 2 * held
+    at_equations = at_rates + 2 * held
+    at_right = at_equations + held * held
+    at_own_rates = at_right + held
     at_flow = at_own_rates + held
     at_cache = at_flow + 4 * states
     at_sides = at_cache + 2 * cache_size
@@ -121,7 +125,9 @@ def field_numbers(c: Reals, held: int, states: int, cache_size: int) -> FieldNum
         c[at_directions:at_matrix],
         c[at_matrix:at_rates],
         c[at_rates : at_rates + held],
-        c[at_rates + held : at_own_rates],
+        c[at_rates + held : at_equations],
+        c[at_equations:at_right],
+        c[at_right:at_own_rates],
         c[at_own_rates:at_flow],
         c[at_flow : at_flow + states],
         c[at_flow + states : at_flow + 2 * states],
@@ -373,15 +379,44 @@ def sliding_field(
     for j in range(row.held):
         fill_equations(a, t, y, numbers.directions[j * n : j * n + n], 0.0, j, numbers)
     add_return(a, t, y, c, numbers)
-    solve(numbers.matrix, numbers.multipliers, row.held)
-    for i in range(row.held):
-        multiplier = max(numbers.multipliers[i], 0.0)
-        if held_witnesses(a)[i].kind == SWITCHED:
-            multiplier = min(multiplier, 1.0)
-        numbers.multipliers[i] = multiplier
+    solve_within_bounds(a, numbers)
     for i in range(row.held):
         for m in range(n):
             c[m] += numbers.multipliers[i] * numbers.directions[i * n + m]
+
+
+def solve_within_bounds(a: Held, numbers: FieldNumbers) -> None:
+    """Solve the equations. A multiplier that would leave its bounds is at a bound, and the others follow."""
+    held = row_of(a).held
+    for m in range(held * held):
+        numbers.equations[m] = numbers.matrix[m]
+    for i in range(held):
+        numbers.right_side[i] = numbers.multipliers[i]
+    solve(numbers.matrix, numbers.multipliers, held)
+    for _ in range(held):
+        changed = False
+        for i in range(held):
+            bound = bounded(held_witnesses(a)[i], numbers.multipliers[i])
+            if bound != numbers.multipliers[i]:
+                changed = True
+                numbers.right_side[i] = bound
+                for j in range(held):
+                    numbers.equations[i * held + j] = 1.0 if i == j else 0.0
+        if not changed:
+            return
+        for m in range(held * held):
+            numbers.matrix[m] = numbers.equations[m]
+        for i in range(held):
+            numbers.multipliers[i] = numbers.right_side[i]
+        solve(numbers.matrix, numbers.multipliers, held)
+    for i in range(held):
+        numbers.multipliers[i] = bounded(held_witnesses(a)[i], numbers.multipliers[i])
+
+
+def bounded(witness: HeldWitness, multiplier: float) -> float:
+    """A multiplier within its bounds: nothing pulls, and no more than all of a switch is switched."""
+    multiplier = max(multiplier, 0.0)
+    return min(multiplier, 1.0) if witness.kind == SWITCHED else multiplier
 
 
 def find_push_directions(a: Held, t: float, y: Reals, numbers: FieldNumbers) -> None:
