@@ -264,14 +264,23 @@ def compute_straight_slopes(
 def compute_held_rates(a: Held, t: float, y: Reals, numbers: FieldNumbers) -> None:
     """Compute into `first_rates` those of the held witnesses along the solution without pushes, at `y`."""
     evaluate_derivatives(a, t, y, numbers.cache)
-    compute_own_rates(a, t, y, numbers)
-    if not have_own_rates(a):
+    own = compute_own_rates(a, t, y, numbers)
+    if own < row_of(a).held:
         for m in range(row_of(a).states):
             numbers.flow_there[m] = numbers.cache[m]
         compute_slopes(a, t, y, numbers.flow_there, 1.0, numbers.moved_again, numbers)
-    for i in range(row_of(a).held):
-        if has_own_rate(held_witnesses(a)[i]):
-            numbers.first_rates[i] = numbers.own_rates[i]
+    if own > 0:
+        for i in range(row_of(a).held):
+            if has_own_rate(held_witnesses(a)[i]):
+                numbers.first_rates[i] = numbers.own_rates[i]
+
+
+def some_rate_blocks(a: Held) -> bool:
+    """Whether the rate of a held witness follows from its tangent."""
+    some = False
+    for witness in held_witnesses(a):
+        some = some or witness.rate_block >= 0
+    return some
 
 
 def has_own_rate(witness: HeldWitness) -> bool:
@@ -279,24 +288,19 @@ def has_own_rate(witness: HeldWitness) -> bool:
     return witness.rate >= 0 or witness.rate_block >= 0
 
 
-def have_own_rates(a: Held) -> bool:
-    """Whether that is so for all held witnesses."""
-    all_have = True
-    for witness in held_witnesses(a):
-        all_have = all_have and has_own_rate(witness)
-    return all_have
-
-
-def compute_own_rates(a: Held, t: float, y: Reals, numbers: FieldNumbers) -> None:
-    """Compute `own_rates` at `y`, which the cache of moved states belongs to."""
+def compute_own_rates(a: Held, t: float, y: Reals, numbers: FieldNumbers) -> int:
+    """Compute `own_rates` at `y`, which the cache of moved states belongs to; how many there are."""
+    own = 0
     for i in range(row_of(a).held):
         witness = held_witnesses(a)[i]
+        own += 1 if has_own_rate(witness) else 0
         if witness.rate >= 0:
             numbers.own_rates[i] = numbers.cache[witness.rate]
         elif witness.rate_block >= 0:
             if witness.is_first != 0:
                 call_listed(a, rate_blocks(a)[witness.rate_block], t, y, a.h, numbers.cache_and_rates)
             numbers.own_rates[i] = numbers.cache_and_rates[row_of(a).cache_size + witness.value]
+    return own
 
 
 def solve(matrix: Reals, right: Reals, n: int) -> None:
@@ -370,7 +374,9 @@ def sliding_field(
     numbers = field_numbers(c, row.held, n, row.cache_size)
     for m in range(row.cache_size):
         numbers.cache[m] = c[m]
-        numbers.cache_and_rates[row.cache_size + m] = 0.0
+    if some_rate_blocks(a):
+        for m in range(row.cache_size):
+            numbers.cache_and_rates[row.cache_size + m] = 0.0
     for m in range(n):
         numbers.flow[m] = c[m]
     find_push_directions(a, t, y, numbers)
