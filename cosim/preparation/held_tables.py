@@ -119,5 +119,5 @@ class HeldTables:
     def numbers(self) -> int:
         """The count of numbers behind the cache."""
         n, count = self.system.ny, len(self.witnesses)
-        vectors = 2 * count * n + count * count + 4 * count + 4 * n
+        vectors = 2 * count * n + 2 * count * count + 5 * count + 4 * n
         return vectors + 2 * self.system.new_cache().size + 2 * count * self.switchable

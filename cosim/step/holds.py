@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from cosim.component.history import RING
-from cosim.run_data.records.handlers import IN_D, IN_K, IN_Y, PUBLISH, TRIGGERED, Handler, Result
+from cosim.run_data.records.handlers import IN_D, IN_K, IN_Y, PUBLISH, TRIGGERED, WRITES_SUMS, Handler, Result
 from cosim.run_data.records.holds import (
     IN_SWITCH_D,
     IN_SWITCH_K,
@@ -348,13 +348,24 @@ def release_reset(run: Run) -> None:
         if moved:
             stays = stays and run.window_values[i] == value(run, i)
             has_rate = run.present_values[i] == run.rates_now[i]
-            stays = stays and (has_rate or hold_of(run, i).kind == SET_BACK)
+            stays = stays and (has_rate or hold_of(run, i).kind == SET_BACK or is_hit_endlessly(run))
         if stays:
             run.held_order[remaining] = float(i)
             remaining += 1
         else:
             clear_hold(run, i, RELEASED_BY_HANDLER)
     run.holds.count = float(remaining)
+
+
+def is_hit_endlessly(run: Run) -> bool:
+    """Whether the handlers that have run are those of witnesses whose events do not end: all will be held."""
+    some = False
+    for i in range(len(run.witnesses)):
+        if run.has_fired[i] != 0:
+            some = True
+            if not is_endless(run, i):
+                return False
+    return some
 
 
 def release_moved(run: Run) -> None:
@@ -425,12 +436,15 @@ def collects_results(run: Run, handler: Handler) -> bool:
 
 
 def collect_result(run: Run, handler: Handler, result: Result, m: int, before: float, after: float) -> None:
-    """A handler of a witness has written a number."""
+    """A handler of a witness has written a number, where others of this instant have left `before`."""
     i = handler.flag
     array = result.array
     offset = result.offset + m
-    if array == IN_Y:
+    if array == IN_Y and result.write_pattern == WRITES_SUMS:
         candidate_push(run, i)[offset] += after - before
+    elif array == IN_Y:
+        if after != before:  # all have read the state at which they started
+            candidate_push(run, i)[offset] = after - run.starting.y[offset]
     elif result.is_switchable != 0 and before != after:
         switch = candidate_switch(run, i, run.switched_counts[i])
         switch.array = float(IN_SWITCH_D if array == IN_D else IN_SWITCH_K if array == IN_K else IN_SWITCH_P)
@@ -465,10 +479,15 @@ def store_push(run: Run, i: int, side: float) -> None:
     """
     hold = hold_of(run, i)
     largest = pushes_it(run, i)
+    is_shared = largest > 0.0 and some_other_pushes(run, i)
+    if is_shared and run.witnesses[i].repeats > 0.0 and is_pushable(hold):
+        return  # the rate follows from all pushes of this instant: an earlier one shows which way it goes
     if largest > 0.0:
         hold.kind = float(SET_BACK if is_set_back(run, i, side) else PUSHED)
         # where rounding has decided about the event, its push may point the wrong way
-        is_right = hold.kind == SET_BACK or (run.rates_now[i] - run.witnesses[i].rate) * side >= 0.0
+        is_right = (
+            hold.kind == SET_BACK or is_shared or (run.rates_now[i] - run.witnesses[i].rate) * side >= 0.0
+        )
         sign = 1.0 if is_right else -1.0
         hold.size = float(run.y.shape[0])
         push = push_of(run, i)
@@ -486,10 +505,22 @@ def is_pushed(run: Run, i: int, moves_on: bool) -> bool:
     """
     if pushes_it(run, i) > 0.0:
         return True
-    if not moves_on or not can_hold(run):
+    if not can_hold(run) or (not moves_on and run.switched_counts[i] > 0):
         return False
-    hold = hold_of(run, i)
+    return is_pushable(hold_of(run, i))
+
+
+def is_pushable(hold: Hold) -> bool:
+    """Whether an event of this row of events has left a push."""
     return hold.kind != SWITCHED and hold.size > 0.0
+
+
+def some_other_pushes(run: Run, i: int) -> bool:
+    """Whether handlers of another witness than `i` have changed a state at this instant."""
+    some = False
+    for j in range(len(run.witnesses)):
+        some = some or (j != i and run.has_fired[j] != 0 and pushes_it(run, j) > 0.0)
+    return some
 
 
 def hold_witness(run: Run, i: int, side: float, moves_on: bool) -> None:

@@ -95,6 +95,8 @@ class FieldNumbers(NamedTuple):
     matrix: Reals
     first_rates: Reals  # of the held witnesses, as they were computed last
     second_rates: Reals  # and before that
+    equations: Reals  # as the matrix, before it is solved
+    right_side: Reals
     own_rates: Reals  # those that are declared, or follow from the tangent of a witness
     flow: Reals  # the derivatives without what holds witnesses, here
     flow_there: Reals  # and at a moved state
@@ -111,7 +113,9 @@ def field_numbers(c: Reals, held: int, states: int, cache_size: int) -> FieldNum
     at_directions = cache_size + held + vectors
     at_matrix = at_directions + vectors
     at_rates = at_matrix + held * held
-    at_own_rates = at_rates + 2 * held
+    at_equations = at_rates + 2 * held
+    at_right = at_equations + held * held
+    at_own_rates = at_right + held
     at_flow = at_own_rates + held
     at_cache = at_flow + 4 * states
     at_sides = at_cache + 2 * cache_size
@@ -121,7 +125,9 @@ def field_numbers(c: Reals, held: int, states: int, cache_size: int) -> FieldNum
         c[at_directions:at_matrix],
         c[at_matrix:at_rates],
         c[at_rates : at_rates + held],
-        c[at_rates + held : at_own_rates],
+        c[at_rates + held : at_equations],
+        c[at_equations:at_right],
+        c[at_right:at_own_rates],
         c[at_own_rates:at_flow],
         c[at_flow : at_flow + states],
         c[at_flow + states : at_flow + 2 * states],
@@ -258,14 +264,23 @@ def compute_straight_slopes(
 def compute_held_rates(a: Held, t: float, y: Reals, numbers: FieldNumbers) -> None:
     """Compute into `first_rates` those of the held witnesses along the solution without pushes, at `y`."""
     evaluate_derivatives(a, t, y, numbers.cache)
-    compute_own_rates(a, t, y, numbers)
-    if not have_own_rates(a):
+    own = compute_own_rates(a, t, y, numbers)
+    if own < row_of(a).held:
         for m in range(row_of(a).states):
             numbers.flow_there[m] = numbers.cache[m]
         compute_slopes(a, t, y, numbers.flow_there, 1.0, numbers.moved_again, numbers)
-    for i in range(row_of(a).held):
-        if has_own_rate(held_witnesses(a)[i]):
-            numbers.first_rates[i] = numbers.own_rates[i]
+    if own > 0:
+        for i in range(row_of(a).held):
+            if has_own_rate(held_witnesses(a)[i]):
+                numbers.first_rates[i] = numbers.own_rates[i]
+
+
+def some_rate_blocks(a: Held) -> bool:
+    """Whether the rate of a held witness follows from its tangent."""
+    some = False
+    for witness in held_witnesses(a):
+        some = some or witness.rate_block >= 0
+    return some
 
 
 def has_own_rate(witness: HeldWitness) -> bool:
@@ -273,24 +288,19 @@ def has_own_rate(witness: HeldWitness) -> bool:
     return witness.rate >= 0 or witness.rate_block >= 0
 
 
-def have_own_rates(a: Held) -> bool:
-    """Whether that is so for all held witnesses."""
-    all_have = True
-    for witness in held_witnesses(a):
-        all_have = all_have and has_own_rate(witness)
-    return all_have
-
-
-def compute_own_rates(a: Held, t: float, y: Reals, numbers: FieldNumbers) -> None:
-    """Compute `own_rates` at `y`, which the cache of moved states belongs to."""
+def compute_own_rates(a: Held, t: float, y: Reals, numbers: FieldNumbers) -> int:
+    """Compute `own_rates` at `y`, which the cache of moved states belongs to; how many there are."""
+    own = 0
     for i in range(row_of(a).held):
         witness = held_witnesses(a)[i]
+        own += 1 if has_own_rate(witness) else 0
         if witness.rate >= 0:
             numbers.own_rates[i] = numbers.cache[witness.rate]
         elif witness.rate_block >= 0:
             if witness.is_first != 0:
                 call_listed(a, rate_blocks(a)[witness.rate_block], t, y, a.h, numbers.cache_and_rates)
             numbers.own_rates[i] = numbers.cache_and_rates[row_of(a).cache_size + witness.value]
+    return own
 
 
 def solve(matrix: Reals, right: Reals, n: int) -> None:
@@ -364,7 +374,9 @@ def sliding_field(
     numbers = field_numbers(c, row.held, n, row.cache_size)
     for m in range(row.cache_size):
         numbers.cache[m] = c[m]
-        numbers.cache_and_rates[row.cache_size + m] = 0.0
+    if some_rate_blocks(a):
+        for m in range(row.cache_size):
+            numbers.cache_and_rates[row.cache_size + m] = 0.0
     for m in range(n):
         numbers.flow[m] = c[m]
     find_push_directions(a, t, y, numbers)
@@ -373,15 +385,44 @@ def sliding_field(
     for j in range(row.held):
         fill_equations(a, t, y, numbers.directions[j * n : j * n + n], 0.0, j, numbers)
     add_return(a, t, y, c, numbers)
-    solve(numbers.matrix, numbers.multipliers, row.held)
-    for i in range(row.held):
-        multiplier = max(numbers.multipliers[i], 0.0)
-        if held_witnesses(a)[i].kind == SWITCHED:
-            multiplier = min(multiplier, 1.0)
-        numbers.multipliers[i] = multiplier
+    solve_within_bounds(a, numbers)
     for i in range(row.held):
         for m in range(n):
             c[m] += numbers.multipliers[i] * numbers.directions[i * n + m]
+
+
+def solve_within_bounds(a: Held, numbers: FieldNumbers) -> None:
+    """Solve the equations. A multiplier that would leave its bounds is at a bound, and the others follow."""
+    held = row_of(a).held
+    for m in range(held * held):
+        numbers.equations[m] = numbers.matrix[m]
+    for i in range(held):
+        numbers.right_side[i] = numbers.multipliers[i]
+    solve(numbers.matrix, numbers.multipliers, held)
+    for _ in range(held):
+        changed = False
+        for i in range(held):
+            bound = bounded(held_witnesses(a)[i], numbers.multipliers[i])
+            if bound != numbers.multipliers[i]:
+                changed = True
+                numbers.right_side[i] = bound
+                for j in range(held):
+                    numbers.equations[i * held + j] = 1.0 if i == j else 0.0
+        if not changed:
+            return
+        for m in range(held * held):
+            numbers.matrix[m] = numbers.equations[m]
+        for i in range(held):
+            numbers.multipliers[i] = numbers.right_side[i]
+        solve(numbers.matrix, numbers.multipliers, held)
+    for i in range(held):
+        numbers.multipliers[i] = bounded(held_witnesses(a)[i], numbers.multipliers[i])
+
+
+def bounded(witness: HeldWitness, multiplier: float) -> float:
+    """A multiplier within its bounds: nothing pulls, and no more than all of a switch is switched."""
+    multiplier = max(multiplier, 0.0)
+    return min(multiplier, 1.0) if witness.kind == SWITCHED else multiplier
 
 
 def find_push_directions(a: Held, t: float, y: Reals, numbers: FieldNumbers) -> None:

@@ -1,0 +1,92 @@
+"""Balls that rest on each other and on a floor; handlers of two witnesses set the speed of one ball."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from how_many import many
+from kernel_parts import system_of
+
+import cosim
+
+SIZE = 0.2
+
+
+class Pair(cosim.Component):
+    """Two balls, one above the other; blows keep their momentum."""
+
+    low = cosim.position(start=0.1)
+    high = cosim.position(start=0.4)
+    low_speed = cosim.speed()
+    high_speed = cosim.speed()
+    e = cosim.parameter(default=0.5)
+    low_mass = cosim.parameter(default=1.0)
+    high_mass = cosim.parameter(default=1.0)
+
+    @cosim.kernel
+    def derivatives(low_speed, high_speed, low_dot, high_dot, low_speed_dot, high_speed_dot):
+        low_dot[0] = low_speed
+        high_dot[0] = high_speed
+        low_speed_dot[0] = -9.81
+        high_speed_dot[0] = -9.81
+
+    @cosim.witness(direction="falling")
+    def floor(low):
+        return low
+
+    @cosim.witness(direction="falling")
+    def gap(low, high):
+        return high - low - 0.2
+
+    @cosim.on(floor, does="unrestricted")
+    @cosim.kernel
+    def bounce(low_speed, e, low_speed_next):
+        if low_speed < 0.0:
+            low_speed_next[0] = -e * low_speed
+
+    @cosim.on(gap, does="unrestricted")
+    @cosim.kernel
+    def blow(low_speed, high_speed, e, low_mass, high_mass, low_speed_next, high_speed_next):
+        if high_speed < low_speed:
+            impulse = (1.0 + e) * (low_speed - high_speed) * low_mass * high_mass / (low_mass + high_mass)
+            low_speed_next[0] = low_speed - impulse / low_mass
+            high_speed_next[0] = high_speed + impulse / high_mass
+
+
+def settled(system, seed, integrator="runge_kutta_merson", until=4.0):
+    """A simulator of a random pair that has come to rest; every other seed begins at exactly zero."""
+    draw = np.random.default_rng(seed)
+    state = system.default_state()
+    drop, gap = draw.uniform(0.0, 0.3, 2)
+    lies, touches = seed % 4 in (1, 2), seed % 4 in (1, 3)
+    state["x.low"] = 0.0 if lies else drop
+    state["x.high"] = state["x.low"] + SIZE + (0.0 if touches else gap)
+    state["x.low_speed"] = 0.0 if lies else draw.uniform(-1.0, 1.0)
+    state["x.high_speed"] = state["x.low_speed"] if touches else draw.uniform(-1.0, 1.0)
+    state["x.e"] = draw.uniform(0.0, 0.8)
+    state["x.low_mass"], state["x.high_mass"] = draw.uniform(0.2, 5.0, 2)
+    simulator = cosim.Simulator(system, state, integrator=f"integrators.{integrator}", accuracy=1e-6)
+    simulator.advance_to(until)
+    return simulator
+
+
+@pytest.mark.parametrize("integrator", ["runge_kutta_merson", "radau5", "bogacki_shampine"])
+def test_random_pairs_come_to_rest(integrator):
+    system = system_of(x=Pair())
+    for seed in range(many(12)):
+        simulator = settled(system, seed, integrator)
+        found = simulator.state["x.low"], simulator.state["x.high"]
+        assert found == pytest.approx((0.0, SIZE), abs=1e-5), seed
+        assert simulator.statistics.steps < 20_000, seed
+        held = {each.witness for each in simulator.findings if each.kind == "held"}
+        assert held == {"x.floor", "x.gap"}, seed
+
+
+def test_a_pair_that_is_kicked_leaves_and_comes_back():
+    """Both are released by a write: they fly 2 v / g long, and rest again."""
+    simulator = settled(system_of(x=Pair()), 0, until=4.0)
+    simulator.state["x.low_speed"] = simulator.state["x.high_speed"] = 3.0
+    simulator.advance_to(4.3)
+    assert simulator.state["x.low"] == pytest.approx(3.0 * 0.3 - 0.5 * 9.81 * 0.09, abs=1e-5)
+    simulator.advance_to(8.0)
+    assert (simulator.state["x.low"], simulator.state["x.high"]) == pytest.approx((0.0, SIZE), abs=1e-5)
