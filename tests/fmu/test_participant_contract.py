@@ -226,12 +226,19 @@ class TestTimedInputs(ParticipantContract):
 
 @pytest.mark.parametrize("kind", ["gain", "mass", "types"])
 def test_fmus_pass(make_fmu: Any, kind: str) -> None:
-    from cosim_fmu import FmuParticipant, ProcessParticipant
+    from cosim_fmu import FmuParticipant
 
     path = make_fmu(kind)
     assert failing_checks(case(lambda: FmuParticipant(path))) == []
-    if kind == "mass":
-        assert failing_checks(case(lambda: ProcessParticipant(path))) == []
+
+
+@pytest.mark.thorough
+def test_an_fmu_in_a_process_passes(make_fmu: Any) -> None:
+    """Each check starts processes; a short run compares isolated FMUs with others in `test_processes`."""
+    from cosim_fmu import ProcessParticipant
+
+    path = make_fmu("mass")
+    assert failing_checks(case(lambda: ProcessParticipant(path))) == []
 
 
 def test_what_a_wrong_description_says() -> None:
