@@ -42,6 +42,7 @@ from cosim.step.zeros import guards_above, guards_below
 PARTS = 4  # of a step, evaluated whatever the witnesses do
 ASKEW = 0.4045  # of a step, (sqrt(5) + 1) / 8: one more point, as oscillations may keep time with the others
 MOST_PARTS = 1024  # where they oscillate
+RESOLVED = 1e-13  # of the time, some 500 spacings of numbers: rates over less are rounding
 HIDING = (
     1e3  # of the length over which rates are taken: shorter parts are not divided for what may hide there
 )
@@ -151,6 +152,7 @@ def search_extremum(run: Run, i: int, turn: int, difference: float, shortest: fl
     zero is out of reach.
     """
     points = points_of(run)
+    has_turns = shows_turns(points, difference)
     left = time_at(points, LEFT)
     v_left = values_at(points, LEFT)[i]
     r_left = rates_at(points, LEFT)[i]
@@ -180,7 +182,8 @@ def search_extremum(run: Run, i: int, turn: int, difference: float, shortest: fl
         if v != v or r != r:
             return False
         if turn * v <= 0.0:
-            note_touch(run, i, middle, v, r, (r_right - r_left) / step)
+            if has_turns:
+                note_touch(run, i, middle, v, r, (r_right - r_left) / step)
             return True
         if turn * r < 0.0:
             left = middle
@@ -190,7 +193,7 @@ def search_extremum(run: Run, i: int, turn: int, difference: float, shortest: fl
             right = middle
             v_right = v
             r_right = r
-    if right > left:
+    if has_turns and right > left:
         bend = (r_right - r_left) / (right - left)
         if abs(v_left) < abs(v_right):
             note_touch(run, i, left, v_left, r_left, bend)
@@ -422,7 +425,8 @@ def crosses_in_part(run: Run, window: float, difference: float, is_fine: bool) -
             copy_point(points, MIDDLE, FIRST_STACKED + depth)
             continue
         store_hidden_speeds(points)
-        note_touches(run, points)
+        if shows_turns(points, difference):
+            note_touches(run, points)
         guess = first_guess(run, points)
         if guess == guess:
             narrow(run, window)
@@ -430,6 +434,17 @@ def crosses_in_part(run: Run, window: float, difference: float, is_fine: bool) -
         copy_point(points, RIGHT, LEFT)
         depth -= 1
     return False
+
+
+def is_longer_than_rates(points: Points, difference: float) -> bool:
+    """Whether the length over which rates are taken is short beside the part between LEFT and RIGHT."""
+    return time_at(points, RIGHT) - time_at(points, LEFT) > HIDING * difference
+
+
+def shows_turns(points: Points, difference: float) -> bool:
+    """Whether rates, taken over a difference, show where witnesses turn: over too short a one they round."""
+    is_resolved = difference > RESOLVED * abs(time_at(points, RIGHT))
+    return is_resolved and is_longer_than_rates(points, difference)
 
 
 def dips_to_zero(run: Run, difference: float, window: float) -> bool:
@@ -474,6 +489,6 @@ def is_uneven(run: Run, window: float, difference: float, is_fine: bool) -> bool
         if not has_events(run, i):
             continue
         uneven = uneven or not is_smooth(points, i)
-        if is_fine and length > HIDING * difference and declared_rate(run, i) >= 0:
+        if is_fine and is_longer_than_rates(points, difference) and declared_rate(run, i) >= 0:
             uneven = uneven or may_hide(points, i)
     return uneven

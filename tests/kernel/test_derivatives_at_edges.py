@@ -377,3 +377,32 @@ def test_a_handler_that_rounds_or_decides_exactly_where_that_jumps(way: int) -> 
         assert found == pytest.approx(times[path] if way in (5, 7) else 0.0, abs=1e-12)
     for path in ("d.idle", "d.z"):
         assert counted(path, way, 1.0) == (pytest.approx(0.0 if path == "d.idle" else 1.0), [])
+
+
+class Decay(cosim.Component):
+    """z' = -z, and 0.3 more at a half."""
+
+    z = cosim.auxiliary_state(start=1.0)
+
+    @cosim.kernel
+    def derivatives(z, z_dot):
+        z_dot[0] = -z
+
+    @cosim.witness
+    def reaches(z):
+        return z - 0.5
+
+    @cosim.on(reaches, does="unrestricted")
+    @cosim.kernel
+    def kick(z, z_next):
+        z_next[0] = z + 0.3
+
+
+def test_a_crossing_in_a_last_step_of_rounding_is_no_touch() -> None:
+    """A step may end 1e-11 s before its crossing: rates over the remainder are rounding."""
+    for start in np.linspace(0.6, 3.0, 41).tolist():
+        result = touched(Decay(z=start), 2.5, "d.z", accuracy=1e-10)
+        assert len(result.events) == 1 + int((2.5 - math.log(2.0 * start)) / math.log(1.6))
+        assert not lost_of(result)
+        # a later start is the same course later: dz/dstart = -z' / start = z / start
+        assert result.derivative("d.z", "d.z")[-1] == pytest.approx(result["d.z"][-1] / start, rel=1e-8)

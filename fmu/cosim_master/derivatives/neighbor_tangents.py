@@ -19,6 +19,8 @@ OFFSETS = (1.0, -1.0, 2.0, -2.0)
 """Offsets of the neighbors along a direction, in increments; their differences are of fourth order."""
 INCREMENT = 1e-3
 """Of what varies, in parts of its value: near the fifth root of the spacing of numbers."""
+JUMP = 7.0 / 3.0
+"""The error, in parts of |near - far|, if the output jumps between the inner neighbors; else it is less."""
 MOST_EARLY_RETURNS = 1000
 MOST_SWEEPS, SAME = 100, 1e-15
 """Of values through links at the start, and how far they may differ in the last one, relative."""
@@ -74,8 +76,10 @@ class NeighborTangents(ParticipantTangents):
         self._is_started = False
         self._slopes: tuple[Sequence[str], Reals | None] = (), None
         self._given: dict[tuple[int, str], Any] = {}  # by neighbor and input, before the first step
-        self._largest: dict[str, float] = {}
-        self._errors: dict[str, float] = {}
+        self._largest: dict[str, Reals] = {}  # by output and direction, less the error
+        self._errors: dict[str, Reals] = {}
+        self._moves: dict[str, Reals] = {}  # the largest of an input along each direction
+        self._spacing: dict[str, float] = {}  # of numbers, at the largest value of an input
         self._lost: Finding | None = None
         self._first_time = self._time = math.nan
 
@@ -139,6 +143,8 @@ class NeighborTangents(ParticipantTangents):
             "neighbors": saved,
             "largest": dict(self._largest),
             "errors": dict(self._errors),
+            "moves": dict(self._moves),
+            "spacing": dict(self._spacing),
             "times": [self._first_time, self._time],
             "lost": [] if lost is None else [lost.time, lost.message],
         }
@@ -151,15 +157,23 @@ class NeighborTangents(ParticipantTangents):
             states = zip(self._all(), memory["neighbors"], strict=True)
             for (_, _, neighbor), data in states:
                 neighbor.restore(neighbor.deserialize(data))
-        self._largest = {str(name): float(size) for name, size in memory["largest"].items()}
-        self._errors = {str(name): float(size) for name, size in memory["errors"].items()}
+        self._largest, self._errors, self._moves = (
+            {str(name): np.array(sizes) for name, sizes in memory[of].items()}
+            for of in ("largest", "errors", "moves")
+        )
+        self._spacing = {str(name): float(size) for name, size in memory["spacing"].items()}
         self._first_time, self._time = map(float, memory["times"])
 
     def set_inputs(
         self, names: Sequence[str], values: Sequence[Any], dots: Reals, slopes: Reals | None = None
     ) -> None:
-        if not names:
+        if not names or not self._all():
             return
+        increments = np.array(self._increments)
+        for name, value, moves in zip(names, values, (abs(dots).T * increments), strict=True):
+            if isinstance(value, float):
+                self._moves[name] = np.maximum(self._moves.get(name, 0.0), moves)
+                self._spacing[name] = max(self._spacing.get(name, 0.0), math.ulp(value))
         for i, moved, neighbor in self._all():
             given = [
                 value + moved * dot if isinstance(value, float) else value
@@ -192,14 +206,17 @@ class NeighborTangents(ParticipantTangents):
             values = [self._attempt(_numbers, neighbor, names) for neighbor in neighbors]
             if self._lost is not None:
                 return np.full_like(differences, np.nan)
-            near = (values[0] - values[1]) / (2.0 * self._increments[i])
-            far = (values[2] - values[3]) / (4.0 * self._increments[i])
+            increment = self._increments[i]
+            near = (values[0] - values[1]) / (2.0 * increment)
+            far = (values[2] - values[3]) / (4.0 * increment)
             differences[i] = near + (near - far) / 3.0
-            for name, one, error in zip(
-                names, abs(differences[i]).tolist(), abs(differences[i] - near).tolist(), strict=True
-            ):
-                self._largest[name] = max(self._largest.get(name, 0.0), one)
-                self._errors[name] = max(self._errors.get(name, 0.0), error)
+            # rounding of equal values has no part in it: they are the same number
+            rounding = np.where(differences[i] == 0.0, 0.0, np.spacing(abs(values[2])) / increment)
+            errors = JUMP * abs(near - far) + rounding
+            for name, one, error in zip(names, abs(differences[i]).tolist(), errors.tolist(), strict=True):
+                for sizes, size in ((self._largest, one - error), (self._errors, error)):
+                    known = sizes.setdefault(name, np.zeros(len(self._increments)))
+                    known[i] = max(known[i], size)
         return differences
 
     def _attempt(self, action: Callable[..., Any], *arguments: Any) -> Any:
@@ -213,19 +230,40 @@ class NeighborTangents(ParticipantTangents):
             self.lose(f"a neighbor of it failed: {error}")
             return None
 
+    def _error_of_outputs(self) -> float:
+        """The largest error relative to the least that its derivative can be, infinite if that is 0."""
+        return max(
+            (
+                (error / largest if largest > 0.0 else math.inf)
+                for name, errors in self._errors.items()
+                for error, largest in zip(errors.tolist(), self._largest[name].tolist(), strict=True)
+                if error > 0.0
+            ),
+            default=0.0,
+        )
+
+    def _error_of_inputs(self) -> float:
+        """Neighbors whose inputs move by less than the spacing of numbers do not see what moves them."""
+        return max(
+            (
+                self._spacing[name] / move
+                for name, moves in self._moves.items()
+                for move in moves.tolist()
+                if move > 0.0
+            ),
+            default=0.0,
+        )
+
     @property
     def findings(self) -> list[Finding]:
         if self._lost is not None or not self._all():
             return [] if self._lost is None else [self._lost]
-        worst = max(
-            (
-                error / self._largest[name]
-                for name, error in self._errors.items()
-                if self._largest[name] > 0.0
-            ),
-            default=0.0,
-        )
-        text = f"differences of its own run, of fourth order: relative error below {max(worst, 1e-12):.1e}"
+        worst = max(map(float, (self._error_of_outputs(), self._error_of_inputs(), 1e-12)))
+        error = f"relative error below {worst:.1e}" if worst < 1.0 else "no digit is certain"
+        text = f"differences of its own run, of fourth order: {error}"
+        for i, variable in self._own.items():
+            if not any(errors[i] for errors in self._errors.values()):
+                text += f"; {variable} moves its outputs by less than the rounding of these"
         if self._unused:
             text += f"; its directional derivatives are not used: {self._unused}"
         return [Finding(self._first_time, BY_DIFFERENCES, self._name, text)]
