@@ -492,16 +492,11 @@ def store_push(run: Run, i: int, side: float) -> None:
         return  # the rate follows from all pushes of this instant: an earlier one shows which way it goes
     if largest > 0.0:
         hold.kind = float(SET_BACK if is_set_back(run, i, side) else PUSHED)
-        # where rounding has decided about the event, its push may point the wrong way
-        is_right = (
-            hold.kind == SET_BACK or is_shared or (run.rates_now[i] - run.witnesses[i].rate) * side >= 0.0
-        )
-        sign = 1.0 if is_right else -1.0
         hold.size = float(run.y.shape[0])
         push = push_of(run, i)
         change = candidate_push(run, i)
         for m in range(run.y.shape[0]):
-            push[m] = sign * change[m] / largest
+            push[m] = change[m] / largest
     elif run.witnesses[i].repeats == 0.0:
         hold.size = 0.0
 
