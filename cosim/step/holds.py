@@ -29,6 +29,7 @@ from cosim.step.block_calls import copy_cache, walk_here
 from cosim.step.event_log import HELD as FOUND_HELD
 from cosim.step.event_log import RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, report_finding
 from cosim.step.failures import BlockFailed, NothingToHoldBy
+from cosim.step.roundings import error_of_accuracy, measure_rounding
 from cosim.step.sliding_field import (
     SWITCHED_WIDTH,
     HeldWitness,
@@ -160,6 +161,7 @@ def list_held_witness(run: Run, row: SlidingRow, j: int) -> None:
     entry.kind = int(hold_of(run, i).kind)
     entry.straight_block = kind.own_block if kind.is_straight != 0 else -1
     entry.rate_block = i if own_rate.address != 0 else -1
+    entry.side = int(hold_of(run, i).side)
     entry.is_first = 1
     for earlier in range(j):
         if run.witness_kinds[held_at(run, earlier)].own_block == kind.own_block:
@@ -240,7 +242,10 @@ def release_unpressed(run: Run) -> None:
 
 
 def start_released(run: Run, i: int) -> None:
-    """Say what counts as zero, and what leaving it means, for a witness that is held no longer."""
+    """Say what counts as zero, and what leaving it means, for a witness that is held no longer.
+
+    One that was PUSHED leaves as slowly as can be: the errors of the first steps are no fall.
+    """
     now = value(run, i)
     witness = run.witnesses[i]
     hold = hold_of(run, i)
@@ -250,6 +255,9 @@ def start_released(run: Run, i: int) -> None:
         witness.start_over(now, EITHER, EXACT_BAND)  # it would be set back from the other side as well
     elif now * hold.side > 0.0:  # it is out
         witness.start_over(0.0, UNGUARDED, NOT_AT_ZERO)
+    elif hold.kind == PUSHED:
+        measure_rounding(run)
+        witness.start_over(now, hold.side, error_of_accuracy(run, i))
     else:
         witness.start_over(now, hold.side, EXACT_BAND)
 
@@ -484,16 +492,11 @@ def store_push(run: Run, i: int, side: float) -> None:
         return  # the rate follows from all pushes of this instant: an earlier one shows which way it goes
     if largest > 0.0:
         hold.kind = float(SET_BACK if is_set_back(run, i, side) else PUSHED)
-        # where rounding has decided about the event, its push may point the wrong way
-        is_right = (
-            hold.kind == SET_BACK or is_shared or (run.rates_now[i] - run.witnesses[i].rate) * side >= 0.0
-        )
-        sign = 1.0 if is_right else -1.0
         hold.size = float(run.y.shape[0])
         push = push_of(run, i)
         change = candidate_push(run, i)
         for m in range(run.y.shape[0]):
-            push[m] = sign * change[m] / largest
+            push[m] = change[m] / largest
     elif run.witnesses[i].repeats == 0.0:
         hold.size = 0.0
 

@@ -60,6 +60,7 @@ class HeldWitness(Record):
     straight_block: int  # which of the listed blocks computes it, where it is straight; else -1
     rate_block: int  # which block computes its rate, where none is declared and one exists; else -1
     is_first: int  # whether no witness before it has the same block
+    side: int  # that to which a push of it goes: 1 or -1
 
 
 class Switched(Record):
@@ -384,11 +385,28 @@ def sliding_field(
     fill_equations(a, t, y, numbers.flow, 1.0, -1, numbers)
     for j in range(row.held):
         fill_equations(a, t, y, numbers.directions[j * n : j * n + n], 0.0, j, numbers)
+    turn_pushes(a, numbers)
     add_return(a, t, y, c, numbers)
     solve_within_bounds(a, numbers)
     for i in range(row.held):
         for m in range(n):
             c[m] += numbers.multipliers[i] * numbers.directions[i * n + m]
+
+
+def turn_pushes(a: Held, numbers: FieldNumbers) -> None:
+    """Let each push go to the side from which its witness came: one that goes back would hold by a pull.
+
+    Where rounding has decided about an event, its handler may have pushed the other way.
+    """
+    held = row_of(a).held
+    n = row_of(a).states
+    for j in range(held):
+        witness = held_witnesses(a)[j]
+        if witness.kind == PUSHED and numbers.matrix[j * held + j] * witness.side < 0.0:
+            for i in range(held):
+                numbers.matrix[i * held + j] = -numbers.matrix[i * held + j]
+            for m in range(j * n, j * n + n):
+                numbers.directions[m] = -numbers.directions[m]
 
 
 def solve_within_bounds(a: Held, numbers: FieldNumbers) -> None:

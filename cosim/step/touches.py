@@ -10,9 +10,9 @@ import math
 from cosim.run_data.records.recording import LOG_TAPE
 from cosim.run_data.run import Run
 from cosim.step.event_log import TOUCHED
+from cosim.step.roundings import error_of_accuracy, measure_rounding
 from cosim.step.search_points import LEFT, RIGHT, Points, rates_at, time_at, values_at
 from cosim.step.tape import log_mark
-from cosim.step.zeros import MOVED_BY, measure_rounding, rounding
 
 CLOSE = 0.05  # of its values at the ends of a step: only a turn closer to zero counts as a touch
 SLOWED = 0.05  # of the change of its rate in a part: so slow at its end, it turns there
@@ -34,7 +34,7 @@ def note_touch(run: Run, i: int, t: float, value: float, rate: float, bend: floa
     if not distance <= CLOSE * max(abs(run.start_values[i]), abs(run.stop_values[i])):
         return
     measure_rounding(run)
-    error = max(run.options.accuracy / MOVED_BY, 1.0) * rounding(run, i)
+    error = error_of_accuracy(run, i)
     if distance <= error:
         log_mark(run, TOUCHED, t, float(i), AROUND * math.sqrt(2.0 * error / abs(bend)))
 

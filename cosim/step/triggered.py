@@ -31,6 +31,7 @@ from cosim.step.holds import (
     release_moved,
     store_push,
 )
+from cosim.step.roundings import measure_rounding, rounding
 from cosim.step.witness_values import (
     LEAVING,
     RATE_SPACING,
@@ -56,8 +57,6 @@ from cosim.step.zeros import (
     is_turned_round,
     largest_state,
     list_arrivals,
-    measure_rounding,
-    rounding,
     set_guard,
 )
 

@@ -26,6 +26,7 @@ from cosim.step.holds import (
     store_held_rates,
 )
 from cosim.step.integration import complete, redo
+from cosim.step.roundings import measure_rounding, rounding
 from cosim.step.saved_variables import copy_reals
 from cosim.step.search_points import (
     ASIDE,
@@ -62,8 +63,6 @@ from cosim.step.zeros import (
     is_out,
     largest_state,
     leave_band,
-    measure_rounding,
-    rounding,
     start_zeros,
     store_zeros,
     was_stopped_behind,

@@ -181,3 +181,42 @@ def test_how_a_ball_was_pushed_last_is_part_of_the_state(kind):
     assert simulator.state["ball.height"] == pytest.approx(
         0.23405933806452975 * math.sin(5.211866263855346), abs=1e-8
     )
+
+
+def ride(method, amplitude, frequency, restitution=0.0, count=1):
+    """A simulator of balls that rest on the rising floor at the start, and when the floor leaves them."""
+    given = {"amplitude": amplitude, "frequency": frequency, "restitution": restitution, "height": 0.0}
+    system = system_of(**{f"ball{i}": Plain(**given) for i in range(count)})
+    state = system.default_state()
+    for i in range(count):
+        state[f"ball{i}.speed"] = amplitude * frequency
+    simulator = cosim.Simulator(system, state, integrator=f"integrators.{method}", accuracy=1e-6)
+    return simulator, math.asin(G / (amplitude * frequency**2)) / frequency
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize(
+    ("amplitude", "frequency", "restitution"), [(0.1, 11.0, 0.0), (0.2, 8.0, 0.3), (0.3, 7.0, 0.3)]
+)
+def test_a_ball_that_the_floor_leaves_is_not_held_again(amplitude, frequency, restitution, count):
+    """It leaves as slowly as can be: first steps of low order fall behind by more than rounding."""
+    simulator, departure = ride("bdf", amplitude, frequency, restitution, count)
+    until = departure + 0.2
+    simulator.advance_to(until)
+    left = [f.time for f in simulator.findings if f.kind == "released"]
+    assert left == pytest.approx([departure] * count, abs=0.05 / frequency)
+    phase = frequency * departure
+    height = amplitude * (math.sin(phase) + 0.2 * frequency * math.cos(phase)) - 0.5 * G * 0.2**2
+    assert [simulator.state[f"ball{i}.height"] for i in range(count)] == pytest.approx(
+        [height] * count, abs=1e-5
+    )
+
+
+def test_a_push_that_points_the_wrong_way_holds_from_the_right_side():
+    """Rounding may decide about an event, and so which way its handler pushes; no hold pulls."""
+    simulator, departure = ride("runge_kutta_merson", 0.1, 11.0)
+    simulator.advance_to(0.5 * departure)
+    simulator._step.arrays.hold_pushes[:] *= -1.0
+    simulator.advance_to(departure + 0.2)
+    assert [f.kind for f in simulator.findings] == ["zeno", "held", "released"]
+    assert simulator.state["ball0.height"] > 0.1 * math.sin(11.0 * (departure + 0.2)) + 1e-3
