@@ -28,6 +28,7 @@ from cosim_master.participants.system_interface import describe_system
 from cosim_master.recording.coupling_samples import CouplingSamples, SampledInput, Samples
 from cosim_master.trust import coupling_error
 from cosim_master.trust.explained_bars import EXACT
+from cosim_master.trust.identified_coupling import Answer
 from cosim_master.trust.sampled_wiring import WiredPart, Wiring, at_ticks, late_by_an_exchange
 
 FAST = (2, 11, 16, 21, 25)
@@ -421,6 +422,25 @@ def test_equations_that_disagree_are_not_known() -> None:
     for name, values in true.items():
         assert report[name].error >= np.abs(result[name] - values).max()
     assert report.verdict == "unknown"
+
+
+@pytest.mark.parametrize(("still", "missed"), [(0.0, 0.0), (5.0, 0.0), (5.0, 1e-15)])
+@pytest.mark.parametrize(
+    ("misfit", "counts"), [(0.0, True), (9e-14, True), (0.025, True), (np.nextafter(0.025, 1.0), False)]
+)
+def test_an_output_that_stays_does_not_discard_equations(
+    still: float, missed: float, misfit: float, counts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A misfit of rounding is not compared with a smaller one: others round in another way."""
+    ends = np.array([[0.0, still], [1.0, still]])
+    answers = [
+        Answer(np.array([[0.0, 0.0], [error, 0.0]]), np.array([part, missed]))
+        for error, part in ((0.02, 1e-14), (0.25, misfit))
+    ]
+    monkeypatch.setattr(coupling_error, "_answers", lambda *given: answers)
+    samples = Samples(np.array([0.0, 1.0]), ends, *[np.zeros((2, 0))] * 5)
+    _, is_known = coupling_error._bars(samples, np.array([], dtype=np.intp), [], (), 1)
+    assert is_known != counts  # errors more than ten times apart are not known
 
 
 def test_samples_may_be_looked_at_on_the_way() -> None:

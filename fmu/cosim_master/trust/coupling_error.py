@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 
 from cosim_master.recording.co_simulation_result import FINE
 from cosim_master.recording.coupling_samples import Samples
-from cosim_master.trust.explained_bars import EXPLAINED_BENT, KNOWN, NONE, SAME, TINY, bars_of_answers
+from cosim_master.trust.explained_bars import (
+    EXPLAINED_BENT,
+    KNOWN,
+    NONE,
+    SAME,
+    TINY,
+    bars_of_answers,
+    explains,
+)
 from cosim_master.trust.explained_run import linear_bars_of, spans_of
 from cosim_master.trust.identified_coupling import Answer, IdentifiedCoupling, Method
 from cosim_master.trust.polynomial_coupling import polynomial_answers
@@ -32,7 +40,8 @@ ROWS_FOR_ONE = 6
 GOOD_FIT = 1e-4
 """A misfit below this part of an output's range means that the participants do not change over it."""
 AS_GOOD, SMALL = 3.0, 0.1
-"""Equations count if their misfit is at most this many times the best, or this part of the error."""
+"""Equations count if their misfit is at most this many times the best, or no more than this part of the error
+(`explains`)."""
 MOST_APART = 4.0
 """Of the least answer: equations may have solutions that grow and that the run does not show."""
 SAFETY = 2.5
@@ -191,12 +200,8 @@ def _bars(
     answers = _answers(samples, sources, parts, jumping, points)
     misses = np.array([_relative(answer, ranges) for answer in answers])
     errors = np.array([np.abs(answer.errors).max(axis=0) for answer in answers])
-    with np.errstate(all="ignore"):
-        shares_of_error = np.array(
-            [np.max(a.misfit / np.maximum(e, 1e-30 * ranges)) for a, e in zip(answers, errors, strict=True)]
-        )
-    counts = (misses <= AS_GOOD * misses.min()) | (shares_of_error < SMALL)
-    counts &= np.isfinite(errors).all(axis=1)
+    explaining = [explains(e, a.misfit, ranges, SMALL) for a, e in zip(answers, errors, strict=True)]
+    counts = ((misses <= AS_GOOD * misses.min()) | explaining) & np.isfinite(errors).all(axis=1)
     if not counts.any():
         return SAFETY * ranges, False
     lower, middle, upper = np.quantile(errors[counts], (0.25, 0.5, 0.75), axis=0, method="nearest")
