@@ -35,7 +35,7 @@ from cosim.step.search_points import (
     time_at,
     values_at,
 )
-from cosim.step.touches import note_touch, note_touches
+from cosim.step.tape import note_touch, note_touches
 from cosim.step.witness_values import above, falling_triggers, level, rising_triggers, walk_watched
 from cosim.step.zeros import guards_above, guards_below
 

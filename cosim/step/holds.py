@@ -29,7 +29,6 @@ from cosim.step.block_calls import copy_cache, walk_here
 from cosim.step.event_log import HELD as FOUND_HELD
 from cosim.step.event_log import RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, report_finding
 from cosim.step.failures import BlockFailed, NothingToHoldBy
-from cosim.step.roundings import error_of_accuracy, measure_rounding
 from cosim.step.sliding_field import (
     SWITCHED_WIDTH,
     HeldWitness,
@@ -45,7 +44,9 @@ from cosim.step.witness_values import (
     REPORTED,
     compute_rates,
     direction_of,
+    error_of_accuracy,
     falling_triggers,
+    measure_rounding,
     rates_along,
     rising_triggers,
     value,

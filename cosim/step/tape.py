@@ -2,21 +2,30 @@
 
 Where ``output.logging`` is `LOG_TAPE`, the event log has these records between its events: each step with the
 states that it began with, each row that was recorded, where each group of handlers begins that read the same
-State, and each update of what is remembered. Their kinds stand where a finding has its own.
+State, each update of what is remembered, and each witness that touches zero: within the accuracy of the run
+it crosses or it does not, and derivatives exist on either side only. The kinds of records stand where a
+finding has its own.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from cosim.run_data.records.recording import LOG_TAPE
 from cosim.run_data.run import Reals, Run
-from cosim.step.event_log import ASSEMBLED, STEP_TAKEN, logged_finding, room_in_log
+from cosim.step.event_log import ASSEMBLED, STEP_TAKEN, TOUCHED, logged_finding, room_in_log
 from cosim.step.holds import can_hold, held_count
 from cosim.step.integration import method_arrays
 from cosim.step.saved_variables import copy_reals
+from cosim.step.search_points import LEFT, RIGHT, Points, rates_at, time_at, values_at
 from cosim.step.sliding_field import SlidingRow, field_numbers
+from cosim.step.witness_values import error_of_accuracy, measure_rounding
 from cosim_compiler.record import Record, rows_of, width_of
+
+CLOSE = 0.05  # of its values at the ends of a step: only a turn closer to zero counts as a touch
+SLOWED = 0.05  # of the change of its rate in a part: so slow at its end, it turns there
+AROUND = 2.0  # times as long before its turn as it stays closer than the accuracy, a witness may cross
 
 
 class LoggedStep(Record):
@@ -167,3 +176,40 @@ def log_holds(run: Run, at: int, held: int) -> None:
     at += numbers.pushes.shape[0]
     for m in range(sides):
         run.log[at + m] = numbers.sides[m]
+
+
+def note_touch(run: Run, i: int, t: float, value: float, rate: float, bend: float) -> None:
+    """Record that witness `i` turns close to a time, if it turns closer to zero than its values are exact.
+
+    Its value and its rate there are given, and how fast the rate changes. Its error is what errors of the
+    accuracy in the states and in the time change in it. A held witness does not count, nor one that turns
+    back to zero: it has not come from the side on which the step began.
+    """
+    if run.output.logging != LOG_TAPE or run.probes[i].direction == 0:
+        return
+    if not run.start_values[i] * bend > 0.0:
+        return
+    distance = abs(value) + 0.5 * rate * rate / abs(bend)
+    if not distance <= CLOSE * max(abs(run.start_values[i]), abs(run.stop_values[i])):
+        return
+    measure_rounding(run)
+    error = error_of_accuracy(run, i)
+    if distance <= error:
+        log_mark(run, TOUCHED, t, float(i), AROUND * math.sqrt(2.0 * error / abs(bend)))
+
+
+def note_touches(run: Run, points: Points) -> None:
+    """Record the witnesses that turn close to zero at the end of the searched part.
+
+    One that comes to zero and stays there turns no sooner than after the time in which it slows down.
+    """
+    if run.output.logging != LOG_TAPE:
+        return
+    end = time_at(points, RIGHT)
+    length = end - time_at(points, LEFT)
+    for i in range(points.witnesses):
+        rate = rates_at(points, RIGHT)[i]
+        change = rate - rates_at(points, LEFT)[i]
+        if length > 0.0 and abs(rate) <= SLOWED * abs(change):
+            bend = change / length
+            note_touch(run, i, end, values_at(points, RIGHT)[i], rate, bend)

@@ -31,7 +31,6 @@ from cosim.step.holds import (
     release_moved,
     store_push,
 )
-from cosim.step.roundings import measure_rounding, rounding
 from cosim.step.witness_values import (
     LEAVING,
     RATE_SPACING,
@@ -42,7 +41,9 @@ from cosim.step.witness_values import (
     is_condition,
     is_moved,
     level,
+    measure_rounding,
     rising_triggers,
+    rounding,
     value,
 )
 from cosim.step.zeros import (

@@ -26,7 +26,6 @@ from cosim.step.holds import (
     store_held_rates,
 )
 from cosim.step.integration import complete, redo
-from cosim.step.roundings import measure_rounding, rounding
 from cosim.step.saved_variables import copy_reals
 from cosim.step.search_points import (
     ASIDE,
@@ -52,6 +51,8 @@ from cosim.step.witness_values import (
     compute_rates,
     direction_of,
     is_condition,
+    measure_rounding,
+    rounding,
     shortest_pulse,
     value,
 )

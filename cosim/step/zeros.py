@@ -33,14 +33,17 @@ from cosim.run_data.records.witnesses import (
 from cosim.run_data.run import Run
 from cosim.step.block_calls import copy_cache, probed
 from cosim.step.holds import is_held
-from cosim.step.roundings import evaluate_moved, measure_rounding, relative_move, rounding
 from cosim.step.witness_values import (
     RATE_SPACING,
     compute_rates,
     direction_of,
+    evaluate_moved,
     falling_triggers,
     is_timed,
+    measure_rounding,
+    relative_move,
     rising_triggers,
+    rounding,
     value,
 )
 from cosim.walker import walk

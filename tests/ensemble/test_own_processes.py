@@ -8,10 +8,9 @@ import time
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 
 import pytest
-from ensemble_parts import Lost, Spans, ends_its_process, sends_what_cannot_be_sent, sleeps
+from ensemble_parts import Lost, Spans, ends_its_process, forks, sends_what_cannot_be_sent, sleeps
 
 import cosim
-from cosim.kit import black_box
 from cosim_ensembles.chunks import Job, run_in_chunks
 from cosim_ensembles.own_processes import OwnProcesses
 
@@ -107,13 +106,6 @@ def test_a_process_whose_limits_code_of_others_has_lowered_takes_no_further_task
             processes.submit(resource.setrlimit, resource.RLIMIT_FSIZE, (0, most)).result()
             assert processes.submit(resource.getrlimit, resource.RLIMIT_FSIZE).result() == first
             assert most == 0 or processes.submit(os.getpid).result() == before
-
-
-def forks() -> int:
-    """As code of an FMU may: the child comes back."""
-    child = os.fork()
-    black_box.words[black_box.CALL] = 0
-    return child
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is left out of forks on Linux alone")
