@@ -152,7 +152,7 @@ def test_a_damaged_index_is_made_again(place: Place) -> None:
 
 
 def test_names_that_come_late() -> None:
-    """A module of the same name would take the place of what is asked for."""
+    """A module of the same name would take the place of the plugin's."""
     code = """
 import importlib, pkgutil
 known = {"spatial", "contracts", "forces", "constraints", "testing", "export", "master"}

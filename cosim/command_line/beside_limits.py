@@ -85,8 +85,10 @@ class BesideLimits:
             end = HEAD.size + size
             if len(arrived) < end:
                 break
+            left = memoryview(bytes(arrived[HEAD.size : end]))
             try:
-                os.write(self._files[number], memoryview(arrived)[HEAD.size : end].tobytes())
+                while left:
+                    left = left[os.write(self._files[number], left) :]
             except OSError:  # the disk is full
                 return False
             del arrived[:end]

@@ -36,7 +36,14 @@ from cosim.step.search_points import (
     values_at,
 )
 from cosim.step.tape import note_touch, note_touches
-from cosim.step.witness_values import above, falling_triggers, level, rising_triggers, walk_watched
+from cosim.step.witness_values import (
+    above,
+    falling_triggers,
+    has_events,
+    level,
+    rising_triggers,
+    walk_watched,
+)
 from cosim.step.zeros import guards_above, guards_below
 
 PARTS = 4  # of a step, evaluated whatever the witnesses do
@@ -59,11 +66,6 @@ def crosses(before: float, after: float, direction: int, guard: float) -> bool:
     falls = falling_triggers(direction) and before > 0.0 and after <= 0.0
     rises = rising_triggers(direction) and before < 0.0 and after >= 0.0
     return falls or rises
-
-
-def has_events(run: Run, i: int) -> bool:
-    """Whether a witness crosses in any direction: one that is held does not, and its values are rounding."""
-    return run.probes[i].direction != 0
 
 
 def declared_rate(run: Run, i: int) -> int:

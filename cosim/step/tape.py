@@ -20,7 +20,7 @@ from cosim.step.integration import method_arrays
 from cosim.step.saved_variables import copy_reals
 from cosim.step.search_points import LEFT, RIGHT, Points, rates_at, time_at, values_at
 from cosim.step.sliding_field import SlidingRow, field_numbers
-from cosim.step.witness_values import error_of_accuracy, measure_rounding
+from cosim.step.witness_values import error_of_accuracy, has_events, measure_rounding
 from cosim_compiler.record import Record, rows_of, width_of
 
 CLOSE = 0.05  # of its values at the ends of a step: only a turn closer to zero counts as a touch
@@ -185,7 +185,7 @@ def note_touch(run: Run, i: int, t: float, value: float, rate: float, bend: floa
     accuracy in the states and in the time change in it. A held witness does not count, nor one that turns
     back to zero: it has not come from the side on which the step began.
     """
-    if run.output.logging != LOG_TAPE or run.probes[i].direction == 0:
+    if run.output.logging != LOG_TAPE or not has_events(run, i):
         return
     if not run.start_values[i] * bend > 0.0:
         return

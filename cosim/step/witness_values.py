@@ -33,6 +33,11 @@ def direction_of(run: Run, i: int) -> int:
     return run.witness_kinds[i].direction
 
 
+def has_events(run: Run, i: int) -> bool:
+    """Whether a witness crosses in any direction: one that is held does not, and its values are rounding."""
+    return run.probes[i].direction != 0
+
+
 def falling_triggers(direction: int) -> bool:
     """Whether going down through zero is an event of a witness with this direction."""
     return direction in (FALLING, BOTH)

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import ClassVar
 
 import cosim
-from cosim.kit import check_folder, result_sink, uninterrupted
+from cosim.kit import check_folder, result_sink
 from cosim_workbench.contracts import StudySubject
 from cosim_workbench.plot import check_plot
 from cosim_workbench.progress import compile_notice
+from cosim_workbench.studies.best_so_far import writing_best_so_far
 from cosim_workbench.studies.calibration import Calibration
 from cosim_workbench.studies.fit import Fit
 from cosim_workbench.studies.fit_runs import ModelFitRuns
@@ -120,14 +121,8 @@ class CalibrateCommand(cosim.Command):
                 pairs(arguments.noise or [], "--noise", "PATH=VALUE, such as car.height=0.5 mm"),
                 **settings,
             )
-            try:
+            with writing_best_so_far(stack, lambda best: self._write(best, arguments)):
                 fit = calibration.fit(arguments.starts, arguments.seed)
-            except KeyboardInterrupt as interrupt:
-                stack.close()
-                if (best := getattr(interrupt, "result", None)) is not None:
-                    with uninterrupted():
-                        self._write(best, arguments)
-                raise
         self._write(fit, arguments)
         return 0 if fit.is_converged else NOT_CONVERGED
 

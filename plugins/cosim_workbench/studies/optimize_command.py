@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import check_folder, save_somewhere, uninterrupted
+from cosim.kit import check_folder, save_somewhere
 from cosim_workbench.progress import compile_notice
+from cosim_workbench.studies.best_so_far import writing_best_so_far
 from cosim_workbench.studies.optimization import Optimization
 from cosim_workbench.studies.optimum import Optimum
 from cosim_workbench.studies.studied import studied
@@ -100,14 +101,8 @@ class OptimizeCommand(cosim.Command):
                 **{key: value for key, value in settings.items() if is_model or key == "threads"},
             )
             progress: Any = stack.enter_context(nullcontext() if arguments.quiet else study_progress())
-            try:
+            with writing_best_so_far(stack, lambda best: self._write(best, arguments)):
                 optimum = search.run(arguments.runs, progress, arguments.local)
-            except KeyboardInterrupt as interrupt:
-                stack.close()
-                if (best := getattr(interrupt, "result", None)) is not None:
-                    with uninterrupted():
-                        self._write(best, arguments)
-                raise
         self._write(optimum, arguments)
         return 0
 
