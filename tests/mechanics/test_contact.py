@@ -387,7 +387,7 @@ def test_a_bristle_that_is_damped_for_a_rolling_ball_takes_half_the_steps() -> N
     assert steps(1.0) > 2.0 * steps(math.sqrt(2.0 / 7.0))
 
 
-@pytest.mark.parametrize("push", [-0.501, -0.499, -0.4, 0.4, 0.499, 0.501])
+@pytest.mark.parametrize("push", [-0.7, -0.501, -0.499, -0.4, 0.4, 0.499, 0.501, 0.55, 0.6, 0.9, 2.0])
 def test_a_push_on_a_block_that_stopped_breaks_it_loose_above_static_friction(push: float) -> None:
     """It stopped long ago: what acted then says nothing about what acts now."""
     model = block(0.0, 1.0, 0.5, 0.3, 1e8)
@@ -395,8 +395,9 @@ def test_a_push_on_a_block_that_stopped_breaks_it_loose_above_static_friction(pu
     model.add("mechanics.applied_force", "push", body="ball", axis=(1, 0, 0))
     model.connect("step", "push.force")
     result = model.simulate(until=1.0, accuracy=1e-7)
-    speed = math.copysign(0.201 * GRAVITY * 0.5, push) if abs(push) > 0.5 else 0.0
-    assert result["ball.vx"][-1] == pytest.approx(speed, rel=3e-2, abs=1e-9)
+    speed = math.copysign((abs(push) - 0.3) * GRAVITY * 0.5, push) if abs(push) > 0.5 else 0.0
+    # A load that jumps just above static friction stretches the bristle for some milliseconds.
+    assert result["ball.vx"][-1] == pytest.approx(speed, rel=8e-3, abs=1e-9)
 
 
 @pytest.mark.parametrize(("rate", "modulus"), [(2.0, 1e5), (2.0, 1e7), (20.0, 1e7), (2.0, 1e9)])

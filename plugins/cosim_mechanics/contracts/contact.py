@@ -300,10 +300,16 @@ class Contact(Surfaces):
                     s.stop_friction_next[i] = friction[i]
                     s.stop_acceleration_next[i] = acceleration[i]
         elif s.load_course == TURNS:
-            s.load_course_next = GROWS
+            # A load that jumps may pull beyond static friction before the foot bears dynamic friction.
+            s.load_course_next = GROWS if s.pull < s.static_friction * s.normal_force else JUMPS
             if slides_back(s):
                 s.regime_next = SLIDES
-        elif s.load_course == GROWS and s.dynamic_friction < s.static_friction and not grows_slowly(s):
+        elif (
+            s.load_course == GROWS
+            and s.dynamic_friction < s.static_friction
+            and s.foot_load < s.static_friction * s.normal_force * (1.0 + MARGIN)
+            and not grows_slowly(s)
+        ):
             s.load_course_next = JUMPS
         else:
             s.load_course_next = GROWS
