@@ -638,7 +638,27 @@ def test_restitutions_that_would_take_for_ever_are_refused(restitution: float, r
 
 def test_friction_at_rest_below_friction_in_motion_is_refused() -> None:
     with pytest.raises(cosim.SimulationError, match="static friction"):
-        ball_on_floor(1e7, dynamic_friction=0.3).simulate(until=0.1, accuracy=1e-6)
+        ball_on_floor(1e7, static_friction=0.2, dynamic_friction=0.3).simulate(until=0.1, accuracy=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "frictions"),
+    [
+        ({}, (0.0, 0.0)),
+        ({"static_friction": 0.5}, (0.5, 0.5)),
+        ({"dynamic_friction": 0.4}, (0.4, 0.4)),
+        ({"static_friction": 0.5, "dynamic_friction": 0.0}, (0.5, 0.0)),
+    ],
+)
+def test_one_friction_counts_for_both(given: dict[str, float], frictions: tuple[float, float]) -> None:
+    contact = ball_on_floor(1e7, **given)["floor"]
+    assert (contact.static_friction, contact.dynamic_friction) == frictions
+
+
+def test_a_friction_that_is_set_later_counts_for_both() -> None:
+    contact = ball_on_floor(1e7)["floor"]
+    contact.static_friction = 0.7
+    assert (contact.static_friction, contact.dynamic_friction) == (0.7, 0.7)
 
 
 def test_a_contact_needs_a_radius_of_its_own() -> None:

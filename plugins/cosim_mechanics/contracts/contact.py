@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import cosim
 from cosim_mechanics.contracts.contact_breakaway import (
@@ -123,8 +123,12 @@ class Contact(Surfaces):
     dissipation = cosim.parameter(
         unit="s/m", default=0.0, minimum=0.0, description="Hunt-Crossley damping, c"
     )
-    static_friction = cosim.parameter(default=0.0, minimum=0.0, description="of surfaces that stick")
-    dynamic_friction = cosim.parameter(default=0.0, minimum=0.0, description="of surfaces that slide")
+    static_friction = cosim.parameter(
+        default=0.0, minimum=0.0, description="of surfaces that stick; if not given, as the dynamic one"
+    )
+    dynamic_friction = cosim.parameter(
+        default=0.0, minimum=0.0, description="of surfaces that slide; if not given, as the static one"
+    )
     viscous_friction = cosim.parameter(
         unit="s/m", default=0.0, minimum=0.0, description="friction coefficient per slip velocity"
     )
@@ -175,6 +179,13 @@ class Contact(Surfaces):
     friction = cosim.cache_slot(unit="N", shape=3, description="on body 2, in Ground")
     friction_force = cosim.cache_slot(unit="N", description="length of the friction")
     potential_energy = cosim.cache_slot(unit="J", description="energy stored in the contact")
+
+    def __init__(self, **values: Any) -> None:
+        frictions = ("static_friction", "dynamic_friction")
+        for name, other in zip(frictions, reversed(frictions), strict=True):
+            if name in values:
+                values.setdefault(other, values[name])
+        super().__init__(**values)
 
     @cosim.kernel(
         refuses=[

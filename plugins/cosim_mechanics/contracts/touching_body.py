@@ -39,26 +39,23 @@ class TouchingBody(BodyAttachment):
 
 def turning_bodies(assembly: Assembly) -> set[str]:
     """Bodies that a joint leaves free, and that carry no others; listed once for each assembly."""
-    free: set[str] | None = assembly.attachable.get("turning")
-    if free is None:
+    if "turning" not in assembly.attachable:
         from cosim_mechanics.contracts.joint import Joint  # which is attached to bodies itself
 
-        joints = [part for part in assembly.parts(Joint) if part.nu == 6]
-        free = {assembly.attached_name(joint, "child") for joint in joints}
-        free -= {assembly.attached_name(joint, "parent") for joint in assembly.parts(Joint)}
-        free = {name for name in free if "turning" in assembly.layout.slots[name]}
-        assembly.attachable["turning"] = free
-    return free
+        joints = assembly.parts(Joint)
+        free = {assembly.attached_name(joint, "child") for joint in joints if joint.nu == 6}
+        free -= {assembly.attached_name(joint, "parent") for joint in joints}
+        assembly.attachable["turning"] = [name for name in free if "turning" in assembly.layout.slots[name]]
+    return set(assembly.attachable["turning"])
 
 
 def first_contact(assembly: Assembly, part: Any) -> str:
     """The first contact of the same two bodies, where all of them add up what they hold."""
-    firsts: dict[tuple[str, ...], str] | None = assembly.attachable.get("grip")
-    if firsts is None:
-        firsts = assembly.attachable["grip"] = {}
-        for name, slots in assembly.layout.slots.items():
-            if "grip" in slots:
-                firsts.setdefault(touching_bodies(assembly, assembly.parts_by_name[name]), name)
+    if "grip" not in assembly.attachable:
+        contacts = [name for name, slots in assembly.layout.slots.items() if "grip" in slots]
+        bodies = [touching_bodies(assembly, assembly.parts_by_name[name]) for name in contacts]
+        assembly.attachable["grip"] = [dict(zip(reversed(bodies), reversed(contacts), strict=True))]
+    firsts: dict[tuple[str, ...], str] = assembly.attachable["grip"][0]
     return firsts[touching_bodies(assembly, part)]
 
 
