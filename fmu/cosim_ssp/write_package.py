@@ -15,7 +15,7 @@ from urllib.parse import quote
 import cosim
 from cosim_export.interface.archive import check_place, write_archive
 from cosim_export.interface.names import c_identifier, element_name
-from cosim_fmi.archive import leaves_folder
+from cosim_fmi.fmu_archive import leaves_folder
 from cosim_master.abilities import ExportsFmu
 from cosim_master.coupling.connection import Connection
 from cosim_master.coupling.coupling import Coupling

@@ -17,8 +17,8 @@ from typing import Any
 
 from fmpy import platform, sharedLibraryExtension
 
-from cosim_fmi.archive import FmuArchive
 from cosim_fmi.description.read_model_description import read_model_description
+from cosim_fmi.fmu_archive import FmuArchive
 from cosim_fmi.validate.fmu_probe import job_for
 from cosim_fmi.validate.foreign_instance import ForeignFmu, ForeignInstance
 

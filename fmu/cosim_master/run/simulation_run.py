@@ -11,8 +11,7 @@ from typing import Any
 
 import cosim
 from cosim.kit import black_box, interrupt_between_steps, without_collection
-from cosim_fmi.binding.process_guard import last_words
-from cosim_fmi.instances import same_folder
+from cosim_fmi.binding.process_guard import last_words, same_folder
 from cosim_master.abilities import BeginsSteps
 from cosim_master.coupling.coupling import Coupling
 from cosim_master.coupling.run_settings import CommunicationPoints, RunOptions
