@@ -159,7 +159,7 @@ class FmuArchive:
         """The FMI version that it declares, "" when it declares none."""
         return self._attributes.get("fmiVersion", "")
 
-    def take_description(self) -> Element:
+    def pop_description(self) -> Element:
         """The root of the model description, for the caller alone.
 
         The archive keeps the document and parses it again the next time: the tree of a large one takes

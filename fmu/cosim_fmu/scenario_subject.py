@@ -254,7 +254,7 @@ class ScenarioSubject(StudySubject):
         return None if value is None else float(value)
 
     @property
-    def begin(self) -> float:
+    def start_time(self) -> float:
         """The start of runs, s."""
         return self._loop.start
 

@@ -53,7 +53,7 @@ def add_smoke_experiment(path: Path, without: str = "") -> str:
         archive.check_binary("CoSimulation", platform, suffix)
     except cosim.FmuError:
         return f"no smoke experiment: it has no binary for {platform}, where it was exported"
-    read = read_model_description(archive.take_description())
+    read = read_model_description(archive.pop_description())
     folder = archive.unpack()
     try:
         library = folder / "binaries" / platform / f"{read.interfaces['CoSimulation'].identifier}{suffix}"

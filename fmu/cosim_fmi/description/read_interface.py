@@ -66,7 +66,7 @@ def read_interface(
     """
     try:
         with without_collection():
-            description = read_model_description(archive.take_description())
+            description = read_model_description(archive.pop_description())
             return _Reading(description, archive, interface, sizes or {}).interface()
     except (ValueError, TypeError) as error:  # numbers that are none
         raise cosim.FmuError(

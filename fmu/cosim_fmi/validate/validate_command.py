@@ -102,7 +102,7 @@ def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
 def _read(archive: FmuArchive) -> ModelDescription | None:
     """The model description; None where it cannot be understood (what is wrong is a finding)."""
     try:
-        return read_model_description(archive.take_description())
+        return read_model_description(archive.pop_description())
     except (ValueError, TypeError):
         return None
 

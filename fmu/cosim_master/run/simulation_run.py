@@ -229,7 +229,7 @@ class SimulationRun:
         unfinished = "" if error is None else str(error) or "interrupted"
         coupled, statistics = self.coupled, self.statistics
         if coupled.inside:
-            self.recorder.inside(coupled.take_inner_values())
+            self.recorder.inside(coupled.pop_inner_values())
         statistics.wall_time = statistics.wall_time or perf_counter() - begun
         if self._pace is not None:
             statistics.overruns, statistics.largest_lag = self._pace.overruns, self._pace.largest_lag
@@ -250,7 +250,7 @@ class SimulationRun:
         if self.derivatives is not None:
             result.findings.extend(self.derivatives.findings)
             self.derivatives.close()
-        result.take_evidence(coupled)
+        result.store_evidence(coupled)
         result.assess_by(assess)
         return result
 
