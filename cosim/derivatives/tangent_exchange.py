@@ -12,7 +12,7 @@ from cosim.derivatives.carrier import (
     realize_tangents,
     shift_time,
 )
-from cosim.derivatives.tangent_steps import settle_kinks
+from cosim.derivatives.source_kinks import settle_kinks
 from cosim.run_data.run import arrays_at
 
 EXCHANGE_SIGNATURE = "ii>i"

@@ -6,11 +6,11 @@ import types
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from cosim_compiler.derivatives.expression_writer import as_identifier, has_reals
 from cosim_compiler.derivatives.notes import NoTangentError
 from cosim_compiler.derivatives.own_tangents import RECORDED
 from cosim_compiler.derivatives.recording_writer import RecordingWriter
-from cosim_compiler.derivatives.tangent_values import Varying, leaves
+from cosim_compiler.derivatives.tangent_text import as_identifier
+from cosim_compiler.derivatives.tangent_values import Varying, has_reals, leaves
 from cosim_compiler.derivatives.tape_ends import HEAD
 from cosim_compiler.derivatives.writer import TangentWriter
 from cosim_compiler.errors import ContractError

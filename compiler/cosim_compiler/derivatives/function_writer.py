@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cosim_compiler.derivatives.expression_writer import ExpressionWriter, each
-from cosim_compiler.derivatives.tangent_values import NO_TANGENT, Varying, joined, leaves, varying_of
+from cosim_compiler.derivatives.expression_writer import ExpressionWriter
+from cosim_compiler.derivatives.tangent_values import NO_TANGENT, Varying, each, joined, leaves, varying_of
 from cosim_compiler.errors import NUMBERED, NumberedError
 from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.typed_form import Function, Statement, walk

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cosim_compiler.derivatives.expression_writer import _leaf_kinds, has_reals
 from cosim_compiler.derivatives.own_tangents import LEAVES_FIXED, RECORDED, WITH_VALUES
 from cosim_compiler.derivatives.recorded_operations import OperationRecorder
 from cosim_compiler.derivatives.reverse_parts import NameLeaf, Place, Rate, Slope, Spread, slope_of
@@ -14,6 +13,8 @@ from cosim_compiler.derivatives.tangent_values import (
     NO_TANGENT,
     Tangents,
     Varying,
+    has_reals,
+    leaf_kinds,
     leaves,
     of_leaves,
 )
@@ -104,7 +105,7 @@ class CallRecorder(OperationRecorder):
 
     def _is_made(self, tangents: Tangents, kind: Type) -> bool:
         """Whether some real of an argument is computed in its place, so its adjoint has no name yet."""
-        kinds = dict(_leaf_kinds(kind))
+        kinds = dict(leaf_kinds(kind))
         return any(
             leaf is not None and kinds[place] is REAL and not isinstance(slope_of(leaf), NameLeaf)
             for place, leaf in of_leaves(tangents)
@@ -116,7 +117,7 @@ class CallRecorder(OperationRecorder):
         """The adjoints of the reals, and the places of the views, among the arguments that vary."""
         reals, views = [], []
         for (_, tangents), argument in zip(pairs, node.arguments, strict=True):
-            kinds = dict(_leaf_kinds(argument.type))
+            kinds = dict(leaf_kinds(argument.type))
             for place, leaf in of_leaves(tangents):
                 if leaf is None:
                     continue

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cosim_compiler.derivatives.expression_writer import _leaf_kinds
 from cosim_compiler.derivatives.recorded_calls import CallRecorder
 from cosim_compiler.derivatives.reverse_parts import NameLeaf, Place, Slope, slope_of
 from cosim_compiler.derivatives.segments import STORE_TOP
 from cosim_compiler.derivatives.tangent_values import (
     joined,
+    leaf_kinds,
     leaves,
     of_leaves,
     varying_of,
@@ -38,7 +38,7 @@ class RecordingWriter(CallRecorder):
         given = self.given if isinstance(self.given, tuple) else ()
         places: list[str] = []
         for (name, kind), varying in zip(function.parameters, given, strict=True):
-            kinds = dict(_leaf_kinds(function.variables.get(name, kind)))
+            kinds = dict(leaf_kinds(function.variables.get(name, kind)))
             for place, is_on in leaves(varying):
                 if not is_on:
                     continue
@@ -147,7 +147,7 @@ class RecordingWriter(CallRecorder):
             return
         text, tangents = self.dual(node.value)
         self.result = joined(self.result, varying_of(tangents))
-        kinds = dict(_leaf_kinds(node.value.type))
+        kinds = dict(leaf_kinds(node.value.type))
         parts = dict(of_leaves(tangents))
         reals: list[tuple[NameLeaf | Place | str, Slope | None]] = []
         places = {}

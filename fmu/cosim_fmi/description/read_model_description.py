@@ -60,7 +60,7 @@ def read_model_description(root: Element) -> ModelDescription:
     Parameters
     ----------
     root : Element
-        The root of a checked document (`FmuArchive.take_description`).
+        The root of a checked document (`FmuArchive.pop_description`).
 
     Raises
     ------

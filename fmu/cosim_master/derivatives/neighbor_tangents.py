@@ -10,7 +10,7 @@ import numpy as np
 
 import cosim
 from cosim.kit import Finding
-from cosim_fmi.instances import same_folder
+from cosim_fmi.binding.process_guard import same_folder
 from cosim_master.abilities import InitializationMode, Resizes
 from cosim_master.coupling.link import Link
 from cosim_master.derivatives.participant_tangents import ParticipantTangents, ReadRecord, Reals, StepRecord

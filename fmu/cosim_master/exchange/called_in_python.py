@@ -105,7 +105,7 @@ class CalledInPython:
         keep = calls.keep, self, get
         return replace(calls, get=_address(get), output_references=0, output_count=None, keep=keep)
 
-    def take_error(self) -> BaseException:
+    def pop_error(self) -> BaseException:
         """The exception, once: `raised` is None afterwards."""
         error, self.raised = self.raised, None
         assert error is not None

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import cosim
-from cosim_fmi.instances import same_folder
+from cosim_fmi.binding.process_guard import same_folder
 from cosim_master.abilities import NativeCalls
 from cosim_master.algorithms import exchange_layout as layout
 from cosim_master.algorithms.exchange_layout import ADVANCE

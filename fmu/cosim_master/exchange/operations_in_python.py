@@ -65,7 +65,7 @@ class OperationsInPython:
         coupled.time = self._machine.clock.begin
         participant, called = coupled.participants[name], self._called.get(name)
         if called is not None and called.raised is not None:
-            raise called.take_error()
+            raise called.pop_error()
         if name in self._in_python:
             self._set_or_read(kind, name, memory)
             return

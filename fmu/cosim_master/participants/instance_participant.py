@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_fmi.archive import FmuArchive
 from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState
 from cosim_fmi.binding.fmu_library import FmiError, new_instance
@@ -24,6 +23,7 @@ from cosim_fmi.binding.process_guard import ProcessSettings, process_lock, undis
 from cosim_fmi.binding.statuses import OK
 from cosim_fmi.description.fmu_interface import FmuInterface
 from cosim_fmi.description.read_interface import read_interface
+from cosim_fmi.fmu_archive import FmuArchive
 from cosim_fmi.instances import (
     FmuClocks,
     FmuState,

@@ -224,8 +224,8 @@ class NativeMember(MemberArrays):
         self.record.was_late = 1 + self.record.action
         self.is_free = True
 
-    def take_writes(self) -> list[Sequence[float]]:
-        """Inputs, and slopes, that wait for the next call of compiled code."""
+    def pop_writes(self) -> list[Sequence[float]]:
+        """Inputs, and slopes, that waited for the next call of compiled code; none waits any more."""
         count, inputs = self.record.writes, self.record.inputs
         self.record.writes = 0
         places = range(REALS_OF_CALL, REALS_OF_CALL + count * inputs, max(1, inputs))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_fmi.instances import same_folder
+from cosim_fmi.binding.process_guard import same_folder
 from cosim_master.abilities import HoldsStarts, InitializationMode, ReportsCloseError, ReportsWarnings
 from cosim_master.coupling.coupling import Coupling
 from cosim_master.coupling.directed_graph import closed_path, components

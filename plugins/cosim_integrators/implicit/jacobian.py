@@ -98,12 +98,12 @@ def follow_tangents(system, method, t, colour):
         number += 1
         if status != 0:
             return number
-    take_columns(method, c_dot, colour)
+    store_columns(method, c_dot, colour)
     return OK
 
 
-def take_columns(method, c_dot, colour):
-    """Take the entries in the columns of one colour.
+def store_columns(method, c_dot, colour):
+    """Store the entries in the columns of one colour.
 
     No place is negative: `rows_of` does not look for its sign.
     """
