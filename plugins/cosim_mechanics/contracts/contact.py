@@ -68,8 +68,8 @@ class Contact(Surfaces):
     where s is the stretch of a bristle between the surfaces, k_t = 4 (1 - nu) / (2 - nu) E sqrt(R x)
     Mindlin's tangential stiffness, c_t = 2 zeta_t sqrt(k_t m_t), and v_s the velocity at which the foot of
     the bristle slips: a spring and a damper, in series with Coulomb's friction. At a constant v_t, v_s
-    becomes v_t. m_t is the mass that moves at the contact: of free bodies with their inertia (`TouchingBody`),
-    or a share of m where the bodies touch in several points.
+    becomes v_t. m_t is the mass that moves at the contact, with the inertia of free bodies (`TouchingBody`);
+    where the bodies touch in several points, it is a share of m.
 
     Surfaces slide when |load| and |pull| are above mu_s f_normal, and stick when |pull| is below mu_d
     f_normal. With mu_d < mu_s loads and pulls of all contacts of the two bodies are added up, and these slide
