@@ -15,7 +15,8 @@ from cosim_fmi.binding import fmu_output
 from cosim_fmi.binding.fmu_instance import SavedState
 from cosim_fmi.binding.fmu_library import FmiError, new_instance, open_library
 from cosim_fmi.binding.statuses import OK
-from cosim_fmi.validate.experiments import at_time, value_of
+from cosim_fmi.validate.compare_experiment import at_time
+from cosim_fmi.validate.experiments import value_of
 from cosim_fmi.validate.finding import FailedCallError
 
 NUMBERS = ("Real", "Integer", "Enumeration", "Boolean")
