@@ -114,7 +114,7 @@ class XmlDocument:
 
     def remarks(self) -> list[str]:
         """The elements that were left out, with lines."""
-        return [f"{what} ({_lines(lines)})" for what, lines in self._left_out.items()]
+        return [f"{element} ({_lines(lines)})" for element, lines in self._left_out.items()]
 
     def children(self, element: Element | None, name: str | None = None) -> Iterator[Element]:
         """Children, those of one name."""

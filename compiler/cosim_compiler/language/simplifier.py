@@ -184,8 +184,8 @@ class BodySimplifier:
         return dataclasses.replace(place, view=self.expression(place.view), indices=indices)
 
     def assign(self, statement: form.Assign) -> list[Statement]:
-        if statement.name in self.followed and (known := self.value(statement.value)) is not None:
-            self.values[statement.name] = known
+        if statement.name in self.followed and (value := self.value(statement.value)) is not None:
+            self.values[statement.name] = value
         return [statement]
 
     def evaluate(self, statement: form.Evaluate) -> list[Statement]:
@@ -232,9 +232,9 @@ class BodySimplifier:
         if isinstance(node, Constant):
             return node
         if isinstance(node.type, Number) and node.type is not NOTHING:
-            known = self.value(node)
-            if type(known) in (int, float, bool):
-                return constant_of(node.type, known)
+            value = self.value(node)
+            if type(value) in (int, float, bool):
+                return constant_of(node.type, value)
         new = self._with_simple_parts(node)
         if isinstance(new, form.Choice) and isinstance(new.condition, Constant):
             return new.yes if new.condition.value else new.no

@@ -101,12 +101,12 @@ class NativeMember:
         participant, tolerance = loop.participants[name], loop.tolerances[name]
         if sized := sorted(set(loop.start_values[name]) & loop.descriptions[name].structural):
             raise cosim.ModelError.of(f"{name}.{sized[0]}", "a structural parameter is set in Python")
-        given = name, f"cosim_member_{number}", loop.descriptions[name], loop.start_values[name]
+        identity = name, f"cosim_member_{number}", loop.descriptions[name], loop.start_values[name]
         if isinstance(participant, FmuParticipant):
             own = loop.descriptions[name].default_experiment.tolerance
-            return cls(*given, fmu=participant, tolerance=own if tolerance is None else tolerance)
+            return cls(*identity, fmu=participant, tolerance=own if tolerance is None else tolerance)
         if isinstance(participant, TimedInputs):
-            return cls(*given, series=participant)
+            return cls(*identity, series=participant)
         assert isinstance(participant, SystemParticipant)
         try:
             program, takes = participant.lowered(loop.start, loop.start_values[name], tolerance)
@@ -114,7 +114,7 @@ class NativeMember:
             problems = [cosim.Problem(f"participants.{name}.{p.where}", p.text) for p in error.problems]
             raise cosim.ModelError(problems) from None
         accuracy, takes = program.integrator.accuracy, takes and tolerance in (None, loop.tolerance)
-        return cls(*given, accuracy, takes, participant, program)
+        return cls(*identity, accuracy, takes, participant, program)
 
     def assign_reference(self, name: str, *, is_set: bool) -> None:
         """Give a variable of a system the next value reference, unless it has one.

@@ -82,9 +82,9 @@ def _write_native(path: Path, target: Path, variant: str | None, given: NativeFm
     """Write an FMU without Python. Returns its description."""
     loop = CoSimulation.from_ssp(path, variant) if is_ssp(path) else CoSimulation.from_file(path, variant)
     interface, left_out = container_interface(loop, path)
-    what = write_native_container(loop, interface, target, given)
+    outcome = write_native_container(loop, interface, target, given)
     no_error = ["left out: the error of the coupling, whose samples need memory"] * given.sources
-    return "\n".join([what, *_left_out(left_out), *no_error])
+    return "\n".join([outcome, *_left_out(left_out), *no_error])
 
 
 def _write_python(path: Path, target: Path, variant: str | None, libpython: str | None) -> Sequence[str]:

@@ -437,7 +437,7 @@ class FmuParticipant(InstanceParticipant):
         self, cause: cosim.EventCause, handler: str, given: Mapping[str, Any] | None = None
     ) -> None:
         """Pass through event mode with these inputs, and store the values of both sides."""
-        known = len(self._points)
+        count_before = len(self._points)
         self._store_values(self._time)
         self._guard(self._instance.enter_event_mode)
         try:
@@ -447,7 +447,7 @@ class FmuParticipant(InstanceParticipant):
             if self._mode == modes.EVENT:  # else the call has failed, and no other may follow
                 self._update_discrete_states()
         self._store_values(self._time)
-        sides = [dict(zip(p.names, p.values, strict=True)) for p in self._points[known:]] or [{}, {}]
+        sides = [dict(zip(p.names, p.values, strict=True)) for p in self._points[count_before:]] or [{}, {}]
         changed = tuple(name for name, value in sides[0].items() if sides[1][name] != value)
         before, after = ({name: side[name] for name in changed} for side in sides)
         self._passages.append(

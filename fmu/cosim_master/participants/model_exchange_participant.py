@@ -98,11 +98,11 @@ class ModelExchangeParticipant(InstanceParticipant):
     @classmethod
     def joined(cls, given: Any, name: str, system: JointSystem) -> ModelExchangeParticipant:
         """A member of a joint system, in the place of a participant with the same FMU."""
-        made = cls(given.path, name, wine=getattr(given, "_wine", False))
-        made.system, made._log_file = system, given._log_file
+        participant = cls(given.path, name, wine=getattr(given, "_wine", False))
+        participant.system, participant._log_file = system, given._log_file
         if isinstance(given, ModelExchangeParticipant):
-            made._interface = given._interface
-        return made
+            participant._interface = given._interface
+        return participant
 
     @property
     def simulator(self) -> cosim.Simulator:
@@ -177,12 +177,12 @@ class ModelExchangeParticipant(InstanceParticipant):
         return super().get(names)
 
     def _read(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
-        known = self.system.inner_values(self.name)
-        others = [name for name in names if name not in known]
+        inner_values = self.system.inner_values(self.name)
+        others = [name for name in names if name not in inner_values]
         if len(others) == len(names):
             return super()._read(names)
         values_read = dict(zip(others, super()._read(others), strict=True)) if others else {}
-        values = [known[name] if name in known else values_read[name] for name in names]
+        values = [inner_values[name] if name in inner_values else values_read[name] for name in names]
         return np.array(values) if all(isinstance(value, float) for value in values) else values
 
     def step(self, time: float, size: float) -> float:

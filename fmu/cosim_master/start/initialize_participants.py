@@ -209,15 +209,21 @@ def initialize_participants(
     """
     coupled.time = start = coupling.start
     values, tolerances = coupling.start_values, coupling.tolerances
-    starts = {f"{name}.{path}": value for name, given in values.items() for path, value in given.items()}
+    starts = {
+        f"{name}.{path}": value
+        for name, values_of_participant in values.items()
+        for path, value in values_of_participant.items()
+    }
     for name, participant in coupled.participants.items():
         if isinstance(participant, HoldsStarts):
             participant.hold_starts(starts)
         stack.callback(_close, name, participant, coupled.statistics.warnings)
         with same_folder():
             coupled.guarded(name, participant.initialize, start, stop, values[name], tolerances[name])
-    given: dict[Port, Any] = {}
-    make_consistent(coupled, coupled.descriptions, given, [*coupling.inner_links, *coupling.parameter_links])
+    input_values: dict[Port, Any] = {}
+    make_consistent(
+        coupled, coupled.descriptions, input_values, [*coupling.inner_links, *coupling.parameter_links]
+    )
     waiting = {n: p for n, p in coupled.participants.items() if isinstance(p, InitializationMode)}
     for name, ready in waiting.items():
         try:
@@ -225,8 +231,8 @@ def initialize_participants(
         except StopRequested as request:
             coupled.stop(name, request)
     if waiting:
-        make_consistent(coupled, coupled.descriptions, given)
-    return given
+        make_consistent(coupled, coupled.descriptions, input_values)
+    return input_values
 
 
 def _close(name: str, participant: cosim.Participant, warnings: list[str]) -> None:
