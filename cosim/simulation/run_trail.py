@@ -262,9 +262,9 @@ class Trail(CarriedTangents):
             adjoints[former] = self._back["h"][present]
         self._back["h"], self._back["former_past"] = adjoints, np.zeros(size)
 
-    def _compare(self, found: Mapping[str, Reals], weights: Reals) -> None:
+    def _compare(self, derivatives: Mapping[str, Reals], weights: Reals) -> None:
         """Compare the gradient with the tangent along the direction that went along with the run."""
-        parts = [found[path] * v for path, v in zip(self.by, self._direction, strict=True)]
+        parts = [derivatives[path] * v for path, v in zip(self.by, self._direction, strict=True)]
         back, forward = sum(part.sum() for part in parts), weights @ self._rows
         size = sum(np.abs(part).sum() for part in parts) + np.abs(weights) @ np.abs(self._rows)
         agrees = AGREES_HELD if self._trail_notes.was_held else AGREES

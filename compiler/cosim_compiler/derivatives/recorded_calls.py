@@ -80,18 +80,18 @@ class CallRecorder(OperationRecorder):
         return value or head, _tangents_of_result(adjoint.result, "0", names, adjoints)
 
     def _emit_recording_call(
-        self, known: Any, pairs: list[Dual], views: list[Place], targets: list[str]
+        self, adjoint: Any, pairs: list[Dual], views: list[Place], targets: list[str]
     ) -> None:
         """Emit the call; one that records something takes the tape, and leaves it longer."""
         tangents = [str(x) for _, part in pairs for _, leaf in of_leaves(part) if leaf for x in leaf]
         arguments = [*(text for text, _ in pairs), *tangents, *(place.text for place in views)]
         assignment = f"{', '.join(targets)} = " if targets else ""
-        if known.is_silent:
-            self.emit(f"{assignment}{known.name}({', '.join(arguments)})")
+        if adjoint.is_silent:
+            self.emit(f"{assignment}{adjoint.name}({', '.join(arguments)})")
             return
         self.flush()
         self.emit(STORE_TOP)
-        self.emit(f"{assignment}{known.name}({', '.join([*arguments, 'tape'])})")
+        self.emit(f"{assignment}{adjoint.name}({', '.join([*arguments, 'tape'])})")
         self.emit("_at = int(tape[0])")
 
     def _with_reals(self, tangents: Tangents, kind: Type) -> Tangents:

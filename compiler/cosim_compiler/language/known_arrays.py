@@ -229,8 +229,8 @@ class Evaluation:
                 return None
         return self._inside(arguments, deeper=1)._returned(function, arguments)
 
-    def _returned(self, function: Function, given: dict[str, Any]) -> Any:
-        """The value that a function body returns; its assignments are entered into `given`."""
+    def _returned(self, function: Function, arguments: dict[str, Any]) -> Any:
+        """The value that a function body returns; its assignments are entered into `arguments`."""
         followed = assigned_once(function)
         for statement in function.body:
             if isinstance(statement, form.Return) and statement.value is not None:
@@ -240,7 +240,7 @@ class Evaluation:
             value = self.value(statement.value)
             if value is None and not is_pure(statement.value):
                 return None
-            given[statement.name] = value
+            arguments[statement.name] = value
         return None
 
 

@@ -363,8 +363,8 @@ class FmuInstance(ABC):
         self.call("GetDirectionalDerivative", *self._direction(unknown, known, seeds, derivatives))
         return list(derivatives)
 
-    def _direction(self, of: Any, by: Any, seeds: Any, found: Any) -> tuple[Any, ...]:
-        return of, len(of), by, len(by), seeds, found
+    def _direction(self, of: Any, by: Any, seeds: Any, derivatives: Any) -> tuple[Any, ...]:
+        return of, len(of), by, len(by), seeds, derivatives
 
     # Co-Simulation
 

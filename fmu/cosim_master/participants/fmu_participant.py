@@ -434,15 +434,15 @@ class FmuParticipant(InstanceParticipant):
         return token
 
     def _pass_event(
-        self, cause: cosim.EventCause, handler: str, given: Mapping[str, Any] | None = None
+        self, cause: cosim.EventCause, handler: str, changes: Mapping[str, Any] | None = None
     ) -> None:
         """Pass through event mode with these inputs, and store the values of both sides."""
         count_before = len(self._points)
         self._store_values(self._time)
         self._guard(self._instance.enter_event_mode)
         try:
-            if given is not None:
-                self._write_discrete(given)
+            if changes is not None:
+                self._write_discrete(changes)
         finally:
             if self._mode == modes.EVENT:  # else the call has failed, and no other may follow
                 self._update_discrete_states()

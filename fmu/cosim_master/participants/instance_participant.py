@@ -475,15 +475,15 @@ class InstanceParticipant(cosim.Participant):
             self._specials[names] = special
         return special
 
-    def _changed(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _changed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The values that have to pass through event mode: changed ones, and clocks that tick."""
         clocks, clocked = self._read_interface().clocks, self._clocks.clocked
         fired = self._clocks.fired
-        ticks = {n: v for n, v in given.items() if n in clocks and v and n not in fired}
-        self._clocks.values.update({n: v for n, v in given.items() if n in clocked})
+        ticks = {n: v for n, v in values.items() if n in clocks and v and n not in fired}
+        self._clocks.values.update({n: v for n, v in values.items() if n in clocked})
         news = {
             n: v
-            for n, v in given.items()
+            for n, v in values.items()
             if n not in clocks and n not in clocked and self._written.get(n, NEVER) != v
         }
         return {**news, **ticks}

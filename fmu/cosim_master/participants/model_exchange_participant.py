@@ -96,12 +96,12 @@ class ModelExchangeParticipant(InstanceParticipant):
         self.tangents: Any = None
 
     @classmethod
-    def joined(cls, given: Any, name: str, system: JointSystem) -> ModelExchangeParticipant:
+    def joined(cls, original: Any, name: str, system: JointSystem) -> ModelExchangeParticipant:
         """A member of a joint system, in the place of a participant with the same FMU."""
-        participant = cls(given.path, name, wine=getattr(given, "_wine", False))
-        participant.system, participant._log_file = system, given._log_file
-        if isinstance(given, ModelExchangeParticipant):
-            participant._interface = given._interface
+        participant = cls(original.path, name, wine=getattr(original, "_wine", False))
+        participant.system, participant._log_file = system, original._log_file
+        if isinstance(original, ModelExchangeParticipant):
+            participant._interface = original._interface
         return participant
 
     @property
@@ -422,9 +422,9 @@ class ModelExchangeParticipant(InstanceParticipant):
         """The access by which compiled code reads ("Get") or writes ("Set") variables."""
         return Access(self._instance, names, self._read_interface().elements, verb)
 
-    def changed_ports(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def changed_ports(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The discrete inputs that have to pass through event mode."""
-        return self._changed(given)
+        return self._changed(values)
 
     @property
     def written(self) -> dict[str, Any]:

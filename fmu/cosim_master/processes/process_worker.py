@@ -88,24 +88,24 @@ FEW_VALUES = 16
 class Recipes(Protocol):
     """Makes the participants of a process."""
 
-    def make(self, number: int, given: list[Any]) -> cosim.Participant:
+    def make(self, number: int, arguments: list[Any]) -> cosim.Participant:
         """The participant that a call of `OPEN` asks for."""
 
-    def serve(self, name: str, given: list[Any]) -> Any:
+    def serve(self, name: str, arguments: list[Any]) -> Any:
         """Answer a call that is for no participant."""
 
 
 class PickledRecipes:
     """Recipes that the process on the same machine has sent which has started this one."""
 
-    def make(self, number: int, given: list[Any]) -> cosim.Participant:
+    def make(self, number: int, arguments: list[Any]) -> cosim.Participant:
         """The participant that a function makes of its arguments."""
-        sys.path[:], recipe = given
-        make, arguments, keywords = pickle.loads(recipe)
-        participant: cosim.Participant = make(*arguments, **keywords)
+        sys.path[:], recipe = arguments
+        make, positional, keywords = pickle.loads(recipe)
+        participant: cosim.Participant = make(*positional, **keywords)
         return participant
 
-    def serve(self, name: str, given: list[Any]) -> Any:
+    def serve(self, name: str, arguments: list[Any]) -> Any:
         """Refuse the call: there are no others."""
         raise cosim.CosimError(f"there is no call {name}")
 
@@ -167,17 +167,17 @@ class Served:
         self.names: list[list[str]] = []
         self.tokens: dict[int, Any] = {}
 
-    def call(self, name: str, given: list[Any]) -> Any:
+    def call(self, name: str, arguments: list[Any]) -> Any:
         """Call a method; tokens of saved states stay here, and numbers stand for them there."""
         participant = self.participant
         if name in ("restore", "serialize"):
-            return getattr(participant, name)(self.tokens[given[0]])
+            return getattr(participant, name)(self.tokens[arguments[0]])
         if name in ("save", "deserialize"):
             number = max(self.tokens, default=0) + 1
-            self.tokens[number] = getattr(participant, name)(*given)
+            self.tokens[number] = getattr(participant, name)(*arguments)
             return number
         if name == "get":
-            return plain_values(participant.get(self.names[given[0]]))
+            return plain_values(participant.get(self.names[arguments[0]]))
         from cosim_master.abilities import (
             InitializationMode,
             RecordsEvents,
@@ -206,7 +206,7 @@ class Served:
             return list(participant.warnings)
         if name not in CALLS:
             raise cosim.CosimError(f"there is no call {name}")
-        answer = getattr(participant, name)(*given)
+        answer = getattr(participant, name)(*arguments)
         return list(answer) if name == "directional_derivative" else answer
 
     def write(self, name: str, names: int, values: Any) -> None:
@@ -395,14 +395,14 @@ class Worker:
             case name, given:
                 return served.call(name, given)
 
-    def _begin(self, number: int, name: str, given: list[Any]) -> Any:
+    def _begin(self, number: int, name: str, arguments: list[Any]) -> Any:
         """Make a participant, or do what is for none."""
         if name != OPEN:
-            return self._recipes.serve(name, given)
+            return self._recipes.serve(name, arguments)
         from cosim_master.abilities import LogsPrinted
 
         self._calling(number, name)
-        served = Served(self._recipes.make(number, given))
+        served = Served(self._recipes.make(number, arguments))
         if not self._is_printed_taken and isinstance(served.participant, LogsPrinted):
             self._is_printed_taken = True  # what others print belongs to the program
             self._printed = _take_output(self._folder)
