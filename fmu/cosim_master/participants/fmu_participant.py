@@ -17,8 +17,9 @@ from cosim_fmi.binding.fmu_instance import FmuInstance, StepAnswer
 from cosim_fmi.binding.fmu_library import FmiError
 from cosim_fmi.description.fmu_interface import FmuInterface
 from cosim_fmi.variables.variable_access import Access
-from cosim_master.abilities import InnerPoint, NativeCalls
+from cosim_master.abilities import InnerPoint
 from cosim_master.coupling.errors import StepDiscardedError, StopRequested
+from cosim_master.native_calls import NativeCalls
 from cosim_master.participants.inner_clock import InnerClock
 from cosim_master.participants.instance_participant import InstanceParticipant
 

@@ -13,15 +13,8 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import ParticipantDescription, python_path
 from cosim_fmi.binding.statuses import is_bad
-from cosim_master.abilities import (
-    HasFile,
-    InnerPoint,
-    NativeCalls,
-    Resizes,
-    StepsNatively,
-    StepsTypesNatively,
-    WritesLog,
-)
+from cosim_master.abilities import HasFile, InnerPoint, Resizes, WritesLog
+from cosim_master.native_calls import NativeCalls, StepsNatively, StepsTypesNatively
 from cosim_master.participants.compiled_calls import BegunStep, CompiledCalls
 from cosim_master.participants.create_participants import open_fmu
 from cosim_master.processes.calls import CLOSE, LOG, OPEN, STEP, WRITES
