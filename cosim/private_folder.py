@@ -44,7 +44,7 @@ class _ProcessFolder:
                 os.close(self._lock)
 
 
-def private_folder(what: str) -> Path:
+def private_folder(prefix: str) -> Path:
     """A new folder that only this user can enter; the caller removes it with `remove_folder`.
 
     It stands in a folder of this process, beside a file that the process holds locked as long as it lives.
@@ -53,7 +53,7 @@ def private_folder(what: str) -> Path:
 
     Parameters
     ----------
-    what : str
+    prefix : str
         How the name of the folder begins.
     """
     place = tempfile.gettempdir()
@@ -67,7 +67,7 @@ def private_folder(what: str) -> Path:
             process_folder = _process_folders[key] = _ProcessFolder(place)
         process_folder.count += 1
         process_folder.made += 1
-        folder = process_folder.path / f"{what}-{process_folder.made}"
+        folder = process_folder.path / f"{prefix}-{process_folder.made}"
     folder.mkdir(mode=0o700)
     return folder
 

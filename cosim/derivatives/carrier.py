@@ -274,10 +274,10 @@ def realize_tangents(run, carrier, stage):
     The flow becomes that of the present states.
     """
     notes = carrier.notes
-    known = notes.freshness
-    if known >= stage:
+    freshness = notes.freshness
+    if freshness >= stage:
         return
-    if known == NOT_FRESH:
+    if freshness == NOT_FRESH:
         first = run.plan.derivatives.first
         for i in range(1, carrier.directions):
             walk_present(run, carrier, i, run.plan.first_row, first)

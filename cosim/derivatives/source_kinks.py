@@ -57,10 +57,10 @@ def end_before_kink(run, carrier, step):
 
 def is_at_kink(carrier, method):
     """Whether the start of a step is at a kink."""
-    found = False
+    at_kink = False
     for slot in method.kink_slots:
-        found = found or abs(carrier.c[slot]) <= NO_DISTANCE
-    return found
+        at_kink = at_kink or abs(carrier.c[slot]) <= NO_DISTANCE
+    return at_kink
 
 
 def leave_kink(run, carrier, i, method, step):

@@ -71,14 +71,14 @@ def parts_of(name: str) -> list[str]:
     return [part for part in name.split("/") if part not in ("", ".")]
 
 
-def unpack(path: Path, members: Sequence[zipfile.ZipInfo], what: str) -> Path:
+def unpack(path: Path, members: Sequence[zipfile.ZipInfo], prefix: str) -> Path:
     """Unpack members that were checked into a new folder that only this user can enter.
 
     Parameters
     ----------
     path : Path
     members : sequence of ZipInfo
-    what : str
+    prefix : str
         Name of the folder; the caller removes it with `remove_folder`.
 
     Raises
@@ -86,7 +86,7 @@ def unpack(path: Path, members: Sequence[zipfile.ZipInfo], what: str) -> Path:
     OSError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError
         `DAMAGES`; nothing stays behind.
     """
-    folder = private_folder(what)
+    folder = private_folder(prefix)
     try:
         with zipfile.ZipFile(path) as archive:
             for member in members:

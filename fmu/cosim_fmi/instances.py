@@ -175,13 +175,13 @@ class FmuClocks:
             if not 0.0 <= gap < math.inf or (periodic and gap == 0.0):
                 raise ValueError(f"clock {name} has an interval of {float(gap)!r} s")
             self._gaps[name] = gap
-            known, exact = self._schedule.get(name), _exact(gap)
+            grid, exact = self._schedule.get(name), _exact(gap)
             if not periodic:
                 self._schedule[name] = _Grid.of(_exact(time) + exact, Fraction(0), 0)
-            elif known is None:
+            elif grid is None:
                 self._schedule[name] = _Grid.of(_exact(time) + _exact(clock.shift), exact, 0)
-            elif known.interval != exact:  # the next tick is one new interval after the last one
-                _, start, old, i = known
+            elif grid.interval != exact:  # the next tick is one new interval after the last one
+                _, start, old, i = grid
                 self._schedule[name] = (
                     _Grid.of(start + (i - 1) * old, exact, 1) if i else _Grid.of(start, exact, 0)
                 )

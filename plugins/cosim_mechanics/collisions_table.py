@@ -102,7 +102,7 @@ class CollisionsTable(MechanicsTable):
         from cosim_mechanics.shapes import MATERIAL_UNITS
 
         numbers = {"type": ["number", "string"]}
-        material = {"type": "object", "properties": dict.fromkeys(MATERIAL_UNITS, numbers)}
+        material: dict[str, Any] = {"type": "object", "properties": dict.fromkeys(MATERIAL_UNITS, numbers)}
         material = {**material, "required": ["modulus"], "additionalProperties": False}
         materials = {"type": "object", "additionalProperties": material}
         return {

@@ -90,15 +90,15 @@ class CallWriter(TangentText):
         elif not is_alone:
             head = self.new()
             self.emit(f"{head} = {call}")
-        given: list[list[str]] = []
+        passed: list[list[str]] = []
         for argument, (text, tangents) in zip(node.arguments, pairs, strict=True):
             if has_reals(argument.type):
                 n = self.writer.directions
-                given.append([self._whole(argument.type, tangents, k, text, is_alone) for k in range(n)])
+                passed.append([self._whole(argument.type, tangents, k, text, is_alone) for k in range(n)])
         name = self.writer.names.name(own, "own")
         answers = []
         for k in range(self.writer.directions):
-            one = f"{name}({', '.join([*texts, *(each[k] for each in given)])})"
+            one = f"{name}({', '.join([*texts, *(each[k] for each in passed)])})"
             if result is NOTHING:
                 self.emit(one)
                 continue

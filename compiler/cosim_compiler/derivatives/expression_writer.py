@@ -224,13 +224,13 @@ class ExpressionWriter(CallWriter):
         condition = self.condition(node.condition)
         self._choices += 1
         name = f"choice.{self._choices}"
-        known = self.varying.get(name, False)
+        varying = self.varying.get(name, False)
         for head, branch in ((f"if {condition}:", node.yes), ("else:", node.no)):
             self.emit(head)
             with self.indented():
                 text, tangents = self.dual(branch)
-                known = self.grow(name, varying_of(tangents), node.type)
-                self.set_tangents(name, known, tangents, node.type)
+                varying = self.grow(name, varying_of(tangents), node.type)
+                self.set_tangents(name, varying, tangents, node.type)
                 self.emit(f"{self.identifier(name)} = {text}")
         return self.variable(form.Variable(node.type, name))
 

@@ -44,14 +44,14 @@ class FunctionWriter(ExpressionWriter):
     def write(self) -> list[str]:
         """The lines of the body; `parameters` then has the head: the values, behind them their tangents."""
         function = self.function
-        given = self.given if isinstance(self.given, tuple) else ()
+        passed = self.given if isinstance(self.given, tuple) else ()
         tangents: list[str] = []
-        for (name, kind), varying in zip(function.parameters, given, strict=True):
+        for (name, kind), varying in zip(function.parameters, passed, strict=True):
             self.grow(name, varying, function.variables.get(name, kind))
             self.parameters.append(self.identifier(name))
             tangents += [text for group in self.leaf_names(name, varying) for text in group]
         self.parameters += tangents
-        for (name, _), varying in zip(function.parameters, given, strict=True):
+        for (name, _), varying in zip(function.parameters, passed, strict=True):
             self._start_missing_tangents(name, varying)
         self._start_values()
         self.block(function.body)

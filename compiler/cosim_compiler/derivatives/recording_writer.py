@@ -35,9 +35,9 @@ class RecordingWriter(CallRecorder):
 
     def write(self) -> list[str]:
         function = self.function
-        given = self.given if isinstance(self.given, tuple) else ()
+        passed = self.given if isinstance(self.given, tuple) else ()
         places: list[str] = []
-        for (name, kind), varying in zip(function.parameters, given, strict=True):
+        for (name, kind), varying in zip(function.parameters, passed, strict=True):
             kinds = dict(leaf_kinds(function.variables.get(name, kind)))
             for place, is_on in leaves(varying):
                 if not is_on:
@@ -162,10 +162,10 @@ class RecordingWriter(CallRecorder):
             elif isinstance(slope, Place):
                 if slope.root in self.local_roots:
                     raise self.refuse("the result is a part of an array that ends with the function")
-                known = self.result_roots.setdefault(place, slope.root) or slope.root
-                if slope.root not in ("", known):
+                root = self.result_roots.setdefault(place, slope.root) or slope.root
+                if slope.root not in ("", root):
                     raise self.refuse("the result is a part of two different arrays")
-                self.result_roots[place] = known
+                self.result_roots[place] = root
                 places[place] = slope.text
         text = self.held(text) if reals and not isinstance(node.value.type, Tuple) else text
         rates_of = [v for _, value in self.filled(self.result, tangents, node.value.type) for v in value]

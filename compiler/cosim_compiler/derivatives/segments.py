@@ -274,12 +274,12 @@ class SegmentWriter(FunctionWriter):
         if reals:
             self.assign_bars(reals)
         for place, where in views:
-            known = self.roots.get((name, place), where.root)
-            if known == "":
-                known = where.root
-            if where.root not in ("", known):
+            root = self.roots.get((name, place), where.root)
+            if root == "":
+                root = where.root
+            if where.root not in ("", root):
                 raise self.refuse(f"{name} is a part of two different arrays")
-            self.roots[name, place] = known
+            self.roots[name, place] = root
             self.emit(f"{self.at_name(name, place)} = {where.text}")
             if self.open is not None:
                 self.open.forget(self.at_name(name, place))
@@ -322,11 +322,11 @@ class SegmentWriter(FunctionWriter):
             reals.append((leaf, slope_of(part)))
             return [Rate(part[0], leaf)]
 
-        made = with_bars(rates_held, "0")
+        adjoints = with_bars(rates_held, "0")
         if reals:
             self.assign_bars(reals)
         self.emit(f"{name} = {text}")
-        return name, made
+        return name, adjoints
 
     def variable(self, node: form.Variable) -> Dual:
         """A local name, with its adjoints as leaves."""

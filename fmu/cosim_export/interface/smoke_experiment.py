@@ -42,8 +42,8 @@ def add_smoke_experiment(path: Path, without: str = "") -> str:
     from cosim_fmi.description.read_model_description import read_model_description
     from cosim_fmi.fmu_archive import FmuArchive
     from cosim_fmi.instances import place_of_library
-    from cosim_fmi.validate.experiments import write_experiment
     from cosim_fmi.validate.fmu_probe import FmuProbe, job_for
+    from cosim_fmi.validate.write_experiment import write_experiment
 
     archive = FmuArchive(path)
     if "CoSimulation" not in archive.interfaces:

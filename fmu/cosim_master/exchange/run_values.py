@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from cosim.kit import black_box
-from cosim_master.abilities import StepsNatively
 from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import BEGAN, COURSES, ENDS, HELD, MEAN_SLOPES, MEANS
 from cosim_master.exchange.exchange_machine import ExchangeMachine
+from cosim_master.native_calls import StepsNatively
 from cosim_master.recording import recorder as recording
 from cosim_master.recording.coupling_samples import InputLines
 from cosim_master.recording.inner_rows import InputCourse

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_master.abilities import NativeCalls
+from cosim_master.native_calls import NativeCalls
 from cosim_master.processes.calls import STEP, WRITES
 from cosim_master.processes.native_steps import NativeMember
 from cosim_master.processes.participant_calls import ParticipantCalls

@@ -13,15 +13,8 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import ParticipantDescription, python_path
 from cosim_fmi.binding.statuses import is_bad
-from cosim_master.abilities import (
-    HasFile,
-    InnerPoint,
-    NativeCalls,
-    Resizes,
-    StepsNatively,
-    StepsTypesNatively,
-    WritesLog,
-)
+from cosim_master.abilities import HasFile, InnerPoint, Resizes, WritesLog
+from cosim_master.native_calls import NativeCalls, StepsNatively, StepsTypesNatively
 from cosim_master.participants.compiled_calls import BegunStep, CompiledCalls
 from cosim_master.participants.create_participants import open_fmu
 from cosim_master.processes.calls import CLOSE, LOG, OPEN, STEP, WRITES
@@ -30,11 +23,10 @@ from cosim_master.processes.host import Host
 from cosim_master.processes.participant_calls import ParticipantCalls
 from cosim_master.processes.place import Place
 from cosim_master.processes.plain_events import event_of_plain
-from cosim_master.processes.process_worker import listed
 from cosim_master.processes.recipe import pickled_recipe
 from cosim_master.processes.remote_log import RemoteLog
 from cosim_master.processes.remote_session import RemoteSession
-from cosim_master.processes.sent_values import sent_values
+from cosim_master.processes.sent_values import listed, sent_values
 from cosim_master.processes.session import Session, Ticket
 from cosim_master.processes.values_with_steps import ValuesWithSteps
 from cosim_master.processes.worker_process import SECONDS_TO_END

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cosim.kit import c_address
-from cosim_master.abilities import NativeCalls
+from cosim_master.native_calls import NativeCalls
 from cosim_master.processes import step_frames as frames
 from cosim_master.processes.calls import ACTIONS, STEP, WRITES
 from cosim_master.processes.channel import MOST_NUMBERS, Channel

@@ -61,10 +61,10 @@ def follow_colours(system, method, t):
 def are_finite(method, colour):
     """Whether the entries in the columns of a colour are finite."""
     entries = method.jacobian
-    found = True
+    all_finite = True
     for e in method.entries_of(colour):
-        found = found and abs(entries[e]) < math.inf
-    return found
+        all_finite = all_finite and abs(entries[e]) < math.inf
+    return all_finite
 
 
 def clear_tangents(system, method):
