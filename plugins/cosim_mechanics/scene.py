@@ -10,6 +10,7 @@ import numpy as np
 
 import cosim
 from cosim_mechanics.contracts.joint import Joint
+from cosim_mechanics.forces.materials import MATERIAL
 from cosim_mechanics.forces.solids import BOX, BRISTLES, CYLINDER, FEATURES, HALF_SPACE, MESH, ROUND
 from cosim_mechanics.shape_points import hull_triangles
 from cosim_mechanics.shapes import Shape, Solid
@@ -137,6 +138,16 @@ def _check_roundings(solids: Mapping[str, Sequence[Solid]]) -> None:
                 )
 
 
+def _materials(solids: Sequence[Solid]) -> dict[str, Any]:
+    """Materials, each once, and which of them solids have; the law of all where no solid needs one."""
+    materials = list(dict.fromkeys(solid.material for solid in solids if solid.material is not None))
+    number = {material: i for i, material in enumerate(materials, 1)}
+    numbers = [0 if solid.material is None else number[solid.material] for solid in solids]
+    rows = [(0.0,) * MATERIAL, *(material.row() for material in materials)]
+    law = {} if 0 in numbers else {"stiffness": 0.5 * rows[1][0]}
+    return {"material_numbers": numbers, "materials": rows, **law}
+
+
 def _rows(solids: Sequence[Solid]) -> dict[str, Any]:
     """The parameters with a row for each solid."""
     sizes: list[list[float]] = []
@@ -160,6 +171,7 @@ def _rows(solids: Sequence[Solid]) -> dict[str, Any]:
                 f"rounding is {solid.rounding} m, more than half of the smallest extent of the shape",
             )
     return {
+        **_materials(solids),
         "kinds": [solid.kind for solid in solids],
         "frames": [pose(solid.frame) for solid in solids],
         "sizes": sizes,
