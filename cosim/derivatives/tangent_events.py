@@ -19,10 +19,10 @@ from cosim.derivatives.carrier import (
     lose,
     own_part,
     part_of,
-    realize_tangents,
     shift_time,
     walk_present,
 )
+from cosim.derivatives.tangent_cache import realize_tangents
 from cosim.derivatives.tangent_holds import store_former
 from cosim.derivatives.tangent_steps import renew_missed_flow, settle_kinks
 from cosim.run_data.records.handlers import IN_K, SCHEDULED, SIGNALED, TIMED, TRIGGERED

@@ -10,7 +10,7 @@ from typing import Any
 
 from cosim_compiler.derivatives import operator_rates, rates
 from cosim_compiler.derivatives.notes import NoTangentError, Note
-from cosim_compiler.derivatives.own_tangents import FOLLOWED_AS, WITH_VALUES, own_tangent
+from cosim_compiler.derivatives.own_tangents import FOLLOWED_AS, WITH_VALUES, in_lanes_of, own_tangent
 from cosim_compiler.derivatives.pure_text import PureText
 from cosim_compiler.derivatives.tangent_values import (
     NO_TANGENT,
@@ -35,7 +35,9 @@ REFUSED_ROUNDING = {
     "fmod": rates.refuse_jump_of_quotient,
 }
 """What raises where a function jumps."""
-RESERVED = frozenset(dir(builtins)) | {"math", "rows_of", "as_table", "zeros"}
+RESERVED = frozenset(dir(builtins)) | {
+    *("math", "rows_of", "as_table", "zeros", "zeros_in_lanes", "in_lanes", "agreed"),
+}
 
 
 class ExpressionWriter:
@@ -307,7 +309,8 @@ class ExpressionWriter:
 
     def zeros(self, node: form.Zeros) -> tuple[str, Tangents]:
         text = self.pure.text(node)
-        return text, [text] * self.writer.directions
+        tangent = text.replace("zeros(", "zeros_in_lanes(", 1) if self.writer.in_lanes else text
+        return text, [tangent] * self.writer.directions
 
     def make_tuple(self, node: form.MakeTuple) -> tuple[str, Tangents]:
         pairs = self.duals(node.items)
@@ -394,7 +397,8 @@ class ExpressionWriter:
             apart = "".join(f" and {x} == {y}" for x, y in pairs if x != y)
         else:
             apart = "".join(f" or {x} != {y}" for x, y in pairs if x != y)
-        return f"({left} {node.operator} {right}{apart})", NO_TANGENT
+        decides = "agreed" if self.writer.in_lanes else ""
+        return f"{decides}({left} {node.operator} {right}{apart})", NO_TANGENT
 
     def convert(self, node: form.Convert) -> tuple[str, Tangents]:
         if isinstance(node.type, Tuple):
@@ -511,6 +515,7 @@ class ExpressionWriter:
             if has_reals(argument.type):
                 n = self.writer.directions
                 given.append([self._whole(argument.type, tangents, k, text, is_alone) for k in range(n)])
+        own = in_lanes_of(own) if self.writer.in_lanes else own
         name = self.writer.names.name(own, "own")
         answers = []
         for k in range(self.writer.directions):
