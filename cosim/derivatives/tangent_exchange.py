@@ -11,8 +11,8 @@ from cosim.derivatives.carrier import (
     lose,
     shift_time,
 )
+from cosim.derivatives.source_kinks import settle_kinks
 from cosim.derivatives.tangent_cache import realize_tangents
-from cosim.derivatives.tangent_steps import settle_kinks
 from cosim.run_data.run import arrays_at
 
 EXCHANGE_SIGNATURE = "ii>i"

@@ -17,7 +17,7 @@ from cosim.step.saved_variables import copy_reals
 
 
 def start_in_host(run, carrier, t):
-    """Take over the variables with which a run begins at `t`; how they vary stands in the arrays."""
+    """Copy the variables with which a run begins at `t`; how they vary stands in the arrays."""
     copy_reals(run.y, carrier.y)
     copy_reals(run.p, carrier.p)
     copy_reals(run.d, carrier.d)
@@ -33,8 +33,8 @@ def start_in_host(run, carrier, t):
     run.output.log_used = 0
 
 
-def take_writes(run, carrier):
-    """Take over what the host has written at the present time, which is fixed.
+def accept_host_writes(run, carrier):
+    """Copy what the host has written at the present time, which is fixed.
 
     It may write again before the next step: `meets_host` stays set until then.
     """

@@ -297,24 +297,26 @@ class CarriedTangents:
         values = sum(self._system.signal(path).slot.size for path in paths)
         rows = self.rows(values) if rows is None else rows
         rows = rows.reshape(len(rows), len(self.by), values)
-        found: dict[str, dict[str, Reals]] = {}
+        derivatives: dict[str, dict[str, Reals]] = {}
         at = 0
         for path in paths:
             size = self._system.signal(path).slot.size
             shape = shapes(path)
-            found[path] = {name: rows[:, i, at : at + size].reshape(shape) for i, name in enumerate(self.by)}
+            derivatives[path] = {
+                name: rows[:, i, at : at + size].reshape(shape) for i, name in enumerate(self.by)
+            }
             at += size
-        return found
+        return derivatives
 
     @property
     def findings(self) -> list[Finding]:
         """Findings that say when and why derivatives have become inexact, or have ended."""
         notes = self._notes
-        found = []
+        findings = []
         error = MARGIN * (notes.error + notes.missed)
         if error > self._step.arrays.options.accuracy:
-            found.append(Finding(notes.error_time, INEXACT, "", INEXACT_TEXT.format(min(error, 1.0))))
-        return [*found, self._ending()] if self.have_ended else found
+            findings.append(Finding(notes.error_time, INEXACT, "", INEXACT_TEXT.format(min(error, 1.0))))
+        return [*findings, self._ending()] if self.have_ended else findings
 
     @property
     def have_ended(self) -> bool:

@@ -7,22 +7,22 @@ import math
 import os
 import shutil
 import weakref
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import cosim
-from cosim.kit import ResourceLimits, exact_quantity, without_collection
-from cosim_fmi.archive import FmuArchive, is_cut_off, remove_folder
+from cosim.kit import exact_quantity, remove_folder, without_collection
 from cosim_fmi.binding import fmu_output, modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState
 from cosim_fmi.binding.fmu_library import FmiError, FmuLibrary, open_library
-from cosim_fmi.binding.process_guard import process_lock, undisturbed
+from cosim_fmi.binding.process_guard import undisturbed
 from cosim_fmi.description.fmu_interface import FmuInterface
 from cosim_fmi.description.model_description import ASKED, PERIODIC, FmuClock
 from cosim_fmi.description.read_interface import read_interface
+from cosim_fmi.fmu_archive import FmuArchive
 
 NOT_YET_KNOWN, CHANGED = 0, 2
 Saved = tuple[Any, Any, Any, Any, frozenset[str], frozenset[str], bool]
@@ -175,13 +175,13 @@ class FmuClocks:
             if not 0.0 <= gap < math.inf or (periodic and gap == 0.0):
                 raise ValueError(f"clock {name} has an interval of {float(gap)!r} s")
             self._gaps[name] = gap
-            known, exact = self._schedule.get(name), _exact(gap)
+            grid, exact = self._schedule.get(name), _exact(gap)
             if not periodic:
                 self._schedule[name] = _Grid.of(_exact(time) + exact, Fraction(0), 0)
-            elif known is None:
+            elif grid is None:
                 self._schedule[name] = _Grid.of(_exact(time) + _exact(clock.shift), exact, 0)
-            elif known.interval != exact:  # the next tick is one new interval after the last one
-                _, start, old, i = known
+            elif grid.interval != exact:  # the next tick is one new interval after the last one
+                _, start, old, i = grid
                 self._schedule[name] = (
                     _Grid.of(start + (i - 1) * old, exact, 1) if i else _Grid.of(start, exact, 0)
                 )
@@ -313,26 +313,6 @@ def _free_instance(instance: FmuInstance) -> None:
         instance.free()
 
 
-@contextmanager
-def same_folder() -> Iterator[None]:
-    """Come back to the present folder, limits and mask of new files, whatever FMUs change.
-
-    Results are written next. Where the folder has been removed there is nothing to come back to.
-    """
-    folder, limits = "", ResourceLimits()
-    with process_lock, suppress(OSError):
-        mask = os.umask(0o077)  # there is no other way to read it
-        os.umask(mask)
-        folder = os.getcwd()
-    try:
-        yield
-    finally:
-        with process_lock, suppress(OSError):
-            limits.restore()
-            os.umask(mask)
-            os.chdir(folder)
-
-
 Identity = tuple[Path, int, int, int]
 """Path, inode, size and time of change (ns): another file of the same name is another FMU."""
 
@@ -372,8 +352,6 @@ class UnpackedFmu:
         interface_type = "ModelExchange" if interface.model_exchange else "CoSimulation"
         if interface_type not in self._libraries:
             path = _library_file(self.folder, interface, self._wine)
-            if is_cut_off(path):
-                raise FmiError(f"the library cannot be loaded: {path.name} is cut off")
             fmu_output.format_with(log_helper())
             opened: Callable[..., FmuLibrary] = open_library
             if self._wine:

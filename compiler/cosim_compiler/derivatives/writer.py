@@ -15,10 +15,10 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
-from cosim_compiler.derivatives.expression_writer import as_identifier, has_reals
 from cosim_compiler.derivatives.function_writer import FunctionWriter
 from cosim_compiler.derivatives.notes import NoTangentError, Note
-from cosim_compiler.derivatives.tangent_values import Varying
+from cosim_compiler.derivatives.tangent_text import as_identifier
+from cosim_compiler.derivatives.tangent_values import Varying, has_reals
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import Function
 from cosim_compiler.record import rows_of

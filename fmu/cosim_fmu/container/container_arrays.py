@@ -190,8 +190,8 @@ def _parts(run: SteppedRun) -> Any:
     machine, descriptions = run.machine, run.coupled.descriptions
     parts = records(Part, len(machine.names))
     for name, of, part in zip(machine.names, machine.parts, parts, strict=True):
-        for known in KNOWN_OF_PARTS:
-            setattr(part, known, getattr(of, known))
+        for field in KNOWN_OF_PARTS:
+            setattr(part, field, getattr(of, field))
         part.input_count, part.output_count = of.inputs, of.outputs
         part.same_size = int(not descriptions[name].variable_step)
     return parts

@@ -116,7 +116,7 @@ def scaled_difference(counts, numbers, table, one, other):
     return largest
 
 
-def energy_error(counts, numbers, table, bonds, given, found):
+def energy_error(counts, numbers, table, bonds, expected, computed):
     """The largest energy that an exchange created in a power bond, over its tolerance."""
     n = counts[SIZE]
     size = numbers[LENGTH]
@@ -124,8 +124,8 @@ def energy_error(counts, numbers, table, bonds, given, found):
     for i in range(bonds.shape[0] // 2):
         one = bonds[2 * i]
         other = bonds[2 * i + 1]
-        taken = table[given * n + one] * table[found * n + other]
-        left = table[found * n + one] * table[given * n + other]
+        taken = table[expected * n + one] * table[computed * n + other]
+        left = table[computed * n + one] * table[expected * n + other]
         allowed = numbers[ABSOLUTE] + numbers[TOLERANCE] * size * max(abs(taken), abs(left))
         ratio = size * abs(taken - left) / allowed
         if not ratio < math.inf:

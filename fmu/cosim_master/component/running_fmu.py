@@ -225,8 +225,8 @@ class RunningFmu(InstanceParticipant):
             return
         inputs, outputs = self._access(self.inputs), self._access(self.outputs)
 
-        def answers(given: Mapping[str, float]) -> list[float]:
-            inputs.write(list(given.values()))
+        def answers(values: Mapping[str, float]) -> list[float]:
+            inputs.write(list(values.values()))
             return [float(value) for value in outputs.read()]
 
         first = dict(zip(self.inputs, map(float, self._first[1]), strict=True))

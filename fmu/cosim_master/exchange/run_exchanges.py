@@ -430,7 +430,7 @@ def finish_step(machine, algorithm, number):
 def start_step(machine, algorithm, number):
     """A participant is about to step: what its inputs do meanwhile is known now."""
     begin = algorithm.numbers[TIME]
-    take_sample(machine, begin)
+    record_sample(machine, begin)
     note_course(machine, number, begin, step_length(machine, algorithm, parts_of(machine)[number]))
 
 
@@ -495,7 +495,7 @@ def call_step(machine, number, begin, length):
     return DONE
 
 
-def take_sample(machine, time):
+def record_sample(machine, time):
     """Add a sample before a participant steps from `time` (s), if all have ended an exchange there."""
     if not time > clock_of(machine).sampled:
         return

@@ -165,11 +165,11 @@ class FmuModel:
         self.compute_all()
         return not np.array_equal(before, after, equal_nan=True)
 
-    def enter_event_mode(self, given: Mapping[str, Any]) -> None:
+    def enter_event_mode(self, changes: Mapping[str, Any]) -> None:
         """Enter event mode from continuous-time mode, and set discrete inputs there."""
         self.instance.enter_event_mode()
-        if given:
-            self._write(given)
+        if changes:
+            self._write(changes)
 
     def start_instant(self) -> None:
         """Begin an event: ticks count as new from now on."""

@@ -17,8 +17,9 @@ from cosim_fmi.binding.fmu_instance import FmuInstance, StepAnswer
 from cosim_fmi.binding.fmu_library import FmiError
 from cosim_fmi.description.fmu_interface import FmuInterface
 from cosim_fmi.variables.variable_access import Access
-from cosim_master.abilities import InnerPoint, NativeCalls
+from cosim_master.abilities import InnerPoint
 from cosim_master.coupling.errors import StepDiscardedError, StopRequested
+from cosim_master.native_calls import NativeCalls
 from cosim_master.participants.inner_clock import InnerClock
 from cosim_master.participants.instance_participant import InstanceParticipant
 
@@ -434,20 +435,20 @@ class FmuParticipant(InstanceParticipant):
         return token
 
     def _pass_event(
-        self, cause: cosim.EventCause, handler: str, given: Mapping[str, Any] | None = None
+        self, cause: cosim.EventCause, handler: str, changes: Mapping[str, Any] | None = None
     ) -> None:
         """Pass through event mode with these inputs, and store the values of both sides."""
-        known = len(self._points)
+        count_before = len(self._points)
         self._store_values(self._time)
         self._guard(self._instance.enter_event_mode)
         try:
-            if given is not None:
-                self._write_discrete(given)
+            if changes is not None:
+                self._write_discrete(changes)
         finally:
             if self._mode == modes.EVENT:  # else the call has failed, and no other may follow
                 self._update_discrete_states()
         self._store_values(self._time)
-        sides = [dict(zip(p.names, p.values, strict=True)) for p in self._points[known:]] or [{}, {}]
+        sides = [dict(zip(p.names, p.values, strict=True)) for p in self._points[count_before:]] or [{}, {}]
         changed = tuple(name for name, value in sides[0].items() if sides[1][name] != value)
         before, after = ({name: side[name] for name in changed} for side in sides)
         self._passages.append(

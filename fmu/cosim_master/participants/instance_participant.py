@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_fmi.archive import FmuArchive
 from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState
 from cosim_fmi.binding.fmu_library import FmiError, new_instance
@@ -24,6 +23,7 @@ from cosim_fmi.binding.process_guard import ProcessSettings, process_lock, undis
 from cosim_fmi.binding.statuses import OK
 from cosim_fmi.description.fmu_interface import FmuInterface
 from cosim_fmi.description.read_interface import read_interface
+from cosim_fmi.fmu_archive import FmuArchive
 from cosim_fmi.instances import (
     FmuClocks,
     FmuState,
@@ -279,11 +279,11 @@ class InstanceParticipant(cosim.Participant):
         if not special:
             self._write(names, values)
             return
-        given = dict(zip(names, values, strict=True))
-        plain = {name: given[name] for name in names if name not in special}
+        value_of = dict(zip(names, values, strict=True))
+        plain = {name: value_of[name] for name in names if name not in special}
         if plain:
             self._write(list(plain), list(plain.values()))
-        self._write_discrete({name: given[name] for name in names if name in special})
+        self._write_discrete({name: value_of[name] for name in names if name in special})
 
     def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         """Read variables: an array when all are real, else a list."""
@@ -470,20 +470,20 @@ class InstanceParticipant(cosim.Participant):
         special = self._specials.get(names)
         if special is None:
             interface = self._read_interface()
-            known = (interface.description.discrete, interface.clocks, interface.clocked)
-            special = frozenset(n for n in names if any(n in group for group in known))
+            groups = (interface.description.discrete, interface.clocks, interface.clocked)
+            special = frozenset(n for n in names if any(n in group for group in groups))
             self._specials[names] = special
         return special
 
-    def _changed(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _changed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The values that have to pass through event mode: changed ones, and clocks that tick."""
         clocks, clocked = self._read_interface().clocks, self._clocks.clocked
         fired = self._clocks.fired
-        ticks = {n: v for n, v in given.items() if n in clocks and v and n not in fired}
-        self._clocks.values.update({n: v for n, v in given.items() if n in clocked})
+        ticks = {n: v for n, v in values.items() if n in clocks and v and n not in fired}
+        self._clocks.values.update({n: v for n, v in values.items() if n in clocked})
         news = {
             n: v
-            for n, v in given.items()
+            for n, v in values.items()
             if n not in clocks and n not in clocked and self._written.get(n, NEVER) != v
         }
         return {**news, **ticks}

@@ -96,13 +96,13 @@ class ModelExchangeParticipant(InstanceParticipant):
         self.tangents: Any = None
 
     @classmethod
-    def joined(cls, given: Any, name: str, system: JointSystem) -> ModelExchangeParticipant:
+    def joined(cls, original: Any, name: str, system: JointSystem) -> ModelExchangeParticipant:
         """A member of a joint system, in the place of a participant with the same FMU."""
-        made = cls(given.path, name, wine=getattr(given, "_wine", False))
-        made.system, made._log_file = system, given._log_file
-        if isinstance(given, ModelExchangeParticipant):
-            made._interface = given._interface
-        return made
+        participant = cls(original.path, name, wine=getattr(original, "_wine", False))
+        participant.system, participant._log_file = system, original._log_file
+        if isinstance(original, ModelExchangeParticipant):
+            participant._interface = original._interface
+        return participant
 
     @property
     def simulator(self) -> cosim.Simulator:
@@ -177,12 +177,12 @@ class ModelExchangeParticipant(InstanceParticipant):
         return super().get(names)
 
     def _read(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
-        known = self.system.inner_values(self.name)
-        others = [name for name in names if name not in known]
+        inner_values = self.system.inner_values(self.name)
+        others = [name for name in names if name not in inner_values]
         if len(others) == len(names):
             return super()._read(names)
         values_read = dict(zip(others, super()._read(others), strict=True)) if others else {}
-        values = [known[name] if name in known else values_read[name] for name in names]
+        values = [inner_values[name] if name in inner_values else values_read[name] for name in names]
         return np.array(values) if all(isinstance(value, float) for value in values) else values
 
     def step(self, time: float, size: float) -> float:
@@ -422,9 +422,9 @@ class ModelExchangeParticipant(InstanceParticipant):
         """The access by which compiled code reads ("Get") or writes ("Set") variables."""
         return Access(self._instance, names, self._read_interface().elements, verb)
 
-    def changed_ports(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def changed_ports(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The discrete inputs that have to pass through event mode."""
-        return self._changed(given)
+        return self._changed(values)
 
     @property
     def written(self) -> dict[str, Any]:

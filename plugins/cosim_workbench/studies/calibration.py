@@ -151,9 +151,9 @@ class Calibration(FixedAttributes):
 
     def _check_begin(self) -> None:
         """Refuse data from before the runs begin, or of their begin alone."""
-        begin = self.runs_of.begin
-        if self.times[0] < begin or not self.times[-1] > begin:
-            text = f"times are from {self.times[0]} s on, needs {begin} s and later"
+        start = self.runs_of.start_time
+        if self.times[0] < start or not self.times[-1] > start:
+            text = f"times are from {self.times[0]} s on, needs {start} s and later"
             raise cosim.ModelError.of("measured", text)
 
     def _first_deviations(self) -> dict[str, float]:
@@ -360,12 +360,12 @@ class Calibration(FixedAttributes):
             points = np.vstack([points, np.column_stack(list(drawn.values()))])
         signals, reasons = self.simulated(points)
         if all(reasons):
-            raise cosim.SimulationError(self.runs_of.begin, f"where it begins: {reasons[0]}")
+            raise cosim.SimulationError(self.runs_of.start_time, f"where it begins: {reasons[0]}")
         if not np.isfinite(signals).any():
             text = (
                 f"where it begins: {' and '.join(self.measured)} are no finite numbers at the measured times"
             )
-            raise cosim.SimulationError(self.runs_of.begin, text)
+            raise cosim.SimulationError(self.runs_of.start_time, text)
         data = np.stack(list(self.measured.values()))
         scales = np.array([self.deviations[path] for path in self.measured])[:, None]
         with np.errstate(over="ignore"):

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from cosim.kit import write_whole
-from cosim_workbench import atomic_file
+from cosim import process_lock
+from cosim.kit import replaced_file, write_whole
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from cosim_workbench.atomic_file import replaced_file
+from cosim.kit import replaced_file
 with replaced_file(Path(sys.argv[1])) as draft:
     draft.write_text("half")
     os.kill(os.getpid(), signal.SIGKILL)
@@ -27,7 +27,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.mark.skipif(atomic_file.fcntl is None, reason="Windows has no such locks")
+@pytest.mark.skipif(not process_lock.HAS_LOCKS, reason="Windows has no such locks")
 def test_what_a_killed_process_has_left_is_removed_by_the_next_write(tmp_path: Path) -> None:
     path = tmp_path / "run.csv"
     path.write_text("before", "utf-8")
@@ -38,16 +38,16 @@ def test_what_a_killed_process_has_left_is_removed_by_the_next_write(tmp_path: P
     (left,) = set(names(tmp_path)) - set(kept)
     assert path.read_text("utf-8") == "before" and (tmp_path / left).read_text("utf-8") == "half"
 
-    with atomic_file.replaced_file(path) as draft:
+    with replaced_file(path) as draft:
         draft.write_text("young", "utf-8")
     assert left in names(tmp_path)  # its process might be about to lock it
 
-    old = time.time() - 2 * atomic_file.SECONDS_TO_LOCK
+    old = time.time() - 2 * process_lock.SECONDS_TO_LOCK
     os.utime(tmp_path / left, (old, old))
-    with atomic_file.replaced_file(path) as draft:
+    with replaced_file(path) as draft:
         draft.write_text("first", "utf-8")
         os.utime(draft, (old, old))
-        with atomic_file.replaced_file(path) as second:  # leaves alone what is being written
+        with replaced_file(path) as second:  # leaves alone what is being written
             second.write_text("second", "utf-8")
         assert path.read_text("utf-8") == "second"
     assert path.read_text("utf-8") == "first"
@@ -59,7 +59,7 @@ def test_a_file_whose_name_is_as_long_as_the_system_allows(name: str, tmp_path: 
     """That of its draft is not longer; so it is with files that are written as a whole."""
     path = tmp_path / name
     for text in ("first", "second"):
-        with atomic_file.replaced_file(path) as draft:
+        with replaced_file(path) as draft:
             draft.write_text(text)
         assert path.read_text() == text
     write_whole(path, b"third")
