@@ -75,7 +75,9 @@ def test_a_load_on_a_box_that_jumps(ratio: float, axis: Any, before: float, modu
     # It tilts while it breaks loose, towards the corner in front.
     error = (5e-3 if axis == (1, 0, 0) else 2.5e-2) / (modulus / 1e5) ** (1 / 3)
     for name, share in zip(("vx", "vy"), axis, strict=False):
-        assert result[f"box.{name}"][-1] == pytest.approx(speed * share, rel=error, abs=2e-5 if modulus < 1e6 else 1e-9)
+        assert result[f"box.{name}"][-1] == pytest.approx(
+            speed * share, rel=error, abs=2e-5 if modulus < 1e6 else 1e-9
+        )
 
 
 @pytest.mark.parametrize("modulus", [1e5, 1e7, 1e9])
