@@ -36,11 +36,14 @@ helper processes  `start_process`, `run_process`, `python_command`, `safe_spawn`
                   started; `kill_with_parent`, `end_with_parent`: they end with the process that started them;
                   `black_box`, `Recovery`: what outlives the process of a run; `ResourceLimits`
 runs              `python_in_steps`: what of a run is plain Python, and what that costs;
-                  `without_collection`: Python looks for no garbage while very many objects are made
+                  `without_collection`: Python looks for no garbage while very many objects are made;
+                  `seldom_evaluated`: what is built there is not compiled for a few evaluations
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
                   `ArrayPlace`, `arrays_at` …; `checked_interval`, `counted_grid`, `output_times`
 data in files     `data_file` and `text`: options that are no choices; `path_below`, `check_folder`,
                   `is_device`, `space_warning`, `write_whole`, `save_somewhere`: files that are written;
+                  `replaced_file`: one that is there only when it is whole (`is_draft`);
+                  `private_folder`, `remove_folder`, `remove_abandoned_folders`: temporary files;
                   `checkpoint_bytes`: one that is read
 declarations      `declared_bounds`, `declared_default`: in words
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
@@ -194,6 +197,9 @@ if TYPE_CHECKING:
     from cosim.preparation.run_tables import POLICIES as POLICIES
     from cosim.preparation.run_tables import Tables as Tables
     from cosim.preparation.tangent_tables import REASONS as REASONS
+    from cosim.private_folder import private_folder as private_folder
+    from cosim.private_folder import remove_abandoned_folders as remove_abandoned_folders
+    from cosim.private_folder import remove_folder as remove_folder
     from cosim.rational import common_resolution as common_resolution
     from cosim.rational import periodic_time as periodic_time
     from cosim.rational import rational_time as rational_time
@@ -257,8 +263,10 @@ if TYPE_CHECKING:
     from cosim.simulation.own_files import is_device as is_device
     from cosim.simulation.own_files import path_below as path_below
     from cosim.simulation.own_files import space_warning as space_warning
-    from cosim.simulation.own_files import write_whole as write_whole
     from cosim.simulation.python_in_steps import python_in_steps as python_in_steps
+    from cosim.simulation.replaced_file import is_draft as is_draft
+    from cosim.simulation.replaced_file import replaced_file as replaced_file
+    from cosim.simulation.replaced_file import write_whole as write_whole
     from cosim.simulation.result import derivative_name as derivative_name
     from cosim.simulation.result import quotient as quotient
     from cosim.simulation.result_files import result_sink as result_sink
@@ -283,6 +291,7 @@ if TYPE_CHECKING:
     from cosim.system import history_buffer as history_buffer
     from cosim.system.assembly import Assembly as Assembly
     from cosim.system.block_address import python_block_address as python_block_address
+    from cosim.system.block_address import seldom_evaluated as seldom_evaluated
     from cosim.system.block_row import BlockRow as BlockRow
     from cosim.system.blocks import Block as Block
     from cosim.system.blocks import Slot as Slot

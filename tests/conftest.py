@@ -20,8 +20,8 @@ import memory_folder
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from cosim.kit import private_folder, remove_folder
 from cosim_export.native.compilers import OwnCompiler, ZigCompiler, available_compilers, own_platform
-from cosim_fmi.archive import private_folder, remove_folder
 from cosim_lowering import optimizer
 
 HERE = Path(__file__).parent

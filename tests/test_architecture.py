@@ -49,7 +49,7 @@ LAYERS = (
     (
         *("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.name_patterns"),
         *("cosim.html_table", "cosim.walker", "cosim.recorded_walk", "cosim.rational", "cosim.value_text"),
-        *("cosim.functions", "cosim.resource_limits"),
+        *("cosim.functions", "cosim.resource_limits", "cosim.process_lock", "cosim.private_folder"),
         *("cosim.last_result_cache", "cosim.call_faults", "cosim.option_synonyms"),
     ),
     ("cosim.errors", "cosim.misspelled_functions"),
@@ -293,7 +293,7 @@ def test_import_directions(package: str) -> None:
         ("cosim_export", "fmu/cosim_export/native/x.py", "from cosim_master.coupling import connection"),
         ("cosim_master", "fmu/cosim_master/run/x.py", "from cosim_ssp import couple_ssp"),
         ("cosim_ssp", "fmu/cosim_ssp/x.py", "from cosim_fmu import CoSimulation"),
-        ("cosim_workbench", "plugins/cosim_workbench/x.py", "from cosim_fmi.archive import FmuArchive"),
+        ("cosim_workbench", "plugins/cosim_workbench/x.py", "from cosim_fmi.fmu_archive import FmuArchive"),
         ("cosim_fmu", "fmu/cosim_fmu/x.py", "import fmpy"),
         ("cosim_mechanics", "plugins/cosim_mechanics/x.py", "from cosim_mechanics.testing import y"),
         ("cosim_mechanics", "plugins/cosim_mechanics/x.py", "import pytest"),

@@ -192,14 +192,14 @@ class CoupledTangents(CarriedTangents):
         self._call(
             lambda run, arrays: carrier.realize_tangents(run, arrays, carrier.IS_REPORT), self._evaluate
         )
-        found = np.zeros((self.directions, len(names)))
+        tangents = np.zeros((self.directions, len(names)))
         if self._notes.lost:
-            return found + np.nan
+            return tangents + np.nan
         for j, name in enumerate(names):
             slot = self._system.signal(name).slot
             if slot.array in "ypdc":
-                found[:, j] = self._dots(slot.array)[:, slot.offset]
-        return found
+                tangents[:, j] = self._dots(slot.array)[:, slot.offset]
+        return tangents
 
     def _call(self, plain: Any, compiled: Any) -> None:
         with np.errstate(all="ignore"):

@@ -127,11 +127,11 @@ class Paths:
                 part, of_part = self._parts.get(part_name), part_name
                 known_names = no_names if part is None else self._known.of(part.declarations)
                 slots = self._layout.slots.get(part_name, no_slots)
-            known = known_names.get(name)
-            if known is None:
+            described = known_names.get(name)
+            if described is None:
                 _, _, (array, offset, size), units, declaration = self.signal(path)
             else:
-                slot_name, declaration, element, unit = known
+                slot_name, declaration, element, unit = described
                 array, offset, size = slots[slot_name]
                 if element is not None:
                     offset, size = offset + element, 1

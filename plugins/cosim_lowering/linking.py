@@ -123,11 +123,11 @@ def _schedule_pieces(
         {"watched": arrays["watched"]} if arrays["watched"].any() else {},
         (plan.report_end, reported_alone(program, _can_raise(texts))),
     )
-    known, rows = schedule.constants(), schedule.far_rows()
+    constants, rows = schedule.constants(), schedule.far_rows()
     short = [text for name, text in blocks.items() if name not in rows]
-    pieces = [["\n".join([known, schedule.text(), _calls(program, BLOCK_SIGNATURE)]), *short]]
+    pieces = [["\n".join([constants, schedule.text(), _calls(program, BLOCK_SIGNATURE)]), *short]]
     for name, text in rows.items():
-        pieces.append(["\n".join([known, declaration(name, BLOCK_SIGNATURE), text]), blocks[name]])
+        pieces.append(["\n".join([constants, declaration(name, BLOCK_SIGNATURE), text]), blocks[name]])
     return pieces
 
 

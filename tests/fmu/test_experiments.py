@@ -10,9 +10,11 @@ import pytest
 from export_tools import export, oscillator
 
 from cosim.cli import main
+from cosim.kit import remove_folder
 from cosim_export.interface.smoke_experiment import add_smoke_experiment
-from cosim_fmi.archive import FmuArchive, remove_folder
-from cosim_fmi.validate.experiments import MANIFEST, PLACE, at_time, disagreements, read_experiments
+from cosim_fmi.fmu_archive import FmuArchive
+from cosim_fmi.validate.compare_experiment import at_time, disagreements
+from cosim_fmi.validate.experiments import MANIFEST, PLACE, read_experiments
 from cosim_fmi.validate.finding import Finding
 from cosim_fmi.validate.validate_command import check_run
 

@@ -22,7 +22,9 @@ from cosim_master.processes import native_service
 from cosim_master.processes.calls import Call, answers_of_numbers, calls_of_numbers, numbers_of_calls
 from cosim_master.processes.channel import Channel, MessageError, Numbers
 from cosim_master.processes.native_service import NativeService
-from cosim_master.processes.process_worker import PickledRecipes, Served, Worker
+from cosim_master.processes.process_worker import Worker
+from cosim_master.processes.recipe import PickledRecipes
+from cosim_master.processes.served import Served
 from cosim_master.processes.worker_process import CALLING, LONGEST_NAME
 
 MakeFmu = Callable[..., Path]

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import cosim
-from cosim_fmi.instances import same_folder
-from cosim_master.abilities import NativeCalls
+from cosim_fmi.binding.process_guard import same_folder
 from cosim_master.algorithms import exchange_layout as layout
 from cosim_master.algorithms.exchange_layout import ADVANCE
 from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory
@@ -38,6 +37,7 @@ from cosim_master.exchange.parallel_programs import (
 from cosim_master.exchange.run_values import RunRows, RunValues, ValueNumbers
 from cosim_master.exchange.step_parts import StepParts
 from cosim_master.exchange.step_threads import StepsTogether
+from cosim_master.native_calls import NativeCalls
 from cosim_master.recording.recorder import Recorder
 
 SECONDS_AT_ONCE = 0.04

@@ -142,6 +142,14 @@ def point_time(machine, index):
     )
 
 
+def time_reached(address):
+    """The time that the run has reached, s."""
+    machine = machine_at(address)
+    if progress_of(algorithm_of(machine, 0)).under_way == CUT:
+        return clock_of(machine).begin
+    return point_time(machine, report_of(machine).step)
+
+
 def run_algorithms(machine):
     """Exchange until the algorithm of the master has finished."""
     report = report_of(machine)
@@ -430,7 +438,7 @@ def finish_step(machine, algorithm, number):
 def start_step(machine, algorithm, number):
     """A participant is about to step: what its inputs do meanwhile is known now."""
     begin = algorithm.numbers[TIME]
-    take_sample(machine, begin)
+    record_sample(machine, begin)
     note_course(machine, number, begin, step_length(machine, algorithm, parts_of(machine)[number]))
 
 
@@ -495,7 +503,7 @@ def call_step(machine, number, begin, length):
     return DONE
 
 
-def take_sample(machine, time):
+def record_sample(machine, time):
     """Add a sample before a participant steps from `time` (s), if all have ended an exchange there."""
     if not time > clock_of(machine).sampled:
         return

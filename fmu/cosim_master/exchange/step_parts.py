@@ -82,7 +82,7 @@ class StepParts:
         clock = self._machine.clock
         self._rows.empty_buffer()
         self._coupled.time = clock.end
-        self._rows.take_inner_values()
+        self._rows.record_inner_values()
         if self._rows.records_between_points:
             self._rows.record_with_courses()
         self._rows.watched_step = index
