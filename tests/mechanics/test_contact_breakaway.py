@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import cosim
 from cosim_mechanics import Multibody, shapes
 
 GRAVITY = 9.81
@@ -75,7 +76,9 @@ def test_a_load_on_a_box_that_jumps(ratio: float, axis: Any, before: float, modu
     # It tilts while it breaks loose, towards the corner in front.
     error = (5e-3 if axis == (1, 0, 0) else 2.5e-2) / (modulus / 1e5) ** (1 / 3)
     for name, share in zip(("vx", "vy"), axis, strict=False):
-        assert result[f"box.{name}"][-1] == pytest.approx(speed * share, rel=error, abs=2e-5 if modulus < 1e6 else 1e-9)
+        assert result[f"box.{name}"][-1] == pytest.approx(
+            speed * share, rel=error, abs=2e-5 if modulus < 1e6 else 1e-9
+        )
 
 
 @pytest.mark.parametrize("modulus", [1e5, 1e7, 1e9])
@@ -148,6 +151,41 @@ def test_random_loads_that_jump_and_ramp_move_a_block_as_coulomb_has_it(seed: in
     largest = max(abs(result["block.vx"]).max(), 0.1)
     speed = coulomb([*times, 2.0], [*loads, loads[-1]], static, dynamic)
     assert result["block.vx"][-1] == pytest.approx(speed, abs=1e-2 * largest)
+
+
+class Kick(cosim.Component):
+    """Sets a speed at 0.1 s."""
+
+    when = cosim.timer(start=0.1)
+    speed = cosim.parameter(unit="m/s")
+
+    @cosim.on(when, does="unrestricted")
+    def kick(self, state: Any, next_state: Any) -> None:
+        """The block moves on at once."""
+        next_state["block_joint.u"] = [state["kick.speed"], 0.0, 0.0]
+
+
+@pytest.mark.parametrize("dynamic", [0.5, 0.3])
+@pytest.mark.parametrize("modulus", [1e6, 1e9])
+@pytest.mark.parametrize("speed", [1.0, -3.0])
+def test_a_handler_that_kicks_a_block_that_sticks_makes_it_slide(
+    speed: float, modulus: float, dynamic: float
+) -> None:
+    model = Multibody("block")
+    body = model.body("block", mass=1.0, inertia=(0.004,) * 3)
+    model.joint("translation", child=body, q=[0, 0, 0.1 - depth(GRAVITY, modulus, 0.1)])
+    model.add(
+        "mechanics.sphere_contact", "floor", body1="ground", body2=body, radius=0.1, stiffness=modulus,
+        static_friction=0.5, dynamic_friction=dynamic,
+    )  # fmt: skip
+    model.add(Kick, "kick", speed=speed)
+    result = model.simulate(until=2.0, accuracy=1e-7, output_interval=0.05)
+    stop = abs(speed) / (dynamic * GRAVITY)
+    sliding = (result.time > 0.1) & (result.time < 0.1 + 0.8 * stop)
+    expected = speed - math.copysign(dynamic * GRAVITY, speed) * (result.time - 0.1)
+    np.testing.assert_allclose(result["block.vx"][sliding], expected[sliding], rtol=0.02)
+    assert result["block.x"][-1] == pytest.approx(0.5 * speed * stop, rel=0.03)
+    assert abs(result["block.vx"][-1]) < 1e-9
 
 
 def test_a_stack_whose_top_is_pulled_away() -> None:
