@@ -36,7 +36,8 @@ helper processes  `start_process`, `run_process`, `python_command`, `safe_spawn`
                   started; `kill_with_parent`, `end_with_parent`: they end with the process that started them;
                   `black_box`, `Recovery`: what outlives the process of a run; `ResourceLimits`
 runs              `python_in_steps`: what of a run is plain Python, and what that costs;
-                  `without_collection`: Python looks for no garbage while very many objects are made
+                  `without_collection`: Python looks for no garbage while very many objects are made;
+                  `seldom_evaluated`: what is built there is not compiled for a few evaluations
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
                   `ArrayPlace`, `arrays_at` …; `checked_interval`, `counted_grid`, `output_times`
 data in files     `data_file` and `text`: options that are no choices; `path_below`, `check_folder`,
@@ -290,6 +291,7 @@ if TYPE_CHECKING:
     from cosim.system import history_buffer as history_buffer
     from cosim.system.assembly import Assembly as Assembly
     from cosim.system.block_address import python_block_address as python_block_address
+    from cosim.system.block_address import seldom_evaluated as seldom_evaluated
     from cosim.system.block_row import BlockRow as BlockRow
     from cosim.system.blocks import Block as Block
     from cosim.system.blocks import Slot as Slot

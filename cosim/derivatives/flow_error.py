@@ -13,10 +13,11 @@ from cosim.derivatives.carrier import (
     lose,
     method_of,
     part_of,
-    realize_tangents,
     walk_motion,
     walk_present_motion,
 )
+from cosim.derivatives.tangent_cache import realize_tangents
+from cosim.derivatives.tangent_lanes import end_of_group, refuse_lanes, renew_in_lanes
 
 SAME_FLOW = 1e-6
 """By so much of its size a derivative and the tangent of the flow may differ and count as equal."""
@@ -139,5 +140,13 @@ def renew_flow(run, carrier):
     for m in range(flow.shape[0]):
         differs = differs or flow[m] != carrier.c[m]
         flow[m] = carrier.c[m]
-    if differs:
-        walk_present_motion(run, carrier, 0)
+    if not differs:
+        return
+    last = end_of_group(carrier, 0)
+    if last > 1:
+        if renew_in_lanes(run, carrier, 0, last):
+            return
+        refuse_lanes(carrier, 0, last)
+        for i in range(1, last):
+            walk_present_motion(run, carrier, i)
+    walk_present_motion(run, carrier, 0)

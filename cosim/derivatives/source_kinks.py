@@ -23,6 +23,7 @@ from cosim.derivatives.carrier import (
     walk_motion,
 )
 from cosim.derivatives.flow_error import SAME_FLOW
+from cosim.derivatives.tangent_lanes import cache_dot, leave_lanes
 from cosim.step.saved_variables import copy_reals
 
 NO_DISTANCE = 1e-290  # of a number that changes its sign at a kink: it is 0, or marks the side that 0 is on
@@ -37,7 +38,7 @@ def store_kinks(run, carrier):
     for j in range(count):
         carrier.kept[j] = carrier.c[run.kinks[j]]
         for i in range(carrier.directions):
-            carrier.kept[(i + 1) * count + j] = part_of(carrier.c_dots, i, carrier.c)[run.kinks[j]]
+            carrier.kept[(i + 1) * count + j] = cache_dot(carrier, i, run.kinks[j])
 
 
 def reaches_kink(step, kink):
@@ -116,6 +117,7 @@ def pass_kinks(run, carrier, step):
             if not is_same_shift(carrier.kept[(i + 1) * count + j], carrier.event_dots[i]):
                 notes.passed_kinks = KINKS_APART
     if notes.passed_kinks != NO_KINK:
+        leave_lanes(carrier)
         shift_time(run, carrier, carrier.event_dots)
         notes.freshness = NOT_FRESH  # its side before the kink
 

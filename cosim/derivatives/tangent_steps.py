@@ -16,8 +16,9 @@ from cosim.derivatives.carrier import (
     moved_along,
     own_part,
     part_of,
-    realize_tangents,
     store_head,
+    walk_present,
+    walk_present_motion,
 )
 from cosim.derivatives.flow_error import measure_error, refuse_jumps, renew_flow
 from cosim.derivatives.source_kinks import (
@@ -28,7 +29,16 @@ from cosim.derivatives.source_kinks import (
     settle_kinks,
     store_kinks,
 )
+from cosim.derivatives.tangent_cache import realize_motion, realize_tangents
 from cosim.derivatives.tangent_holds import follow_holds
+from cosim.derivatives.tangent_lanes import (
+    end_of_group,
+    enter_lanes,
+    leave_lanes,
+    refuse_lanes,
+    step_in_lanes,
+    take_flow,
+)
 from cosim.derivatives.tangent_memory import remember_inside_along
 from cosim.derivatives.tangent_rows import complete_tangent_step, save_swapped_along
 from cosim.stage import Stage
@@ -52,22 +62,28 @@ def follow_step(run, carrier, at):
     notes = carrier.notes
     step = logged_step(run, at)
     load_start(run, carrier, step, step_numbers(run, at))
+    if step.is_held != 0.0:
+        leave_lanes(carrier)
     follow_holds(run, carrier, step, at)
     if notes.lost != 0.0:
         return
     save_swapped_along(run, carrier)
-    realize_tangents(run, carrier, IS_MOTION)
+    realize_motion(run, carrier)
     leaves_kink = notes.passed_kinks != NO_KINK or is_at_kink(carrier, method_of(run, carrier))
     settle_kinks(run, carrier)
     store_kinks(run, carrier)
     if notes.missed == 0.0:
         renew_flow(run, carrier)
+    take_flow(carrier)
     n = carrier.y.shape[0]
     second_derivatives = part_of(carrier.c_dots, 0, carrier.c)
     for m in range(n):
         carrier.pace_before[m] = abs(second_derivatives[m])
     if n > 0:
         repeat_step(run, carrier, step)
+        take_flow(carrier)
+        if carrier.plan.stays_in_lanes == 0:
+            leave_lanes(carrier)
         notes.freshness = IS_MOTION
     else:
         notes.freshness = NOT_FRESH
@@ -142,16 +158,43 @@ def repeat_step(run, carrier, step):
     store_start(carrier, method)
     at_kink = is_at_kink(carrier, method)
     end = end_before_kink(run, carrier, step)
-    for i in range(carrier.directions):
-        load_direction(run, carrier, i, method, step, end)
-        y_dot = part_of(carrier.y_dots, i, carrier.y)
-        c_dot = part_of(carrier.c_dots, i, carrier.c)
-        if at_kink:
-            leave_kink(run, carrier, i, method, step)
-        code = call_followed(run, carrier, i, carrier.plan.step, end, carrier.y, y_dot, carrier.c, c_dot)
-        if code != DONE:
-            lose(carrier, step.start, FAILED, 0)
-        store_head(carrier, i)
+    if at_kink:
+        leave_lanes(carrier)
+    else:
+        enter_lanes(carrier)
+    first = 0
+    while first < carrier.directions:
+        last = end_of_group(carrier, first)
+        load_direction(run, carrier, first, method, step, end)
+        if last == first + 1:
+            repeat_along(run, carrier, first, method, step, end, at_kink)
+            first = last
+        elif step_in_lanes(run, carrier, first, last, end):
+            first = last
+        else:
+            refuse_lanes(carrier, first, last)
+            realize_start(run, carrier, method, first, last)
+
+
+def realize_start(run, carrier, method, first, last):
+    """Evaluate the cache at the start of a step again along directions whose lanes have disagreed in it."""
+    copy_reals(method.start, carrier.y)
+    for i in range(first, last):
+        if i > 0:
+            walk_present(run, carrier, i, run.plan.first_row, run.plan.derivatives.first)
+        walk_present_motion(run, carrier, i)
+
+
+def repeat_along(run, carrier, i, method, step, end, at_kink):
+    """Take a step once more along one direction."""
+    y_dot = part_of(carrier.y_dots, i, carrier.y)
+    c_dot = part_of(carrier.c_dots, i, carrier.c)
+    if at_kink:
+        leave_kink(run, carrier, i, method, step)
+    code = call_followed(run, carrier, i, carrier.plan.step, end, carrier.y, y_dot, carrier.c, c_dot)
+    if code != DONE:
+        lose(carrier, step.start, FAILED, 0)
+    store_head(carrier, i)
 
 
 def store_start(carrier, method):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from cosim.component.history import ENTRY_WIDTH
 from cosim.derivatives.carrier import FAILED, NOT_FRESH, TAPE_IS_FULL, lose, own_part
 from cosim.derivatives.tangent_exchange import meet_exchange
+from cosim.derivatives.tangent_lanes import leave_lanes
 from cosim.derivatives.tangent_memory import history_of
 from cosim.derivatives.tangent_rows import write_present_row
 from cosim.derivatives.tape_reader import carry
@@ -70,6 +71,7 @@ def show_tangents(run, carrier):
     if run.agenda.initialized != 0:
         carrier.notes.rows_used = 0.0
         write_present_row(run, carrier, run.clock.time)
+        leave_lanes(carrier)
 
 
 def lengthen_histories(run, carrier):

@@ -13,6 +13,7 @@ from cosim.derivatives.adjoint_holds import holds_width, load_holds, write_holds
 from cosim.derivatives.carrier import ALONG, LOOKS_AHEAD, carrier_at, lose, own_part, part_of
 from cosim.derivatives.tangent_events import begin_phase
 from cosim.derivatives.tangent_holds import follow_holds
+from cosim.derivatives.tangent_lanes import leave_lanes
 from cosim.derivatives.tape_reader import end_of_phase, follow_record, is_ready
 from cosim.run_data.run import Integers, Reals, arrays_at
 from cosim.step import event_log as log
@@ -134,6 +135,7 @@ def trace(run, carrier, back, used, is_last):
         at = following
         if kind in (log.STEP_TAKEN, log.MEMORY_UPDATED):
             back.notes.may_have_changed = 1.0
+    leave_lanes(carrier)
     carrier.notes.log_used = float(at)
     return at
 

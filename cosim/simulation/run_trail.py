@@ -72,6 +72,8 @@ class Trail(CarriedTangents):
         Something in the system has no adjoint, or a path stands for nothing that varies.
     """
 
+    _stays_in_lanes = False  # the trail reads single directions
+
     def __init__(self, step: CompiledStep, by: Sequence[str]) -> None:
         super().__init__(step, by, directions=1)
         system, run = self._system, step.arrays

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cosim_compiler.derivatives.own_tangents import FOLLOWED_AS, WITH_VALUES, own_tangent
+from cosim_compiler.derivatives.own_tangents import FOLLOWED_AS, WITH_VALUES, in_lanes_of, own_tangent
 from cosim_compiler.derivatives.tangent_text import TangentText
 from cosim_compiler.derivatives.tangent_values import (
     NO_TANGENT,
@@ -95,6 +95,7 @@ class CallWriter(TangentText):
             if has_reals(argument.type):
                 n = self.writer.directions
                 passed.append([self._whole(argument.type, tangents, k, text, is_alone) for k in range(n)])
+        own = in_lanes_of(own) if self.writer.in_lanes else own
         name = self.writer.names.name(own, "own")
         answers = []
         for k in range(self.writer.directions):

@@ -188,7 +188,8 @@ class ExpressionWriter(CallWriter):
 
     def zeros(self, node: form.Zeros) -> tuple[str, Tangents]:
         text = self.pure.text(node)
-        return text, [text] * self.writer.directions
+        tangent = text.replace("zeros(", "zeros_in_lanes(", 1) if self.writer.in_lanes else text
+        return text, [tangent] * self.writer.directions
 
     def make_tuple(self, node: form.MakeTuple) -> tuple[str, Tangents]:
         pairs = self.duals(node.items)
@@ -275,7 +276,8 @@ class ExpressionWriter(CallWriter):
             apart = "".join(f" and {x} == {y}" for x, y in pairs if x != y)
         else:
             apart = "".join(f" or {x} != {y}" for x, y in pairs if x != y)
-        return f"({left} {node.operator} {right}{apart})", NO_TANGENT
+        decides = "agreed" if self.writer.in_lanes else ""
+        return f"{decides}({left} {node.operator} {right}{apart})", NO_TANGENT
 
     def convert(self, node: form.Convert) -> tuple[str, Tangents]:
         if isinstance(node.type, Tuple):

@@ -15,7 +15,9 @@ from cosim_compiler.derivatives.tangent_values import Tangents, Varying, joined,
 from cosim_compiler.language.typed_form import Expression, Function
 from cosim_compiler.language.types import REAL, Type
 
-RESERVED = frozenset(dir(builtins)) | {"math", "rows_of", "as_table", "zeros"}
+RESERVED = frozenset(dir(builtins)) | {
+    *("math", "rows_of", "as_table", "zeros", "zeros_in_lanes", "in_lanes", "agreed"),
+}
 
 
 class TangentText(ABC):

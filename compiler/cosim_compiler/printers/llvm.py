@@ -35,7 +35,7 @@ from cosim_compiler.language.types import NOTHING
 from cosim_compiler.printers import llvm_arithmetic
 from cosim_compiler.printers.llvm_inlining import is_rare, written_out
 from cosim_compiler.printers.llvm_lines import Lines
-from cosim_compiler.printers.llvm_types import STATUS, llvm_type, returned, zero_of
+from cosim_compiler.printers.llvm_types import STATUS, alignment, llvm_type, returned, zero_of
 from cosim_compiler.printers.llvm_values import ValueWriter
 
 X86 = ("x86_64", "AMD64")
@@ -179,7 +179,8 @@ class FunctionWriter(ValueWriter):
         elif isinstance(statement, Store):
             value = self.of(statement.value)
             place = self.place(statement.place)
-            self.line(f"store {llvm_type(statement.place.type)} {value}, ptr {place}")
+            kind = statement.place.type
+            self.line(f"store {llvm_type(kind)} {value}, ptr {place}{alignment(kind)}")
         elif isinstance(statement, Evaluate):
             self.of(statement.value)
         elif isinstance(statement, Return):

@@ -142,6 +142,14 @@ def point_time(machine, index):
     )
 
 
+def time_reached(address):
+    """The time that the run has reached, s."""
+    machine = machine_at(address)
+    if progress_of(algorithm_of(machine, 0)).under_way == CUT:
+        return clock_of(machine).begin
+    return point_time(machine, report_of(machine).step)
+
+
 def run_algorithms(machine):
     """Exchange until the algorithm of the master has finished."""
     report = report_of(machine)
