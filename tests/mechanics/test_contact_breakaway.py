@@ -208,3 +208,22 @@ def test_a_stack_whose_top_is_pulled_away() -> None:
     for i in range(2):
         assert abs(result[f"box{i}.x"][-1]) < 1e-3  # what they give way
         assert [result[f"on{i}_{corner}.regime"][-1] for corner in (1, 3, 5, 7)] == [1, 1, 1, 1]
+
+
+def test_saved_in_any_course_it_goes_on_to_the_same_bytes() -> None:
+    """Also while the bristle starts, turns or pulls harder than static friction."""
+    model = box_on_floor(1e7)
+    push(model, "box", [(0.05, 0.0, 0.47 * GRAVITY), (0.1, 0.0, -0.9 * GRAVITY), (0.2, 0.05, 1.2 * GRAVITY)])
+    system = model.build()
+    whole = cosim.Simulator(system, accuracy=1e-6)
+    times, saved, courses = [0.05, 0.0503, 0.051, 0.053, 0.06, 0.1, 0.1004, 0.15, 0.24, 0.3], [], set()
+    for time in times:
+        whole.advance_to(time)
+        saved.append(whole.state.to_bytes())
+        courses.add(whole.state["floor_1.load_course"])
+    assert courses >= {0, 2, 3, 4}
+    for i, state in enumerate(saved):
+        again = cosim.Simulator(system, system.state_from_bytes(state), accuracy=1e-6)
+        for time in times[i + 1 :]:
+            again.advance_to(time)
+        assert again.state.to_bytes() == whole.state.to_bytes()
