@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.derivatives import carrier, tangent_exchange
+from cosim.derivatives import tangent_exchange
 from cosim.derivatives.carrier import IS_REPORT, NOT_FRESH, Carrier, CarryNotes
 from cosim.derivatives.tangent_cache import realize_tangents
 from cosim.derivatives.tangent_exchange import EXCHANGE_SIGNATURE
