@@ -219,13 +219,17 @@ def python_address(function: Callable[..., Any], signature: str) -> int:
     """
     if is_plain():
         return plain_address(function)
-    callback = callback_of(function, signature)
+    return callback_address(callback_of(function, signature))
+
+
+def callback_address(callback: Any) -> int:
+    """The address of a ctypes callback, which is kept until `release_address`."""
     address = int(ctypes.cast(callback, ctypes.c_void_p).value or 0)
     _address_keepers[address] = callback
     return address
 
 
 def release_address(address: int) -> None:
-    """Let a plain Python function be collected; nothing may call its address any more."""
+    """Let a function that only this address keeps be collected; nothing may call the address any more."""
     _address_keepers.pop(address, None)
     plain_functions.pop(address, None)

@@ -80,7 +80,7 @@ def tangents_of_names(varying: Varying, names: dict[str, list[str]], place: str 
 
 
 def tangents_of_items(kind: Type, texts: list[str]) -> Tangents:
-    """The tangents of a value, from expressions for the whole of it, one for each direction."""
+    """The tangents of a value, from expressions for the complete value, one for each direction."""
     if isinstance(kind, Tuple):
         items = enumerate(kind.items)
         return tuple(tangents_of_items(item, [f"{x}[{i}]" for x in texts]) for i, item in items)

@@ -134,7 +134,7 @@ class FmuParticipant(InstanceParticipant):
         if special and self._mode == modes.STEPPING:
             value_of = dict(zip(names, values, strict=True))
             plain = {name: value_of[name] for name in names if name not in special}
-            changed = self._changed({name: value_of[name] for name in names if name in special})
+            changed = self._event_inputs.changed({name: value_of[name] for name in names if name in special})
             if changed:  # all in event mode: in step mode nothing may be read after it was set
                 self._pass_event(cosim.EventCause.SIGNALED, ", ".join(changed), plain | changed)
             elif plain:
@@ -302,7 +302,8 @@ class FmuParticipant(InstanceParticipant):
     @property
     def next_tick(self) -> float:
         """The next tick of a clock with an interval, s; infinite if there is none."""
-        return self._clocks.next_time if self._mode == modes.STEPPING else math.inf
+        ticks = self.ticks_by_time and self._mode == modes.STEPPING
+        return self._clocks.next_time if ticks else math.inf
 
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
@@ -386,7 +387,7 @@ class FmuParticipant(InstanceParticipant):
         self._time, clocks, events, self._next_event = remembered
         self._clocks.restore(clocks)
         del self._passages[events:]
-        self._written.clear()
+        self._forget_written()
         self.resume_native()
 
     def resume_native(self) -> None:
@@ -443,7 +444,7 @@ class FmuParticipant(InstanceParticipant):
         self._guard(self._instance.enter_event_mode)
         try:
             if changes is not None:
-                self._write_discrete(changes)
+                self._event_inputs.write(changes)
         finally:
             if self._mode == modes.EVENT:  # else the call has failed, and no other may follow
                 self._update_discrete_states()
@@ -465,7 +466,7 @@ class FmuParticipant(InstanceParticipant):
         """Pass from event mode to step mode: activate the due clocks, and update until nothing changes."""
         instance = self._instance
         for _ in range(MOST_EVENT_ITERATIONS):
-            self._tick(self._clocks.due_clocks(self._time))
+            self._event_inputs.tick(self._clocks.due_clocks(self._time))
             self._guard(self._clocks.listen)
             self._read_messages()
             update = self._guard(instance.update_discrete_states)

@@ -146,7 +146,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         inputs = self.system.outer_inputs(self.name)
         access = Access(instance, inputs, interface.elements, "Set") if inputs else None
         self.model = FmuModel(
-            *(instance, states, indicators, access, self._clocks, self._tick, self._write_discrete),
+            *(instance, states, indicators, access, self._event_inputs),
             interface.wants_steps,
         )
         self.model.block.tell_calls()
@@ -229,7 +229,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         calls = self._calls = MemberCalls(
             called,
             {name: self._place(name) for name in inputs},
-            lambda: self._written,
+            lambda: self._event_inputs.written,
             self.access(own, "Get"),
             [own.index(name) if name not in elsewhere else -1 - elsewhere[name] for name in reads],
         )
@@ -424,16 +424,18 @@ class ModelExchangeParticipant(InstanceParticipant):
 
     def changed_ports(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The discrete inputs that have to pass through event mode."""
-        return self._changed(values)
+        return self._event_inputs.changed(values)
 
     @property
     def written(self) -> dict[str, Any]:
         """The values of discrete inputs that were written last; equal ones are not written again."""
-        return {name: value for name, value in self._written.items() if not isinstance(value, bytes)}
+        return {
+            name: value for name, value in self._event_inputs.written.items() if not isinstance(value, bytes)
+        }
 
     @written.setter
     def written(self, values: Mapping[str, Any]) -> None:
-        self._written = dict(values)
+        self._event_inputs.written = dict(values)
 
     def has_ticked(self, name: str) -> bool:
         """Whether a clock has ticked at this instant."""

@@ -20,7 +20,7 @@ from cosim_master.coupling.errors import CoSimulationError, StopRequested
 from cosim_master.coupling.instant_graph import Port, instant_graph, path_text
 from cosim_master.coupling.link import Link
 from cosim_master.exchange.coupled_participants import CoupledParticipants
-from cosim_master.exchange.lead_exchanges import HOPELESS, MOST_SWEEPS, TOLERANCE
+from cosim_master.exchange.first_values import HOPELESS, MOST_SWEEPS, TOLERANCE
 from cosim_master.model_exchange.evaluation import SolvedLoop
 from cosim_master.model_exchange.loop_calls import MOST_STEPS
 

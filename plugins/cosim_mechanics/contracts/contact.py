@@ -30,6 +30,7 @@ from cosim_mechanics.contracts.contact_law import (
     damping_ratio_of,
     hertz_force,
     hertz_stiffness,
+    is_kicked,
     limited,
     locates_touches,
     mindlin_stiffness,
@@ -66,17 +67,20 @@ class Contact(Surfaces):
         sliding:  f_friction = -pull, at most (mu_d + mu_v |v_s|) f_normal long, mu = mu_d
 
     where s is the stretch of a bristle between the surfaces, k_t = 4 (1 - nu) / (2 - nu) E sqrt(R x)
-    Mindlin's tangential stiffness, c_t = 2 zeta_t sqrt(k_t m), and v_s the velocity at which the foot of the
-    bristle slips: a spring and a damper, in series with Coulomb's friction. At a constant v_t, v_s becomes
-    v_t.
+    Mindlin's tangential stiffness, c_t = 2 zeta_t sqrt(k_t m_t), and v_s the velocity at which the foot of
+    the bristle slips: a spring and a damper, in series with Coulomb's friction. At a constant v_t, v_s
+    becomes v_t. m_t is the mass that moves at the contact, with the inertia of free bodies (`TouchingBody`);
+    where the bodies touch in several points, it is a share of m.
 
     Surfaces slide when |load| and |pull| are above mu_s f_normal, and stick when |pull| is below mu_d
-    f_normal. With mu_d < mu_s they slide earlier in two cases (`contact_breakaway`): |pull| reaches mu_s
-    f_normal slowly, or |load| and |pull| rise above mu_d f_normal soon after a stop, and accelerations show
-    that it takes more than mu_s f_normal to hold them. These are events, as are touching and parting, unless
-    there is damping and no static friction (`locates_touches`). Without static friction surfaces have no
-    bristle, and f_friction = -mu_v f_normal v_t.
-    Surfaces that rest on each other at the start stick, with the stretch that would hold their masses.
+    f_normal. With mu_d < mu_s loads and pulls of all contacts of the two bodies are added up, and these slide
+    earlier in two cases (`contact_breakaway`): |pull| reaches mu_s f_normal while they are not slowed down,
+    or |load| and |pull| rise above mu_d f_normal soon after a stop or a jump of the load, and accelerations
+    show that it takes more than mu_s f_normal to hold them. These are events, as are touching and parting,
+    unless there is damping and no static friction (`locates_touches`). Without static friction surfaces have
+    no bristle, and f_friction = -mu_v f_normal v_t.
+    Surfaces that rest on each other at the start stick, with the stretch that would hold their masses; they
+    slide if they move and a bristle would pull harder than mu_s f_normal.
 
     Frames and signs
     ----------------
@@ -262,13 +266,14 @@ class Contact(Surfaces):
         f = scaled(-viscosity, s.slip_velocity)
         rate = (0.0, 0.0, 0.0)
         if s.static_friction != 0.0 and s.tangential_stiffness != 0.0:
-            limit = s.normal_force * (s.static_friction if s.regime == STICKS else s.dynamic_friction)
+            sticks = s.regime == STICKS and not is_kicked(s.pull, s.normal_force * s.static_friction)
+            limit = s.normal_force * (s.static_friction if sticks else s.dynamic_friction)
             damping = s.half_damping
             if s.stick_damping < LEAST_DAMPING:
                 damping = LEAST_DAMPING * math.sqrt(s.tangential_stiffness * s.bristle_mass)
             foot = slip_of_foot(s.load, s.foot_load, limit, damping + viscosity)
             share = -1.0
-            if s.regime != STICKS or s.normal_force == 0.0:
+            if not sticks or s.normal_force == 0.0:
                 most = limit + viscosity * norm(foot) if viscosity != 0.0 else limit
                 share = -share_held(s.pull, most)
             f = scaled(share, plus(s.load, scaled(s.half_damping, s.slip_velocity)))

@@ -45,6 +45,9 @@ stop; it has begun to move; it moves within the cone; it moves, and the bristle 
 MOVES = 1e-3
 """Half the force of the bristle's damper, over static friction, from which a loaded bristle moves."""
 
+CALM = 4.0
+"""Time constants after which a bristle moves no more: 12 / sqrt(k_t / m) where it is damped critically."""
+
 
 def friction_at_rest(
     friction1: Reals, acceleration1: Reals, friction2: Reals, acceleration2: Reals, most: float
@@ -90,14 +93,14 @@ def moving_mass(s: Any) -> float:
 
 
 def end_of_course(s: Any, course: int) -> float:
-    """When a course ends at the latest, s: after ten time constants of the bristles surfaces are at rest.
+    """When a course ends at the latest, s: after some time constants of the bristles surfaces are at rest.
 
-    Those that pull harder than static friction are asked again each third of one.
+    Those that pull harder than static friction are asked again after a third of one.
     """
     if course in (BREAKS, GROWS) or s.grip2[STIFFNESS] == 0.0:
         return math.inf
     constant = (1.0 + 2.0 * s.stick_damping) * math.sqrt(moving_mass(s) / s.grip2[STIFFNESS])
-    return float(s.t + (0.33 if course == JUMPS else 10.0) * constant)
+    return float(s.t + (0.33 if course == JUMPS else CALM) * constant)
 
 
 def end_of_impact(s: Any) -> float:
@@ -109,7 +112,7 @@ def end_of_impact(s: Any) -> float:
     stiffness = mindlin_stiffness(s.stiffness, s.curvature_radius, depth, s.poisson_ratio)
     if stiffness == 0.0:
         return math.inf
-    return float(s.t + 10.0 * (1.0 + 2.0 * s.stick_damping) * math.sqrt(s.effective_mass / stiffness))
+    return float(s.t + CALM * (1.0 + 2.0 * s.stick_damping) * math.sqrt(s.effective_mass / stiffness))
 
 
 def load_short_of(s: Any, course: float) -> float:
