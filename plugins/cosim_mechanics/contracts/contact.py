@@ -30,6 +30,7 @@ from cosim_mechanics.contracts.contact_law import (
     damping_ratio_of,
     hertz_force,
     hertz_stiffness,
+    is_kicked,
     limited,
     locates_touches,
     mindlin_stiffness,
@@ -265,13 +266,14 @@ class Contact(Surfaces):
         f = scaled(-viscosity, s.slip_velocity)
         rate = (0.0, 0.0, 0.0)
         if s.static_friction != 0.0 and s.tangential_stiffness != 0.0:
-            limit = s.normal_force * (s.static_friction if s.regime == STICKS else s.dynamic_friction)
+            sticks = s.regime == STICKS and not is_kicked(s.pull, s.normal_force * s.static_friction)
+            limit = s.normal_force * (s.static_friction if sticks else s.dynamic_friction)
             damping = s.half_damping
             if s.stick_damping < LEAST_DAMPING:
                 damping = LEAST_DAMPING * math.sqrt(s.tangential_stiffness * s.bristle_mass)
             foot = slip_of_foot(s.load, s.foot_load, limit, damping + viscosity)
             share = -1.0
-            if s.regime != STICKS or s.normal_force == 0.0:
+            if not sticks or s.normal_force == 0.0:
                 most = limit + viscosity * norm(foot) if viscosity != 0.0 else limit
                 share = -share_held(s.pull, most)
             f = scaled(share, plus(s.load, scaled(s.half_damping, s.slip_velocity)))
