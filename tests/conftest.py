@@ -20,8 +20,8 @@ import memory_folder
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from cosim.kit import private_folder, remove_folder
 from cosim_export.native.compilers import OwnCompiler, ZigCompiler, available_compilers, own_platform
-from cosim_fmi.archive import private_folder, remove_folder
 from cosim_lowering import optimizer
 
 HERE = Path(__file__).parent
@@ -109,7 +109,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Keep what files took for the next run, if this was one of all files."""
     config = session.config
-    is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.option.keyword
+    is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not (
+        config.option.keyword or config.option.collectonly
+    )
     if is_whole and not hasattr(config, "workerinput") and not session.shouldstop:
         file_order.keep_seconds(_seconds)
 

@@ -35,7 +35,7 @@ from cosim_compiler.convention import FOR_C
 from cosim_compiler.debugging import is_debugging
 from cosim_compiler.errors import ContractError
 from cosim_compiler.names_in_reach import Names
-from cosim_compiler.road import PLAIN, C, road
+from cosim_compiler.road import LLVM, PLAIN, C, road
 
 if TYPE_CHECKING:
     from cosim_compiler.language.known_arrays import KnownArray
@@ -49,6 +49,11 @@ _called: dict[str, Called] = {}
 """By symbols: a function whose globals changed is another one."""
 _addresses: dict[Any, tuple[Names, Sequence[int]]] = {}
 _address_keepers: dict[int, Any] = {}
+
+
+def has_lanes() -> bool:
+    """Whether what is compiled may compute in lanes: only LLVM's text has them."""
+    return not is_plain() and road() == LLVM
 
 
 @functools.cache

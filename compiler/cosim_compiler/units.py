@@ -255,13 +255,13 @@ def _reach(wanted: Iterable[Wanted]) -> Reach:
     """The reach of functions; cached while every name in reach stands for the same thing."""
     wanted = tuple(wanted)
     functions = tuple((function, spelled(signature)) for function, signature in wanted)
-    known = _reaches.get(functions)
-    if known is None or known.names is None or not known.names.are_as_before():
+    reach = _reaches.get(functions)
+    if reach is None or reach.names is None or not reach.names.are_as_before():
         passed = dict.fromkeys(cls for _, signature in wanted for cls in _passed(signature))
         # a digest of a function does not see what the methods of its arguments do
         methods = [method for cls in passed for method in functions_of(cls)]
-        known = _reaches[functions] = reach_of(functions, methods, passed)
-    return known
+        reach = _reaches[functions] = reach_of(functions, methods, passed)
+    return reach
 
 
 def names_in_reach(wanted: Iterable[Wanted]) -> Names | None:
