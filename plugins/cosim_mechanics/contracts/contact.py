@@ -73,12 +73,12 @@ class Contact(Surfaces):
     where the bodies touch in several points, it is a share of m.
 
     Surfaces slide when |load| and |pull| are above mu_s f_normal, and stick when |pull| is below mu_d
-    f_normal. With mu_d < mu_s loads and pulls of all contacts of the two bodies are added up, and these slide
-    earlier in two cases (`contact_breakaway`): |pull| reaches mu_s f_normal while they are not slowed down,
-    or |load| and |pull| rise above mu_d f_normal soon after a stop or a jump of the load, and accelerations
-    show that it takes more than mu_s f_normal to hold them. These are events, as are touching and parting,
-    unless there is damping and no static friction (`locates_touches`). Without static friction surfaces have
-    no bristle, and f_friction = -mu_v f_normal v_t.
+    f_normal. With mu_d < mu_s loads and pulls of all contacts of two bodies in one plane are added up, and
+    they slide earlier in two cases (`contact_breakaway`): |pull| reaches mu_s f_normal while they are not
+    slowed down, or |load| and |pull| rise above mu_d f_normal soon after a stop or a jump of the load, and
+    accelerations show that it takes more than mu_s f_normal to hold them. These are events, as are touching
+    and parting, unless there is damping and no static friction (`locates_touches`). Without static friction
+    surfaces have no bristle, and f_friction = -mu_v f_normal v_t.
     Surfaces that rest on each other at the start stick, with the stretch that would hold their masses; they
     slide if they move and a bristle would pull harder than mu_s f_normal.
 
