@@ -4,7 +4,8 @@ Authors of components do not need it. It is as stable as the contract version sa
 
 ================= ==========================================================================================
 machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
-                  its address, `lower` its text for other processors (with `data_of`, `length_of`),
+                  its address, `lower` its text for other processors (with `data_of`, `length_of`,
+                  `with_loops_kept`),
                   `lower_to_c` its C99 (`KnownArray`, `LoweredC`: what is known of arrays, what is written);
                   `read_cached` and `write_cached`: costly results, by the digest of their sources;
                   `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
@@ -378,6 +379,7 @@ if TYPE_CHECKING:
     from cosim_compiler.held_interrupts import interrupts_held as interrupts_held
     from cosim_compiler.helper_process import end_with_parent as end_with_parent
     from cosim_compiler.helper_process import kill_with_parent as kill_with_parent
+    from cosim_compiler.kept_loops import with_loops_kept as with_loops_kept
     from cosim_compiler.kernel_cache import read_cached as read_cached
     from cosim_compiler.kernel_cache import write_cached as write_cached
     from cosim_compiler.language.known_arrays import KnownArray as KnownArray

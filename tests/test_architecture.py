@@ -83,6 +83,7 @@ COMPILER_LAYERS = (
                 "convention",
                 "road",
                 "sine_pairs",
+                "kept_loops",
                 "object_loader",
                 "machine",
                 "c_machine",

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from same_results import assert_same
 from serving import Server
 
 from cosim_fmu import CoSimulation, CoSimulationError, ProcessParticipant
@@ -33,19 +34,6 @@ STARTS = {"b.kc": 3.0, "b.m": 2.0}
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    made = Server(tmp_path_factory.mktemp("served"))
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def server(shared: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
-    monkeypatch.setenv("COSIM_TOKEN_FILE", str(shared.token))
-    return shared
-
-
 @pytest.fixture
 def steps_in_python(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many steps each message has that Python sends."""
@@ -64,12 +52,6 @@ def masses(fmu: Path, host: str | None, names: str) -> CoSimulation:
     parts: dict[str, Any] = dict.fromkeys("ab", fmu)
     parts |= {name: ProcessParticipant(fmu, name, host=host) for name in names}
     return CoSimulation(parts, LINKS, "jacobi", 0.01, starts=STARTS)
-
-
-def assert_same(one: Any, other: Any) -> None:
-    assert one.names == other.names and one.time.tobytes() == other.time.tobytes()
-    for name in one.names:
-        assert one[name].tobytes() == other[name].tobytes(), name
 
 
 @pytest.mark.parametrize("names", ["b", "ab"])

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from cosim_compiler.kept_loops import WRITTEN_OUT_IF_KNOWN
 from cosim_compiler.language.builtins import OF_C_LIBRARY
 from cosim_compiler.language.types import COUNT, LANE_TRUTHS, LANES, REAL, TRUTH, WHOLE, Type
 from cosim_compiler.printers.llvm_types import llvm_type, real, zero_of
@@ -312,5 +313,5 @@ ATTRIBUTES = (
     '!7 = !{!"branch_weights", i32 1000000, i32 1}',
     '!8 = !{!"branch_weights", i32 1, i32 1000000}',
     "!9 = distinct !{!9, !10}",
-    '!10 = !{!"llvm.loop.unroll.runtime.disable"}',
+    f'!10 = !{{!"{WRITTEN_OUT_IF_KNOWN}"}}',
 )

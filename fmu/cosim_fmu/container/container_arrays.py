@@ -15,7 +15,7 @@ from cosim_fmi.binding.process_guard import SUMS
 from cosim_master.exchange.exchange_arrays import Algorithm, Answer, Machine, Part, Progress, Report
 from cosim_master.exchange.exchange_machine import records, words_of
 from cosim_master.exchange.row_samples import AT_ONCE, Sampling
-from cosim_master.exchange.run_exchanges import READ_FAILED, SET_FAILED, STEP_FAILED
+from cosim_master.exchange.stop_codes import READ_FAILED, SET_FAILED, STEP_FAILED
 from cosim_master.recording.collect_samples import SAMPLES, STRIDE, Collected
 from cosim_master.run.stepped_run import SteppedRun
 from cosim_master.trust.assess_samples import NOT_KNOWN, Assessment

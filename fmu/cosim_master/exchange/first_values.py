@@ -6,17 +6,8 @@ from cosim.kit import call_with_array, integers_at
 from cosim_fmi.binding.rounding import restore_rounding
 from cosim_fmi.binding.statuses import is_bad
 from cosim_master.exchange.exchange_arrays import links_of, machine_at, parts_of, report_of
-from cosim_master.exchange.run_exchanges import (
-    DONE,
-    NOT_FINITE,
-    NOT_SETTLED,
-    READ_FAILED,
-    SET_FAILED,
-    converted,
-    is_passed_on,
-    read,
-    set_held,
-)
+from cosim_master.exchange.part_values import converted, is_passed_on, read, set_held
+from cosim_master.exchange.stop_codes import DONE, NOT_FINITE, NOT_SETTLED, READ_FAILED, SET_FAILED
 
 TOLERANCE, MOST_SWEEPS, HOPELESS = 1e-10, 40, 1e100
 """As in `initialize_participants`."""

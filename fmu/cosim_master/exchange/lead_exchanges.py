@@ -24,20 +24,10 @@ from cosim_master.exchange.exchange_arrays import (
     report_of,
 )
 from cosim_master.exchange.first_values import exchange_first, settle_values
+from cosim_master.exchange.part_steps import point_time, time_reached
 from cosim_master.exchange.row_samples import collect_rows
-from cosim_master.exchange.run_exchanges import (
-    BETWEEN,
-    CUT,
-    DECIDING,
-    DERIVES,
-    DONE,
-    PAUSED,
-    STEP_FAILED,
-    point_time,
-    run_algorithms,
-    run_steps,
-    time_reached,
-)
+from cosim_master.exchange.run_exchanges import run_algorithms, run_steps
+from cosim_master.exchange.stop_codes import BETWEEN, CUT, DECIDING, DERIVES, DONE, PAUSED, STEP_FAILED
 
 DISCARD = 2
 """A participant's answer: the step is too long for it."""

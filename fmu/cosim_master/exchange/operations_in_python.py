@@ -14,8 +14,8 @@ from cosim_master.exchange.exchange_algorithms import AlgorithmArrays
 from cosim_master.exchange.exchange_arrays import SLOPES
 from cosim_master.exchange.exchange_machine import ExchangeMachine
 from cosim_master.exchange.participant_steps import finish_step
-from cosim_master.exchange.run_exchanges import READ_FAILED, SAVE_FAILED, SET_FAILED, STEP_FAILED, STEP_LEFT
 from cosim_master.exchange.run_values import RunValues
+from cosim_master.exchange.stop_codes import READ_FAILED, SAVE_FAILED, SET_FAILED, STEP_FAILED, STEP_LEFT
 from cosim_master.native_calls import NativeCalls, StepsNatively
 
 

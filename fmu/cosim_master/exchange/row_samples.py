@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from cosim.kit import Integers, Reals, group_reader, integers_at
 from cosim_master.exchange.exchange_arrays import machine_at, report_of
-from cosim_master.exchange.run_exchanges import DONE, time_reached
+from cosim_master.exchange.part_steps import time_reached
+from cosim_master.exchange.stop_codes import DONE
 from cosim_master.recording.collect_samples import (
     BEGAN,
     LENGTH,
