@@ -17,7 +17,7 @@ from cosim_mechanics.contracts.contact_breakaway import (
     short_of_question,
     slip_acceleration,
 )
-from cosim_mechanics.contracts.contact_grip import GRIP, add_to_grip
+from cosim_mechanics.contracts.contact_grip import GRIP, STIFFNESS, add_to_grip
 from cosim_mechanics.contracts.contact_law import (
     APART,
     LEAST_DAMPING,
@@ -248,15 +248,15 @@ class Contact(Surfaces):
             pull = plus(load, half)
             s.pull = norm(pull)
             if s.dynamic_friction < s.static_friction:
-                add_to_grip(
-                    s.grip2,
-                    load,
-                    pull,
-                    s.static_friction * s.normal_force,
-                    s.dynamic_friction * s.normal_force,
-                    s.tangential_stiffness,
-                    s.regime == SLIDES,
-                )
+                slides_with = s.dynamic_friction * s.normal_force
+                if s.regime == SLIDES:  # It holds what it pulls with, at most dynamic friction.
+                    share = share_held(s.pull, slides_with)
+                    held = scaled(share, pull)
+                    add_to_grip(s.grip2, held, slides_with, held, slides_with, slides_with, slides_with)
+                else:
+                    holds = s.static_friction * s.normal_force
+                    add_to_grip(s.grip2, load, s.foot_load, pull, s.pull, holds, slides_with)
+                s.grip2[STIFFNESS] += s.tangential_stiffness
         for i in range(3):
             s.load[i] = load[i]
 
