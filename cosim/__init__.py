@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cosim.component.handler_decorators import on as on
     from cosim.component.kernel_decorators import kernel as kernel
     from cosim.component.kernel_decorators import update as update
-    from cosim.component.kernel_decorators import witness as witness
+    from cosim.component.witness_decorator import witness as witness
     from cosim.contracts.command import Command as Command
     from cosim.contracts.ensemble import Ensemble as Ensemble
     from cosim.contracts.exporter import Exporter as Exporter

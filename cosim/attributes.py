@@ -31,8 +31,14 @@ def check_attribute(owner: Any, name: str) -> None:
             hint = cls.attribute_hints.get(name, "it follows from others")
             raise AttributeNameError(cls.__name__, name, [], f"it cannot be set: {hint}")
         return
-    if name not in cls.attribute_hints and (declared is not None or is_attribute(cls, name)):
+    if name not in cls.attribute_hints and is_attribute(cls, name):
         return
+    if name not in cls.attribute_hints and declared is not None:
+        if not belongs_to_class(cls, name):
+            return
+        is_called = callable(getattr(cls, name))
+        hint = f"it is a method: call {name}(…)" if is_called else f"it belongs to the class {cls.__name__}"
+        refuse_attribute(owner, name, [], hint)
     refuse_attribute(owner, name, settable_names(owner), cls.attribute_hints.get(name, ""))
 
 
@@ -70,9 +76,23 @@ def option_names(cls: type) -> tuple[str, ...]:
 
 def is_attribute(cls: type, name: str) -> bool:
     """Whether functions of a class set an attribute of this name, or it is annotated (``x: float``)."""
-    return name in names_set_by(cls) or any(
-        name in vars(base).get("__annotations__", ()) for base in cls.__mro__
-    )
+    if name in names_set_by(cls):
+        return True
+    notes = [note for base in cls.__mro__ if (note := _annotation(base, name)) is not None]
+    return bool(notes) and not any("ClassVar" in str(note) for note in notes)
+
+
+def belongs_to_class(cls: type, name: str) -> bool:
+    """Whether a name of a class is that of a method or is annotated as its own (``x: ClassVar[int]``)."""
+    if any("ClassVar" in str(_annotation(base, name)) for base in cls.__mro__):
+        return True
+    body = next(vars(base)[name] for base in cls.__mro__ if name in vars(base))
+    return isinstance(body, (types.FunctionType, staticmethod, classmethod))
+
+
+def _annotation(cls: type, name: str) -> Any:
+    """The annotation of a name in the body of a class; None if there is none."""
+    return vars(cls).get("__annotations__", {}).get(name)
 
 
 @functools.cache

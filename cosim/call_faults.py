@@ -9,7 +9,7 @@ NAMED = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def fault_of_arguments(
-    call: str, signature: Signature, positional: tuple[object, ...], given: Mapping[str, object]
+    call: str, signature: Signature, positional: tuple[object, ...], named: Mapping[str, object]
 ) -> str:
     """A sentence about arguments that are missing, too many, or given twice; empty where they all fit.
 
@@ -41,12 +41,12 @@ def fault_of_arguments(
         by_name_hint = f": write {short}({', '.join(f'{name}=…' for name in by_name[:3])})" if by_name else ""
         return f"{call}(): takes {accepted}, given are {len(positional)}{by_name_hint}"
     taken_names = [p.name for p in in_order[: len(positional)]]
-    if twice := [name for name in taken_names if name in given]:
+    if twice := [name for name in taken_names if name in named]:
         place = taken_names.index(twice[0]) + 1
         return f"{call}(): {twice[0]} is given twice: once without its name, at place {place}"
     needed = [p for p in parameters if p.default is Parameter.empty]
     needed = [p for p in needed if p.kind in (*NAMED, Parameter.KEYWORD_ONLY)]
-    missing = [p.name for p in needed if p.name not in taken_names and p.name not in given]
+    missing = [p.name for p in needed if p.name not in taken_names and p.name not in named]
     if not missing:
         return ""
     shown = [p.name if p.kind in NAMED else f"{p.name}=…" for p in needed]

@@ -4,7 +4,8 @@ Authors of components do not need it. It is as stable as the contract version sa
 
 ================= ==========================================================================================
 machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
-                  its address, `lower` its text for other processors (with `data_of`, `length_of`),
+                  its address, `lower` its text for other processors (with `data_of`, `length_of`,
+                  `with_loops_kept`),
                   `lower_to_c` its C99 (`KnownArray`, `LoweredC`: what is known of arrays, what is written);
                   `read_cached` and `write_cached`: costly results, by the digest of their sources;
                   `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
@@ -36,11 +37,14 @@ helper processes  `start_process`, `run_process`, `python_command`, `safe_spawn`
                   started; `kill_with_parent`, `end_with_parent`: they end with the process that started them;
                   `black_box`, `Recovery`: what outlives the process of a run; `ResourceLimits`
 runs              `python_in_steps`: what of a run is plain Python, and what that costs;
-                  `without_collection`: Python looks for no garbage while very many objects are made
+                  `without_collection`: Python looks for no garbage while very many objects are made;
+                  `seldom_evaluated`: what is built there is not compiled for a few evaluations
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
                   `ArrayPlace`, `arrays_at` …; `checked_interval`, `counted_grid`, `output_times`
 data in files     `data_file` and `text`: options that are no choices; `path_below`, `check_folder`,
                   `is_device`, `space_warning`, `write_whole`, `save_somewhere`: files that are written;
+                  `replaced_file`: one that is there only when it is whole (`is_draft`);
+                  `private_folder`, `remove_folder`, `remove_abandoned_folders`: temporary files;
                   `checkpoint_bytes`: one that is read
 declarations      `declared_bounds`, `declared_default`: in words
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
@@ -194,6 +198,9 @@ if TYPE_CHECKING:
     from cosim.preparation.run_tables import POLICIES as POLICIES
     from cosim.preparation.run_tables import Tables as Tables
     from cosim.preparation.tangent_tables import REASONS as REASONS
+    from cosim.private_folder import private_folder as private_folder
+    from cosim.private_folder import remove_abandoned_folders as remove_abandoned_folders
+    from cosim.private_folder import remove_folder as remove_folder
     from cosim.rational import common_resolution as common_resolution
     from cosim.rational import periodic_time as periodic_time
     from cosim.rational import rational_time as rational_time
@@ -257,8 +264,10 @@ if TYPE_CHECKING:
     from cosim.simulation.own_files import is_device as is_device
     from cosim.simulation.own_files import path_below as path_below
     from cosim.simulation.own_files import space_warning as space_warning
-    from cosim.simulation.own_files import write_whole as write_whole
     from cosim.simulation.python_in_steps import python_in_steps as python_in_steps
+    from cosim.simulation.replaced_file import is_draft as is_draft
+    from cosim.simulation.replaced_file import replaced_file as replaced_file
+    from cosim.simulation.replaced_file import write_whole as write_whole
     from cosim.simulation.result import derivative_name as derivative_name
     from cosim.simulation.result import quotient as quotient
     from cosim.simulation.result_files import result_sink as result_sink
@@ -283,6 +292,7 @@ if TYPE_CHECKING:
     from cosim.system import history_buffer as history_buffer
     from cosim.system.assembly import Assembly as Assembly
     from cosim.system.block_address import python_block_address as python_block_address
+    from cosim.system.block_address import seldom_evaluated as seldom_evaluated
     from cosim.system.block_row import BlockRow as BlockRow
     from cosim.system.blocks import Block as Block
     from cosim.system.blocks import Slot as Slot
@@ -369,6 +379,7 @@ if TYPE_CHECKING:
     from cosim_compiler.held_interrupts import interrupts_held as interrupts_held
     from cosim_compiler.helper_process import end_with_parent as end_with_parent
     from cosim_compiler.helper_process import kill_with_parent as kill_with_parent
+    from cosim_compiler.kept_loops import with_loops_kept as with_loops_kept
     from cosim_compiler.kernel_cache import read_cached as read_cached
     from cosim_compiler.kernel_cache import write_cached as write_cached
     from cosim_compiler.language.known_arrays import KnownArray as KnownArray

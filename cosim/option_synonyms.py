@@ -34,7 +34,7 @@ SYNONYMS = {
 }  # fmt: skip
 
 
-def option_of_synonym(name: str, known: Iterable[str]) -> str | None:
+def option_of_synonym(name: str, options: Iterable[str]) -> str | None:
     """The option that other tools call so, where there is one.
 
     Examples
@@ -42,4 +42,4 @@ def option_of_synonym(name: str, known: Iterable[str]) -> str | None:
     >>> option_of_synonym("dt", ["until", "fixed_step"]), option_of_synonym("dt", ["until"])
     ('fixed_step', None)
     """
-    return next((option for option in known if name in SYNONYMS.get(option, ())), None)
+    return next((option for option in options if name in SYNONYMS.get(option, ())), None)

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from cosim_compiler.array_groups import Integers, Reals, Table
 from cosim_compiler.calls import called_by_name, gathering, indirect_call, status_call
-from cosim_compiler.derivatives.own_tangents import tangent_of
+from cosim_compiler.derivatives.own_tangents import in_lanes, tangent_of
+from cosim_compiler.tables import out_of_lanes, zeros_in_lanes
 
 BLOCK_SIGNATURE = "fFFFIFFIii>v"
 TANGENT_SIGNATURE = "fFFFIFFIiifFFFFF>v"
@@ -22,6 +23,8 @@ DENSE_SIGNATURE = "fFFFF>v"
 WALK_SIGNATURE = "TIiifFFFIFF>i"
 PYTHON_SIGNATURE = "i>i"
 TANGENT_REDO_SIGNATURE = "TIiifFFFIFFFFFFIfFFFFFFF>i"
+LANE_TANGENT_SIGNATURE = "fFFFIFFIiiFFFFFF>v"
+LANE_REDO_SIGNATURE = "TIiifFFFIFFFFFFIFFFFFFFF>i"
 TANGENT_DENSE_SIGNATURE = "fFFFFfFFF>v"
 REDO_RECORD_SIGNATURE, REDO_REVERSE_SIGNATURE = "TIiifFFFIFFFFFFIfFFFFFFFiiiiiiiF>i", "FFFFFFFFF>v"
 DENSE_RECORD_SIGNATURE, DENSE_REVERSE_SIGNATURE = "fFFFFfFFFiiiF>v", "FFFFF>v"
@@ -103,6 +106,30 @@ def follow_walk(*arguments):
     return walk_tangents(Walked(*arguments[:WALKED]), WalkedDots(*arguments[WALKED:]))
 
 
+call_lane_tangent = status_call(LANE_TANGENT_SIGNATURE)
+"""Call the tangent of a block in lanes: the tangents of t, too, are a view."""
+
+
+@in_lanes(follow_walk)
+@gathering((*Walked._fields, *(f"{name}_dot" for name in WalkedDots._fields)))
+def follow_walk_in_lanes(*arguments):
+    """`follow_walk`, where tangents are numbers for each lane."""
+    walked, dots = Walked(*arguments[:WALKED]), WalkedDots(*arguments[WALKED:])
+    time_dots = zeros_in_lanes(1)
+    time_dots[0] = dots.t
+    for i in range(walked.first, walked.last):
+        status = call_lane_tangent(
+            walked.table[i, 0],
+            walked.t, walked.y, walked.p, walked.d, walked.k, walked.h, walked.c,
+            walked.ints, walked.table[i, 1], walked.table[i, 2],
+            out_of_lanes(time_dots), out_of_lanes(dots.y), out_of_lanes(dots.p), out_of_lanes(dots.d),
+            out_of_lanes(dots.h), out_of_lanes(dots.c),
+        )  # fmt: skip
+        if status != 0:
+            return i + 1
+    return 0
+
+
 def repeat_walk(table, ints, first, last, t, y, p, d, k, h, c, times):
     """Walk the same blocks many times (for benchmarks)."""
     status = 0
@@ -126,6 +153,8 @@ the State. The code is that of a step, for dense output 0 or 1 + the index of a 
 """
 call_redo_tangent = indirect_call(TANGENT_REDO_SIGNATURE)
 """Call the tangent of such a step; behind the arguments come those of t, y, p, d, h, c, memory and work."""
+call_lane_redo = indirect_call(LANE_REDO_SIGNATURE)
+"""The same in lanes: numbers for each lane stand in place of the tangents."""
 call_dense_tangent = indirect_call(TANGENT_DENSE_SIGNATURE)
 """Call the tangent of a dense output; behind the arguments come those of t, work, y and out."""
 call_redo_record, call_redo_reverse = map(indirect_call, (REDO_RECORD_SIGNATURE, REDO_REVERSE_SIGNATURE))

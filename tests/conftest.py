@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import by_turns
+import few_messages
 import file_order
 import how_many
 import long_checks
@@ -20,8 +21,8 @@ import memory_folder
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from cosim.kit import private_folder, remove_folder
 from cosim_export.native.compilers import OwnCompiler, ZigCompiler, available_compilers, own_platform
-from cosim_fmi.archive import private_folder, remove_folder
 from cosim_lowering import optimizer
 
 HERE = Path(__file__).parent
@@ -68,9 +69,11 @@ def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Dir
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Files are given to workers in our order."""
+    """Files are given to workers in our order, and workers say little."""
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False
+    if hasattr(config, "workerinput"):
+        config.pluginmanager.register(few_messages)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -109,7 +112,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Keep what files took for the next run, if this was one of all files."""
     config = session.config
-    is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.option.keyword
+    is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not (
+        config.option.keyword or config.option.collectonly
+    )
     if is_whole and not hasattr(config, "workerinput") and not session.shouldstop:
         file_order.keep_seconds(_seconds)
 

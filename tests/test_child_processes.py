@@ -107,7 +107,7 @@ def cosim_command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]
         pytest.param(("sweep", "one.toml", *VARY, "--run-in", "threads", "-q", "-o", "t"), marks=LONG),
         ("export", "drop.toml", "--native", "-q"),
         ("validate", "drop.fmu"),
-        ("check", "signals.logic"),
+        ("check", "measures.constant"),
         ("serve", "--stdio"),
         *(
             pytest.param(words, marks=pytest.mark.thorough)

@@ -28,31 +28,30 @@ from vectors import akzo_of
 
 import cosim
 from cosim import kit
-from cosim.walker import walk
 from cosim_integrators.implicit.implicit_method import ImplicitMethod
 from cosim_integrators.implicit.jacobian import make_jacobian
 from cosim_integrators.radau5 import Radau5
 
 LINKS, STATES = 10, (100, 400, 1600)
-SIGNATURE, LEAST = "TIiifFFFIFFFFFFIi>i", 2e-3  # s of a measured call
+SIGNATURE = "ifTIiiFFFIFFFFFFI>i"
+SYSTEM = len(kit.OdeSystem._fields)
+LEAST = 2e-3
+"""The least time of a measured call, s."""
 
 
-def evaluate(
-    table, ints, first, last, t, y, p, d, k, h, c, coefficients, settings, memory, work, slots, times
-):
-    """Evaluate the derivatives so many times."""
+def evaluate(times, t, *arrays):
+    """Evaluate the derivatives so many times; `arrays` are those of the system, then those of the method."""
+    system = kit.OdeSystem(*arrays[:SYSTEM])
     status = 0
     for _ in range(times):
-        status = walk(table, ints, first, last, t, y, p, d, k, h, c)
+        status = system.evaluate(t)
     return status
 
 
-def differentiate(
-    table, ints, first, last, t, y, p, d, k, h, c, coefficients, settings, memory, work, slots, times
-):
+def differentiate(times, t, *arrays):
     """Make the Jacobian so many times."""
-    system = kit.OdeSystem(table, ints, first, last, y, p, d, k, h, c)
-    method = ImplicitMethod(y.shape[0], coefficients, settings, memory, work, slots)
+    system = kit.OdeSystem(*arrays[:SYSTEM])
+    method = ImplicitMethod(system.size, *arrays[SYSTEM:])
     status = 0
     for _ in range(times):
         status = make_jacobian(system, method, t)
@@ -74,11 +73,11 @@ def measure(system: Any, rounds: int) -> tuple[int, float, float]:
     integrator.step(system, state, 1.0)
     method = integrator._method._replace(memory_numbers=state.integrator_memory.copy())
     arrays = system.arrays(state)
-    given = (system.table, system.ints, *system.inner_range, 0.0, *arrays, *method[1:])
+    given = (0.0, system.table, system.ints, *system.inner_range, *arrays, *method[1:])
     calls = []
     for function in (evaluate, differentiate):
         compiled = kit.compile_function(function, SIGNATURE)
-        calls.append(lambda times, compiled=compiled: compiled(*given, times))
+        calls.append(lambda times, compiled=compiled: compiled(times, *given))
     times = [max(1, round(LEAST / min(seconds(call, 20) for _ in range(5)))) for call in calls]
     least = [math.inf, math.inf]
     for _ in range(rounds):

@@ -122,7 +122,7 @@ def instructions(host: Path, *arguments: object) -> int:
 def measure(model: Measured, rounds: int, host: Path | None, folder: Path, loop: Any) -> list[str]:
     """Rows of the table."""
     native = model.make().export_fmu(folder / "native.fmu", native=True, kind="cs", **model.method)
-    python = model.make().export_fmu(folder / "python.fmu", **model.method)
+    python = model.make().export_fmu(folder / "python.fmu", native=False, **model.method)
     steps = round(COMMUNICATION / model.step)
     stepped, bare = Stepped(native, folder / "native", loop), InProcess(model)
     runs: dict[str, Callable[[], object]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,22 +20,7 @@ def callback_of(function: Callable[..., Any], signature: str) -> Any:
 
     def raw(result: Any, *words: Any) -> int:
         try:
-            arguments: list[Any] = []
-            at = 0
-            for letter in kinds:
-                if letter in "fi":
-                    arguments.append(words[at])
-                    at += 1
-                    continue
-                if letter == "T":
-                    arguments.append(None)
-                else:
-                    element = ctypes.c_double if letter == "F" else ctypes.c_int64
-                    start = ctypes.cast(words[at], ctypes.POINTER(element))
-                    size = words[at + 1]
-                    arguments.append(np.ctypeslib.as_array(start, shape=(size,)) if size else np.empty(0))
-                at += len(WORDS[letter])
-            value = function(*arguments)
+            value = function(*arguments_of(kinds, words))
             if result_letter == "i":
                 ctypes.c_int64.from_address(result).value = value
         except BaseException as error:
@@ -46,6 +31,26 @@ def callback_of(function: Callable[..., Any], signature: str) -> Any:
         return 0
 
     return prototype(signature)(raw)
+
+
+def arguments_of(kinds: str, words: Sequence[Any]) -> list[Any]:
+    """Numbers, and NumPy views of arrays, for the words of a call; None for a table."""
+    arguments: list[Any] = []
+    at = 0
+    for letter in kinds:
+        if letter in "fi":
+            arguments.append(words[at])
+            at += 1
+            continue
+        if letter == "T":
+            arguments.append(None)
+        else:
+            element = ctypes.c_double if letter == "F" else ctypes.c_int64
+            start = ctypes.cast(words[at], ctypes.POINTER(element))
+            size = words[at + 1]
+            arguments.append(np.ctypeslib.as_array(start, shape=(size,)) if size else np.empty(0))
+        at += len(WORDS[letter])
+    return arguments
 
 
 def _of_numbers(function: Callable[..., Any]) -> Any:

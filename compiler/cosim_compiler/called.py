@@ -87,10 +87,10 @@ class Called:
         """The words of a call."""
         if len(arguments) != len(self._letters):
             raise TypeError(f"{self._name}() takes {len(self._letters)} arguments, not {len(arguments)}")
-        known, words = self._last  # weak references to the arrays of the last call, and its words
+        last_arrays, words = self._last  # weak references to the arrays of the last call, and its words
         if self._arrays:
             arrays = [arguments[i] for i in self._arrays]
-            if not known or not all(map(is_, map(call, known), arrays)):
+            if not last_arrays or not all(map(is_, map(call, last_arrays), arrays)):
                 words = self._words_of(arrays)
         words = words.copy()
         for place, i in self._reals:
@@ -102,11 +102,11 @@ class Called:
     def _words_of(self, arrays: list[Any]) -> list[Any]:
         """The words of a call with these arrays, without its numbers; known for the next call."""
         words: list[Any] = [None] * self._width
-        place, given = 0, iter(arrays)
+        place, remaining = 0, iter(arrays)
         for letter in self._letters:
             kinds = WORDS[letter]
             if letter not in SCALARS:
-                words[place : place + len(kinds)] = map(call, kinds, self._view(letter, next(given)))
+                words[place : place + len(kinds)] = map(call, kinds, self._view(letter, next(remaining)))
             place += len(kinds)
         self._last = [weakref.ref(array) for array in arrays], words
         return words

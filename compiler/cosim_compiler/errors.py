@@ -13,6 +13,10 @@ class ContractError(CosimError, TypeError):
     """A class or a function does not fulfil the contract that it claims (found when the class is made)."""
 
 
+class LanesDisagreeError(CosimError):
+    """What is done next differs between directions that are computed side by side."""
+
+
 class FullTapeError(CosimError):
     """A tape on which a function is recorded for its adjoint has no more room."""
 

@@ -159,8 +159,8 @@ class _ReachDigest(ValueDigest):
     def for_a_value_alone(self) -> _ReachDigest:
         return _ReachDigest(dict(self._numbers))
 
-    def take_met(self, other: _ReachDigest) -> None:
-        super().take_met(other)
+    def add_met(self, other: _ReachDigest) -> None:
+        super().add_met(other)
         self.functions += other.functions
         self.apart += other.apart
 
@@ -171,7 +171,7 @@ class _ReachDigest(ValueDigest):
         if function not in self._fed:
             self._content(function)
 
-    def take_function(self, function: types.FunctionType) -> None:
+    def feed_function(self, function: types.FunctionType) -> None:
         number = self._numbers.get(function)
         if number is not None:
             self.put("again", str(number).encode())
@@ -200,12 +200,12 @@ class _ReachDigest(ValueDigest):
             self.functions.append(function)
             own_part = _own_part(function)
             if own_part is None:
-                self.take_whole_function(function)
+                self.feed_whole_function(function)
             else:
                 self.put("function", own_part.digest)
                 self.classes += own_part.classes
                 for called in own_part.functions:
-                    self.take_function(called)
+                    self.feed_function(called)
                 self.put("end")
 
 
@@ -226,15 +226,15 @@ class _OwnDigest(ValueDigest):
         self.functions: list[types.FunctionType] = []
         self.is_whole = True  # no function stands where its place in the list depends on an order that varies
 
-    def take_function(self, function: types.FunctionType) -> None:
+    def feed_function(self, function: types.FunctionType) -> None:
         self.put("calls", str(len(self.functions)).encode())
         self.functions.append(function)
 
     def for_a_value_alone(self) -> _OwnDigest:
         return _OwnDigest()
 
-    def take_met(self, other: _OwnDigest) -> None:
-        super().take_met(other)
+    def add_met(self, other: _OwnDigest) -> None:
+        super().add_met(other)
         self.is_whole = self.is_whole and other.is_whole and not other.functions
 
 
@@ -251,7 +251,7 @@ def _own_part(function: types.FunctionType) -> _OwnPart | None:
 
 def _whole_of(function: types.FunctionType) -> _OwnDigest:
     digest = _OwnDigest()
-    digest.take_whole_function(function)
+    digest.feed_whole_function(function)
     return digest
 
 

@@ -35,7 +35,7 @@ from cosim_compiler.convention import FOR_C
 from cosim_compiler.debugging import is_debugging
 from cosim_compiler.errors import ContractError
 from cosim_compiler.names_in_reach import Names
-from cosim_compiler.road import PLAIN, C, road
+from cosim_compiler.road import LLVM, PLAIN, C, road
 
 if TYPE_CHECKING:
     from cosim_compiler.language.known_arrays import KnownArray
@@ -49,6 +49,11 @@ _called: dict[str, Called] = {}
 """By symbols: a function whose globals changed is another one."""
 _addresses: dict[Any, tuple[Names, Sequence[int]]] = {}
 _address_keepers: dict[int, Any] = {}
+
+
+def has_lanes() -> bool:
+    """Whether what is compiled may compute in lanes: only LLVM's text has them."""
+    return not is_plain() and road() == LLVM
 
 
 @functools.cache
@@ -214,13 +219,17 @@ def python_address(function: Callable[..., Any], signature: str) -> int:
     """
     if is_plain():
         return plain_address(function)
-    callback = callback_of(function, signature)
+    return callback_address(callback_of(function, signature))
+
+
+def callback_address(callback: Any) -> int:
+    """The address of a ctypes callback, which is kept until `release_address`."""
     address = int(ctypes.cast(callback, ctypes.c_void_p).value or 0)
     _address_keepers[address] = callback
     return address
 
 
 def release_address(address: int) -> None:
-    """Let a plain Python function be collected; nothing may call its address any more."""
+    """Let a function that only this address keeps be collected; nothing may call the address any more."""
     _address_keepers.pop(address, None)
     plain_functions.pop(address, None)

@@ -10,6 +10,26 @@ def as_table(view, rows, columns):
     return view.reshape(rows, columns)
 
 
+def in_lanes(view):
+    """A view of reals as numbers for each lane, `types.COUNT` reals each; machine code alone has lanes."""
+    raise TypeError("only compiled code computes in lanes")
+
+
+def out_of_lanes(view):
+    """The reals of a view of numbers for each lane."""
+    raise TypeError("only compiled code computes in lanes")
+
+
+def zeros_in_lanes(shape):
+    """As `zeros`, of numbers for each lane."""
+    raise TypeError("only compiled code computes in lanes")
+
+
+def agreed(condition):
+    """A condition that holds for each lane or for none; compiled code raises where lanes disagree."""
+    raise TypeError("only compiled code computes in lanes")
+
+
 def zeros(shape):
     """An array of zeros for the time of a call: of a length, or of (rows, columns)."""
     return np.zeros(shape)

@@ -44,7 +44,7 @@ Wanted = tuple[types.FunctionType, str]
 Failure = tuple[type[BaseException], tuple[Any, ...]]
 HEADER_END = b"\0"
 MADE_BY = ("*.py", "language/*.py", "printers/*.py")
-NOT_MADE_BY = ("native.py", "shipped.py", "ahead.py")
+NOT_MADE_BY = ("native.py", "shipped.py", "ahead.py", "first_calls.py")
 
 used: dict[str, dict[str, bytes]] = {UNITS: {}, TEXTS: {}}
 """What this process has used, by kinds and digests: what a release ships."""
@@ -255,13 +255,13 @@ def _reach(wanted: Iterable[Wanted]) -> Reach:
     """The reach of functions; cached while every name in reach stands for the same thing."""
     wanted = tuple(wanted)
     functions = tuple((function, spelled(signature)) for function, signature in wanted)
-    known = _reaches.get(functions)
-    if known is None or known.names is None or not known.names.are_as_before():
+    reach = _reaches.get(functions)
+    if reach is None or reach.names is None or not reach.names.are_as_before():
         passed = dict.fromkeys(cls for _, signature in wanted for cls in _passed(signature))
         # a digest of a function does not see what the methods of its arguments do
         methods = [method for cls in passed for method in functions_of(cls)]
-        known = _reaches[functions] = reach_of(functions, methods, passed)
-    return known
+        reach = _reaches[functions] = reach_of(functions, methods, passed)
+    return reach
 
 
 def names_in_reach(wanted: Iterable[Wanted]) -> Names | None:

@@ -51,14 +51,14 @@ class ValueDigest(DigestPieces, ABC):
         self._around: list[int] = []  # ids of the containers that are being fed
 
     @abstractmethod
-    def take_function(self, function: types.FunctionType) -> None:
+    def feed_function(self, function: types.FunctionType) -> None:
         """Feed a function that a value holds or names."""
 
     @abstractmethod
     def for_a_value_alone(self) -> ValueDigest:
         """An empty digest of the same kind, for a value whose place among others is not settled."""
 
-    def take_met(self, other: Any) -> None:
+    def add_met(self, other: Any) -> None:
         """Enter what another digest has met."""
         self.classes += other.classes
         self.is_lasting = self.is_lasting and other.is_lasting
@@ -69,7 +69,7 @@ class ValueDigest(DigestPieces, ABC):
         if scalar is not None:
             self.put(type(value).__name__, scalar)
         elif isinstance(value, types.FunctionType):
-            self.take_function(value)
+            self.feed_function(value)
         elif isinstance(value, types.CodeType):
             self.put("digest", code_digest(value))
         elif id(value) in self._around:
@@ -81,7 +81,7 @@ class ValueDigest(DigestPieces, ABC):
             finally:
                 self._around.pop()
 
-    def take_whole_function(self, function: types.FunctionType) -> None:
+    def feed_whole_function(self, function: types.FunctionType) -> None:
         """Feed what a function is made of; what it names as any value."""
         self.put("function", code_digest(function.__code__))
         marks = [function.__dict__.get(name) for name in ATTRIBUTES]
@@ -149,7 +149,7 @@ class ValueDigest(DigestPieces, ABC):
         digest = self.for_a_value_alone()
         digest._around = list(self._around)
         digest.feed(value)
-        self.take_met(digest)
+        self.add_met(digest)
         return bytes(digest.hash.digest())
 
     def _array(self, array: np.ndarray[Any, Any]) -> None:

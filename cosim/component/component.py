@@ -13,6 +13,7 @@ from cosim.attributes import AbstractClosedAttributes, MadeAbstract, is_made
 from cosim.component.argument import Argument
 from cosim.component.argument_names import clashing_names, known_names, may_hold_result, switch_argument
 from cosim.component.arguments import resolve
+from cosim.component.class_checks import check_names, check_signals, check_writers
 from cosim.component.declaration import Declaration
 from cosim.component.documented import documented
 from cosim.component.hidden_memory import hidden_memories
@@ -21,17 +22,15 @@ from cosim.component.kink_functions import kinks_of
 from cosim.component.part_text import shown_values
 from cosim.component.set_attribute import MADE_WITH, set_attribute
 from cosim.component.uncalled_functions import uncalled_functions
-from cosim.component.unit_rules import check_rule_names, check_unit, settle_unit_rules
+from cosim.component.unit_rules import check_rule_names, settle_unit_rules
 from cosim.component.values import GIVEN, Values, check_default, read_values
 from cosim.component.view_functions import written_out
-from cosim.errors import ContractError, nearest
+from cosim.errors import ContractError
 from cosim.registration.kinds import plugin_kind
 from cosim.registration.listing_process import is_listing
-from cosim.stage import Stage
 from cosim_compiler.names_at_rest import names_at_rest
 from cosim_compiler.sources.kernel_source import where
 
-OF_STATE = "_state"  # <source>_state: whether the source is one
 DECLARING = tuple(f"cosim.component.declared_{kind}" for kind in ("constants", "variables", "signals"))
 RESERVED = {"t", "name", "values", "side", "state"}
 
@@ -151,8 +150,8 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
         with names_at_rest():
             cls._read_functions()
         check_rule_names(cls.declarations, known_names(cls.declarations), cls.__name__)
-        cls._check_writers()
-        cls._check_names()
+        check_writers(cls)
+        check_names(cls)
         if "__init__" not in vars(cls):
             cls.call_signature = _signature(cls.declarations)
         cls.check_law()
@@ -342,7 +341,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
                     cls.kernels.pop(name, None)
                     cls.handlers.pop(name, None)
         settle_unit_rules(cls.declarations, cls.open_units, getattr(cls, "unit_from", ""))
-        cls._check_signals()
+        check_signals(cls)
 
     @classmethod
     def _check_attribute(cls, name: str, value: Any) -> None:
@@ -357,90 +356,6 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
             raise ContractError(f"{cls.__name__}: the name '{name}' is taken; choose another{hint}")
         if isinstance(value, Declaration) and value.kind == "parameter":
             check_default(value)
-
-    @classmethod
-    def _check_signals(cls) -> None:
-        """`ContractError` for a name of an element that is not declared, or has no unit."""
-        for alias, (slot, index, unit, *_) in cls.signals.items():
-            if slot not in cls.declarations or not 0 <= index < cls.declarations[slot].size:
-                raise ContractError(
-                    f"{cls.__name__}: signal '{alias}' names {slot}[{index}], which is not declared"
-                )
-            check_unit(unit, f"{cls.__name__}: signal '{alias}'")
-
-    @classmethod
-    def _check_names(cls) -> None:
-        """Options and parameters that functions and handlers mention by name exist."""
-        for kernel in cls.kernels.values():
-            if isinstance(kernel.stage, str):
-                cls._check_stage(kernel)
-            for name in filter(None, (kernel.when, kernel.unless)):
-                if name not in cls.conditions and not cls._is_derivative(name) and not cls._is_state(name):
-                    cls._check_name(name, "option", f"{kernel.name}() is switched by '{name}'")
-        for declared in cls.declarations.values():
-            if declared.kind == "history":
-                for relation, name in (
-                    ("of", declared.options["of"]),
-                    ("kept for", declared.options["keep"]),
-                ):
-                    cls._check_name(name, "quantity", f"the history '{declared.name}' is {relation} '{name}'")
-            if isinstance(declared.invalidates, str):
-                mention = f"{declared.name} invalidates '{declared.invalidates}'"
-                cls._check_name(declared.invalidates, "option", mention)
-        for handler in cls.handlers.values():
-            for value in (handler.period, handler.offset):
-                if isinstance(value, str):
-                    at = where(handler.function.function)
-                    cls._check_name(value, "parameter", f"{handler.name}() comes every '{value}'", at)
-
-    @classmethod
-    def _check_stage(cls, kernel: KernelFunction) -> None:
-        """A stage that is text is the name of an option."""
-        if kernel.stage not in [n for n, d in cls.declarations.items() if d.kind == "option"]:
-            name = str(kernel.stage).upper()
-            remedy = f"stage=cosim.Stage.{name}" if name in Stage.__members__ else "a member of cosim.Stage"
-            raise ContractError(
-                f"{where(kernel.function)}: stage is '{kernel.stage}', which is not an "
-                f"option of the class: write {remedy}"
-            )
-
-    @classmethod
-    def _is_derivative(cls, name: str) -> bool:
-        """Whether it is ``<source>_dot``."""
-        declared = cls.declarations.get(name.removesuffix("_dot"))
-        return declared is not None and declared.options.get("provides") == "source"
-
-    @classmethod
-    def _is_state(cls, name: str) -> bool:
-        """Whether it is ``<source>_state``."""
-        declared = cls.declarations.get(name.removesuffix(OF_STATE)) if name.endswith(OF_STATE) else None
-        return declared is not None and declared.options.get("provides") == "source"
-
-    @classmethod
-    def _check_name(cls, name: str, kind: str, mention: str, at: str = "") -> None:
-        declared = [n for n, d in cls.declarations.items() if kind in (d.kind, "quantity")]
-        if name not in declared:
-            near = nearest(name, declared)
-            hint = f"; nearest: '{near}'" if near else ""
-            raise ContractError(f"{at or cls.__name__}: {mention}, but it has no {kind} of that name{hint}")
-
-    @classmethod
-    def _check_writers(cls) -> None:
-        """Two kernel functions may write one slot only where an option chooses between them."""
-        writers: dict[str, KernelFunction] = {}
-        for name, kernel in cls.kernels.items():
-            for argument in cls.arguments[name]:
-                if argument.effect != "write" or argument.role in ("history", "ring"):
-                    continue
-                writer = writers.setdefault(argument.name, kernel)
-                exclusive = (kernel.when and kernel.when == writer.unless) or (
-                    writer.when and writer.when == kernel.unless
-                )
-                if writer is not kernel and not exclusive:
-                    raise ContractError(
-                        f"{where(kernel.function)}: both {writer.name}() and {name}() write {argument.name}; "
-                        "only one kernel function may"
-                    )
 
 
 @functools.cache

@@ -1,15 +1,13 @@
-"""Decorators of kernel functions: `kernel`, `update` and `witness`."""
+"""Decorators of kernel functions: `kernel` and `update`."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cosim.argument_checks import read_seconds
 from cosim.component.class_line import class_line
-from cosim.component.kernel_function import DIRECTIONS, UPDATES_AT, KernelFunction, plain_function
-from cosim.errors import ContractError, ModelError
+from cosim.component.kernel_function import UPDATES_AT, KernelFunction, plain_function
+from cosim.errors import ContractError
 from cosim.options import options_checked
 from cosim.stage import Stage
 from cosim.value_text import quote
@@ -101,41 +99,3 @@ def update(
     if function is None:
         return lambda f: KernelFunction(plain_function(f), role="update", at=at, when=when, unless=unless)
     return KernelFunction(plain_function(function), role="update")
-
-
-@options_checked
-def witness(
-    function: Callable[..., Any] | None = None,
-    *,
-    direction: str = "both",
-    shortest_pulse: float | str = math.inf,
-) -> Any:
-    """Mark a kernel function that returns a number whose change of sign is an event, or a condition.
-
-    A function that returns true or false is a condition: becoming true is "rising", becoming false
-    "falling". NaN means that there is no value now; a finding says so, once in a run.
-
-    Parameters
-    ----------
-    direction : str
-        "rising" (negative to not negative), "falling" (positive to not positive) or "both".
-    shortest_pulse : float, s, or str with a unit, > 0
-        How long the witness stays on the other side of zero at least, when it goes there and comes back. No
-        pulse that long is missed where events are isolated (with an accuracy), whatever the steps.
-    """
-    if direction not in DIRECTIONS:
-        raise ContractError(
-            f"{class_line()}: witness: direction '{direction}', needs one of {', '.join(DIRECTIONS)}"
-        )
-    try:
-        shortest = read_seconds(shortest_pulse, "shortest_pulse")
-    except ModelError as error:
-        raise ContractError(f"{class_line()}: witness: {error}") from error
-    if not shortest > 0.0:
-        raise ContractError(
-            f"{class_line()}: witness: shortest_pulse is {shortest_pulse} s, needs more than 0"
-        )
-    options: dict[str, Any] = {"direction": direction, "shortest_pulse": shortest}
-    if function is None:
-        return lambda f: KernelFunction(plain_function(f), role="witness", **options)
-    return KernelFunction(plain_function(function), role="witness", **options)

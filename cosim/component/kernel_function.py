@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from cosim.component.class_line import class_line
 from cosim.errors import ContractError
 from cosim.stage import Stage
 from cosim.value_text import quote
+from cosim_compiler.record import Record
 from cosim_compiler.sources.kernel_effects import returns_condition
 from cosim_compiler.sources.kernel_source import where
 
@@ -55,6 +55,8 @@ class KernelFunction:
         Of an update: "end", "inside" or "ahead", see `cosim.update`.
     direction : str
         Of a witness: "rising", "falling" or "both".
+    witness_options : WitnessOptions or None
+        Of a witness: the other arguments of `cosim.witness`.
     rate_of : KernelFunction or None
         The witness whose rate it returns.
     kink_of : str
@@ -71,7 +73,7 @@ class KernelFunction:
     when: str = ""
     unless: str = ""
     direction: str = "both"
-    shortest_pulse: float = math.inf
+    witness_options: Record | None = None
     at: str = "end"
     name: str = ""
     rate_of: KernelFunction | None = None

@@ -121,8 +121,8 @@ class Ensemble(FixedAttributes):
         **options: Any,
     ) -> Ensemble:
         """An ensemble of the class that the plugin registers."""
-        made = registry().get("ensemble", DEFAULT_ENSEMBLE) if cls is Ensemble else cls
-        ensemble: Ensemble = object.__new__(made)
+        kind = registry().get("ensemble", DEFAULT_ENSEMBLE) if cls is Ensemble else cls
+        ensemble: Ensemble = object.__new__(kind)
         return ensemble
 
     def run(

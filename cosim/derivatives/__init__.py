@@ -7,6 +7,8 @@ In the order in which they are read:
 `tape_reader`                               records in their order; each moves the tangents on
 `carrier`                                   the arrays of tangents; walking blocks with them
 `tangent_steps`, `tangent_events`           a step; the handlers of an instant
+`tangent_cache`, `tangent_lanes`            the present cache; several directions side by side
+`source_kinks`, `flow_error`                kinks of sources; jumps inside steps, and errors of tangents
 `tangent_rows`                              recorded values, at fixed times
 `tangent_memory`, `tangent_holds`           histories and auto-update variables; witnesses that are held
 `trail`                                     what going back needs of each record: values and tangents

@@ -16,7 +16,8 @@ from cosim.derivatives.adjoint_parts import (
     reverse_redo,
     reverse_time_shift,
 )
-from cosim.derivatives.carrier import ALONG, IS_REPORT, NOT_FRESH, method_of, part_of, realize_tangents
+from cosim.derivatives.carrier import ALONG, IS_REPORT, NOT_FRESH, method_of, part_of
+from cosim.derivatives.tangent_cache import realize_tangents
 from cosim.derivatives.tangent_events import copy_to_working, has_own_time, load_results, store_results
 from cosim.derivatives.trail import events_at, load_record
 from cosim.run_data.records.handlers import IN_D, IN_K, IN_P, TIMED, TRIGGERED

@@ -19,17 +19,16 @@ from cosim.derivatives.adjoint_parts import (
 )
 from cosim.derivatives.adjoint_rows import add_weights, has_weights
 from cosim.derivatives.carrier import ALONG, HELD, Dual, copy_cache_aside, method_of, part_of
-from cosim.derivatives.tangent_memory import copy_present
-from cosim.derivatives.tangent_steps import (
+from cosim.derivatives.source_kinks import (
     end_before_kink,
     is_at_kink,
     is_smooth_break,
-    load_direction,
     load_slope_behind_kink,
     move_behind_kink,
     reaches_kink,
-    store_start,
 )
+from cosim.derivatives.tangent_memory import copy_present
+from cosim.derivatives.tangent_steps import load_direction, store_start
 from cosim.derivatives.trail import INSIDE_WIDTH, PAST_CHANGED, TrailRecord, load_record
 from cosim.step import event_log as log
 from cosim.step.saved_variables import copy_reals
@@ -142,7 +141,7 @@ def reverse_repeated_step(run, carrier, back, method, at_kink):
 
 
 def kink_that_shifts(run, carrier, head):
-    """The kink with which the time of the end of a step moves, as `tangent_steps.pass_kinks` says; or -1."""
+    """The kink with which the time of the end of a step moves, as `source_kinks.pass_kinks` says; or -1."""
     for j in range(len(run.kinks)):
         if reaches_kink(head, carrier.kept[j]) and not is_smooth_break(carrier, j):
             return j

@@ -37,6 +37,9 @@ class CarryPlan(Record):
     dense: int
     complete: int
     settle: int  # of `constraints.settle`
+    step_in_lanes: int  # as `step`, along several directions at once; 0: one by one
+    complete_in_lanes: int  # the same of `complete`
+    stays_in_lanes: int  # whether rows that are recorded, and updates, can go so, too
     follows_holds: int  # whether steps of the method are followed while witnesses are held
     directions: int  # with that of the flow, which is the first
 
@@ -62,6 +65,9 @@ class CarryNotes(Record):
     rows_used: float
     log_used: float
     needs_room: float  # whether histories have to be longer before it goes on
+    in_lanes: float  # whether the tangents of the cache lie in lanes, see `tangent_lanes`
+    calm_steps: float  # steps since the last event
+    past_in_lanes: float  # whether what is remembered does
     meets_host: float  # whether a host without Python has written at this instant
 
 
@@ -119,6 +125,10 @@ class Carrier(NamedTuple):
     working: Reals  # what handlers write to: y, p, d and k
     working_dots: Reals
     rows: Reals  # tangents of the recorded values
+    lane_table: Table  # as `table`, of tangents in lanes
+    lanes: Reals  # see `tangent_lanes`
+    slots_before_motion: Integers  # of the cache, which blocks before those of the motion write
+    refused_lanes: Reals  # whether the directions from each on go one by one, as lanes have disagreed
 
     @property
     def plan(carrier):
@@ -266,30 +276,6 @@ def walk_present(run, carrier, i, first, last):
         run, carrier, i, first, last, carrier.notes.time, carrier.time_dots[i],
         part_of(carrier.y_dots, i, carrier.y), part_of(carrier.c_dots, i, carrier.c),
     )  # fmt: skip
-
-
-def realize_tangents(run, carrier, stage):
-    """Evaluate the present cache and its tangents up to a stage: IS_MOTION or IS_REPORT.
-
-    The flow becomes that of the present states.
-    """
-    notes = carrier.notes
-    known = notes.freshness
-    if known >= stage:
-        return
-    if known == NOT_FRESH:
-        first = run.plan.derivatives.first
-        for i in range(1, carrier.directions):
-            walk_present(run, carrier, i, run.plan.first_row, first)
-            walk_present_motion(run, carrier, i)
-        flow = part_of(carrier.y_dots, 0, carrier.y)
-        for m in range(flow.shape[0]):
-            flow[m] = carrier.c[m]
-        walk_present_motion(run, carrier, 0)
-    if stage == IS_REPORT:
-        for i in range(carrier.directions):
-            walk_present(run, carrier, i, run.plan.derivatives.last, run.plan.report_end)
-    notes.freshness = stage
 
 
 def shift_time(run, carrier, new_time_dots):

@@ -19,12 +19,13 @@ from cosim.derivatives.carrier import (
     lose,
     own_part,
     part_of,
-    realize_tangents,
     shift_time,
     walk_present,
 )
+from cosim.derivatives.flow_error import renew_missed_flow
+from cosim.derivatives.source_kinks import settle_kinks
+from cosim.derivatives.tangent_cache import realize_tangents
 from cosim.derivatives.tangent_holds import store_former
-from cosim.derivatives.tangent_steps import renew_missed_flow, settle_kinks
 from cosim.run_data.records.handlers import IN_K, SCHEDULED, SIGNALED, TIMED, TRIGGERED
 from cosim.run_data.run import Variables
 from cosim.step import event_log as log

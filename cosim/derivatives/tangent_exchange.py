@@ -9,10 +9,10 @@ from cosim.derivatives.carrier import (
     NEARLY_ZERO,
     carrier_at,
     lose,
-    realize_tangents,
     shift_time,
 )
-from cosim.derivatives.tangent_steps import settle_kinks
+from cosim.derivatives.source_kinks import settle_kinks
+from cosim.derivatives.tangent_cache import realize_tangents
 from cosim.run_data.run import arrays_at
 
 EXCHANGE_SIGNATURE = "ii>i"

@@ -11,19 +11,54 @@ import math
 
 from cosim.component.history import ADDED, BEFORE, INSIDE, REFINED, history_at, margin
 from cosim.derivatives.carrier import (
-    IS_MOTION,
     NOT_FRESH,
     copy_cache_aside,
     own_part,
     part_of,
-    realize_tangents,
     walk_spare,
     walk_with,
+)
+from cosim.derivatives.tangent_cache import realize_motion
+from cosim.derivatives.tangent_lanes import (
+    end_of_group,
+    group_of,
+    leave_lanes,
+    put_lane,
+    refuse_lanes,
+    spare_group,
+    spare_lanes,
+    spread,
+    still_flow,
+    walk_lanes,
 )
 from cosim.derivatives.tangent_rows import interpolate_along
 from cosim.run_data.records.handlers import IN_K
 from cosim.step.histories import CLOSE, FIRST_PART, ROOM_FOR_REFINEMENT, SECOND_PART, SHORTEST, set_side
 from cosim.step.saved_variables import copy_reals
+from cosim_compiler.language.types import COUNT
+
+
+def load_swap_lane(run, carrier, group, i):
+    """As `load_swaps`, into the spare cache and a lane."""
+    d_dot = part_of(carrier.d_dots, i, carrier.d)
+    for swap in run.swaps:
+        is_whole = swap.array == IN_K
+        carrier.spare_c[swap.update] = float(group.k[swap.offset]) if is_whole else carrier.d[swap.offset]
+        place = COUNT * swap.update + i - group.first
+        group.lanes.c[place] = 0.0 if is_whole else d_dot[swap.offset]
+
+
+def store_swap_lane(run, carrier, group, i):
+    """As `store_swaps`, from the spare cache and a lane."""
+    k = own_part(carrier, carrier.k, i)
+    d_dot = part_of(carrier.d_dots, i, carrier.d)
+    for swap in run.swaps:
+        if swap.array == IN_K:
+            k[swap.offset] = int(carrier.spare_c[swap.update])
+            continue
+        d_dot[swap.offset] = group.lanes.c[COUNT * swap.update + i - group.first]
+        if i == carrier.directions - 1:
+            carrier.d[swap.offset] = carrier.spare_c[swap.update]
 
 
 def history_of(run, carrier, i, number):
@@ -43,13 +78,56 @@ def has_room(run, carrier, needed):
 
 def follow_memory(run, carrier, mark):
     """Append to histories, and update variables, at the present time."""
-    realize_tangents(run, carrier, IS_MOTION)
-    for i in range(carrier.directions):
-        copy_present(carrier, i)
-        set_side(run, carrier.spare_c, mark.detail, mark.smoothness)
-        rows = run.plan.end_updates
-        update_along(run, carrier, i, rows, carrier.notes.time, carrier.spare_c, carrier.spare_c_dot)
+    realize_motion(run, carrier)
+    if carrier.plan.stays_in_lanes == 0:
+        leave_lanes(carrier)
+    first = 0
+    while first < carrier.directions:
+        first = update_next(run, carrier, first, mark)
     carrier.notes.freshness = NOT_FRESH
+
+
+def update_next(run, carrier, first, mark):
+    """Update what is remembered along a direction, and those that go along; the next direction."""
+    last = end_of_group(carrier, first)
+    if last > first + 1:
+        if update_in_lanes(run, carrier, first, last, mark):
+            return last
+        refuse_lanes(carrier, first, last)
+    copy_present(carrier, first)
+    set_side(run, carrier.spare_c, mark.detail, mark.smoothness)
+    rows = run.plan.end_updates
+    update_along(run, carrier, first, rows, carrier.notes.time, carrier.spare_c, carrier.spare_c_dot)
+    return first + 1
+
+
+def update_in_lanes(run, carrier, first, last, mark):
+    """Update what is remembered along a group of directions; whether it went well."""
+    group = copy_present_lanes(carrier, first, last)
+    set_side(run, carrier.spare_c, mark.detail, mark.smoothness)
+    for i in range(first, last):
+        load_swap_lane(run, carrier, group, i)
+    rows = run.plan.end_updates
+    t = carrier.notes.time
+    carrier.notes.past_in_lanes = 1.0
+    if not walk_lanes(run, carrier, group, rows.first, rows.last, t, carrier.spare_y, carrier.spare_c):
+        return False  # updates may be repeated: the same entries replace those that were made
+    for i in range(first, last):
+        store_swap_lane(run, carrier, group, i)
+    spread(carrier.d_dots, group.lanes.d, group)
+    return True
+
+
+def copy_present_lanes(carrier, first, last):
+    """Copy the present states and cache to the spare ones, and their tangents to spare lanes."""
+    present = group_of(carrier, first, last)
+    group = spare_lanes(carrier, present)
+    copy_reals(present.lanes.t, group.lanes.t)
+    copy_reals(present.lanes.y, group.lanes.y)
+    still_flow(group)
+    copy_reals(carrier.y, carrier.spare_y)
+    copy_reals(carrier.c, carrier.spare_c)
+    return group
 
 
 def copy_present(carrier, i):
@@ -114,15 +192,28 @@ def remember_inside_along(run, carrier, start, now):
     if not (has_inside or has_between) or not start < now:
         return
     count = run.plan.points_inside if has_inside else 0
-    for i in range(carrier.directions):
-        for j in range(count):
-            compute_inside(run, carrier, i, j, start + (now - start) * (j + 1) / (count + 1))
-        for number in range(len(run.rings)):
-            history_of(run, carrier, i, number).forget_after(start)
-        for j in range(count):
-            append_inside(run, carrier, i, j, start + (now - start) * (j + 1) / (count + 1))
-        if has_between:
-            refine_along(run, carrier, i, start, now)
+    first = 0
+    while first < carrier.directions:
+        last = end_of_group(carrier, first)
+        if last > first + 1:
+            if refine_in_lanes(run, carrier, first, last, start, now):
+                first = last
+                continue
+            refuse_lanes(carrier, first, last)
+        remember_inside(run, carrier, first, count, start, now)
+        first += 1
+
+
+def remember_inside(run, carrier, i, count, start, now):
+    """Append `count` points of dense output along a direction, and needed ones."""
+    for j in range(count):
+        compute_inside(run, carrier, i, j, start + (now - start) * (j + 1) / (count + 1))
+    for number in range(len(run.rings)):
+        history_of(run, carrier, i, number).forget_after(start)
+    for j in range(count):
+        append_inside(run, carrier, i, j, start + (now - start) * (j + 1) / (count + 1))
+    if not run.plan.between_updates.is_empty():
+        refine_along(run, carrier, i, start, now)
 
 
 def compute_inside(run, carrier, i, j, t):
@@ -157,6 +248,23 @@ def refine_along(run, carrier, i, start, now):
     copy_present(carrier, i)
     carrier.spare_c[run.plan.side] = BEFORE
     walk_spare(run, carrier, i, rows.first, rows.last, now, time_dot_of(carrier, i), carrier.spare_y_dot)
+    refine(run, carrier, i, i + 1, start, now)
+
+
+def refine_in_lanes(run, carrier, first, last, start, now):
+    """The same along a group of directions; whether it went well."""
+    group = copy_present_lanes(carrier, first, last)
+    carrier.notes.past_in_lanes = 1.0
+    for number in range(len(run.rings)):
+        history_of(run, carrier, first, number).forget_after(start)
+    rows = run.plan.between_updates
+    carrier.spare_c[run.plan.side] = BEFORE
+    is_done = walk_lanes(run, carrier, group, rows.first, rows.last, now, carrier.spare_y, carrier.spare_c)
+    return is_done and refine(run, carrier, first, last, start, now)
+
+
+def refine(run, carrier, i, last, start, now):
+    """Add points along direction `i`, and those before `last` that go along; whether it went well."""
     for source in run.smoothness:
         carrier.spare_c[source.at] = CLOSE * run.method_settings.accuracy
     shortest = max(SHORTEST * (now - start), 4.0 * margin(now))
@@ -166,16 +274,47 @@ def refine_along(run, carrier, i, start, now):
         high = now
         for number in range(len(run.rings)):
             high = min(high, history_of(run, carrier, i, number).time_after(low))
-        changed = add_point(run, carrier, i, low + FIRST_PART * (high - low))
+        changed = add_point(run, carrier, i, last, low + FIRST_PART * (high - low))
         if changed == math.inf:
-            changed = add_point(run, carrier, i, low + SECOND_PART * (high - low))
+            changed = add_point(run, carrier, i, last, low + SECOND_PART * (high - low))
+        if changed == -math.inf:
+            return False
         added += 1 if changed < math.inf else 0
         is_done = high - low <= shortest or added > ROOM_FOR_REFINEMENT - 4
         low = high if is_done or changed == math.inf else max(start, changed)
+    return True
 
 
-def add_point(run, carrier, i, t):
-    """Add a point inside a step to the histories that need one there; since when they differ, or infinity."""
+def add_point(run, carrier, i, last, t):
+    """Add a point inside a step to the histories that need one there; since when they differ, or infinity.
+
+    Minus infinity where directions that go along, those before `last`, cannot share it.
+    """
+    if last == i + 1:
+        evaluate_point(run, carrier, i, t)
+    elif not evaluate_point_in_lanes(run, carrier, i, last, t):
+        return -math.inf
+    return added_since(run, carrier, i, t)
+
+
+def evaluate_point_in_lanes(run, carrier, first, last, t):
+    """Evaluate a point inside a step along a group of directions, with its updates; whether it went well."""
+    group = spare_group(carrier, first, last)
+    for lane in range(COUNT):
+        if first + lane < last:
+            interpolate_along(run, carrier, first + lane, t, carrier.time_dots[first + lane])
+        put_lane(carrier.spare_y_dot, group.lanes.y, lane)
+    still_flow(group)
+    carrier.spare_c[run.plan.side] = REFINED
+    motion, rows = run.plan.derivatives, run.plan.between_updates
+    is_done = walk_lanes(run, carrier, group, motion.first, motion.last, t, carrier.spare_y, carrier.spare_c)
+    return is_done and walk_lanes(
+        run, carrier, group, rows.first, rows.last, t, carrier.spare_y, carrier.spare_c
+    )
+
+
+def evaluate_point(run, carrier, i, t):
+    """The same along one direction."""
     derivatives = run.plan.derivatives
     rows = run.plan.between_updates
     interpolate_along(run, carrier, i, t, carrier.time_dots[i])
@@ -184,7 +323,6 @@ def add_point(run, carrier, i, t):
     t_dot = time_dot_of(carrier, i)
     walk_spare(run, carrier, i, derivatives.first, derivatives.last, t, t_dot, carrier.spare_y_dot)
     walk_spare(run, carrier, i, rows.first, rows.last, t, t_dot, carrier.spare_y_dot)
-    return added_since(run, carrier, i, t)
 
 
 def added_since(run, carrier, i, t):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from cosim.component.history import ENTRY_WIDTH
 from cosim.derivatives.carrier import FAILED, NOT_FRESH, TAPE_IS_FULL, lose, own_part
 from cosim.derivatives.tangent_exchange import meet_exchange
+from cosim.derivatives.tangent_lanes import leave_lanes
 from cosim.derivatives.tangent_memory import history_of
 from cosim.derivatives.tangent_rows import write_present_row
 from cosim.derivatives.tape_reader import carry
@@ -16,7 +17,7 @@ from cosim.step.saved_variables import copy_reals
 
 
 def start_in_host(run, carrier, t):
-    """Take over the variables with which a run begins at `t`; how they vary stands in the arrays."""
+    """Copy the variables with which a run begins at `t`; how they vary stands in the arrays."""
     copy_reals(run.y, carrier.y)
     copy_reals(run.p, carrier.p)
     copy_reals(run.d, carrier.d)
@@ -32,8 +33,8 @@ def start_in_host(run, carrier, t):
     run.output.log_used = 0
 
 
-def take_writes(run, carrier):
-    """Take over what the host has written at the present time, which is fixed.
+def accept_host_writes(run, carrier):
+    """Copy what the host has written at the present time, which is fixed.
 
     It may write again before the next step: `meets_host` stays set until then.
     """
@@ -70,6 +71,7 @@ def show_tangents(run, carrier):
     if run.agenda.initialized != 0:
         carrier.notes.rows_used = 0.0
         write_present_row(run, carrier, run.clock.time)
+        leave_lanes(carrier)
 
 
 def lengthen_histories(run, carrier):

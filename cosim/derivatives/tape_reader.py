@@ -15,6 +15,7 @@ from __future__ import annotations
 from cosim.derivatives.carrier import carrier_at
 from cosim.derivatives.tangent_events import follow_phase, refuse_touch
 from cosim.derivatives.tangent_holds import follow_release
+from cosim.derivatives.tangent_lanes import leave_lanes
 from cosim.derivatives.tangent_memory import follow_memory, has_room
 from cosim.derivatives.tangent_rows import write_rows
 from cosim.derivatives.tangent_steps import follow_assembly, follow_step
@@ -31,6 +32,7 @@ def carry(run, carrier, used, is_last):
     at = int(carrier.notes.log_used)
     while at < used and is_ready(run, carrier, at, used, is_last):
         at = follow_record(run, carrier, at, used)
+    leave_lanes(carrier)
     carrier.notes.log_used = float(at)
     return at
 
@@ -61,6 +63,10 @@ def follow_record(run, carrier, at, used):
     mark = logged_mark(run, at)
     kind = int(mark.kind)
     following = at + int(mark.length)
+    stays = kind == log.ROW_WRITTEN or kind == log.STEP_TAKEN or kind == log.MEMORY_UPDATED
+    if not stays:
+        leave_lanes(carrier)
+        carrier.notes.calm_steps = 0.0
     if kind == log.ROW_WRITTEN:
         write_rows(run, carrier, mark)
     elif kind == log.ROW_DROPPED:
@@ -73,6 +79,7 @@ def follow_record(run, carrier, at, used):
         carrier.notes.touched_since = mark.time - mark.smoothness
     elif kind == log.STEP_TAKEN:
         follow_step(run, carrier, at)
+        carrier.notes.calm_steps += 1.0
         refuse_touch(run, carrier)
     elif kind == log.PHASE_BEGUN:
         end = end_of_phase(run, following, used)
@@ -84,6 +91,8 @@ def follow_record(run, carrier, at, used):
         follow_memory(run, carrier, mark)
     elif kind in (log.RELEASED, log.RELEASED_BY_HANDLER, log.RELEASED_BY_WRITE):
         follow_release(run, carrier)
+    if carrier.plan.stays_in_lanes == 0:
+        leave_lanes(carrier)
     return following
 
 

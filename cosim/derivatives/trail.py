@@ -13,6 +13,7 @@ from cosim.derivatives.adjoint_holds import holds_width, load_holds, write_holds
 from cosim.derivatives.carrier import ALONG, LOOKS_AHEAD, carrier_at, lose, own_part, part_of
 from cosim.derivatives.tangent_events import begin_phase
 from cosim.derivatives.tangent_holds import follow_holds
+from cosim.derivatives.tangent_lanes import leave_lanes
 from cosim.derivatives.tape_reader import end_of_phase, follow_record, is_ready
 from cosim.run_data.run import Integers, Reals, arrays_at
 from cosim.step import event_log as log
@@ -134,6 +135,7 @@ def trace(run, carrier, back, used, is_last):
         at = following
         if kind in (log.STEP_TAKEN, log.MEMORY_UPDATED):
             back.notes.may_have_changed = 1.0
+    leave_lanes(carrier)
     carrier.notes.log_used = float(at)
     return at
 
@@ -169,11 +171,11 @@ def write_changes(carrier, back):
     h = own_part(carrier, carrier.h, ALONG)
     h_dot = own_part(carrier, carrier.h_dots, ALONG)
     size = h.shape[0]
-    known = back.known_past[:size]
+    past = back.known_past[:size]
     known_dot = back.known_past[size : 2 * size]
     count = 0
     for m in range(size):
-        count += 1 if different(known[m], h[m]) or different(known_dot[m], h_dot[m]) else 0
+        count += 1 if different(past[m], h[m]) or different(known_dot[m], h_dot[m]) else 0
     if count > 0:
         place = begin_record(back, TRAIL_WIDTH + 3 * count + 1, PAST_CHANGED)
         if place < 0:
@@ -181,12 +183,12 @@ def write_changes(carrier, back):
         rows_of(TrailRecord, back.trail, place, 1)[0].events = float(count)
         at = place + TRAIL_WIDTH
         for m in range(size):
-            if different(known[m], h[m]) or different(known_dot[m], h_dot[m]):
+            if different(past[m], h[m]) or different(known_dot[m], h_dot[m]):
                 back.trail[at] = float(m)
-                back.trail[at + 1] = known[m]
+                back.trail[at + 1] = past[m]
                 back.trail[at + 2] = known_dot[m]
                 at += 3
-                known[m] = h[m]
+                past[m] = h[m]
                 known_dot[m] = h_dot[m]
     notes.may_have_changed = 0.0
     return True

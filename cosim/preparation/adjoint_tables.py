@@ -128,7 +128,7 @@ def method_adjoints(integrator: Integrator, system: System) -> tuple[dict[str, F
     assert kernels is not None
     if reason := integrator.unlowered(system):
         return {}, [Problem("integrator", f"{name}: its steps have no adjoint: {reason}")]
-    found: dict[str, Function] = {}
+    functions: dict[str, Function] = {}
     redo = REDO_SIGNATURE, FIXED_IN_STEPS, (REDO_RECORD_SIGNATURE, REDO_REVERSE_SIGNATURE)
     dense = DENSE_SIGNATURE, FIXED_IN_DENSE, (DENSE_RECORD_SIGNATURE, DENSE_REVERSE_SIGNATURE)
     for which, function, (signature, fixed, wanted) in (
@@ -144,9 +144,9 @@ def method_adjoints(integrator: Integrator, system: System) -> tuple[dict[str, F
         except NoTangentError as fault:
             return {}, [Problem("integrator", f"{name}: its steps have no adjoint: {fault}")]
         assert (adjoint.record_signature, adjoint.reverse_signature) == wanted
-        found[which] = adjoint.record, adjoint.record_signature
-        found[f"{which}_back"] = adjoint.reverse, adjoint.reverse_signature
-    return found, []
+        functions[which] = adjoint.record, adjoint.record_signature
+        functions[f"{which}_back"] = adjoint.reverse, adjoint.reverse_signature
+    return functions, []
 
 
 def faults_of_adjoints(system: System, held: HeldTables | None) -> list[Problem]:

@@ -375,6 +375,6 @@ class CompiledStep:
             evaluation.lowered = UNTOUCHED
         stage = STAGES[evaluation.stage]
         if state.stage is not stage:
-            state.stage = stage
+            state._stage = stage
         if state._invalidated_by != "a step":
             state._invalidated_by = "a step"

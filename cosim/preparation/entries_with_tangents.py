@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cosim.derivatives.tangents_in_host import read_tape, show_tangents, start_in_host, take_writes
+from cosim.derivatives.tangents_in_host import accept_host_writes, read_tape, show_tangents, start_in_host
 from cosim.preparation.entries import ENTRIES
 from cosim.step.failures import STEPPED
 
@@ -23,7 +23,7 @@ def initialize(run, carrier, t):
 
 def advance(run, carrier, t):
     """See `advance.advance`: one step after the other, since a tape has room for one."""
-    take_writes(run, carrier)
+    accept_host_writes(run, carrier)
     step_limit = run.course.most_steps
     run.course.most_steps = 1
     code = STEPPED
@@ -38,7 +38,7 @@ def advance(run, carrier, t):
 
 def step(run, carrier, t):
     """See `advance.advance_once`."""
-    take_writes(run, carrier)
+    accept_host_writes(run, carrier)
     code = plain_step(run, t)
     read_tape(run, carrier)
     return code
@@ -47,7 +47,7 @@ def step(run, carrier, t):
 def evaluate(run, carrier, t):
     """See `advance.evaluate`; with the tangents of outputs."""
     if run.agenda.initialized != 0:
-        take_writes(run, carrier)
+        accept_host_writes(run, carrier)
     code = plain_evaluate(run, t)
     show_tangents(run, carrier)
     return code
@@ -55,7 +55,7 @@ def evaluate(run, carrier, t):
 
 def event(run, carrier, t):
     """See `model_exchange.handle_events`."""
-    take_writes(run, carrier)
+    accept_host_writes(run, carrier)
     code = plain_event(run, t)
     read_tape(run, carrier)
     return code

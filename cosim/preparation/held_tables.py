@@ -12,7 +12,8 @@ from cosim.preparation.held_system import HeldSystem
 from cosim.preparation.method import Method
 from cosim.preparation.witness import Witness
 from cosim.preparation.witness_rates import rates_of_block
-from cosim.step.sliding_field import BLOCK_WIDTH, HELD_WIDTH, SWITCHED_WIDTH, SlidingRow
+from cosim.step.sliding_field import BLOCK_WIDTH, HELD_WIDTH, SIDES, SWITCHED_WIDTH, SlidingRow
+from cosim.system.blocks import Slot
 from cosim.system.system import System
 from cosim_compiler.record import width_of, words_of
 
@@ -104,7 +105,7 @@ class HeldTables:
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
-        held = HeldSystem(system, self.table, self.ints)
+        held = HeldSystem(system, self.table, self.ints, self.sides)
         object.__setattr__(self, "method", self.integrator.while_held(held))
 
     def _rate_of(self, witness: Witness) -> Any:
@@ -120,4 +121,11 @@ class HeldTables:
         """The count of numbers behind the cache."""
         n, count = self.system.ny, len(self.witnesses)
         vectors = 2 * count * n + 2 * count * count + 5 * count + 4 * n
-        return vectors + 2 * self.system.new_cache().size + 2 * count * self.switchable
+        of_field = vectors + 2 * self.system.new_cache().size + 2 * count * self.switchable
+        return of_field + SIDES * count
+
+    @property
+    def sides(self) -> Slot:
+        """Where in the cache, at its end, `sliding_field` stores how far holds are from their ends."""
+        size = SIDES * len(self.witnesses)
+        return Slot("c", self.system.new_cache().size + self.numbers - size, size)

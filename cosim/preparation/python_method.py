@@ -90,7 +90,8 @@ class PythonMethod:
         if evaluated.first == owner.system.derivative_range[0]:
             return owner.system
         if self._held is None:
-            self._held = HeldSystem(owner.system, owner.arrays.held_table, owner.arrays.held_ints)
+            tables, arrays = owner.tables.held, owner.arrays
+            self._held = HeldSystem(owner.system, arrays.held_table, arrays.held_ints, tables.sides)
         return self._held
 
     def _guarded(self, work: StepWork, call: Any) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.cause import EventCause
+from cosim.component.witness_decorator import WitnessOptions
 from cosim.contracts.constraints import has_corrections
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.method_kernels import SMOOTH_UNTIL, slots_named
@@ -24,7 +25,7 @@ from cosim.run_data.records.clock import Pace, Passing
 from cosim.run_data.records.evaluation import Node
 from cosim.run_data.records.handlers import IN_Y
 from cosim.run_data.records.holds import Hold, Holds, Switch
-from cosim.run_data.records.witnesses import Level, Probe, Window, Witness, WitnessKind, WitnessOptions
+from cosim.run_data.records.witnesses import Level, Probe, Window, Witness, WitnessKind
 from cosim.stage import Stage
 from cosim.step import event_log
 from cosim.step.search_points import numbers_of_points
@@ -180,7 +181,7 @@ class Tables:
         kinds = [WitnessKind(*(int(getattr(w, name)) for name in WitnessKind.declared)) for w in witnesses]
         layout.enter("witness_options", len(layout.numbers), len(witnesses))
         layout.numbers += [
-            float(getattr(w.kernel, option)) for w in witnesses for option in WitnessOptions.declared
+            getattr(w.kernel.witness_options, option) for w in witnesses for option in WitnessOptions.declared
         ]
         layout.add_records("witness_kinds", kinds)
         self.plan.policy = POLICIES.index(policy)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,11 +24,13 @@ from cosim.system.auto_updates import BREAK_ORDER
 from cosim.system.system_tangents import function_tangent
 from cosim.walker import (
     DENSE_SIGNATURE,
+    LANE_REDO_SIGNATURE,
     REDO_SIGNATURE,
     TANGENT_DENSE_SIGNATURE,
     TANGENT_REDO_SIGNATURE,
     TANGENT_SIGNATURE,
 )
+from cosim_compiler import native
 from cosim_compiler.derivatives.notes import NoTangentError
 from cosim_compiler.record import words_of
 
@@ -42,13 +45,22 @@ Function = tuple[Any, str]
 """A kernel function and its signature."""
 FIXED_IN_STEPS, FIXED_IN_DENSE = frozenset({11, 12}), frozenset({1})
 """The arguments of a method's functions that do not vary: its coefficients and settings."""
-CONSTANT = "table", "held_table", "held_ints", "numbers", "integers", "break_orders"
+CONSTANT = (
+    "table",
+    "held_table",
+    "held_ints",
+    "numbers",
+    "integers",
+    "break_orders",
+    "lane_table",
+    "slots_before_motion",
+)
 """Arrays that stay as they begin."""
 OF_A_STEP = frozenset(
     {
         *("spare_y", "spare_y_dot", "spare_c", "spare_c_dot", "spare_work", "inner_caches", "inner_dots"),
         *("working", "working_dots", "event_dots", "kept", "pace_before", "start_memory", "rows"),
-        *("work", "work_dots", "heads"),
+        *("work", "work_dots", "heads", "lanes", "refused_lanes"),
     }
 )
 """Arrays that a step fills before it reads them."""
@@ -118,6 +130,10 @@ def start_arrays(
         "event_dots": np.zeros(directions),
         "kept": np.zeros((directions + 1) * len(run.kinks)),
         "rows": np.zeros(0),
+        "lane_table": np.zeros((0, 3), dtype=np.int64),
+        "lanes": np.zeros(0),
+        "slots_before_motion": np.zeros(0, dtype=np.int64),
+        "refused_lanes": np.zeros(directions),
     }
 
 
@@ -217,6 +233,45 @@ def method_tangents(
         assert tangent_signature == wanted
         tangents[which] = tangent, tangent_signature
     return tangents, []
+
+
+def method_in_lanes(kernels: MethodKernels | None) -> dict[str, Function]:
+    """The tangents of a method's functions in lanes, by their names in `CarryPlan`; those that have some."""
+    from cosim_compiler.derivatives.tangents import tangent_function  # most runs need none
+
+    found: dict[str, Function] = {}
+    if kernels is None or not native.has_lanes():
+        return found
+    functions = {"step_in_lanes": kernels.followed_step, "complete_in_lanes": kernels.functions["complete"]}
+    for name, function in functions.items():
+        with suppress(NoTangentError):
+            if function is not None:
+                found[name] = tangent_function(
+                    function,  # type: ignore[arg-type]
+                    REDO_SIGNATURE,
+                    fixed=FIXED_IN_STEPS,
+                    in_lanes=True,
+                )
+                assert found[name][1] == LANE_REDO_SIGNATURE
+    return found
+
+
+def rows_in_lanes(system: System) -> dict[str, list[int]]:
+    """The rows of the table that are walked in lanes: in steps, for recorded rows, by updates."""
+    whole = range(*system.block_range(Stage.TOPOLOGY, Stage.REPORT))
+    in_steps = [*range(whole.start, system.derivative_range[1]), *range(*system.inner_range)]
+    return {
+        "step_in_lanes": [*in_steps, *correction_rows(system)],
+        "rows_in_lanes": [*range(system.derivative_range[1], whole.stop)],
+        "updates_in_lanes": [row for updates in system.update_ranges.values() for row in updates],
+    }
+
+
+def slots_before_motion(system: System) -> NDArray[np.int64]:
+    """The slots of the cache that blocks before those of the motion write."""
+    blocks = system.blocks[: system.derivative_range[0]]
+    slots = (slot for block in blocks for slot in (*block.writes, *block.adds) if slot.array == "c")
+    return np.unique([m for slot in slots for m in slot.elements]).astype(np.int64)
 
 
 def held_tangents(system: System, held: HeldTables) -> Iterable[tuple[str, int, Function]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import ClassVar, NamedTuple
 
 from cosim.component.history import history_at
+from cosim.component.witness_decorator import WitnessOptions
 from cosim.contracts.method_layout import Settings, StepMemory, StepWork
 from cosim.run_data.records.clock import Agenda, Clock, Counts, Course, FailureNotes, Options, Pace, Passing
 from cosim.run_data.records.evaluation import Evaluation, Node
@@ -17,7 +18,7 @@ from cosim.run_data.records.holds import Hold, Holds, Switch
 from cosim.run_data.records.past import PastRow, Smoothness, Swap
 from cosim.run_data.records.plan import PlacesHeader, Plan
 from cosim.run_data.records.recording import Choice, ChosenValue, Output, OutputGrid
-from cosim.run_data.records.witnesses import Level, Probe, Window, Witness, WitnessKind, WitnessOptions
+from cosim.run_data.records.witnesses import Level, Probe, Window, Witness, WitnessKind
 from cosim.run_data.run_parts import first, numbers, one, rows
 from cosim_compiler.array_groups import Integers as Integers
 from cosim_compiler.array_groups import Reals as Reals

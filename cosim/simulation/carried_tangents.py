@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from cosim.component.history import ENTRY_WIDTH, Ring
 from cosim.derivatives import carrier, tape_reader
 from cosim.derivatives.carrier import Carrier, CarryNotes, CarryPlan
+from cosim.derivatives.tangent_lanes import size_of_lanes
 from cosim.derivatives.tape_reader import CARRY_SIGNATURE, RETAIN_SIGNATURE
 from cosim.errors import ModelError, Problem
 from cosim.preparation.tangent_tables import (
@@ -22,8 +23,11 @@ from cosim.preparation.tangent_tables import (
     faults_of_system,
     follows_holds,
     held_tangents,
+    method_in_lanes,
     method_tangents,
     own_kernels,
+    rows_in_lanes,
+    slots_before_motion,
     start_arrays,
 )
 from cosim.run_data.records.recording import LOG_TAPE
@@ -37,6 +41,7 @@ from cosim_compiler.array_groups import ReusedHead
 from cosim_compiler.record import rows_of
 
 if TYPE_CHECKING:
+    from cosim.contracts.method_kernels import MethodKernels
     from cosim.preparation.compiled_step import CompiledStep
     from cosim.system.state import State
 
@@ -73,6 +78,7 @@ class CarriedTangents:
     """
 
     _held_text = OF_RUNS[carrier.IS_HELD]
+    _stays_in_lanes = True
 
     def __init__(self, step: CompiledStep, by: Sequence[str], directions: int | None = None) -> None:
         self.by = list(by)
@@ -104,10 +110,39 @@ class CarriedTangents:
             addresses = native.function_addresses(tuple(function for _, _, function in held))
             for (array, place, _), address in zip(held, addresses, strict=True):
                 self._arrays[array].reshape(-1)[place] = address
+        self._prepare_lanes(kernels, plan)
         longest = STEP_WIDTH + run.memory.size + sum(getattr(run, letter).size for letter in "ydkc")
         self._log = np.zeros(max(TAPE_LENGTH, 8 * (longest + run.held_ints.size), run.log.size))
         self._pieces: list[Reals] = []
         self._head = ReusedHead()
+
+    def _prepare_lanes(self, kernels: MethodKernels | None, plan: CarryPlan) -> None:
+        """Have steps go along several directions at once, if all that they do can be computed in lanes."""
+        functions, rows = method_in_lanes(kernels), rows_in_lanes(self._system)
+        if "step_in_lanes" not in functions:
+            return
+        wanted = [row for listed in rows.values() for row in listed]
+        table = self._system.run_tangents.table_in_lanes(wanted)
+        if not table[rows["step_in_lanes"], 0].all():
+            return
+        self._arrays["lane_table"] = table
+        self._arrays["slots_before_motion"] = slots_before_motion(self._system)
+        compile_ahead([*functions.values()])
+        run = self._step.arrays
+        completes = "complete_in_lanes" in functions or run.plan.method.complete == 0
+        is_whole = all(table[listed, 0].all() for listed in rows.values())
+        has_points = not run.plan.inside_updates.is_empty()
+        plan.stays_in_lanes = int(self._stays_in_lanes and is_whole and completes and not has_points)
+        for name, function in functions.items():
+            setattr(plan, name, native.function_address(*function))
+
+    def _size_lanes(self) -> None:
+        """Make room for all groups of directions with histories as long as they are now."""
+        if self._arrays["lane_table"].size:
+            history = self._arrays["h"].size // (1 + self.directions)
+            size = size_of_lanes(self._arrays, history)
+            if self._arrays["lanes"].size != size:
+                self._arrays["lanes"] = np.zeros(size)
 
     def _faults_of_paths(self) -> list[Problem]:
         """The reasons against derivatives by the named variables."""
@@ -199,6 +234,7 @@ class CarriedTangents:
 
     def _carrier_address(self) -> int:
         """The address of the head of the arrays that compiled code works on."""
+        self._size_lanes()
         return self._head.address_of(Carrier(**self._arrays))
 
     def _lengthen_histories(self) -> None:
@@ -262,24 +298,26 @@ class CarriedTangents:
         values = sum(self._system.signal(path).slot.size for path in paths)
         rows = self.rows(values) if rows is None else rows
         rows = rows.reshape(len(rows), len(self.by), values)
-        found: dict[str, dict[str, Reals]] = {}
+        derivatives: dict[str, dict[str, Reals]] = {}
         at = 0
         for path in paths:
             size = self._system.signal(path).slot.size
             shape = shapes(path)
-            found[path] = {name: rows[:, i, at : at + size].reshape(shape) for i, name in enumerate(self.by)}
+            derivatives[path] = {
+                name: rows[:, i, at : at + size].reshape(shape) for i, name in enumerate(self.by)
+            }
             at += size
-        return found
+        return derivatives
 
     @property
     def findings(self) -> list[Finding]:
         """Findings that say when and why derivatives have become inexact, or have ended."""
         notes = self._notes
-        found = []
+        findings = []
         error = MARGIN * (notes.error + notes.missed)
         if error > self._step.arrays.options.accuracy:
-            found.append(Finding(notes.error_time, INEXACT, "", INEXACT_TEXT.format(min(error, 1.0))))
-        return [*found, self._ending()] if self.have_ended else found
+            findings.append(Finding(notes.error_time, INEXACT, "", INEXACT_TEXT.format(min(error, 1.0))))
+        return [*findings, self._ending()] if self.have_ended else findings
 
     @property
     def have_ended(self) -> bool:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import stat
-import tempfile
 import time as wall
-from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import Protocol
@@ -15,6 +13,7 @@ from typing import Protocol
 from cosim.argument_checks import read_seconds
 from cosim.attributes import FixedAttributes
 from cosim.errors import CosimError, StateError
+from cosim.simulation.replaced_file import replaced_file
 from cosim.system.state import State
 from cosim.system.system import System
 
@@ -66,18 +65,12 @@ class Checkpoint(FixedAttributes):
     def write(self, state: HasBytes) -> None:
         """Write now; a failure is logged, since a run is worth more than a checkpoint of it."""
         try:
-            handle, name = tempfile.mkstemp(prefix=f".{self.path.name[:50]}-", dir=self.path.parent)
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(state.to_bytes())
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.replace(name, self.path)
-            finally:
-                with suppress(OSError):
-                    os.unlink(name)
-        except OSError as error:
-            log.warning("%s: the checkpoint could not be written: %s", self.path, error.strerror or error)
+            with replaced_file(self.path) as draft, draft.open("wb") as file:
+                file.write(state.to_bytes())
+                file.flush()
+                os.fsync(file.fileno())
+        except CosimError as error:
+            log.warning("%s; this checkpoint is left out", error)
         self._last = wall.monotonic()
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.derivatives import carrier, tangent_exchange
-from cosim.derivatives.carrier import NOT_FRESH, Carrier, CarryNotes
+from cosim.derivatives import tangent_exchange
+from cosim.derivatives.carrier import IS_REPORT, NOT_FRESH, Carrier, CarryNotes
+from cosim.derivatives.tangent_cache import realize_tangents
 from cosim.derivatives.tangent_exchange import EXCHANGE_SIGNATURE
 from cosim.preparation.tangent_tables import CONSTANT
 from cosim.simulation.carried_tangents import CarriedTangents
@@ -189,17 +190,15 @@ class CoupledTangents(CarriedTangents):
         if not np.array_equal(self._arrays["d"], discrete, equal_nan=True):
             self._arrays["d"][:] = discrete
             self._notes.freshness = NOT_FRESH
-        self._call(
-            lambda run, arrays: carrier.realize_tangents(run, arrays, carrier.IS_REPORT), self._evaluate
-        )
-        found = np.zeros((self.directions, len(names)))
+        self._call(lambda run, arrays: realize_tangents(run, arrays, IS_REPORT), self._evaluate)
+        tangents = np.zeros((self.directions, len(names)))
         if self._notes.lost:
-            return found + np.nan
+            return tangents + np.nan
         for j, name in enumerate(names):
             slot = self._system.signal(name).slot
             if slot.array in "ypdc":
-                found[:, j] = self._dots(slot.array)[:, slot.offset]
-        return found
+                tangents[:, j] = self._dots(slot.array)[:, slot.offset]
+        return tangents
 
     def _call(self, plain: Any, compiled: Any) -> None:
         with np.errstate(all="ignore"):

@@ -29,7 +29,7 @@ class Piece(NamedTuple):
     answers: dict[int, EventStatus]
 
 
-def take_records(step: CompiledStep) -> NDArray[np.float64]:
+def pop_records(step: CompiledStep) -> NDArray[np.float64]:
     """The records in the buffer of a Step, which is empty then."""
     output = step.arrays.output
     records: NDArray[np.float64] = step.arrays.log[: output.log_used].copy()
@@ -106,7 +106,7 @@ class EventLog(Sequence[EventRecord]):
         """
         if not self.limit:
             self.forgotten = int(step.arrays.counts.events)
-        records = take_records(step) if tape_records is None else tape_records
+        records = pop_records(step) if tape_records is None else tape_records
         if records.size == 0:
             return []
         starts = record_starts(records)

@@ -24,14 +24,14 @@ class Monitored:
     state : State
         To which the Step is bound.
     monitor : callable
-    take_records : callable
+    pop_records : callable
         Called before the monitor, after each step; raises what a handler was interrupted by.
     """
 
     def __init__(
-        self, step: CompiledStep, state: State, monitor: Monitor, take_records: Callable[[], None]
+        self, step: CompiledStep, state: State, monitor: Monitor, pop_records: Callable[[], None]
     ) -> None:
-        self.step, self.state, self.monitor, self._take_records = step, state, monitor, take_records
+        self.step, self.state, self.monitor, self._take_records = step, state, monitor, pop_records
         self._steps = MonitoredSteps(step, self._follow_step)
         self._answer = DID_NOTHING
         self._error: BaseException | None = None

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from cosim.errors import CosimError, NotWrittenError
+from cosim.errors import CosimError
 
 BYTES_PER_VALUE = 20
 """Of a number in a file of text."""
@@ -81,38 +80,3 @@ def check_folder(path: Path) -> None:
 def is_device(path: Path) -> bool:
     """Whether there is something that is neither a file nor a folder."""
     return path.exists() and not path.is_file() and not path.is_dir()
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file that replaces the former one only when it is whole; devices and links stay what they are.
-
-    Raises
-    ------
-    NotWrittenError
-        The disk is full, or the file cannot be written; the former one is unchanged.
-    """
-    draft: Path | None = None
-    try:
-        if is_device(path):
-            path.write_bytes(content)
-            return
-        place = Path(os.path.realpath(path))
-        mode = place.stat().st_mode if place.exists() else 0o666 & ~_umask()
-        file, name = tempfile.mkstemp(prefix=f".{place.name[:50]}-", dir=place.parent)
-        draft = Path(name)
-        with os.fdopen(file, "wb") as stream:
-            stream.write(content)
-        draft.chmod(stat.S_IMODE(mode))
-        draft.replace(place)
-    except OSError as error:
-        if draft is not None:
-            with suppress(OSError):
-                draft.unlink()
-        raise NotWrittenError(f"{path}: cannot be written: {error.strerror or error}") from None
-
-
-def _umask() -> int:
-    """The permissions that new files of this process do not get."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

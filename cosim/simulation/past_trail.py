@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from cosim.private_folder import private_folder, remove_folder
 
 Reals = NDArray[np.float64]
 IN_MEMORY = 32
@@ -38,7 +38,7 @@ class PastTrail:
 
     def __init__(self) -> None:
         self._pieces: list[Reals | Path | Lengthened] = []
-        self._folder = ""
+        self._folder: Path | None = None
 
     def __len__(self) -> int:
         return len(self._pieces)
@@ -48,13 +48,13 @@ class PastTrail:
         self._pieces.append(piece)
         oldest = len(self._pieces) - IN_MEMORY - 1
         if oldest >= 0 and isinstance(written := self._pieces[oldest], np.ndarray):
-            path = Path(self._folder or self._make_folder()) / f"{oldest}.npy"
+            path = (self._folder or self._make_folder()) / f"{oldest}.npy"
             np.save(path, written)
             self._pieces[oldest] = path
 
-    def _make_folder(self) -> str:
-        self._folder = tempfile.mkdtemp(prefix="cosim-trail-")
-        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+    def _make_folder(self) -> Path:
+        self._folder = private_folder("trail")
+        weakref.finalize(self, remove_folder, self._folder)
         return self._folder
 
     def lengthened(self) -> int:

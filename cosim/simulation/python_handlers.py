@@ -135,7 +135,7 @@ class PythonHandlers:
         if twin is None:
             twin = self._next = self._make_next()
         twin._arrays["times"][:] = self.state._arrays["times"][:CLOCK_WIDTH]
-        twin.stage, twin.accuracy = Stage.MODEL, self.state.accuracy
+        twin._stage, twin.accuracy = Stage.MODEL, self.state.accuracy
         twin.written.clear()
         return twin
 
@@ -161,5 +161,5 @@ class PythonHandlers:
         arrays["h"], arrays["c"] = state._arrays["h"], state.system.new_cache()
         arrays["memory"], arrays["indices"] = state._arrays["memory"], state._arrays["indices"]
         arrays["times"] = np.zeros(CLOCK_WIDTH)
-        twin._arrays, twin.versions, twin._locked = arrays, list(state.versions), ""
+        twin._arrays, twin._versions, twin._locked = arrays, list(state.versions), ""
         return twin

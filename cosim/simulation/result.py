@@ -389,9 +389,9 @@ def _checked_signals(
     arrays: dict[str, NDArray[Any]] = {}
     problems: list[Problem] = []
     misshapen: list[Problem] = []
-    for name, given in signals.items():
-        is_column = type(given) is np.ndarray and given.dtype is REAL  # of a run: thousands
-        values: Any = given if is_column else _values(name, given, problems)
+    for name, column in signals.items():
+        is_column = type(column) is np.ndarray and column.dtype is REAL  # of a run: thousands
+        values: Any = column if is_column else _values(name, column, problems)
         arrays[name] = values
         if values.ndim not in (1, 2) or len(values) != count:
             needs = f"({count},) or ({count}, size), as there are so many times"

@@ -72,6 +72,8 @@ class Trail(CarriedTangents):
         Something in the system has no adjoint, or a path stands for nothing that varies.
     """
 
+    _stays_in_lanes = False  # the trail reads single directions
+
     def __init__(self, step: CompiledStep, by: Sequence[str]) -> None:
         super().__init__(step, by, directions=1)
         system, run = self._system, step.arrays
@@ -191,16 +193,16 @@ class Trail(CarriedTangents):
         value, cotangents = value_of(objective, result)
         weights = self._weights(cotangents, len(result))
         if self.have_ended:
-            found = {path: np.full(slot.size, math.nan) for path, slot in self._named_slots()}
+            derivatives = {path: np.full(slot.size, math.nan) for path, slot in self._named_slots()}
         else:
             while not self._reverse_run(weights):
                 self._back["tape"] = new_tape(4 * self._back["tape"].size)
-            found = {
+            derivatives = {
                 path: self._back[slot.array][slot.offset : slot.offset + slot.size].copy()
                 for path, slot in self._named_slots()
             }
-            self._compare(found, weights)
-        return Gradient(value, result, found)
+            self._compare(derivatives, weights)
+        return Gradient(value, result, derivatives)
 
     def _named_slots(self) -> Iterator[tuple[str, Any]]:
         """The named variables, each with the slot it is written to."""
@@ -211,11 +213,11 @@ class Trail(CarriedTangents):
         parts = []
         for path in self._paths:
             size = self._system.signal(path).slot.size
-            given = cotangents.get(path)
+            cotangent = cotangents.get(path)
             part = (
                 np.zeros((rows, size))
-                if given is None
-                else np.asarray(given, dtype=float).reshape(rows, size)
+                if cotangent is None
+                else np.asarray(cotangent, dtype=float).reshape(rows, size)
             )
             parts.append(part)
         return np.ascontiguousarray(np.concatenate([np.zeros((rows, 0)), *parts], axis=1)).ravel()
@@ -262,9 +264,9 @@ class Trail(CarriedTangents):
             adjoints[former] = self._back["h"][present]
         self._back["h"], self._back["former_past"] = adjoints, np.zeros(size)
 
-    def _compare(self, found: Mapping[str, Reals], weights: Reals) -> None:
+    def _compare(self, derivatives: Mapping[str, Reals], weights: Reals) -> None:
         """Compare the gradient with the tangent along the direction that went along with the run."""
-        parts = [found[path] * v for path, v in zip(self.by, self._direction, strict=True)]
+        parts = [derivatives[path] * v for path, v in zip(self.by, self._direction, strict=True)]
         back, forward = sum(part.sum() for part in parts), weights @ self._rows
         size = sum(np.abs(part).sum() for part in parts) + np.abs(weights) @ np.abs(self._rows)
         agrees = AGREES_HELD if self._trail_notes.was_held else AGREES

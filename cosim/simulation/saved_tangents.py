@@ -116,13 +116,13 @@ def restore(
         arrays[name] = values
 
 
-def _are_histories(system: System, found: Mapping[str, NDArray[Any]]) -> bool:
+def _are_histories(system: System, arrays: Mapping[str, NDArray[Any]]) -> bool:
     """Whether the records of histories point into the arrays: compiled code believes them."""
-    directions = found["time_dots"].size
-    if found["h"].size != found["h_dots"].size or found["h"].size % directions:
+    directions = arrays["time_dots"].size
+    if arrays["h"].size != arrays["h_dots"].size or arrays["h"].size % directions:
         return False
-    room = found["h"].size // directions
-    k = found["k"].reshape(directions, -1)
+    room = arrays["h"].size // directions
+    k = arrays["k"].reshape(directions, -1)
     for slot in system.rings:
         for i in range(directions):
             ring = rows_of(Ring, k[i], slot.offset, 1)[0]

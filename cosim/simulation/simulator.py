@@ -73,11 +73,6 @@ class Simulator(StepCalls):
     **options
         For the integrator: ``fixed_step``, ``maximum_step`` …
 
-    Attributes
-    ----------
-    findings : list of Finding
-        What was noticed, without being an error.
-
     Raises
     ------
     LookUpError
@@ -97,6 +92,7 @@ class Simulator(StepCalls):
         "monitor": "call set_monitor(function)",
         "endless_events": "give it to Simulator(…)",
         "event_limit": "give it to Simulator(…)",
+        "findings": "read it: what was noticed stands there",
         **{name: f"call reset_integrator('integrators.…', {name}=…)" for name in OF_INTEGRATORS},
     }
     reading_hints: ClassVar[Mapping[str, str]] = {
@@ -248,10 +244,10 @@ class Simulator(StepCalls):
         given_start, time = GivenStart(state), state.time
         self._attempt(time, self._call_step, "initialize", time, suppressed=suppress_initialization_events)
         answer = self._handlers.worst_answer()
-        self.findings += given_start.findings(state)
-        self.findings += passed_timers(state, step.tables.events.entries)
+        self._findings += given_start.findings(state)
+        self._findings += passed_timers(state, step.tables.events.entries)
         try:
-            self.findings += self._attempt(time, lambda target: solver_notices(step, state))
+            self._findings += self._attempt(time, lambda target: solver_notices(step, state))
         except SimulationError:
             state.agenda.initialized = 0
             raise

@@ -54,18 +54,13 @@ class StepCalls(ClosedAttributes):
         As `Simulator` takes it.
     event_limit : int
         As `Simulator` takes it.
-
-    Attributes
-    ----------
-    findings : list of Finding
-        What was noticed, without being an error.
     """
 
     def __init__(self, system: System, state: State | None, endless_events: str, event_limit: int) -> None:
         self._system, self._policy = system, endless_events
         self._log_level = LOG_ALL if event_limit else LOG_FINDINGS
         self._state: State | None = system.default_state() if state is None else self._check_state(state)
-        self.findings: list[Finding] = []
+        self._findings: list[Finding] = []
         self._rows: RecordedRows | None = None
         self._tangents: CarriedTangents | None = None
         self._carried: CarriedTangents | None = None
@@ -87,6 +82,11 @@ class StepCalls(ClosedAttributes):
         if self._state is None:
             raise SimulationError(math.nan, "the simulator has no State: give it one with replace_state()")
         return self._state
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What was noticed, without being an error."""
+        return self._findings
 
     @property
     def has_state(self) -> bool:
@@ -408,11 +408,11 @@ class StepCalls(ClosedAttributes):
     def _empty_log(self, answers: Mapping[int, EventStatus] | None = None, is_last: bool = False) -> None:
         records = None if self._tangents is None else self._tangents.read_tape(is_last)
         answered = self._handlers.answers if answers is None else answers
-        self.findings += self._events.empty_buffer(self._step, answered, records)
+        self._findings += self._events.empty_buffer(self._step, answered, records)
 
     def _empty_rows(self) -> None:
         if self._rows is not None:
-            self.findings += self._rows.empty_buffer(self._step)
+            self._findings += self._rows.empty_buffer(self._step)
 
     def _empty_full_buffer(self, which: int) -> int:
         """Called from inside a step that has filled a buffer."""

@@ -243,34 +243,40 @@ def release_unpressed(run: Run) -> None:
 
 
 def start_released(run: Run, i: int) -> None:
-    """Say what counts as zero, and what leaving it means, for a witness that is held no longer.
-
-    One that was PUSHED leaves as slowly as can be: the errors of the first steps are no fall.
-    """
+    """Say what counts as zero, and what leaving it means, for a witness that is held no longer."""
     now = value(run, i)
     witness = run.witnesses[i]
     hold = hold_of(run, i)
     if hold.kind == SWITCHED:
-        witness.start_over(now, UNGUARDED, EXACT_BAND)
+        start_leaving(run, i, -hold.side)  # the last switch has sent it back to `side`: that was the hold
     elif hold.kind == SET_BACK and direction_of(run, i) == BOTH:
         witness.start_over(now, EITHER, EXACT_BAND)  # it would be set back from the other side as well
-    elif now * hold.side > 0.0:  # it is out
-        witness.start_over(0.0, UNGUARDED, NOT_AT_ZERO)
-    elif hold.kind == PUSHED:
-        measure_rounding(run)
-        witness.start_over(now, hold.side, error_of_accuracy(run, i))
+    elif hold.kind == PUSHED or now * hold.side > 0.0:
+        start_leaving(run, i, hold.side)
     else:
         witness.start_over(now, hold.side, EXACT_BAND)
 
 
+def start_leaving(run: Run, i: int, side: float) -> None:
+    """Say what counts as zero for a witness that leaves its hold toward a side, as slowly as can be.
+
+    The errors of the first steps, and what let it return to zero, are no crossing.
+    """
+    now = value(run, i)
+    if now * side > 0.0:  # it is out
+        run.witnesses[i].start_over(0.0, UNGUARDED, NOT_AT_ZERO)
+    else:
+        measure_rounding(run)
+        run.witnesses[i].start_over(now, side, error_of_accuracy(run, i))
+
+
 def switch_over(run: Run, i: int) -> None:
     """A witness leaves on the side for which its variables are not switched: its handlers run once more."""
-    compute_rates(run, RATE_SPACING)
-    rate = run.rates_now[i]
+    side = hold_of(run, i).side
     direction = direction_of(run, i)
-    triggers = rising_triggers(direction) if rate > 0.0 else falling_triggers(direction)
+    triggers = rising_triggers(direction) if side > 0.0 else falling_triggers(direction)
     witness = run.witnesses[i]
-    if value(run, i) * rate < 0.0 and triggers:  # its zero is still ahead
+    if value(run, i) * side < 0.0 and triggers:  # its zero is still ahead
         witness.level = 0.0
         witness.band = NOT_AT_ZERO
     else:

@@ -24,6 +24,7 @@ from cosim_compiler.record import Record, Rows, rows_of, width_of
 
 SPACING = 1e-4  # s, and of a push: over which derivatives along the solution are taken
 FAR = 1048576.0  # s, and of a push: so far away constants in a straight witness are nothing
+SIDES = 2  # numbers for each witness, at the end of the cache
 RETURN_RATE = 8.0  # 1/s, of a held witness to zero, where rounding has carried it away
 
 
@@ -387,7 +388,7 @@ def sliding_field(
         fill_equations(a, t, y, numbers.directions[j * n : j * n + n], 0.0, j, numbers)
     turn_pushes(a, numbers)
     add_return(a, t, y, c, numbers)
-    solve_within_bounds(a, numbers)
+    solve_within_bounds(a, c, numbers)
     for i in range(row.held):
         for m in range(n):
             c[m] += numbers.multipliers[i] * numbers.directions[i * n + m]
@@ -409,7 +410,7 @@ def turn_pushes(a: Held, numbers: FieldNumbers) -> None:
                 numbers.directions[m] = -numbers.directions[m]
 
 
-def solve_within_bounds(a: Held, numbers: FieldNumbers) -> None:
+def solve_within_bounds(a: Held, c: Reals, numbers: FieldNumbers) -> None:
     """Solve the equations. A multiplier that would leave its bounds is at a bound, and the others follow."""
     held = row_of(a).held
     for m in range(held * held):
@@ -417,6 +418,7 @@ def solve_within_bounds(a: Held, numbers: FieldNumbers) -> None:
     for i in range(held):
         numbers.right_side[i] = numbers.multipliers[i]
     solve(numbers.matrix, numbers.multipliers, held)
+    store_sides(a, numbers.multipliers, c)
     for _ in range(held):
         changed = False
         for i in range(held):
@@ -435,6 +437,18 @@ def solve_within_bounds(a: Held, numbers: FieldNumbers) -> None:
         solve(numbers.matrix, numbers.multipliers, held)
     for i in range(held):
         numbers.multipliers[i] = bounded(held_witnesses(a)[i], numbers.multipliers[i])
+
+
+def store_sides(a: Held, multipliers: Reals, c: Reals) -> None:
+    """Store, at the end of the cache, how far each multiplier is inside its bounds: a hold ends at zero.
+
+    The derivatives have a kink there (`HeldSystem.slots_named`).
+    """
+    count = row_of(a).witnesses
+    first = c.shape[0] - SIDES * count
+    for i in range(row_of(a).held):
+        c[first + i] = multipliers[i]
+        c[first + count + i] = 1.0 - multipliers[i] if held_witnesses(a)[i].kind == SWITCHED else 1.0
 
 
 def bounded(witness: HeldWitness, multiplier: float) -> float:

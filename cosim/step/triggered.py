@@ -24,11 +24,13 @@ from cosim.step.event_log import CHATTERING, ZENO, report_finding
 from cosim.step.failures import EndlessEvents
 from cosim.step.holds import (
     can_hold,
+    hold_of,
     hold_witness,
     is_endless,
     is_held,
     is_pushed,
     release_moved,
+    start_leaving,
     store_push,
 )
 from cosim.step.witness_values import (
@@ -250,7 +252,7 @@ def follow_handlers(run: Run, moves_on: bool) -> None:
         witness = run.witnesses[i]
         now = value(run, i)
         if witness.repeats == LEAVING:  # it was held: where it is now counts as zero
-            witness.start_over(now, UNGUARDED, EXACT_BAND)
+            start_leaving(run, i, hold_of(run, i).side)
             continue
         turn = turn_of(run, i, moved, moves_on)
         noise = -1.0
@@ -262,6 +264,8 @@ def follow_handlers(run: Run, moves_on: bool) -> None:
                     measure_rounding(run)
                     measured = True
                 noise = rounding(run, i)
+            if now == witness.value:
+                noise = max(noise, witness.band)
         stay_where_turned(run, i, turn, noise, moved, alone)
         if can_hold(run):
             store_push(run, i, turn.side)

@@ -104,7 +104,7 @@ class OfDeclarations(Generic[T]):
 
     def of(self, declarations: Declarations) -> T:
         """The fact of declarations."""
-        known = self._found.get(id(declarations))
-        if known is None:
-            known = self._found[id(declarations)] = self._find(declarations), declarations
-        return known[0]
+        entry = self._found.get(id(declarations))
+        if entry is None:
+            entry = self._found[id(declarations)] = self._find(declarations), declarations
+        return entry[0]

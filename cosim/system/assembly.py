@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from cosim.component.argument import Argument
 from cosim.component.argument_names import known_names
 from cosim.component.attachment import Attachment
-from cosim.component.component import OF_STATE, Component
+from cosim.component.class_checks import OF_STATE, names_state_of_source
+from cosim.component.component import Component
 from cosim.component.declaration import Declaration
 from cosim.component.history import ENTRIES, ENTRY_WIDTH, empty_ring
 from cosim.component.kernel_function import UPDATES_AT, KernelFunction
@@ -332,7 +333,7 @@ class Assembly:
             return bool(part.values.options[name])
         if name in part.conditions:
             return part.conditions[name](part)
-        if part._is_state(name):
+        if names_state_of_source(part.declarations, name):
             source = part.values.attachments.get(name.removesuffix(OF_STATE))
             path = source.name if isinstance(source, Component) else source
             return isinstance(path, str) and self.wiring.signal(path).slot.array == "y"

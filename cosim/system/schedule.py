@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim import walker
 from cosim.contracts.method_layout import Corrections
 from cosim.stage import Stage
 from cosim.system.assembly import Assembly
-from cosim.system.block_address import block_address, python_block_address
+from cosim.system.block_address import addressing, python_block_address
 from cosim.system.block_row import BlockRow
 from cosim.system.blocks import Block
 from cosim.system.needed_blocks import NeededBlocks
 from cosim.system.projection import Correction, Projection
 from cosim_compiler import native
-from cosim_compiler.ahead import compile_ahead
 
 Integers = NDArray[np.int64]
 
@@ -52,8 +52,7 @@ class Schedule:
         corrections = [] if assembly.projection is None else assembly.projection.all
         functions = [block.function for block in self.blocks if not block.is_python]
         functions += [function for function, _ in corrections]
-        compile_ahead([(function, walker.BLOCK_SIGNATURE) for function in functions])
-        table = self._make_table(corrections)
+        table = self._make_table(corrections, addressing(functions, self))
         first, last = self.stage_ranges[Stage.TIME].start, self.stage_ranges[Stage.ACCELERATION].stop
         self.derivative_range = first, last
         self.needed = NeededBlocks(self.blocks[: self.stage_ranges[Stage.INFINITY].stop], assembly.graph)
@@ -80,7 +79,7 @@ class Schedule:
             self.handler_blocks[key] = len(blocks)
             blocks.append(block)
 
-    def _make_table(self, corrections: list[Correction]) -> Integers:
+    def _make_table(self, corrections: list[Correction], address_of: Callable[[Any], int]) -> Integers:
         """A `BlockRow` of each block and correction; blocks then share `ints`."""
         rows = [np.asarray(block.rows, dtype=np.int64) for block in self.blocks]
         rows += [numbers for _, numbers in corrections]
@@ -90,16 +89,14 @@ class Schedule:
         table = np.zeros((max(1, len(rows)), len(BlockRow._fields)), dtype=np.int64)
         self.ints: Integers = np.concatenate([*(r.reshape(-1) for r in distinct.values()), [0]])
         for i, block in enumerate(self.blocks):
-            address = (
-                python_block_address(block.function) if block.is_python else block_address(block.function)
-            )
+            address = python_block_address(block.function) if block.is_python else address_of(block.function)
             if block.is_python:
                 weakref.finalize(self, native.release_address, address)
             start = starts[id(rows[i])]
             table[i] = BlockRow(address, start, len(rows[i]))
             block.rows = self.ints[start : start + rows[i].size].reshape(rows[i].shape)
         for i, (function, numbers) in enumerate(corrections, len(self.blocks)):
-            table[i] = BlockRow(block_address(function), starts[id(numbers)], len(numbers))
+            table[i] = BlockRow(address_of(function), starts[id(numbers)], len(numbers))
         return table
 
 

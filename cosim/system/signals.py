@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cosim.component.component import Component
 from cosim.component.declaration import Declaration
@@ -120,30 +120,35 @@ class Paths:
         """The signals of many paths, by columns; mostly, paths of one part stand together."""
         found_units, no_names, no_slots = self.found_units, dict[str, _Known](), dict[str, Slot]()
         known_names, slots, of_part = no_names, no_slots, ""
-        rows: list[tuple[Any, ...]] = []
+        columns = arrays, offsets, sizes, units, kinds = SignalColumns([], [], [], [], [])
         for path in paths:
             part_name, _, name = path.partition(".")
             if part_name != of_part:
                 part, of_part = self._parts.get(part_name), part_name
                 known_names = no_names if part is None else self._known.of(part.declarations)
                 slots = self._layout.slots.get(part_name, no_slots)
-            known = known_names.get(name)
-            if known is None:
-                _, _, (array, offset, size), units, declaration = self.signal(path)
+            described = known_names.get(name)
+            if described is None:
+                _, _, (array, offset, size), units_here, declaration = self.signal(path)
             else:
-                slot_name, declaration, element, unit = known
+                slot_name, declaration, element, unit = described
                 array, offset, size = slots[slot_name]
                 if element is not None:
                     offset, size = offset + element, 1
                 if unit:
-                    units = (unit,)
-                elif declaration.name == name:
-                    units = found_units.get((part_name, name)) or declaration.units
+                    units_here = (unit,)
+                elif declaration.name != name:
+                    units_here = self._units_at(Place(part_name, name, slots[slot_name], declaration))
+                elif declaration.unit_rule is None:
+                    units_here = declaration.units
                 else:
-                    units = self._units_at(Place(part_name, name, slots[slot_name], declaration))
-            rows.append((array, offset, size, units, declaration.kind))
-        columns: Any = zip(*rows, strict=True) if rows else ((),) * len(SignalColumns._fields)
-        return SignalColumns(*map(list, columns))
+                    units_here = found_units.get((part_name, name)) or declaration.units
+            arrays.append(array)
+            offsets.append(offset)
+            sizes.append(size)
+            units.append(units_here)
+            kinds.append(declaration.kind)
+        return columns
 
     def units(self, part: Component, declaration: Declaration) -> tuple[str, ...]:
         """Declared units, or those that were found."""

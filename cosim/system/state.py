@@ -39,11 +39,6 @@ class State(ClosedAttributes):
 
     Attributes
     ----------
-    system : System
-    stage : Stage
-        How far it is realized.
-    versions : list of int
-        For each stage, how often it was invalidated.
     carried : bytes
         The tangents of a run with derivatives, as they were where the State was saved; empty unless it was.
     """
@@ -52,11 +47,13 @@ class State(ClosedAttributes):
         "time": "call set_time(t)",
         **{name: f"call set_{name}(values)" for name in "yquz"},
         "y_dot": "it is computed",
+        "stage": "call realize(stage)",
+        "system": "make another State, system.default_state()",
     }
     reading_hints: ClassVar[Mapping[str, str]] = {"t": "write state.time"}
 
     def __init__(self, system: System) -> None:
-        self.system = system
+        self._system = system
         self._arrays: dict[str, Any] = system.start_arrays()
         self._arrays["c"] = system.new_cache()
         self._arrays["memory"] = np.zeros(0)
@@ -67,8 +64,8 @@ class State(ClosedAttributes):
 
     def _clear(self) -> None:
         """Have all that is beside the arrays as in a State that was just made."""
-        self.stage = Stage.MODEL
-        self.versions = [1] * len(Stage)
+        self._stage = Stage.MODEL
+        self._versions = [1] * len(Stage)
         self._invalidated_by = ""
         self._accuracy: float | None = None
         self.carried = b""
@@ -76,6 +73,21 @@ class State(ClosedAttributes):
         self.is_checked = True  # not what comes from bytes, before a Step has checked it
 
     # reading
+
+    @property
+    def system(self) -> System:
+        """The system that it belongs to."""
+        return self._system
+
+    @property
+    def stage(self) -> Stage:
+        """How far it is realized."""
+        return self._stage
+
+    @property
+    def versions(self) -> list[int]:
+        """For each stage, how often it was invalidated."""
+        return self._versions
 
     @property
     def time(self) -> float:
@@ -262,7 +274,7 @@ class State(ClosedAttributes):
         if self.stage >= stage:
             for lost in range(stage, self.stage + 1):
                 self.versions[lost] += 1
-            self.stage = stage.previous
+            self._stage = stage.previous
             self._invalidated_by = by
         else:
             self.versions[stage] += 1
@@ -284,7 +296,7 @@ class State(ClosedAttributes):
         for stage in range(COMPUTED.start, COMPUTED.stop):
             versions[stage] += 1
         if self.stage is not Stage.ACCELERATION:
-            self.stage = Stage.ACCELERATION
+            self._stage = Stage.ACCELERATION
 
     # whole States
 
@@ -294,9 +306,9 @@ class State(ClosedAttributes):
         twin.__dict__.update(self.__dict__)
         twin._arrays = {name: array.copy() for name, array in self._arrays.items() if name != "c"}
         twin._arrays["c"] = self.system.new_cache()
-        twin.versions = list(self.versions)
+        twin._versions = list(self.versions)
         twin._locked = ""
-        twin.stage = min(self.stage, Stage.MODEL)
+        twin._stage = min(self.stage, Stage.MODEL)
         twin._invalidated_by = "copy()"
         return twin
 

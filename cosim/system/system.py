@@ -213,7 +213,7 @@ class System(FixedAttributes):
         failed = self.walk(state, first, last) if first < last else 0
         if failed:
             raise self.failure(state, failed - 1)
-        state.stage = stage
+        state._stage = stage
 
     def walk(self, state: State, first: int, last: int) -> int:
         """Call blocks for a State; 0, or 1 + the index of the one that raised."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from cosim.system.blocks import (
 from cosim.walker import (
     BLOCK_SIGNATURE,
     HISTORIES,
+    LANE_TANGENT_SIGNATURE,
     TANGENT_SIGNATURE,
     TANGENT_WALK_SIGNATURE,
     WalkedDots,
@@ -58,7 +60,9 @@ def block_tangent(block: Block) -> Any:
     return function_tangent(kernel_of(block))
 
 
-def function_tangent(function: Any, with_histories: bool = False, refuses_jumps: bool = False) -> Any:
+def function_tangent(
+    function: Any, with_histories: bool = False, refuses_jumps: bool = False, in_lanes: bool = False
+) -> Any:
     """The tangent of a kernel function with the signature of a block; see `tangent_function`.
 
     Raises
@@ -74,10 +78,11 @@ def function_tangent(function: Any, with_histories: bool = False, refuses_jumps:
             BLOCK_SIGNATURE,
             unread=NONE if with_histories else HISTORIES,
             refuses_jumps=refuses_jumps,
+            in_lanes=in_lanes,
         )
     except ContractError as fault:
         raise NoTangentError(str(fault)) from fault
-    assert signature == TANGENT_SIGNATURE
+    assert signature == (LANE_TANGENT_SIGNATURE if in_lanes else TANGENT_SIGNATURE)
     return tangent
 
 
@@ -136,13 +141,27 @@ class SystemTangents:
         self._known.update(new_rows)
         return {i: self.differences[i] for i in rows if i in self.differences}
 
-    def _tangent_of_row(self, row: int) -> Any:
+    def table_in_lanes(self, rows: Iterable[int]) -> NDArray[np.int64]:
+        """The table with the addresses of the tangents of some rows in lanes; 0 where a row has none."""
+        functions = {}
+        for i in rows:
+            with suppress(NoTangentError):
+                functions[i] = self._tangent_of_row(i, in_lanes=True)
+        compile_ahead([(function, LANE_TANGENT_SIGNATURE) for function in functions.values()])
+        table = self._system.table.copy()
+        table[:, 0] = 0
+        for i, function in functions.items():
+            table[i, 0] = native.function_address(function, LANE_TANGENT_SIGNATURE)
+        return table
+
+    def _tangent_of_row(self, row: int, in_lanes: bool = False) -> Any:
         """The tangent of a block, or of a correction, which has no histories."""
         is_block = row not in self._corrections
         if is_block and is_constant(self.block_of(row)):
             return leave_constant
         is_handler = row in self._system.handler_blocks.values()
-        return function_tangent(self.function_of(row), is_block and self.with_histories, is_handler)
+        with_histories = is_block and self.with_histories
+        return function_tangent(self.function_of(row), with_histories, is_handler, in_lanes)
 
     @property
     def _corrections(self) -> range:

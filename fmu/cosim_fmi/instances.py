@@ -1,222 +1,25 @@
-"""Instances of FMUs: files that are open, instances kept for the next run, saved states, clocks."""
+"""Instances of FMUs: files that are open, instances kept for the next run, saved states."""
 
 from __future__ import annotations
 
 import functools
-import math
 import os
 import shutil
 import weakref
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from fractions import Fraction
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import cosim
-from cosim.kit import ResourceLimits, exact_quantity, without_collection
-from cosim_fmi.archive import FmuArchive, is_cut_off, remove_folder
+from cosim.kit import remove_folder, without_collection
 from cosim_fmi.binding import fmu_output, modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState
 from cosim_fmi.binding.fmu_library import FmiError, FmuLibrary, open_library
-from cosim_fmi.binding.process_guard import process_lock, undisturbed
+from cosim_fmi.binding.process_guard import undisturbed
 from cosim_fmi.description.fmu_interface import FmuInterface
-from cosim_fmi.description.model_description import ASKED, PERIODIC, FmuClock
 from cosim_fmi.description.read_interface import read_interface
-
-NOT_YET_KNOWN, CHANGED = 0, 2
-Saved = tuple[Any, Any, Any, Any, frozenset[str], frozenset[str], bool]
-
-
-class _Grid(NamedTuple):
-    """The ticks of a clock: the next one, s; their origin and interval, and the number of the tick."""
-
-    time: float
-    origin: Fraction
-    interval: Fraction
-    number: int
-
-    @classmethod
-    def of(cls, origin: Fraction, interval: Fraction, number: int) -> _Grid:
-        """The tick with a number: the double nearest to ``origin + number * interval``."""
-        return cls(float(origin + number * interval), origin, interval, number)
-
-
-class FmuClocks:
-    """The clocks of an instance: their next ticks, and which of them tick; FMI 1.0 and 2.0 have none.
-
-    Clocks with an interval are activated at ``origin + i * interval``, both rational numbers; those of
-    changing interval and countdown clocks when the FMU says so. Triggered inputs tick when they are set, at
-    most once at one instant; triggered outputs are listened to in event mode.
-
-    Parameters
-    ----------
-    instance : FmuInstance
-        An instance of FMI 3.0, which has clocks.
-    clocks : mapping of str to FmuClock
-    clocked : mapping of str to sequence of str
-        For each variable that belongs to clocks their names.
-    messages : collection of str
-        Those of the variables that are binary outputs: what an update of discrete states may take away.
-
-    Attributes
-    ----------
-    ticked : set of str
-        The clocks that ticked since the last step began.
-    fired : set of str
-        Inputs that have been activated at this instant.
-    active : set of str
-        Clocks that tick in this pass through event mode.
-    values : dict of str to object
-        Clocked inputs as they have been set; the FMU gets them when their clock ticks.
-    shown : dict of str to object
-        The messages as they were when their clock ticked last: FMI forbids to read them at other times.
-    """
-
-    def __init__(
-        self,
-        instance: Any,
-        clocks: Mapping[str, FmuClock],
-        clocked: Mapping[str, Sequence[str]],
-        messages: Collection[str] = (),
-    ) -> None:
-        self._instance, self._clocks, self.clocked = instance, clocks, clocked
-        self._outputs = [name for name, clock in clocks.items() if clock.causality == "output"]
-        self._timed = [name for name, clock in clocks.items() if clock.ticks_by_time]
-        self._asked = [name for name in self._timed if clocks[name].variability in ASKED]
-        self._messages = messages
-        self._schedule: dict[str, _Grid] = {}
-        self._gaps: dict[str, Fraction | float] = {}
-        self.ticked: set[str] = set()
-        self._earlier: set[str] = set()
-        self.fired: set[str] = set()
-        self.active: set[str] = set()
-        self.values: dict[str, Any] = {}
-        self.shown: dict[str, Any] = {}
-        self._read = False
-
-    def start_instant(self) -> None:
-        """Begin an event: ticks count as new from now on."""
-        self.fired = set()
-        self._earlier, self.ticked = self.ticked, set()
-
-    def end_instant(self) -> None:
-        """End an event: ticks since the begin of the step reach other participants at its end."""
-        self.ticked |= self._earlier
-
-    def start_schedule(self, time: float) -> None:
-        """Event mode begins for the first time: set the schedule up."""
-        for name in self._timed:
-            clock = self._clocks[name]
-            if clock.variability in PERIODIC and not math.isnan(clock.interval):
-                self._schedule[name] = _Grid.of(_exact(time) + _exact(clock.shift), _exact(clock.interval), 0)
-        self.read_intervals(time)
-
-    @property
-    def next_time(self) -> float:
-        """The time of the next tick, s; infinite if there is none."""
-        return min((grid.time for grid in self._schedule.values()), default=math.inf)
-
-    def due_clocks(self, time: float) -> list[str]:
-        """Clocks that tick at this instant."""
-        latest = time + 4.0 * math.ulp(time) + 1e-12
-        return [name for name, grid in self._schedule.items() if grid.time <= latest]
-
-    def activate(self, names: Iterable[str]) -> dict[str, Any]:
-        """Activate inputs, in event mode. Returns the clocked inputs that are written with them."""
-        chosen = [name for name in names if name in self._clocks]
-        if not chosen:
-            return {}
-        self._instance.activate_clocks([self._clocks[name].reference for name in chosen])
-        self._tick(chosen)
-        self.fired |= set(chosen)
-        self.active |= set(chosen)
-        for name in chosen:
-            if name in self._schedule:
-                _, origin, interval, i = self._schedule.pop(name)
-                if self._clocks[name].variability in PERIODIC:
-                    self._schedule[name] = _Grid.of(origin, interval, i + 1)
-        return {n: v for n, v in self.values.items() if any(clock in chosen for clock in self.clocked[n])}
-
-    def listen(self) -> None:
-        """Read which triggered outputs tick, in event mode."""
-        if not self._outputs:
-            return
-        values = self._instance.active_clocks([self._clocks[name].reference for name in self._outputs])
-        active = [name for name, value in zip(self._outputs, values, strict=True) if value]
-        self.active |= set(active)
-        self._tick(active)
-
-    def belonging(self) -> list[str]:
-        """The messages of clocks that tick in this pass through event mode."""
-        return [name for name in self._messages if self.active.intersection(self.clocked[name])]
-
-    def message(self, name: str) -> bytes | None:
-        """A message as it was when its clock ticked last, empty before; None for what is none."""
-        return self.shown.get(name, b"") if name in self._messages else None
-
-    def _tick(self, names: Sequence[str]) -> None:
-        if names and self._read:
-            self.ticked, self._read = set(), False
-        self.ticked |= set(names)
-
-    def read_intervals(self, time: float) -> None:
-        """Read the intervals that the FMU decides, in event mode, and schedule the next ticks."""
-        for name in self._asked:
-            clock = self._clocks[name]
-            interval, qualifier = self._instance.interval(clock.reference, clock.has_fractions)
-            changed, variability = qualifier == CHANGED, clock.variability
-            if qualifier == NOT_YET_KNOWN or (not changed and name in self._schedule):
-                continue
-            periodic = variability in PERIODIC
-            if not changed and variability == "countdown":
-                continue
-            gap = interval if changed or periodic else self._gaps.get(name, interval)
-            if not 0.0 <= gap < math.inf or (periodic and gap == 0.0):
-                raise ValueError(f"clock {name} has an interval of {float(gap)!r} s")
-            self._gaps[name] = gap
-            known, exact = self._schedule.get(name), _exact(gap)
-            if not periodic:
-                self._schedule[name] = _Grid.of(_exact(time) + exact, Fraction(0), 0)
-            elif known is None:
-                self._schedule[name] = _Grid.of(_exact(time) + _exact(clock.shift), exact, 0)
-            elif known.interval != exact:  # the next tick is one new interval after the last one
-                _, start, old, i = known
-                self._schedule[name] = (
-                    _Grid.of(start + (i - 1) * old, exact, 1) if i else _Grid.of(start, exact, 0)
-                )
-
-    def read(self, name: str) -> bool:
-        """Whether a clock has ticked since the last step began."""
-        self._read = True
-        return name in self.ticked
-
-    def start_step(self) -> None:
-        """Begin a step: ticks count as new from now on; those that were not read yet are retained."""
-        self.fired = set()
-        if self._read:
-            self.ticked = set()
-        self._read = False
-
-    def save(self) -> Saved:
-        """The changing part of the clocks."""
-        ticks = frozenset(self.ticked), frozenset(self.fired), self._read
-        return dict(self._schedule), dict(self._gaps), dict(self.values), dict(self.shown), *ticks
-
-    def restore(self, saved: Saved) -> None:
-        """Restore the clocks."""
-        schedule, gaps, values, shown, ticked, fired, self._read = saved
-        self._schedule, self._gaps = dict(schedule), dict(gaps)
-        self.values, self.shown = dict(values), dict(shown)
-        self.ticked, self.fired = set(ticked), set(fired)
-
-
-def _exact(time: Fraction | float) -> Fraction:
-    """The rational number that a time is."""
-    try:
-        return exact_quantity(time, "s")
-    except ValueError:  # a UnitError: it has no resolution of 64 bits
-        return Fraction(time)
+from cosim_fmi.fmu_archive import FmuArchive
 
 
 class FmuState:
@@ -313,26 +116,6 @@ def _free_instance(instance: FmuInstance) -> None:
         instance.free()
 
 
-@contextmanager
-def same_folder() -> Iterator[None]:
-    """Come back to the present folder, limits and mask of new files, whatever FMUs change.
-
-    Results are written next. Where the folder has been removed there is nothing to come back to.
-    """
-    folder, limits = "", ResourceLimits()
-    with process_lock, suppress(OSError):
-        mask = os.umask(0o077)  # there is no other way to read it
-        os.umask(mask)
-        folder = os.getcwd()
-    try:
-        yield
-    finally:
-        with process_lock, suppress(OSError):
-            limits.restore()
-            os.umask(mask)
-            os.chdir(folder)
-
-
 Identity = tuple[Path, int, int, int]
 """Path, inode, size and time of change (ns): another file of the same name is another FMU."""
 
@@ -372,8 +155,6 @@ class UnpackedFmu:
         interface_type = "ModelExchange" if interface.model_exchange else "CoSimulation"
         if interface_type not in self._libraries:
             path = _library_file(self.folder, interface, self._wine)
-            if is_cut_off(path):
-                raise FmiError(f"the library cannot be loaded: {path.name} is cut off")
             fmu_output.format_with(log_helper())
             opened: Callable[..., FmuLibrary] = open_library
             if self._wine:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from os import PathLike
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import cosim
@@ -171,9 +172,10 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
             self.step, faults = _communication_step(step, experiment)
             problems += faults
             self.tolerance = tolerance
-            self.tolerances, faults = check_tolerances(self.participants, tolerance, tolerances or {})
+            by_participant, faults = check_tolerances(self.participants, tolerance, tolerances or {})
             problems += faults
-            self.feedthrough = dict(feedthrough or {})
+            self.tolerances = MappingProxyType(by_participant)
+            self.feedthrough = MappingProxyType(dict(feedthrough or {}))
             if self.feedthrough:
                 problems += override_feedthroughs(self.descriptions, self.participants, self.feedthrough)
             unknown = [name for name in participants if name not in self.descriptions]
@@ -185,7 +187,7 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
             if len(problems) == 1 and problems[0].cause is not None:
                 raise problems[0].cause
             raise cosim.ModelError(problems)
-        self.options = dict(options or {})
+        self.options = MappingProxyType(dict(options or {}))
         self.until = experiment.stop
         self.run_options = RunOptions()
         self.findings, self.ssp, self.derived, self.python_files = [], None, {}, {}
@@ -234,7 +236,8 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
         """Find out how many steps each participant takes at once; what the exchange cannot do."""
         problems = [*check_copies(self.descriptions), *check_clocks(self.descriptions)]
         problems += check_abilities(self.descriptions, self._exchanging)
-        self.step_multiple, faults = check_steps(self.participants, steps, self.step, self._exchanging)
+        multiples, faults = check_steps(self.participants, steps, self.step, self._exchanging)
+        self.step_multiple = MappingProxyType(multiples)
         return [*problems, *faults, *check_joint(self.joint, self.step_multiple)]
 
     def _read_bonds(self, bonds: Sequence[Any]) -> list[WiringProblem]:

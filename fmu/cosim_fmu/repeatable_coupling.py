@@ -213,9 +213,9 @@ class RepeatableCoupling(Coupling):
         return bool(able)
 
 
-def _rebuild(recipe: Recipe, until: float | None, known: Mapping[str, Any]) -> RepeatableCoupling:
+def _rebuild(recipe: Recipe, until: float | None, settings: Mapping[str, Any]) -> RepeatableCoupling:
     make, positional, keywords = recipe
     coupling = make(*positional, **keywords)
-    vars(coupling).update(known)
+    vars(coupling).update(settings)
     coupling.until = until
     return coupling

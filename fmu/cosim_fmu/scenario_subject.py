@@ -254,7 +254,7 @@ class ScenarioSubject(StudySubject):
         return None if value is None else float(value)
 
     @property
-    def begin(self) -> float:
+    def start_time(self) -> float:
         """The start of runs, s."""
         return self._loop.start
 
@@ -285,7 +285,7 @@ class ScenarioSubject(StudySubject):
         if isinstance(self.source, CoSimulation):
             made_of |= {"connections": repr([str(link) for link in loop.all_links])}
             made_of |= {"starts": repr(loop.start_values), "step": repr((loop.start, loop.step))}
-            made_of |= {"algorithm": repr((type(loop.algorithm).__name__, loop.options))}
+            made_of |= {"algorithm": repr((type(loop.algorithm).__name__, dict(loop.options)))}
         shown = {key: str(value) for key, value in self._settings.items() if key != "inputs"}
         return {"model": made_of, "settings": shown}
 

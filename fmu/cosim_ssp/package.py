@@ -11,7 +11,8 @@ from pathlib import Path, PurePath, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 import cosim
-from cosim_fmi.archive import DAMAGES, check_members, leaves_folder, remove_folder, unpack
+from cosim.kit import remove_folder
+from cosim_fmi.fmu_archive import DAMAGES, check_members, leaves_folder, unpack
 from cosim_ssp.xml_document import LARGEST_DOCUMENT, Element, parse_document
 
 DEFAULT = "SystemStructure.ssd"

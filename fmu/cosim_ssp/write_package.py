@@ -15,7 +15,7 @@ from urllib.parse import quote
 import cosim
 from cosim_export.interface.archive import check_place, write_archive
 from cosim_export.interface.names import c_identifier, element_name
-from cosim_fmi.archive import leaves_folder
+from cosim_fmi.fmu_archive import leaves_folder
 from cosim_master.abilities import ExportsFmu
 from cosim_master.coupling.connection import Connection
 from cosim_master.coupling.coupling import Coupling
@@ -80,7 +80,7 @@ def with_exported_systems(loop: Coupled, folder: Path, options: Mapping[str, Any
         [_connection(link, names) for link in loop.all_links],
         loop.algorithm if loop.algorithm is not None else "jacobi",
         loop.step,
-        options=loop.options,
+        options=dict(loop.options),
         starts={
             f"{name}.{names.get((name, variable), variable)}": value
             for name, values in loop.start_values.items()
@@ -243,7 +243,7 @@ def _settings(loop: Any) -> dict[str, str]:
         with suppress(cosim.LookUpError):  # an algorithm of the user's own script
             attributes["algorithm"] = cosim.registry().owner(type(loop.algorithm)).id.removeprefix("fmu.")
     if loop.options:
-        attributes["options"] = json.dumps(loop.options, sort_keys=True)
+        attributes["options"] = json.dumps(dict(loop.options), sort_keys=True)
     if loop.tolerance is not None:
         attributes["tolerance"] = number_text(loop.tolerance)
     return attributes

@@ -13,19 +13,21 @@ class ArticulatedInertia(Record):
 
     Pairs of a column lie beside each other, which a processor takes two at a time, then what is left of the
     diagonal. Functions read all before they write: then pairs are stored as pairs, and a load of a pair need
-    not wait for two stores. The two reals behind say how much there was before joints gave way.
+    not wait for two stores. Pairs that are added to each other do not lie beside each other: LLVM would load
+    the second of one with the first of the next. The two reals behind say how much there was before joints
+    gave way.
     """
 
     i02: float
     i12: float
-    i03: float
-    i13: float
     i04: float
     i14: float
-    i05: float
-    i15: float
     i24: float
     i34: float
+    i03: float
+    i13: float
+    i05: float
+    i15: float
     i25: float
     i35: float
     i01: float
@@ -44,8 +46,8 @@ class ArticulatedInertia(Record):
         """Set the articulated inertia of a rigid body, from its ten reals (`inertias`)."""
         mass, x, y, z, xx, yy, zz, xy, xz, yz = body
         entries = (
-            xz, yz, 0.0, z, -z, 0.0,
-            y, -x, x, 0.0, 0.0, 0.0,
+            xz, yz, -z, 0.0, x, 0.0,
+            0.0, z, y, -x, 0.0, 0.0,
             xy, yy, -y, mass, 0.0, mass,
             xx, zz, mass,
         )  # fmt: skip
@@ -69,14 +71,14 @@ class ArticulatedInertia(Record):
         """Write all entries, in their order."""
         I.i02 = entries[0]
         I.i12 = entries[1]
-        I.i03 = entries[2]
-        I.i13 = entries[3]
-        I.i04 = entries[4]
-        I.i14 = entries[5]
-        I.i05 = entries[6]
-        I.i15 = entries[7]
-        I.i24 = entries[8]
-        I.i34 = entries[9]
+        I.i04 = entries[2]
+        I.i14 = entries[3]
+        I.i24 = entries[4]
+        I.i34 = entries[5]
+        I.i03 = entries[6]
+        I.i13 = entries[7]
+        I.i05 = entries[8]
+        I.i15 = entries[9]
         I.i25 = entries[10]
         I.i35 = entries[11]
         I.i01 = entries[12]
@@ -94,14 +96,14 @@ class ArticulatedInertia(Record):
         return (
             I.i02 - U[0] * V[2],
             I.i12 - U[1] * V[2],
-            I.i03 - U[0] * V[3],
-            I.i13 - U[1] * V[3],
             I.i04 - U[0] * V[4],
             I.i14 - U[1] * V[4],
-            I.i05 - U[0] * V[5],
-            I.i15 - U[1] * V[5],
             I.i24 - U[2] * V[4],
             I.i34 - U[3] * V[4],
+            I.i03 - U[0] * V[3],
+            I.i13 - U[1] * V[3],
+            I.i05 - U[0] * V[5],
+            I.i15 - U[1] * V[5],
             I.i25 - U[2] * V[5],
             I.i35 - U[3] * V[5],
             I.i01 - U[0] * V[1],
@@ -125,14 +127,14 @@ class ArticulatedInertia(Record):
         entries = (
             I.i02 + more[0],
             I.i12 + more[1],
-            I.i03 + more[2],
-            I.i13 + more[3],
-            I.i04 + more[4],
-            I.i14 + more[5],
-            I.i05 + more[6],
-            I.i15 + more[7],
-            I.i24 + more[8],
-            I.i34 + more[9],
+            I.i04 + more[2],
+            I.i14 + more[3],
+            I.i24 + more[4],
+            I.i34 + more[5],
+            I.i03 + more[6],
+            I.i13 + more[7],
+            I.i05 + more[8],
+            I.i15 + more[9],
             I.i25 + more[10],
             I.i35 + more[11],
             I.i01 + more[12],

@@ -42,10 +42,13 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 log = logging.getLogger("cosim.ensemble")
-LOOK = 0.1  # s, wall-clock time, between calls of `progress`
-PART_TIME, PART_SHARE = 2.0, 0.02  # s that runs take which are given on together, or part of all the time
-RUNS_OF_THREAD = 8  # that are given on together, at least, so that few threads wait for the last one
-LARGEST_GROWTH = 4  # of how many they are, from one part to the next
+PROGRESS_INTERVAL = 0.1  # s, wall-clock time, between calls of `progress`
+PART_TIME, PART_SHARE = 2.0, 0.02
+"""A part of the runs takes this time (s), or this share of the time since the begin, whichever is more."""
+RUNS_OF_THREAD = 8
+"""A part has at least so many runs for each thread: few threads then wait for the last one."""
+LARGEST_GROWTH = 4
+"""A part has at most so many times the runs of the one before."""
 SERIES_PARTS = "workbench.series_parts"
 """Id of the result sink that writes values over time in parts."""
 
@@ -257,7 +260,7 @@ class BatchEnsemble(cosim.Ensemble):
         try:
             for worker in workers:
                 while worker.is_alive():
-                    worker.join(LOOK)
+                    worker.join(PROGRESS_INTERVAL)
                     if progress is not None and not stop[0]:
                         stopped = progress(block.ended, block.runs) is False
                         stop[0] = int(stopped)

@@ -59,8 +59,8 @@ class CompiledRuns:
         rows = np.zeros(GRID_WIDTH + (1 + width) * (plan.points + 2))
         self._step.record(choice, rows, recording.NO_ROWS)
         grid = self._step.arrays.output_grid
-        grid.origin, grid.interval, grid.until = plan.begin, plan.interval, plan.until
-        for name, count in counted_grid(plan.begin, plan.interval).items():
+        grid.origin, grid.interval, grid.until = plan.start_time, plan.interval, plan.until
+        for name, count in counted_grid(plan.start_time, plan.interval).items():
             setattr(grid, name, count)
         accuracy = self._state.accuracy
         self._step.arrays.options.accuracy = np.nan if accuracy is None else accuracy

@@ -29,7 +29,7 @@ class Plan:
     ----------
     start : State
         Copied for each run.
-    begin, until, interval : float
+    start_time, until, interval : float
         s.
     times : ndarray, shape (points,)
         The common grid.
@@ -62,10 +62,10 @@ class Plan:
                 "this State is already initialized: an ensemble starts from a State before initialization"
             )
         self.start.accuracy = accuracy
-        self.begin, self.until = self.start.time, float(until)
-        if not (math.isfinite(self.until) and self.until > self.begin):
-            raise ModelError.of("until", f"is {until} s, needs a time after the start, {self.begin:g} s")
-        self.interval = checked_interval(output_interval, self.begin, self.begin, self.until)
+        self.start_time, self.until = self.start.time, float(until)
+        if not (math.isfinite(self.until) and self.until > self.start_time):
+            raise ModelError.of("until", f"is {until} s, needs a time after the start, {self.start_time:g} s")
+        self.interval = checked_interval(output_interval, self.start_time, self.start_time, self.until)
         self.times = self._grid()
         self.keeps_series = reduce is None or signals is not None
         reductions_of: Any = None
@@ -120,7 +120,7 @@ class Plan:
 
     def _grid(self) -> NDArray[np.float64]:
         """The times at which the Step records on the grid alone."""
-        count = math.floor((self.until - self.begin) / self.interval) + 1
-        inner = output_times(self.begin, self.interval, np.arange(1, count + 1))
+        count = math.floor((self.until - self.start_time) / self.interval) + 1
+        inner = output_times(self.start_time, self.interval, np.arange(1, count + 1))
         inner = inner[inner < self.until - SLACK * self.interval]
-        return np.concatenate([[self.begin], inner, [self.until]])
+        return np.concatenate([[self.start_time], inner, [self.until]])

@@ -48,7 +48,7 @@ class SimulatorRuns:
         failed: SimulationError | None = None
         try:
             status = simulator.initialize()
-            grid = {"origin": plan.begin, "interval": plan.interval, "point": 1.0, "until": plan.until}
+            grid = {"origin": plan.start_time, "interval": plan.interval, "point": 1.0, "until": plan.until}
             simulator.record(plan.recorded, "grid alone", **grid)
             simulator.record_now()
             while status.succeeded and simulator.state.time < plan.until:

@@ -19,6 +19,7 @@ from cosim.kit import (
     name_of,
     names_at_rest,
     rows_of,
+    with_loops_kept,
 )
 from cosim_lowering.entry_points import entry_point, group_of_arrays
 from cosim_lowering.machine_code import MachineCode
@@ -78,7 +79,10 @@ def machine_code(program: Program, entries: Sequence[str], raised: int, prefix: 
         else:
             others.append(text)
     offered = [f"{prefix}_{entry}" for entry in entries]
-    pieces = [["\n".join(calls), step, *others], *_schedule_pieces(program, texts, blocks)]
+    # Loops of the Step run over states, once a step: turn by turn they would push the blocks, which are
+    # called several times a step, out of a processor's cache of instructions.
+    step_and_method = [with_loops_kept(text) for text in (step, *others)]
+    pieces = [["\n".join(calls), *step_and_method], *_schedule_pieces(program, texts, blocks)]
     return MachineCode(pieces, offered, prefix=prefix)
 
 
@@ -123,11 +127,11 @@ def _schedule_pieces(
         {"watched": arrays["watched"]} if arrays["watched"].any() else {},
         (plan.report_end, reported_alone(program, _can_raise(texts))),
     )
-    known, rows = schedule.constants(), schedule.far_rows()
+    constants, rows = schedule.constants(), schedule.far_rows()
     short = [text for name, text in blocks.items() if name not in rows]
-    pieces = [["\n".join([known, schedule.text(), _calls(program, BLOCK_SIGNATURE)]), *short]]
+    pieces = [["\n".join([constants, schedule.text(), _calls(program, BLOCK_SIGNATURE)]), *short]]
     for name, text in rows.items():
-        pieces.append(["\n".join([known, declaration(name, BLOCK_SIGNATURE), text]), blocks[name]])
+        pieces.append(["\n".join([constants, declaration(name, BLOCK_SIGNATURE), text]), blocks[name]])
     return pieces
 
 

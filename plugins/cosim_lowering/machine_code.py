@@ -145,15 +145,15 @@ class MachineCode:
 
     def _optimized(self, places: Sequence[int]) -> list[bytes]:
         """The bitcode of some optimized pieces; kept."""
-        found = {i: read_cached(self._digests[i]) for i in places}
-        missing = [i for i, bitcode in found.items() if bitcode is None]
+        bitcodes = {i: read_cached(self._digests[i]) for i in places}
+        missing = [i for i, bitcode in bitcodes.items() if bitcode is None]
         if missing:
             log.info("optimizing %d of %d pieces of machine code", len(missing), len(self._pieces))
             with Optimizer(plainest_processor()) as optimizer:
                 for i in missing:
-                    found[i] = bitcode = optimizer.optimized(_linked(self._pieces[i]))
+                    bitcodes[i] = bitcode = optimizer.optimized(_linked(self._pieces[i]))
                     write_cached(self._digests[i], bitcode)
-        return [bitcode for bitcode in found.values() if bitcode is not None]
+        return [bitcode for bitcode in bitcodes.values() if bitcode is not None]
 
 
 def own_target() -> Target:

@@ -10,8 +10,11 @@ from typing import IO
 import cosim
 from cosim.kit import python_command, python_environment, start_process
 
-UNROLLED = 1200
-"""Loops of known length are written out up to this number of instructions: as over a small tree's bodies."""
+UNROLLED = 500
+"""Loops of known length are written out up to this number of instructions: as over a small tree's bodies.
+
+A processor keeps some 32 kB of instructions at hand: more that is written out runs fewer, and waits for them.
+"""
 LEVEL = 3
 """The level of LLVM's optimization, from 0: lower ones compile faster and run slower, with equal numbers.
 
@@ -31,7 +34,7 @@ machine = llvm.Target.from_triple(llvm.get_default_triple()).create_target_machi
 )
 tuning = llvm.create_pipeline_tuning_options(speed_level=level)
 tuning.slp_vectorization = level > 0
-tuning.loop_vectorization = tuning.loop_interleaving = False
+tuning.loop_vectorization, tuning.loop_interleaving = level > 0, False
 given, answers = sys.stdin.buffer, sys.stdout.buffer
 while size := given.read(length):
     module = llvm.parse_bitcode(given.read(int.from_bytes(size, "little")))

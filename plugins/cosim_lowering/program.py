@@ -271,14 +271,16 @@ class Program:
     def _list_tangents(self, held: HeldTables | None) -> None:
         """The arrays and functions of tangents, and entry points that carry them along."""
         by, outputs = self.derivatives
-        made, problems = exported_tangents(self.integrator, self.state, Run(**self.arrays), held, by, outputs)
+        tangents, problems = exported_tangents(
+            self.integrator, self.state, Run(**self.arrays), held, by, outputs
+        )
         self.refusals += problems
-        if made is None:
+        if tangents is None:
             return
-        self.arrays |= made.of_run
-        self.arrays |= {OF_TANGENTS + name: array for name, array in made.arrays.items()}
+        self.arrays |= tangents.of_run
+        self.arrays |= {OF_TANGENTS + name: array for name, array in tangents.arrays.items()}
         self.listed_arrays += [(OF_TANGENTS + name, letter, role) for name, letter, role in LISTED_TANGENTS]
-        for array, place, (function, signature) in made.functions:
+        for array, place, (function, signature) in tangents.functions:
             self._address(OF_TANGENTS + array, place, function, signature, "tangent")
         for name, entry in ENTRIES_WITH_TANGENTS.items():
             self.functions[f"lowered_{name}"] = (entry, CARRIED_ENTRY_SIGNATURE)

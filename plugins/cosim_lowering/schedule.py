@@ -23,7 +23,7 @@ LATER = "cosim_later"
 ROW = "cosim_row"
 OFTEN = 4
 """A block with this number of calling rows stays a separate function."""
-WRITTEN_OUT = 4000
+WRITTEN_OUT = 600
 """Instructions of what is written out for each component of a row; more would crowd a processor's cache."""
 
 Integers = NDArray[np.int64]

@@ -10,7 +10,7 @@ import cosim
 from cosim_mechanics.model_tables import MechanicsTable, Report
 
 if TYPE_CHECKING:
-    from cosim_mechanics.shapes import Shape
+    from cosim_mechanics.shapes import Material, Shape
 
 
 class CollisionsTable(MechanicsTable):
@@ -18,7 +18,8 @@ class CollisionsTable(MechanicsTable):
 
     ``shapes = [{ body = "ground", type = "half_space" }, { body = "ball", type = "sphere", radius = "10 cm"
     }]``: an id without a dot is looked up under ``mechanics.``; every other key is a value of the shape.
-    ``ignore = [["arm", "base"]]`` lists pairs of bodies that do not touch.
+    ``ignore = [["arm", "base"]]`` lists pairs of bodies that do not touch. The ``material = "steel"`` of a
+    shape is an entry of ``materials = { steel = { modulus = "210 GPa", friction = 0.6 } }``.
     """
 
     table = "collisions"
@@ -27,6 +28,7 @@ class CollisionsTable(MechanicsTable):
     def read(self, model: cosim.Model, name: str, entry: dict[str, Any], report: Report) -> None:
         """Add the contacts of all shapes."""
         listed, ignore = entry.pop("shapes", None), entry.pop("ignore", [])
+        materials = self._materials(entry.pop("materials", {}), report)
         if not isinstance(listed, list) or not all(isinstance(row, Mapping) for row in listed):
             report(
                 "shapes", 'shapes is not a list of tables: [{ body = "ball", type = "sphere", radius = 1 }]'
@@ -36,13 +38,13 @@ class CollisionsTable(MechanicsTable):
             report("ignore", 'ignore is not a list of pairs of bodies, [["arm", "base"]]')
             return
         for key in [key for key in entry if key not in LAW]:
-            report(key, f"collisions have no {key}; they have {', '.join(('shapes', 'ignore', *LAW))}")
+            report(key, f"collisions have no {key}; they have {', '.join((*TABLES, *LAW))}")
             del entry[key]
         shapes: dict[str, list[Shape]] = {}
         for i, row in enumerate(listed):
             try:
-                shapes.setdefault(str(row.get("body")), []).append(self._shape(row))
-            except (cosim.LookUpError, ValueError) as error:
+                shapes.setdefault(str(row.get("body")), []).append(self._shape(row, materials))
+            except (cosim.LookUpError, cosim.ModelError, ValueError) as error:
                 report(f"shapes[{i}]", str(error))
         if sum(map(len, shapes.values())) == len(listed):
             from cosim_mechanics.scene import scene  # every start reads this module, few models have shapes
@@ -50,7 +52,21 @@ class CollisionsTable(MechanicsTable):
             values = scene(model, shapes, ignore)
             self.add(model, name, {"type": "collisions", **values, **entry}, report)
 
-    def _shape(self, row: Mapping[str, Any]) -> Shape:
+    def _materials(self, table: Any, report: Report) -> dict[str, Material]:
+        """The materials of the table ``materials``, by name."""
+        from cosim_mechanics.shapes import Material
+
+        materials = {}
+        for name, values in table.items() if isinstance(table, Mapping) else ():
+            try:
+                materials[name] = Material(**values)
+            except (cosim.ModelError, TypeError, ValueError) as error:
+                report(f"materials.{name}", str(error))
+        if not isinstance(table, Mapping):
+            report("materials", 'materials is not a table: { steel = { modulus = "210 GPa" } }')
+        return materials
+
+    def _shape(self, row: Mapping[str, Any], materials: Mapping[str, Material]) -> Shape:
         """A shape of an entry of the list."""
         if not isinstance(row.get("body"), str) or not isinstance(row.get("type"), str):
             raise ValueError('needs body = "…", a name, and type = "…", the id of a shape')
@@ -66,7 +82,14 @@ class CollisionsTable(MechanicsTable):
         missing = [key for key, needed in is_required.items() if needed and key not in values]
         if missing:
             raise ValueError(f"{row['type']} needs {missing[0]}")
-        shape: Shape = cls(**{key: v if key == "frame" else _meters(v) for key, v in values.items()})
+        made = {key: v if key in ("frame", "material") else _meters(v) for key, v in values.items()}
+        if "material" in made:
+            if made["material"] not in materials:
+                raise ValueError(
+                    f"there is no material {made['material']!r}; there are {', '.join(materials)}"
+                )
+            made["material"] = materials[made["material"]]
+        shape: Shape = cls(**made)
         return shape
 
     def schema(self, parts: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,10 +99,16 @@ class CollisionsTable(MechanicsTable):
         shape = {"type": "object", "required": ["body", "type"], "properties": {}}
         rows = {"type": "array", "items": shape}
         pairs = {"type": "array", "items": {"type": "array", "items": {"type": "string"}}}
+        from cosim_mechanics.shapes import MATERIAL_UNITS
+
+        numbers = {"type": ["number", "string"]}
+        material: dict[str, Any] = {"type": "object", "properties": dict.fromkeys(MATERIAL_UNITS, numbers)}
+        material = {**material, "required": ["modulus"], "additionalProperties": False}
+        materials = {"type": "object", "additionalProperties": material}
         return {
             "type": "object",
-            "properties": {**properties, "shapes": rows, "ignore": pairs},
-            "required": ["shapes", "stiffness"],
+            "properties": {**properties, "shapes": rows, "ignore": pairs, "materials": materials},
+            "required": ["shapes"],
             "additionalProperties": False,
         }
 
@@ -89,6 +118,8 @@ LAW = (
     "crown",
 )  # fmt: skip
 """Values of `Collisions` that do not follow from the shapes."""
+
+TABLES = ("shapes", "ignore", "materials")
 
 
 def _meters(value: Any) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import cosim
-from cosim_mechanics.spatial import IDENTITY, POSE_UNITS, put12
+from cosim_mechanics.mass_properties import TURNING_UNITS
+from cosim_mechanics.spatial import IDENTITY, POSE_UNITS, clear, put12
 
 
 class Ground(cosim.Component):
@@ -30,6 +31,7 @@ class Ground(cosim.Component):
     V_GB = cosim.cache_slot(unit=["rad/s"] * 3 + ["m/s"] * 3, shape=6, description="zero")
     A_GB = cosim.cache_slot(unit=["rad/s2"] * 3 + ["m/s2"] * 3, shape=6, description="zero")
     inverse_mass = cosim.cache_slot(unit="1/kg", internal=True, description="zero")
+    turning = cosim.cache_slot(unit=TURNING_UNITS, shape=9, internal=True, description="zero")
     F_GB = cosim.cache_slot(
         unit=["N.m"] * 3 + ["N"] * 3,
         shape=6,
@@ -38,9 +40,10 @@ class Ground(cosim.Component):
     )
 
     @cosim.kernel(stage=cosim.Stage.INSTANCE)
-    def rest(X_GB, V_GB, A_GB, inverse_mass):
+    def rest(X_GB, V_GB, A_GB, inverse_mass, turning):
         put12(X_GB, IDENTITY)
         inverse_mass[0] = 0.0
+        clear(turning, 9)
         for i in range(6):
             V_GB[i] = 0.0
             A_GB[i] = 0.0

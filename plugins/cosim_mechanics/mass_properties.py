@@ -18,6 +18,9 @@ VALID = (
     "or a symmetric 3x3 matrix"
 )
 
+TURNING_UNITS = ["1/(kg.m2)"] * 6 + ["m"] * 3
+"""Of an inverse inertia and a centre of mass."""
+
 
 def positive_mass(value: Any) -> float:
     """A mass in kg; `ValueError` when it is not more than zero.
@@ -167,3 +170,29 @@ def _number(value: Any, unit: str) -> float:
     if is_array or isinstance(value, (bool, list, tuple, dict)) or not hasattr(value, "__float__"):
         raise ValueError(f"is {value!r}, needs a number [{unit}]")
     return float(value)
+
+
+def inverse_inertia(inertia: Reals) -> tuple[float, float, float, float, float, float]:
+    """The elements of the inverse of an inertia matrix, in the same order: 0 where there is none.
+
+    >>> inverse_inertia((2.0, 4.0, 5.0, 0.0, 0.0, 0.0))
+    (0.5, 0.25, 0.2, 0.0, 0.0, 0.0)
+    >>> inverse_inertia((2.0, 2.0, 0.0, 0.0, 0.0, 0.0))
+    (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    """
+    xx, yy, zz = inertia[0], inertia[1], inertia[2]
+    xy, xz, yz = inertia[3], inertia[4], inertia[5]
+    a = yy * zz - yz * yz
+    b = xz * yz - xy * zz
+    c = xy * yz - xz * yy
+    whole = xx * a + xy * b + xz * c
+    if whole <= 1e-12 * xx * yy * zz:
+        return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    return (
+        a / whole,
+        (xx * zz - xz * xz) / whole,
+        (xx * yy - xy * xy) / whole,
+        b / whole,
+        c / whole,
+        (xy * xz - xx * yz) / whole,
+    )

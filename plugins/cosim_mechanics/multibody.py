@@ -11,7 +11,7 @@ import cosim
 import cosim.kit
 from cosim_mechanics.complete_model import GRAVITY, complete_model, mechanics_id
 from cosim_mechanics.scene import scene
-from cosim_mechanics.shapes import Shape, contacts_between
+from cosim_mechanics.shapes import Shape, contacts_between, law_between
 
 if TYPE_CHECKING:
     from cosim_mechanics.contracts import Constraint, Contact, Joint
@@ -237,7 +237,8 @@ class Multibody(cosim.Model):
         shape1, shape2 : Shape
             Of `cosim_mechanics.shapes`: one of them a `HalfSpace`, a `Sphere` or a `Capsule`.
         **values
-            As of `Contact`: `stiffness`, `restitution`, `static_friction` …
+            As of `Contact`: `stiffness`, `restitution`, `static_friction` … By default those of the
+            shapes' materials.
 
         Returns
         -------
@@ -250,6 +251,7 @@ class Multibody(cosim.Model):
             There is no contact of these two shapes, or one lacks the rounding that a plane needs.
         """
         contacts, changed = contacts_between(shape1, shape2)
+        values = {**law_between(shape1, shape2), **values}
         ends = {"body1": body2, "body2": body1} if changed else {"body1": body1, "body2": body2}
         names = [name] if len(contacts) == 1 else [f"{name}_{i}" for i in range(1, len(contacts) + 1)]
         return [
@@ -278,12 +280,13 @@ class Multibody(cosim.Model):
         ignore : sequence of pairs of bodies
             Further ones that do not touch.
         **values
-            As of `cosim_mechanics.Collisions`: `stiffness`, `restitution`, `friction` …
+            As of `cosim_mechanics.Collisions`: `stiffness`, `restitution`, `friction` … of shapes without
+            a material.
 
         Raises
         ------
         ModelError
             A key that is not a body, or a shape that cannot take part.
         """
-        described = scene(self, shapes, ignore)
-        return cast("Collisions", self.add("mechanics.collisions", name, **described, **values))
+        described = {**scene(self, shapes, ignore), **values}
+        return cast("Collisions", self.add("mechanics.collisions", name, **described))

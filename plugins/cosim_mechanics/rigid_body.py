@@ -10,8 +10,10 @@ from cosim.kit import Solver
 from cosim_mechanics import contracts
 from cosim_mechanics.mass_properties import (
     NO_SUCH_BODY,
+    TURNING_UNITS,
     central_inertia,
     fault_of_mass_properties,
+    inverse_inertia,
     positive_mass,
 )
 from cosim_mechanics.spatial import (
@@ -23,6 +25,7 @@ from cosim_mechanics.spatial import (
     linear,
     plus,
     point_parameter,
+    put6,
     rotate,
     rotate_inverse,
 )
@@ -106,6 +109,12 @@ class RigidBody(cosim.Component):
     kinetic_energy = cosim.cache_slot(unit="J", description="kinetic energy of the body")
 
     inverse_mass = cosim.cache_slot(unit="1/kg", internal=True, description="for contacts")
+    turning = cosim.cache_slot(
+        unit=TURNING_UNITS,
+        shape=9,
+        internal=True,
+        description="inverse inertia and centre of mass, for contacts",
+    )
     X_GB = cosim.cache_slot(unit=POSE_UNITS, shape=12, description="pose of the body in Ground")
     V_GB = cosim.cache_slot(
         unit=["rad/s"] * 3 + ["m/s"] * 3, shape=6, description="velocity of the body's origin in Ground"
@@ -128,6 +137,13 @@ class RigidBody(cosim.Component):
     @cosim.kernel(stage=cosim.Stage.INSTANCE)
     def invert(mass, inverse_mass):
         inverse_mass[0] = 1.0 / mass
+
+    @cosim.kernel(stage=cosim.Stage.INSTANCE)
+    def invert_inertia(inertia, center_of_mass, turning):
+        inverse = inverse_inertia(inertia)
+        put6(turning, inverse[0:3], inverse[3:6])
+        for i in range(3):
+            turning[6 + i] = center_of_mass[i]
 
     @cosim.kernel(stage=cosim.Stage.REPORT)
     def energy(X_GB, V_GB, mass, center_of_mass, inertia, kinetic_energy):

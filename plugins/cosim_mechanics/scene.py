@@ -10,6 +10,7 @@ import numpy as np
 
 import cosim
 from cosim_mechanics.contracts.joint import Joint
+from cosim_mechanics.forces.materials import MATERIAL
 from cosim_mechanics.forces.solids import BOX, BRISTLES, CYLINDER, FEATURES, HALF_SPACE, MESH, ROUND
 from cosim_mechanics.shape_points import hull_triangles
 from cosim_mechanics.shapes import Shape, Solid
@@ -45,39 +46,63 @@ def scene(
     ModelError
         A body that is none, a shape without solids, or one that lacks a rounding.
     """
-    by_name: dict[str, list[Solid]] = {}
+    solids_of = _solids_by_body(shapes)
+    moving = [name for name, part in model.parts.items() if {"X_GB", "mass"} <= part.declarations.keys()]
+    fixed = [name for name in solids_of if name not in moving]
+    _check_bodies(model, fixed, moving)
+    with_shapes = [i for i, name in enumerate(moving) if solids_of.get(name)]
+    if not with_shapes:
+        raise cosim.ModelError.of("shapes", "no body with a mass has a shape, so nothing can touch")
+    bodies = moving[with_shapes[0] : with_shapes[-1] + 1]
+    number = {name: i for i, name in enumerate([fixed[0] if fixed else "ground", *bodies])}
+    _check_roundings(solids_of)
+    return {
+        "body1": next(iter(number)),
+        "bodies": bodies[0],
+        "shape_counts": [len(solids_of.get(name, ())) for name in bodies],
+        "ignored": _ignored_rows(model, ignore, number, moving),
+        **_rows([solid for name in number for solid in solids_of.get(name, ())]),
+    }
+
+
+def _solids_by_body(shapes: Mapping[Any, Shape | Sequence[Shape]]) -> dict[str, list[Solid]]:
+    """The solids of each body, by its name."""
+    solids_of: dict[str, list[Solid]] = {}
     for body, some in shapes.items():
         shapes_of_body = list(some) if isinstance(some, Sequence) else [some]
-        by_name[name_of(body)] = list(chain.from_iterable(_solids(body, shape) for shape in shapes_of_body))
-    moving = [name for name, part in model.parts.items() if {"X_GB", "mass"} <= part.declarations.keys()]
-    fixed = [name for name in by_name if name not in moving]
-    faults = [name for name in fixed if "X_GB" not in getattr(model.parts.get(name), "declarations", ())]
-    if faults:
-        bodies = ["ground", *moving]
-        raise cosim.ModelError.of("shapes", f"'{faults[0]}' is not a body; there are {', '.join(bodies)}")
-    used = [i for i, name in enumerate(moving) if by_name.get(name)]
-    if not used:
-        raise cosim.ModelError.of("shapes", "no body with a mass has a shape, so nothing can touch")
-    names = moving[used[0] : used[-1] + 1]
-    number = {name: i for i, name in enumerate([fixed[0] if fixed else "ground", *names])}
-    solids = [solid for name in number for solid in by_name.get(name, ())]
-    _check_roundings(by_name)
+        solids_of[name_of(body)] = list(chain.from_iterable(_solids(body, shape) for shape in shapes_of_body))
+    return solids_of
+
+
+def _check_bodies(model: cosim.Model, fixed: Sequence[str], moving: Sequence[str]) -> None:
+    """Refuse shapes on what is not a body."""
+    for name in fixed:
+        if "X_GB" not in getattr(model.parts.get(name), "declarations", ()):
+            bodies = ", ".join(["ground", *moving])
+            raise cosim.ModelError.of("shapes", f"'{name}' is not a body; there are {bodies}")
+
+
+def _ignored_rows(
+    model: cosim.Model,
+    ignore: Iterable[Sequence[Any]],
+    number: Mapping[str, int],
+    moving: Sequence[str],
+) -> list[tuple[int, ...]]:
+    """The pairs of bodies that do not touch, by their numbers: joined ones, and those of the user.
+
+    (0, 0) comes first, so that the list is never empty.
+    """
     ignored = {tuple(map(name_of, pair)) for pair in ignore}
     for pair in ignored:
         if len(pair) != 2 or not set(pair) <= {"ground", *moving}:
             raise cosim.ModelError.of("ignore", f"{pair} is not a pair of bodies of this model")
+    numbered = set(list(number)[1:])  # without body 1: what is joined to it may touch it
     joined = joined_pairs(model.parts.values())
-    pairs = {tuple(pair) for pair in joined if len(pair) == 2 and pair <= set(names)}
+    pairs = {tuple(pair) for pair in joined if len(pair) == 2 and pair <= numbered}
     rows = sorted(
         tuple(sorted((number[a], number[b]))) for a, b in pairs | ignored if {a, b} <= number.keys()
     )
-    return {
-        "body1": next(iter(number)),
-        "bodies": names[0],
-        "shape_counts": [len(by_name.get(name, ())) for name in names],
-        "ignored": [(0, 0), *dict.fromkeys(rows)],
-        **_rows(solids),
-    }
+    return [(0, 0), *dict.fromkeys(rows)]
 
 
 def _solids(body: Any, shape: Any) -> list[Solid]:
@@ -113,6 +138,16 @@ def _check_roundings(solids: Mapping[str, Sequence[Solid]]) -> None:
                 )
 
 
+def _materials(solids: Sequence[Solid]) -> dict[str, Any]:
+    """Materials, each once, and which of them solids have; the law of all where no solid needs one."""
+    materials = list(dict.fromkeys(solid.material for solid in solids if solid.material is not None))
+    number = {material: i for i, material in enumerate(materials, 1)}
+    numbers = [0 if solid.material is None else number[solid.material] for solid in solids]
+    rows = [(0.0,) * MATERIAL, *(material.row() for material in materials)]
+    law = {} if 0 in numbers else {"stiffness": 0.5 * rows[1][0]}
+    return {"material_numbers": numbers, "materials": rows, **law}
+
+
 def _rows(solids: Sequence[Solid]) -> dict[str, Any]:
     """The parameters with a row for each solid."""
     sizes: list[list[float]] = []
@@ -136,6 +171,7 @@ def _rows(solids: Sequence[Solid]) -> dict[str, Any]:
                 f"rounding is {solid.rounding} m, more than half of the smallest extent of the shape",
             )
     return {
+        **_materials(solids),
         "kinds": [solid.kind for solid in solids],
         "frames": [pose(solid.frame) for solid in solids],
         "sizes": sizes,

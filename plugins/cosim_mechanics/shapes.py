@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -9,6 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import cosim
+from cosim_mechanics.contracts.contact_law import damping_ratio_of, loss_of
+from cosim_mechanics.forces.materials import DAMPING, combined
 from cosim_mechanics.forces.solids import BOX, CYLINDER, HALF_SPACE, MESH, ROUND, extent_of
 from cosim_mechanics.shape_points import box_corners, capsule_ends, hull_triangles, hull_vertices
 from cosim_mechanics.spatial import pose
@@ -16,6 +19,65 @@ from cosim_mechanics.spatial import pose
 Contacts: TypeAlias = list[tuple[str, dict[str, Any]]]
 """Ids of contacts and their parameters."""
 ORIGIN = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Material:
+    """What the surface of a shape is made of: its law with another surface follows from both.
+
+    Attributes
+    ----------
+    modulus : float or text, N/m2, > 0
+        Young's modulus of the material itself, not the effective one of two surfaces.
+    poisson_ratio : float, 0 to 0.5
+    restitution : float, 1e-4 to 1
+        Share of the speed that an impact of two such surfaces leaves.
+    dissipation : float or text, s/m, >= 0
+        c of Hunt and Crossley.
+    friction : float, >= 0
+
+    Raises
+    ------
+    ModelError
+        A value is out of its bounds.
+
+    Examples
+    --------
+    >>> steel = Material("210 GPa", 0.3, restitution=0.9, friction=0.6)
+    >>> steel.modulus
+    210000000000.0
+    """
+
+    modulus: Any
+    poisson_ratio: float = 0.3
+    restitution: float = 1.0
+    dissipation: Any = 0.0
+    friction: float = 0.0
+
+    def __post_init__(self) -> None:
+        bounds = {"modulus": (0.0, np.inf), "poisson_ratio": (0.0, 0.5), "restitution": (1e-4, 1.0)}
+        for name, unit in MATERIAL_UNITS.items():
+            value = getattr(self, name)
+            if isinstance(value, str):
+                value = cosim.parse_quantity(value, unit)
+            least, most = bounds.get(name, (0.0, np.inf))
+            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if not is_number or not least <= value <= most or not np.isfinite(value):
+                text = f"{name} is {value!r}, needs a number from {least:g} to {most:g}"
+                raise cosim.ModelError.of("material", text)
+            object.__setattr__(self, name, float(value))
+        if self.modulus == 0.0:
+            raise cosim.ModelError.of("material", "modulus is 0 N/m2, needs more")
+
+    def row(self) -> tuple[float, ...]:
+        """The numbers of `Collisions.materials`."""
+        modulus = self.modulus / (1.0 - self.poisson_ratio**2)
+        return (modulus, self.poisson_ratio, self.restitution, self.dissipation, self.friction)
+
+
+MATERIAL_UNITS = {
+    "modulus": "N/m2", "poisson_ratio": "1", "restitution": "1", "dissipation": "s/m", "friction": "1",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -34,6 +96,8 @@ class Solid:
         As of `Collisions.roundings` and `reaches`.
     vertices : sequence of array_like, shape (3,), m
         Of a convex mesh, in its frame.
+    material : Material or None
+        None: the law of all.
     """
 
     kind: int
@@ -42,6 +106,7 @@ class Solid:
     rounding: float = 0.0
     reach: float = 0.0
     vertices: Any = ()
+    material: Material | None = None
 
 
 @cosim.plugin_kind("shape")
@@ -49,7 +114,7 @@ class Shape:
     """Base of shapes: it says with which contacts a body of this shape meets others.
 
     A plugin adds a shape by a subclass, and registers it where model files are to name it. What a shape
-    cannot meet answers None.
+    cannot meet answers None. Each of ours has a `material`, which may be None.
     """
 
     def solids(self) -> list[Solid]:
@@ -78,10 +143,11 @@ class HalfSpace(Shape):
     """All that lies at z < 0 of a frame on its body."""
 
     frame: Any = ORIGIN
+    material: Material | None = None
 
     def solids(self) -> list[Solid]:
         """See `Shape`."""
-        return [Solid(HALF_SPACE, self.frame)]
+        return [Solid(HALF_SPACE, self.frame, material=self.material)]
 
 
 @dataclass(frozen=True)
@@ -91,10 +157,11 @@ class Capsule(Shape):
     radius: float
     half_axis: Any
     center: Any = ORIGIN
+    material: Material | None = None
 
     def solids(self) -> list[Solid]:
         """See `Shape`."""
-        return [_solid(ROUND, {"position": self.center}, self.half_axis, self.radius)]
+        return [_solid(ROUND, {"position": self.center}, self.half_axis, self.radius, self.material)]
 
     def on_half_space(self) -> Contacts:
         """See `Shape`: a sphere at each end."""
@@ -118,8 +185,8 @@ class Capsule(Shape):
 class Sphere(Capsule):
     """All that is nearer than `radius` to `center`."""
 
-    def __init__(self, radius: float, center: Any = ORIGIN) -> None:
-        super().__init__(radius, ORIGIN, center)
+    def __init__(self, radius: float, center: Any = ORIGIN, material: Material | None = None) -> None:
+        super().__init__(radius, ORIGIN, center, material)
 
     def on_half_space(self) -> Contacts:
         """See `Shape`."""
@@ -133,10 +200,11 @@ class Box(Shape):
     size: Any
     rounding: float = 0.0
     frame: Any = ORIGIN
+    material: Material | None = None
 
     def solids(self) -> list[Solid]:
         """See `Shape`."""
-        return [_solid(BOX, self.frame, self.size, self.rounding)]
+        return [_solid(BOX, self.frame, self.size, self.rounding, self.material)]
 
     def on_half_space(self) -> Contacts:
         """See `Shape`: a sphere at each corner."""
@@ -156,10 +224,12 @@ class Cylinder(Shape):
     length: float
     rounding: float = 0.0
     frame: Any = ORIGIN
+    material: Material | None = None
 
     def solids(self) -> list[Solid]:
         """See `Shape`."""
-        return [_solid(CYLINDER, self.frame, (self.radius, self.length, 0.0), self.rounding)]
+        size = (self.radius, self.length, 0.0)
+        return [_solid(CYLINDER, self.frame, size, self.rounding, self.material)]
 
     def on_half_space(self) -> Contacts:
         """See `Shape`: the lowest and the highest point of both rims."""
@@ -204,6 +274,7 @@ class ConvexMesh(Shape):
     vertices: Any
     rounding: float = 0.0
     frame: Any = ORIGIN
+    material: Material | None = None
 
     def solids(self) -> list[Solid]:
         """See `Shape`."""
@@ -212,7 +283,8 @@ class ConvexMesh(Shape):
         place = pose(self.frame)
         place[9:] += place[:9].reshape(3, 3) @ middle
         reach = float(np.linalg.norm(corners - middle, axis=1).max()) + self.rounding
-        return [Solid(MESH, place, ORIGIN, self.rounding, reach, (corners - middle).tolist())]
+        vertices = (corners - middle).tolist()
+        return [Solid(MESH, place, ORIGIN, self.rounding, reach, vertices, self.material)]
 
     def on_half_space(self) -> Contacts:
         """See `Shape`: a sphere at each vertex."""
@@ -264,6 +336,40 @@ def contacts_between(shape1: Shape, shape2: Shape) -> tuple[Contacts, bool]:
     )
 
 
+def law_between(shape1: Shape, shape2: Shape) -> dict[str, float]:
+    """The values of `Contact` of two shapes with materials; none for shapes without.
+
+    Raises
+    ------
+    ModelError
+        Only one of them has a material.
+
+    Examples
+    --------
+    >>> rubber = Material("5 MPa", 0.5, friction=0.9)
+    >>> law_between(HalfSpace(material=rubber), Sphere(0.1, material=rubber))["static_friction"]
+    0.9
+    """
+    materials = [getattr(shape, "material", None) for shape in (shape1, shape2)]
+    if materials == [None, None]:
+        return {}
+    if None in materials:
+        raise cosim.ModelError.of(
+            "material", "one of two shapes has a material: give both one, or none and a stiffness"
+        )
+    rows = [list(material.row()) for material in materials if material is not None]
+    for row in rows:
+        row[DAMPING] = damping_ratio_of(row[DAMPING])
+    modulus, ratio, damping, dissipation, friction = combined(rows[0], rows[1])
+    return {
+        "stiffness": modulus,
+        "poisson_ratio": ratio,
+        "restitution": math.exp(-loss_of(damping)),
+        "dissipation": dissipation,
+        "static_friction": friction,
+    }
+
+
 def _spheres(centers: Sequence[Any], radius: float) -> Contacts:
     """Contacts of spheres with a half-space."""
     if not radius > 0.0:
@@ -271,6 +377,7 @@ def _spheres(centers: Sequence[Any], radius: float) -> Contacts:
     return [("mechanics.sphere_contact", {"center_on_body2": point, "radius": radius}) for point in centers]
 
 
-def _solid(kind: int, frame: Any, size: Any, rounding: float) -> Solid:
+def _solid(kind: int, frame: Any, size: Any, rounding: float, material: Material | None) -> Solid:
     """A solid whose sphere follows from its size."""
-    return Solid(kind, frame, size, rounding, extent_of(kind, np.reshape(size, 3), rounding))
+    reach = extent_of(kind, np.reshape(size, 3), rounding)
+    return Solid(kind, frame, size, rounding, reach, material=material)

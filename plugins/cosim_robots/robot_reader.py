@@ -26,8 +26,8 @@ class RobotReader(cosim.ModelReader):
     @classmethod
     def read_into(cls, kind: Callable[..., M], path: Path, **options: Any) -> M:
         """The robot as a model of a class; the options are those of `import_robot`."""
-        known = [name for name in option_names(import_robot) if name not in ("read", "path")]
-        check_options(f"import of {path}", options, known)
+        options_of_import = [name for name in option_names(import_robot) if name not in ("read", "path")]
+        check_options(f"import of {path}", options, options_of_import)
         tables = import_robot(cls.read_robot, path, **options)
         gravity = tables.data["model"].get("gravity")
         named = kind(tables.name) if gravity is None else kind(tables.name, gravity=gravity)

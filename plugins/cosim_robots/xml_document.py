@@ -106,15 +106,15 @@ class XmlDocument:
         """Record a fault."""
         self.problems.append(cosim.Problem(self.place(element), text))
 
-    def leave_out(self, element: Element, what: str) -> None:
+    def leave_out(self, element: Element, element_kind: str) -> None:
         """Record what the model does not have; the same words at several places make one remark."""
         file = self._file(element)
         line = f"{Path(file).name}:{element.sourceline}" if file else str(element.sourceline)
-        self._left_out.setdefault(what, []).append(line)
+        self._left_out.setdefault(element_kind, []).append(line)
 
     def remarks(self) -> list[str]:
         """The elements that were left out, with lines."""
-        return [f"{what} ({_lines(lines)})" for what, lines in self._left_out.items()]
+        return [f"{element} ({_lines(lines)})" for element, lines in self._left_out.items()]
 
     def children(self, element: Element | None, name: str | None = None) -> Iterator[Element]:
         """Children, those of one name."""

@@ -13,9 +13,9 @@ CLASSES = {letter: 16e-6 * 4.0**i for i, letter in enumerate("ABCDEFGH")}
 REFERENCE = 0.1  # 1/m
 
 
-def roughness_of(given: Any) -> Any:
+def roughness_of(value: Any) -> Any:
     """The roughness of a class, or what was given."""
-    return CLASSES.get(given, given) if isinstance(given, str) else given
+    return CLASSES.get(value, value) if isinstance(value, str) else value
 
 
 def height(x, wave_numbers, amplitudes, phases):

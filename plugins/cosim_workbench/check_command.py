@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import check_folder
+from cosim.kit import check_folder, replaced_file
 from cosim_workbench.arguments import completes
-from cosim_workbench.atomic_file import replaced_file
 from cosim_workbench.check_report import report_page, report_row
 from cosim_workbench.optional_library import import_optional
 from cosim_workbench.scaffold import registered_kits

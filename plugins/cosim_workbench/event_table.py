@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim_workbench.atomic_file import replaced_file
+from cosim.kit import replaced_file
 from cosim_workbench.optional_library import pandas
 
 

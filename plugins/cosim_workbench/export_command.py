@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import ExportReport, check_folder
+from cosim.kit import ExportReport, check_folder, seldom_evaluated
 from cosim_workbench.contracts import FileExporter
 from cosim_workbench.progress import compile_notice
 from cosim_workbench.simulation_table import positive
@@ -121,7 +121,8 @@ class ExportCommand(cosim.Command):
         options = self._options(arguments)
         model = cosim.Model.from_file(arguments.model)
         with _no_warnings(), nullcontext() if arguments.quiet else compile_notice():
-            model.build()  # the exporter builds a copy, whose faults would have no lines
+            with seldom_evaluated():
+                model.build()  # the exporter builds a copy, whose faults would have no lines
             exporter = model.exporter(options.pop("native"))
             export = exporter.export(model, target, **options)
             summary = _with_experiment(exporter, export, arguments)

@@ -7,7 +7,7 @@ import io
 from pathlib import Path
 from typing import Any
 
-from cosim_workbench.atomic_file import replaced_file
+from cosim.kit import replaced_file
 
 
 def new_figure(width: float, height: float) -> Any:

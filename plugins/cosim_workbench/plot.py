@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import check_folder, quote
-from cosim_workbench.atomic_file import replaced_file
+from cosim.kit import check_folder, quote, replaced_file
 from cosim_workbench.figure import new_figure, save_figure
 from cosim_workbench.interactive_plot import interactive_page
 from cosim_workbench.optional_library import import_optional

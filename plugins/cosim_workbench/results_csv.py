@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import cosim
-from cosim.kit import NotWrittenError, ResultStream, check_folder, conversion, is_device
-from cosim_workbench.atomic_file import replaced_file
+from cosim.kit import NotWrittenError, ResultStream, check_folder, conversion, is_device, replaced_file
 from cosim_workbench.csv_head import read_head, time_column
 from cosim_workbench.csv_last_line import GOING_ON, end_of_rows, last_line, without_last_line
 from cosim_workbench.csv_rows import read_columns, read_rows

@@ -282,8 +282,8 @@ def _simulate(
             names += [derivative_name(of, by) for of in names for by in settings.get("derivatives", ())]
             end = read_seconds(settings["until"], "until")
             if end < state.time or (end == state.time and not target.exists()):
-                made = f"{arguments.resume} was made at t = {state.time:.9g} s"
-                text = f"{made}, and the run ends at {end:.9g} s: name a later end with --until"
+                origin = f"{arguments.resume} was made at t = {state.time:.9g} s"
+                text = f"{origin}, and the run ends at {end:.9g} s: name a later end with --until"
                 raise cosim.ModelError.of("--resume", text)
             message = resumed.resume_from(state.copy(), names)
             if end == state.time:

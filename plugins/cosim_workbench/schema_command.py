@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import ClassVar
 
 import cosim
+from cosim.kit import replaced_file
 from cosim_workbench.arguments import completes
-from cosim_workbench.atomic_file import replaced_file
 from cosim_workbench.contracts import FileSchema
 
 

@@ -104,8 +104,8 @@ class Trials:
         # states are recorded besides: their sizes say what rounding of the start is
         states = [path for path in state_paths(system) if path not in first.signals]
         self.recorded = {**self.given, "signals": [*first.names, *states]}
-        self.begin = system.default_state().time if self.start is None else self.start.time
-        self.end = float(first.time[-1]) if len(first) else self.begin
+        self.start_time = system.default_state().time if self.start is None else self.start.time
+        self.end = float(first.time[-1]) if len(first) else self.start_time
         self.state_sizes: dict[str, float] = {}
         self.rounding_grows_to, self.largest_reach = math.inf, 0.0
 
@@ -139,10 +139,10 @@ class Trials:
         """Times of the output grid that all runs have."""
         until = float(read_seconds(self.given.get("until", self.end), "until"))
         interval = read_seconds(
-            self.given.get("output_interval") or (until - self.begin) / POINTS, "output_interval"
+            self.given.get("output_interval") or (until - self.start_time) / POINTS, "output_interval"
         )
-        count = math.floor((until - self.begin) / interval * (1.0 + 1e-12))
-        grid = np.unique([self.begin + i * interval for i in range(count + 1)] + [until])
+        count = math.floor((until - self.start_time) / interval * (1.0 + 1e-12))
+        grid = np.unique([self.start_time + i * interval for i in range(count + 1)] + [until])
         common = [run.result.time for run in runs if not run.failure]
         return grid[np.all([np.isin(grid, times) for times in common], axis=0)]
 
@@ -186,7 +186,7 @@ class Trials:
 
     def _short_step(self) -> float:
         """Half of the mean step, at least so short that what lies between two recorded points is seen, s."""
-        span = self.end - self.begin
+        span = self.end - self.start_time
         steps = max(2 * int(self.runs[0].result.statistics.get("integrator_steps", 0)), SHORTEST_STEPS)
         return min(float(self.given.get("maximum_step", math.inf)), span / steps)
 
@@ -207,7 +207,7 @@ class Trials:
             return
         start = self.system.default_state() if self.start is None else self.start
         try:
-            reach = reach_of_states(self.system, start, self.end - self.begin)
+            reach = reach_of_states(self.system, start, self.end - self.start_time)
         except SimulationError:  # rates that only an initialized State has: growth stays unknown
             return
         sizes_at_all = {name: max(size, reach[name]) for name, size in self.state_sizes.items()}

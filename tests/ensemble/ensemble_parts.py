@@ -6,28 +6,19 @@ import threading
 import time
 from typing import Any
 
+from falling_ball import FallingBall
+
 import cosim
 from cosim.kit import black_box
 
 
-class Ball(cosim.Component):
+class Ball(FallingBall):
     """A ball on a floor."""
 
-    height = cosim.position(unit="m", start=1.0)
-    speed = cosim.speed(unit="m/s")
     restitution = cosim.parameter(unit="1", default=0.5, minimum=0, maximum=1)
     bounces = cosim.discrete(dtype=int)
 
-    @cosim.kernel
-    def derivatives(speed, height_dot, speed_dot):
-        height_dot[0] = speed
-        speed_dot[0] = -9.81
-
-    @cosim.witness(direction="falling")
-    def floor(height):
-        return height
-
-    @cosim.on(floor, does="unrestricted")
+    @cosim.on(FallingBall.floor, does="unrestricted")
     def bounce(speed, restitution, bounces, speed_next, bounces_next):
         speed_next[0] = -restitution * speed
         bounces_next[0] = bounces + 1

@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element, tostring
 import pytest
 from c_programs import SOURCES, build, c_compiler
 from same_as_fmpy import facts, facts_of_fmpy, read_by_fmpy
+from serving import Server
 from small_fmus import write_fmu
 
 from cosim_fmi.description import read_interface
@@ -41,6 +42,21 @@ def make_fmu(tmp_path: Path, compiled: Callable[..., Path]) -> Callable[..., Pat
         return write_fmu(tmp_path / f"{name or kind}.fmu", kind, compiled(kind, *macros), **description)
 
     return make
+
+
+@pytest.fixture(scope="module")
+def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server of participants for all tests of a file."""
+    made = Server(tmp_path_factory.mktemp("served"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def server(shared_server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
+    """The same one, whose token the test has."""
+    monkeypatch.setenv("COSIM_TOKEN_FILE", str(shared_server.token))
+    return shared_server
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -17,8 +17,8 @@ from typing import Any
 
 from fmpy import platform, sharedLibraryExtension
 
-from cosim_fmi.archive import FmuArchive
 from cosim_fmi.description.read_model_description import read_model_description
+from cosim_fmi.fmu_archive import FmuArchive
 from cosim_fmi.validate.fmu_probe import job_for
 from cosim_fmi.validate.foreign_instance import ForeignFmu, ForeignInstance
 
@@ -184,7 +184,7 @@ def reference(fmu: ForeignFmu) -> list[list[float]]:
 
 def main(path: str, first: int, count: int) -> dict[str, Any]:
     archive = FmuArchive(Path(path))
-    read, folder = read_model_description(archive.take_description()), archive.unpack()
+    read, folder = read_model_description(archive.pop_description()), archive.unpack()
     name = f"{read.interfaces['CoSimulation'].identifier}{sharedLibraryExtension}"
     library = folder / "binaries" / platform / name
     fmu = ForeignFmu(job_for(folder, read, library))

@@ -146,7 +146,7 @@ def steps_in_python(run: SimulationRun, check: Callable[[], None]) -> Callable[[
             coupled.time = time = end
             coupled.collect()
             if coupled.inside:
-                recorder.inside(coupled.take_inner_values())
+                recorder.inside(coupled.pop_inner_values())
             if end == following or recorder.records_between_points:
                 recorder.record(end, coupled.board, coupled.held, coupled.courses)
         exchange.finish_step(following)

@@ -19,7 +19,8 @@ from test_export_clients import CLIENTS, peers
 from test_export_processes import python
 
 from cosim.cli import main
-from cosim_fmi.archive import FmuArchive, remove_folder
+from cosim.kit import remove_folder
+from cosim_fmi.fmu_archive import FmuArchive
 from cosim_fmi.validate.experiments import read_experiments
 from cosim_fmu import CoSimulation
 

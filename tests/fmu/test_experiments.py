@@ -10,9 +10,11 @@ import pytest
 from export_tools import export, oscillator
 
 from cosim.cli import main
+from cosim.kit import remove_folder
 from cosim_export.interface.smoke_experiment import add_smoke_experiment
-from cosim_fmi.archive import FmuArchive, remove_folder
-from cosim_fmi.validate.experiments import MANIFEST, PLACE, at_time, disagreements, read_experiments
+from cosim_fmi.fmu_archive import FmuArchive
+from cosim_fmi.validate.compare_experiment import at_time, disagreements
+from cosim_fmi.validate.experiments import MANIFEST, PLACE, read_experiments
 from cosim_fmi.validate.finding import Finding
 from cosim_fmi.validate.validate_command import check_run
 
@@ -44,6 +46,17 @@ def bring(fmu: Path, files: Mapping[str, str], role: str = "experiment", source:
 
 def experiment(inner: str, attributes: str = "") -> str:
     return f'<Experiments name="x"><Experiment name="one" {attributes}>{inner}</Experiment></Experiments>'
+
+
+def faults_of(folder: Path, files: Mapping[str, str], source: str) -> list[str]:
+    """What is wrong with an experiment whose files lie in the folder of an unpacked FMU."""
+    manifest = f"{HEAD}{RELATED.format(role='experiment', source=source)}</fmiReferences>"
+    for name, text in {MANIFEST: manifest, **files}.items():
+        (folder / PLACE / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / PLACE / name).write_text(text, "utf-8")
+    experiments, faults = read_experiments(folder)
+    assert experiments == []
+    return faults
 
 
 def findings(fmu: Path) -> list[Finding]:
@@ -106,11 +119,15 @@ class TestForeignExperiments:
             ),
         ],
     )
-    def test_what_is_wrong_is_a_warning(
-        self, make_fmu: Make, files: Mapping[str, str], source: str, says: str
+    def test_what_is_wrong_is_said(
+        self, tmp_path: Path, files: Mapping[str, str], source: str, says: str
     ) -> None:
-        (found,) = findings(bring(make_fmu("gain"), files, source=source))
-        assert found.severity == "warning" and says in found.text
+        (fault,) = faults_of(tmp_path, files, source)
+        assert says in fault
+
+    def test_what_is_wrong_is_a_warning(self, make_fmu: Make) -> None:
+        (found,) = findings(bring(make_fmu("gain"), {}))
+        assert (found.severity, found.text) == ("warning", "one.exp is missing")
 
     def test_a_signal_that_is_not_there_is_an_error(self, make_fmu: Make) -> None:
         (found,) = findings(bring(make_fmu("gain"), {**GAIN, "out.csv": "time,z\n0,3\n"}))

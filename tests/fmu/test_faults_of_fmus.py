@@ -310,7 +310,7 @@ def test_folders_of_killed_processes_are_removed(tmp_path: Path, compiled: Compi
         running[0].kill()
         running[0].wait()
         time.sleep(1.0)
-        code = "from cosim_fmi.archive import *; private_folder('x')"
+        code = "from cosim.kit import *; private_folder('x')"
         subprocess.run([sys.executable, "-c", code], env=environment, check=True)
         assert len(list(place.iterdir())) == 2  # the last one has just been left, too
     finally:

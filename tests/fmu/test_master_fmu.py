@@ -335,7 +335,7 @@ def test_symbolic_link_is_refused(tmp_path: Path) -> None:
 
 
 def test_too_large_an_archive_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cosim_fmi.archive.LARGEST_ARCHIVE", 1000)
+    monkeypatch.setattr("cosim_fmi.fmu_archive.LARGEST_ARCHIVE", 1000)
     path = tmp_path / "large.fmu"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("modelDescription.xml", XML)

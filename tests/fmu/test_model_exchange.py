@@ -12,7 +12,8 @@ import pytest
 from swinging_balls import order
 
 import cosim
-from cosim_fmi.instances import FmuClocks
+from cosim_fmi.event_inputs import EventInputs
+from cosim_fmi.fmu_clocks import FmuClocks
 from cosim_fmu import CoSimulation
 from cosim_master.model_exchange.evaluation import Evaluation
 from cosim_master.model_exchange.fmu_model import FmuModel
@@ -139,7 +140,8 @@ def test_indicators_that_a_rejected_step_has_seen_are_not_lost(
         check_allowed=lambda function: None,
     )
     clocks = FmuClocks(instance, {}, {})
-    model = FmuModel(instance, 0, 1, None, clocks, lambda names: None, lambda given: None)
+    inputs = EventInputs(None, instance, clocks, lambda names, values: None, lambda call, *of: call(*of))
+    model = FmuModel(instance, 0, 1, None, inputs)
     evaluation = Evaluation([model])
     points = (0.3, 0.5, 0.39, 0.41, 0.7)
     seen = [bool(evaluation.evaluate(time, [], []) and model.block.undefined) for time in points]

@@ -128,14 +128,14 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
     "jacobi": {},
     "waveform_iteration": {"tolerance": 1e-12},
     "interface_newton": {"tolerance": 1e-12},
-    "adaptive": {"tolerance": 1e-5},
+    "adaptive": {"tolerance": 1e-3},
 }
 
 
 @pytest.mark.by_turns  # each algorithm, each version
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_derivatives_are_those_of_the_same_system_of_ours(plant: Path, algorithm: str) -> None:
-    until = 0.2 if algorithm == "adaptive" else 1.0  # its exchanges are a thousandth of a second apart
+    until = 0.2 if algorithm == "adaptive" else 1.0  # its exchanges are shorter
     exact = run(system_of("plant", Plant()).build(), algorithm, until=until, **ALGORITHMS[algorithm])
     found = run(ModelExchangeParticipant(plant, "plant"), algorithm, until=until, **ALGORITHMS[algorithm])
     assert not found.findings

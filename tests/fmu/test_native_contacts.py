@@ -44,11 +44,12 @@ def pile() -> cosim.Model:
 
 
 def heap() -> cosim.Model:
-    """All kinds of shapes that fall together on a floor, and rub."""
+    """All kinds of shapes that fall together on a floor, and rub; two have a material of their own."""
     model = Multibody("heap")
+    rubber = shapes.Material("5 MPa", 0.5, restitution=0.3, friction=0.8)
     scene: dict[str, Any] = {
-        "crate": shapes.Box((0.3, 0.3, 0.2), 0.02),
-        "ball": shapes.Sphere(0.1),
+        "crate": shapes.Box((0.3, 0.3, 0.2), 0.02, material=rubber),
+        "ball": shapes.Sphere(0.1, material=shapes.Material("1 GPa", friction=0.1)),
         "rod": shapes.Capsule(0.05, (0.1, 0, 0)),
         "drum": shapes.Cylinder(0.1, 0.2, 0.02),
         "stone": shapes.ConvexMesh([(0, 0, 0), (0.2, 0, 0), (0, 0.2, 0), (0, 0, 0.2)], 0.02),

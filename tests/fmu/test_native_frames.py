@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from same_results import assert_same
 from serving import Server
 
 from cosim_fmu import CoSimulation, CoSimulationError, ProcessParticipant
@@ -22,26 +23,15 @@ from cosim_master.processes import native_service
 from cosim_master.processes.calls import Call, answers_of_numbers, calls_of_numbers, numbers_of_calls
 from cosim_master.processes.channel import Channel, MessageError, Numbers
 from cosim_master.processes.native_service import NativeService
-from cosim_master.processes.process_worker import PickledRecipes, Served, Worker
+from cosim_master.processes.process_worker import Worker
+from cosim_master.processes.recipe import PickledRecipes
+from cosim_master.processes.served import Served
 from cosim_master.processes.worker_process import CALLING, LONGEST_NAME
 
 MakeFmu = Callable[..., Path]
 LINKS = ["a.x -> b.x_other", "a.v -> b.v_other", "b.force -> a.f"]
 STARTS = {"b.kc": 3.0, "b.m": 2.0}
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    made = Server(tmp_path_factory.mktemp("served"))
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def server(shared: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
-    monkeypatch.setenv("COSIM_TOKEN_FILE", str(shared.token))
-    return shared
 
 
 @pytest.fixture
@@ -62,12 +52,6 @@ def masses(fmu: Path, host: str | None, names: str) -> CoSimulation:
     parts: dict[str, Any] = dict.fromkeys("ab", fmu)
     parts |= {name: ProcessParticipant(fmu, name, host=host) for name in names}
     return CoSimulation(parts, LINKS, "jacobi", 0.01, starts=STARTS)
-
-
-def assert_same(one: Any, other: Any) -> None:
-    assert one.names == other.names and one.time.tobytes() == other.time.tobytes()
-    for name in one.names:
-        assert one[name].tobytes() == other[name].tobytes(), name
 
 
 @pytest.mark.parametrize("names", ["b", "ab"])

@@ -9,9 +9,9 @@ import pytest
 from same_as_fmpy import facts, facts_of_fmpy, read_by_fmpy
 
 import cosim
-from cosim_fmi.archive import FmuArchive
 from cosim_fmi.description.read_interface import read_interface
 from cosim_fmi.description.read_model_description import read_model_description
+from cosim_fmi.fmu_archive import FmuArchive
 from cosim_fmi.validate.validate_command import check_file
 
 WHOLE = """<fmiModelDescription fmiVersion="2.0" guid="{g}" modelName="m" generationTool="t"

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from box3_fmu import make_box3
 from fmi1_fmu import make_fmi1
+from same_results import assert_same
 from serving import Server, take_kernels, write_ssh
 from test_participant_contract import case, failing_checks
 from test_threads import NAMES, STAR
@@ -37,19 +38,6 @@ Compiled = Callable[..., Path]
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="what a process of another one is doing is read"
 )
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    made = Server(tmp_path_factory.mktemp("served"))
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def server(shared: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
-    monkeypatch.setenv("COSIM_TOKEN_FILE", str(shared.token))
-    return shared
 
 
 @pytest.fixture
@@ -85,13 +73,6 @@ def star(fmu: Path, host: str | None, names: str = NAMES) -> dict[str, Any]:
     """Some of the parts elsewhere."""
     there = {name: ProcessParticipant(fmu, name, host=host) for name in names}
     return {**dict.fromkeys(NAMES, fmu), **there}
-
-
-def assert_same(one: cosim.Result, other: cosim.Result) -> None:
-    assert one.names == other.names and one.time.tobytes() == other.time.tobytes()
-    for name in one.names:
-        assert other[name].tobytes() == one[name].tobytes(), name
-    assert [(e.time, e.handler) for e in other.events] == [(e.time, e.handler) for e in one.events]
 
 
 @pytest.mark.parametrize(

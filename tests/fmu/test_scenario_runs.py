@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from falling_ball import FallingBall
 from scenario_files import LOOP, WEATHER, write_loop
 
 import cosim
@@ -67,22 +68,10 @@ class TestIntervals:
         assert one["room.temperature"].tobytes() == other["room.temperature"].tobytes()
 
     def test_events_stay(self) -> None:
-        class Ball(cosim.Component):
+        class Ball(FallingBall):
             """It falls, and jumps back."""
 
-            height = cosim.position(start=1.0)
-            speed = cosim.speed()
-
-            @cosim.kernel
-            def derivatives(speed, height_dot, speed_dot):
-                height_dot[0] = speed
-                speed_dot[0] = -9.81
-
-            @cosim.witness(direction="falling")
-            def floor(height):
-                return height
-
-            @cosim.on(floor, does="unrestricted")
+            @cosim.on(FallingBall.floor, does="unrestricted")
             def bounce(speed, speed_next):
                 speed_next[0] = -speed
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,20 @@ def test_a_scenario(tmp_path: Path) -> None:
     assert scenario.couple(CoSimulation).step == 0.25
     with pytest.raises(AttributeNameError, match="Nearest: step"):
         scenario.stepp = 0.25
+    with pytest.raises(AttributeNameError, match="already made of this scenario: read another one"):
+        scenario.step = 0.5
+    with pytest.raises(AttributeNameError, match="already made"):
+        scenario.feed({"push.force": [[0.0, 1.0]]})
+
+
+@pytest.mark.parametrize("name", ["options", "feedthrough", "tolerances", "step_multiple"])
+def test_settings_of_a_co_simulation_are_shown_and_not_written(name: str) -> None:
+    made = loop(options={"extrapolation": 1}, tolerances={"p": 1e-3})
+    settings = getattr(made, name)
+    with pytest.raises(TypeError, match="support item assignment"):
+        settings["p"] = 2
+    assert made.options == {"extrapolation": 1} and made.tolerances == {"p": 1e-3}
+    assert pickle.loads(pickle.dumps(made)).options == {"extrapolation": 1}
 
 
 SENTENCE = r"accuracy.*is 10(\.0)?, needs a number above 0 and at most 0\.1: 1e-6 for six digits"

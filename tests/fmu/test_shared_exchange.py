@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from box3_fmu import make_box3
 from loop_fmus import make_loop
 from part_fmu import make_part
+from same_results import assert_same
 from test_faults_of_fmus import make
 
 import cosim
@@ -61,13 +61,6 @@ def run(
     **options: Any,
 ) -> cosim.Result:
     return CoSimulation(kinds, links, algorithm, 0.1, **options).simulate(until, record=record)
-
-
-def assert_same(one: cosim.Result, other: cosim.Result) -> None:
-    assert one.time.tolist() == other.time.tolist() and one.names == other.names
-    for name in one.names:
-        assert np.array_equal(one[name], other[name]), name
-    assert [(e.time, e.name) for e in one.events] == [(e.time, e.name) for e in other.events]
 
 
 ALGORITHMS = ["jacobi", "gauss_seidel", "waveform_iteration", "adaptive"]

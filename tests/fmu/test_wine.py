@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from box3_fmu import make_box3
 from fmi1_fmu import make_fmi1
+from same_results import assert_same
 from serving import Server
 
 import cosim
@@ -119,12 +120,6 @@ def test_in_a_scenario(make_fmu: MakeFmu, line: str, said: str) -> None:
 
 def masses(one: Any, other: Any, algorithm: str = "jacobi") -> CoSimulation:
     return CoSimulation({"a": one, "b": other}, LINKS, algorithm, 0.1, starts=STARTS)
-
-
-def assert_same(one: Any, other: Any) -> None:
-    assert one.names == other.names and one.time.tobytes() == other.time.tobytes()
-    for name in one.names:
-        assert one[name].tobytes() == other[name].tobytes(), name
 
 
 @pytest.mark.parametrize("algorithm", [pytest.param(n, marks=under_wine) for n in ("jacobi", "adaptive")])

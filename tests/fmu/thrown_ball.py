@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from falling_ball import FallingBall
+
 import cosim
 
 G = 9.81
@@ -14,23 +16,12 @@ RISE = G * FALL
 LATE, KICK_AT, KICK = 0.1, 0.7, 2.0
 
 
-class ThrownBall(cosim.Component):
+class ThrownBall(FallingBall):
     """Falls from 1 m, bounces without loss, is kicked once."""
 
-    height = cosim.position(unit="m", start=1.0)
-    speed = cosim.speed(unit="m/s")
     kick = cosim.parameter(unit="m/s", default=KICK)
 
-    @cosim.kernel
-    def derivatives(speed, height_dot, speed_dot):
-        height_dot[0] = speed
-        speed_dot[0] = -9.81
-
-    @cosim.witness(direction="falling")
-    def floor(height):
-        return height
-
-    @cosim.on(floor, does="unrestricted")
+    @cosim.on(FallingBall.floor, does="unrestricted")
     def bounce(speed, speed_next):
         speed_next[0] = -speed
 

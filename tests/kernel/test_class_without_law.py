@@ -344,7 +344,7 @@ def test_what_a_decorator_is_given_in_place_of_what_it_needs(make, text):
 
 
 def test_a_shortest_pulse_may_have_a_unit():
-    assert cosim.witness(shortest_pulse="2 ms")(first).shortest_pulse == 0.002
+    assert cosim.witness(shortest_pulse="2 ms")(first).witness_options.shortest_pulse == 0.002
 
 
 class Callable:

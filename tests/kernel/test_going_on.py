@@ -4,6 +4,7 @@ import os
 import signal
 
 import pytest
+from falling_ball import FallingBall
 
 import cosim
 from cosim import EventCause, EventStatus, Reason
@@ -140,26 +141,14 @@ def test_ctrl_c_in_the_last_step_of_a_call_is_not_swallowed(call):
     assert simulator.advance_to(1.0).succeeded
 
 
-class CheckedBall(cosim.Component):
+class CheckedBall(FallingBall):
     """A ball whose impacts soon follow each other without end; a second handler fails at every other one."""
 
-    height = cosim.position(unit="m", start=1.0)
-    speed = cosim.speed(unit="m/s")
-
-    @cosim.kernel
-    def derivatives(speed, height_dot, speed_dot):
-        height_dot[0] = speed
-        speed_dot[0] = -9.81
-
-    @cosim.witness(direction="falling")
-    def floor(height):
-        return height
-
-    @cosim.on(floor, does="unrestricted")
+    @cosim.on(FallingBall.floor, does="unrestricted")
     def bounce(speed, speed_next):
         speed_next[0] = -0.1 * speed
 
-    @cosim.on(floor, does="discrete")
+    @cosim.on(FallingBall.floor, does="discrete")
     def check(self, state, next_state):
         CALLS.append(state.time)
         return EventStatus.failed("not now") if len(CALLS) % 2 else None

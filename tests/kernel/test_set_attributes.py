@@ -238,6 +238,14 @@ def test_a_handler_cannot_write_into_a_copy():
         (lambda: model_of(Mass()).build().default_state(), "q", r"call set_q\(values\)"),
         (lambda: model_of(Mass()).build().default_state(), "time", r"call set_time\(t\)"),
         (lambda: model_of(Mass()).build().default_state(), "acuracy", "Nearest: accuracy"),
+        (lambda: model_of(Mass()).build().default_state(), "stage", r"cannot be set: call realize\(stage\)"),
+        (lambda: model_of(Mass()).build().default_state(), "versions", "it cannot be set"),
+        (lambda: cosim.Simulator(model_of(Mass()).build()), "findings", "cannot be set: read it"),
+        (lambda: cosim.Simulator(model_of(Mass()).build()), "step", r"it is a method: call step\(…\)"),
+        (lambda: model_of(Mass()), "build", r"it is a method: call build\(…\)"),
+        (lambda: model_of(Mass()), "from_file", r"it is a method: call from_file\(…\)"),
+        (lambda: model_of(Mass()), "reading_hints", "it belongs to the class Model"),
+        (lambda: model_of(Mass()).build(), "state_from_bytes", "it cannot be set"),
     ],
 )
 def test_models_simulators_integrators_and_states_take_no_unknown_names(make, name, text):

@@ -1,11 +1,13 @@
 """Witnesses whose pulses are short beside the steps."""
 
+import inspect
 import math
 
 import pytest
 from kernel_parts import system_of
 
 import cosim
+from cosim.component.witness_decorator import WitnessOptions
 
 WIDTH = 2e-3
 
@@ -104,3 +106,12 @@ def test_a_promise_holds_in_steps_of_some_windows(middle):
     assert simulator.witness_time_isolation == 1e-8
     simulator.advance_to(1e-6)
     assert simulator.state["part.seen"] == 1
+
+
+def test_each_option_of_a_witness_is_a_field_that_the_step_reads():
+    options = set(inspect.signature(cosim.witness).parameters) - {"function", "direction"}
+    assert options == set(WitnessOptions.declared)
+    simulator = cosim.Simulator(system_of(one=Pulse, other=ShortPulse, third=Unpromised), accuracy=1e-6)
+    rows = simulator.compiled_step.arrays.witness_options
+    pulses = sorted(row.shortest_pulse for row in rows)
+    assert pulses == [3e-8, WIDTH, math.inf]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from falling_ball import FallingBall
 
 import cosim
 from cosim.run_data.run import ROLES
@@ -9,23 +10,12 @@ from cosim.system.blocks import Slot
 from cosim_mechanics import Multibody
 
 
-class Bouncer(cosim.Component):
+class Bouncer(FallingBall):
     """A ball that is late by a delay, and counted."""
 
-    height = cosim.position(unit="m", start=1.0)
-    speed = cosim.speed(unit="m/s")
     bounces = cosim.discrete(dtype=int)
 
-    @cosim.kernel
-    def derivatives(speed, height_dot, speed_dot):
-        height_dot[0] = speed
-        speed_dot[0] = -9.81
-
-    @cosim.witness(direction="falling")
-    def floor(height):
-        return height
-
-    @cosim.on(floor, does="unrestricted")
+    @cosim.on(FallingBall.floor, does="unrestricted")
     def bounce(speed, bounces, speed_next, bounces_next):
         speed_next[0] = -0.7 * speed
         bounces_next[0] = bounces + 1

@@ -73,10 +73,10 @@ def test_inertia_is_read_with_units():
 
 
 def test_ground_is_at_rest():
-    X, V, A, inverse_mass = np.ones(12), np.ones(6), np.ones(6), np.ones(1)
-    Ground.kernels["rest"](X, V, A, inverse_mass)
+    X, V, A, inverse_mass, turning = np.ones(12), np.ones(6), np.ones(6), np.ones(1), np.ones(9)
+    Ground.kernels["rest"](X, V, A, inverse_mass, turning)
     assert X.tolist() == list(IDENTITY)
-    assert not V.any() and not A.any() and not inverse_mass.any()
+    assert not V.any() and not A.any() and not inverse_mass.any() and not turning.any()
 
 
 @given(poses, vectors, st.floats(0.1, 5.0), vectors)

@@ -180,7 +180,7 @@ def test_exactly_at_the_cone_an_impulse_is_neither_lost_nor_gained() -> None:
     """A box that is put down level pitches first; then its weight and its friction are in balance."""
     result = box_on_slope(1.0, 0.0).simulate(until=5.0, accuracy=1e-8)
     speeds = result["box.vx"][result.time > 0.1]
-    assert 1e-4 < speeds[-1] < 3e-4
+    assert 1e-4 < speeds[-1] < 5e-4
     assert np.ptp(speeds) < 1e-9
 
 
@@ -354,29 +354,31 @@ def test_a_block_that_stopped_slides_back_where_its_weight_pulls_harder_than_sta
     assert result["floor.regime"][-1] == (2 if excess > 0.0 else 1)
 
 
-@pytest.mark.parametrize(("damping", "error"), [(1.0, 1e-3), (math.sqrt(2.0 / 7.0), 1e-7)])
-@pytest.mark.parametrize("excess", [-0.02, 0.02])
+@pytest.mark.parametrize("modulus", [1e5, 1e7, 1e9, 1e11])
+@pytest.mark.parametrize("excess", [-0.02, 0.02, 0.2])
 def test_a_ball_that_stops_slipping_on_a_slope_rolls_within_its_cone_and_slips_back_outside(
-    excess: float, damping: float, error: float
+    excess: float, modulus: float
 ) -> None:
-    """At its contact a ball of mass m weighs 2/7 m, for which a bristle may be damped critically."""
-    slope, modulus = math.radians(40.0), 1e9
+    """At its contact a ball of mass m weighs 2/7 m, for which its bristle is damped critically."""
+    slope = math.radians(40.0)
     static = 2.0 / 7.0 * math.tan(slope) / (1.0 + excess)
     dynamic = 0.8 * static
     down, hold = GRAVITY * math.sin(slope), GRAVITY * math.cos(slope)
     model = ball_on_floor(
         modulus, RADIUS - rest_depth(modulus, hold), [0, 1.0 / RADIUS, 0, 0, 0, 0], slope,
-        static_friction=static, dynamic_friction=dynamic, stick_damping=damping,
+        static_friction=static, dynamic_friction=dynamic,
     )  # fmt: skip
     stop = 1.0 / (down + 3.5 * dynamic * hold)
     result = model.simulate(until=stop + 0.5, accuracy=1e-8)
     after = 5.0 / 7.0 * down if excess < 0.0 else down - dynamic * hold
     assert regimes(result)[1] == (pytest.approx(stop, abs=1e-8), 1)
     assert result["floor.regime"][-1] == (1 if excess < 0.0 else 2)
-    assert result["ball.vx"][-1] == pytest.approx((down + dynamic * hold) * stop + 0.5 * after, rel=error)
+    assert result["ball.vx"][-1] == pytest.approx((down + dynamic * hold) * stop + 0.5 * after, rel=1e-7)
 
 
-def test_a_bristle_that_is_damped_for_a_rolling_ball_takes_half_the_steps() -> None:
+def test_a_bristle_is_damped_for_a_rolling_ball() -> None:
+    """One that is damped for all of its mass, by a damping ratio of sqrt(7/2), takes twice the steps."""
+
     def steps(damping: float) -> int:
         model = ball_on_floor(
             1e7, RADIUS - rest_depth(1e7), [0, 0, 0, 1.0, 0, 0], static_friction=0.3, dynamic_friction=0.3,
@@ -384,20 +386,113 @@ def test_a_bristle_that_is_damped_for_a_rolling_ball_takes_half_the_steps() -> N
         )  # fmt: skip
         return int(model.simulate(until=1.0, accuracy=1e-4).statistics["steps"])
 
-    assert steps(1.0) > 2.0 * steps(math.sqrt(2.0 / 7.0))
+    assert steps(math.sqrt(7.0 / 2.0)) > 1.9 * steps(1.0)
+
+
+def pushed(model: Multibody, *loads: tuple[float, float, float]) -> Multibody:
+    """A block under forces along x that reach a height, in its weights, from a time on in a duration."""
+    for i, (start, duration, height) in enumerate(loads):
+        values = {"start_time": start, "height": height * GRAVITY}
+        if duration > 0.0:
+            model.add("signals.ramp", f"load{i}", duration=duration, **values)
+        else:
+            model.add("signals.step", f"load{i}", **values)
+        model.add("mechanics.applied_force", f"push{i}", body="ball", axis=(1, 0, 0))
+        model.connect(f"load{i}", f"push{i}.force")
+    return model
 
 
 @pytest.mark.parametrize("push", [-0.7, -0.501, -0.499, -0.4, 0.4, 0.499, 0.501, 0.55, 0.6, 0.9, 2.0])
 def test_a_push_on_a_block_that_stopped_breaks_it_loose_above_static_friction(push: float) -> None:
     """It stopped long ago: what acted then says nothing about what acts now."""
-    model = block(0.0, 1.0, 0.5, 0.3, 1e8)
-    model.add("signals.step", "step", start_time=0.5, height=push * GRAVITY)
-    model.add("mechanics.applied_force", "push", body="ball", axis=(1, 0, 0))
-    model.connect("step", "push.force")
-    result = model.simulate(until=1.0, accuracy=1e-7)
+    result = pushed(block(0.0, 1.0, 0.5, 0.3, 1e8), (0.5, 0.0, push)).simulate(until=1.0, accuracy=1e-7)
     speed = math.copysign((abs(push) - 0.3) * GRAVITY * 0.5, push) if abs(push) > 0.5 else 0.0
-    # A load that jumps just above static friction stretches the bristle for some milliseconds.
-    assert result["ball.vx"][-1] == pytest.approx(speed, rel=8e-3, abs=1e-9)
+    assert result["ball.vx"][-1] == pytest.approx(speed, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.by_turns
+@pytest.mark.parametrize("ratio", [0.99, 1.0, -1.0, 1.001, 1.02, -1.1, 1.4, 2.0, -4.0, 100.0])
+@pytest.mark.parametrize("before", [0.0, 0.4, -0.4])
+@pytest.mark.parametrize("modulus", [1e5, 1e8, 1e11])
+def test_a_load_that_jumps_above_static_friction_slides_from_the_instant_of_the_jump(
+    ratio: float, before: float, modulus: float
+) -> None:
+    model = block(0.0, 0.0, 0.5, 0.3, modulus)
+    model.gravity = (before * GRAVITY, 0, -GRAVITY)
+    result = pushed(model, (0.5, 0.0, 0.5 * ratio - before)).simulate(until=1.0, accuracy=1e-7)
+    slides = abs(ratio) > 1.0
+    speed = math.copysign(0.5 * abs(ratio) - 0.3, ratio) * GRAVITY * 0.5 if slides else 0.0
+    # A foot that bears more than dynamic friction already shows the jump only when it moves.
+    error = 1e-7 if before * ratio <= 0.0 else 1e-3 / (modulus / 1e5) ** (1 / 3)
+    assert result["ball.vx"][-1] == pytest.approx(speed, rel=error, abs=1e-9)
+
+
+@pytest.mark.parametrize(("static", "dynamic"), [(0.5, 0.5), (0.5, 0.3), (0.5, 0.05)])
+def test_loads_that_jump_and_come_back_within_the_stretch(static: float, dynamic: float) -> None:
+    """The bristle takes some milliseconds at E = 1e8; what slides then stops by dynamic friction."""
+    pulse, height = 1e-3, 2.0
+    model = pushed(block(0.0, 0.0, static, dynamic, 1e8), (0.5, 0.0, height), (0.5 + pulse, 0.0, -height))
+    result = model.simulate(until=1.0, accuracy=1e-8)
+    way = 0.5 * (height - dynamic) * GRAVITY * pulse**2 * height / dynamic
+    stretch = static * GRAVITY / 3.2e5
+    assert result["ball.vx"][-1] == pytest.approx(0.0, abs=1e-9)
+    assert result["ball.x"][-1] == pytest.approx(way, abs=stretch)
+
+
+@pytest.mark.parametrize("jump", [0.2, 0.35, 0.45, 0.499])
+@pytest.mark.parametrize("rate", [0.2, 5.0])
+def test_a_ramp_that_begins_with_a_jump_breaks_loose_where_it_reaches_static_friction(
+    jump: float, rate: float
+) -> None:
+    until = (0.6 - jump) / rate
+    model = pushed(block(0.0, 0.0, 0.5, 0.3, 1e8), (0.1, 0.0, jump), (0.1, until, 0.6 - jump))
+    result = model.simulate(until=0.5 + until, accuracy=1e-7)
+    loose = (0.5 - jump) / rate
+    speed = GRAVITY * ((0.3 * 0.4) + 0.5 * ((until - loose) * (0.2 + 0.3)))
+    assert result["ball.vx"][-1] == pytest.approx(speed, rel=3e-3)
+
+
+def test_a_normal_force_that_drops_lets_a_load_break_loose() -> None:
+    model = pushed(block(0.0, 0.0, 0.5, 0.3, 1e8), (0.0, 0.0, 0.4))
+    model["floor"].restitution = 0.3
+    model.add("signals.step", "step", start_time=0.5, height=0.5 * GRAVITY)
+    model.add("mechanics.applied_force", "lift", body="ball", axis=(0, 0, 1))
+    model.connect("step", "lift.force")
+    result = model.simulate(until=1.0, accuracy=1e-7)
+    assert result["ball.vx"][-1] == pytest.approx((0.4 - 0.15) * GRAVITY * 0.5, rel=2e-3)
+
+
+@pytest.mark.parametrize("ratio", [0.99, 1.02, 2.0])
+def test_two_bodies_that_move_break_loose_at_their_cone(ratio: float) -> None:
+    """A block on a sledge that a force pulls: the sledge moves away when it exceeds what friction gives."""
+    model = Multibody("sledge")
+    sledge = model.body("sledge", mass=3.0, inertia=(1, 1, 1))
+    model.joint("slider", child=sledge, u=0.7)
+    load = model.body("ball", mass=1.0, inertia=(SOLID,) * 3)
+    model.joint("translation", child=load, q=[0, 0, RADIUS - rest_depth(1e8)], u=[0.7, 0, 0])
+    model.add(
+        "mechanics.sphere_contact", "floor", body1=sledge, body2=load, radius=RADIUS, stiffness=1e8,
+        static_friction=0.5, dynamic_friction=0.3,
+    )  # fmt: skip
+    model.add("signals.step", "step", start_time=0.5, height=ratio * 0.5 * 4.0 * GRAVITY)
+    model.add("mechanics.applied_force", "pull", body=sledge, axis=(1, 0, 0))
+    model.connect("step", "pull.force")
+    result = model.simulate(until=1.0, accuracy=1e-7)
+    friction = 0.3 if ratio > 1.0 else 0.5 * ratio
+    assert result["ball.vx"][-1] == pytest.approx(0.7 + friction * GRAVITY * 0.5, rel=1e-5)
+
+
+@pytest.mark.by_turns
+@pytest.mark.parametrize("speed", [1e-6, 1e-3, 0.02, 0.5])
+@pytest.mark.parametrize("push", [0.2, 0.4, 0.55, 3.0])
+def test_a_start_with_a_small_speed_under_load(push: float, speed: float) -> None:
+    """What slides is held by dynamic friction from the start; what barely moves, as at rest."""
+    model = block(0.0, speed, 0.5, 0.3, 1e9)
+    model.gravity = (push * GRAVITY, 0, -GRAVITY)
+    result = model.simulate(until=0.5, accuracy=1e-8)
+    slides = push > 0.5 or (push > 0.3 and speed > 1e-4)
+    expected = speed + (push - 0.3) * GRAVITY * 0.5 if slides or speed > 0.495 else 0.0
+    assert result["ball.vx"][-1] == pytest.approx(expected, rel=1e-3, abs=1e-9)
 
 
 @pytest.mark.parametrize(("rate", "modulus"), [(2.0, 1e5), (2.0, 1e7), (20.0, 1e7), (2.0, 1e9)])
@@ -543,7 +638,27 @@ def test_restitutions_that_would_take_for_ever_are_refused(restitution: float, r
 
 def test_friction_at_rest_below_friction_in_motion_is_refused() -> None:
     with pytest.raises(cosim.SimulationError, match="static friction"):
-        ball_on_floor(1e7, dynamic_friction=0.3).simulate(until=0.1, accuracy=1e-6)
+        ball_on_floor(1e7, static_friction=0.2, dynamic_friction=0.3).simulate(until=0.1, accuracy=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "frictions"),
+    [
+        ({}, (0.0, 0.0)),
+        ({"static_friction": 0.5}, (0.5, 0.5)),
+        ({"dynamic_friction": 0.4}, (0.4, 0.4)),
+        ({"static_friction": 0.5, "dynamic_friction": 0.0}, (0.5, 0.0)),
+    ],
+)
+def test_one_friction_counts_for_both(given: dict[str, float], frictions: tuple[float, float]) -> None:
+    contact = ball_on_floor(1e7, **given)["floor"]
+    assert (contact.static_friction, contact.dynamic_friction) == frictions
+
+
+def test_a_friction_that_is_set_later_counts_for_both() -> None:
+    contact = ball_on_floor(1e7)["floor"]
+    contact.static_friction = 0.7
+    assert (contact.static_friction, contact.dynamic_friction) == (0.7, 0.7)
 
 
 def test_a_contact_needs_a_radius_of_its_own() -> None:

@@ -249,6 +249,8 @@ class TestCollisions(ForceElementContract):
             reaches=[0.0, 0.2, 0.1, 0.06],
             triangles=[(0,) * 9],
             vertices=[(0,) * 3],
+            material_numbers=[0, 1, 0, 2],
+            materials=[(0,) * 5, (3e5, 0.5, 0.5, 0.1, 0.8), (5e5, 0.2, 0.9, 0.0, 0.2)],
             ignored=[(0, 0)],
             bristles=[2, 2, 3, 3],
             stiffness=1e5,

@@ -1,48 +1,32 @@
 """Each check of the kit for integrators finds its own deliberately wrong toy, and nothing else."""
 
-import pytest
 import toy_integrators as toys
-from failing_checks import checks, failing_checks, fails, fails_exactly
-
-WRONG = {
-    "test_has_a_docstring": toys.SilentCase,
-    "test_capabilities_are_true": toys.CoarseCase,
-    "test_observed_order_is_the_declared_one": toys.ModestCase,
-    "test_polynomials_are_exact": toys.DisturbedCase,
-    "test_error_follows_the_accuracy": toys.CarelessCase,
-    "test_steps_land_exactly_on_the_target": toys.OvershootingCase,
-    "test_fixed_steps_end_on_the_target": toys.ShorteningCase,
-    "test_limits_are_kept": toys.UnlimitedCase,
-    "test_minimum_step_is_reported": toys.AcceptingCase,
-    "test_interpolation_keeps_to_the_last_step": toys.ExtrapolatingCase,
-    "test_dense_output_has_its_order": toys.StraightCase,
-    "test_redo_ends_at_the_event": toys.LateAgainCase,
-    "test_failed_step_leaves_the_state": toys.LeavingCase,
-    "test_restart_changes_nothing_that_matters": toys.RoundingCase,
-    "test_continues_from_saved_bytes": toys.CountingCase,
-    "test_constraints_are_kept": toys.DriftingCase,
-    "test_symmetric_methods_go_back": toys.OneWayCase,
-    "test_symplectic_methods_keep_the_energy": toys.LeakingCase,
-}
+from failing_checks import failing_checks
+from toys_of_a_kit import ToysOfAKit
 
 
-def test_each_check_has_a_toy():
-    assert sorted(WRONG) == checks(toys.RightCase)
-
-
-@pytest.mark.parametrize("check", WRONG)
-def test_wrong_toy_fails_its_check(check):
-    assert fails(WRONG[check], check)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("check", WRONG)
-def test_wrong_toy_fails_exactly_its_check(check):
-    fails_exactly(WRONG[check], check)
-
-
-def test_right_integrator_passes():
-    assert failing_checks(toys.RightCase) == []
+class TestToys(ToysOfAKit):
+    right = toys.RightCase
+    wrong = {
+        "test_has_a_docstring": toys.SilentCase,
+        "test_capabilities_are_true": toys.CoarseCase,
+        "test_observed_order_is_the_declared_one": toys.ModestCase,
+        "test_polynomials_are_exact": toys.DisturbedCase,
+        "test_error_follows_the_accuracy": toys.CarelessCase,
+        "test_steps_land_exactly_on_the_target": toys.OvershootingCase,
+        "test_fixed_steps_end_on_the_target": toys.ShorteningCase,
+        "test_limits_are_kept": toys.UnlimitedCase,
+        "test_minimum_step_is_reported": toys.AcceptingCase,
+        "test_interpolation_keeps_to_the_last_step": toys.ExtrapolatingCase,
+        "test_dense_output_has_its_order": toys.StraightCase,
+        "test_redo_ends_at_the_event": toys.LateAgainCase,
+        "test_failed_step_leaves_the_state": toys.LeavingCase,
+        "test_restart_changes_nothing_that_matters": toys.RoundingCase,
+        "test_continues_from_saved_bytes": toys.CountingCase,
+        "test_constraints_are_kept": toys.DriftingCase,
+        "test_symmetric_methods_go_back": toys.OneWayCase,
+        "test_symplectic_methods_keep_the_energy": toys.LeakingCase,
+    }
 
 
 def test_too_high_an_order_is_caught_three_times():

@@ -3,47 +3,37 @@
 import math
 
 import gated_measures as gated
-import pytest
 import toy_measures as toys
-from failing_checks import checks, failing_checks, fails, fails_exactly
+from toys_of_a_kit import GatedToysOfAKit
 
 import cosim
 import cosim_mechanics
 from cosim.testing.moving_signals import observed_system
 
-WRONG = {
-    "test_has_a_docstring_with_its_law": toys.SilentCase,
-    "test_refuses_parameters_out_of_bounds": toys.ClampingCase,
-    "test_value_is_finite": toys.NotForLongCase,
-    "test_two_runs_give_the_same": toys.CountingCase,
-    "test_computing_changes_nothing": toys.WearingCase,
-    "test_derivative_is_that_of_the_value": toys.SteepCase,
-    "test_restored_state_gives_the_same_value": toys.RecognizingCase,
-    "test_compiled_is_plain_python": toys.OverflowingCase,
-    "test_is_known_at_the_stage_that_it_says": toys.LyingCase,
-    "test_has_a_value_before_there_is_a_past": toys.NeedingCase,
-    "test_going_back_and_on_again_gives_the_same": toys.HoardingCase,
-    "test_can_be_an_output_of_an_fmu": toys.HiddenCase,
-}
 
-
-def test_each_check_has_a_toy():
-    assert sorted(WRONG) == checks(toys.RightCase)
-
-
-@pytest.mark.parametrize("check", WRONG)
-def test_wrong_toy_fails_its_check(check):
-    assert fails(WRONG[check], check)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("check", WRONG)
-def test_wrong_toy_fails_exactly_its_check(check):
-    fails_exactly(WRONG[check], check)
-
-
-def test_right_measure_passes():
-    assert failing_checks(toys.RightCase) == []
+class TestToys(GatedToysOfAKit):
+    right = toys.RightCase
+    wrong = {
+        "test_has_a_docstring_with_its_law": toys.SilentCase,
+        "test_refuses_parameters_out_of_bounds": toys.ClampingCase,
+        "test_value_is_finite": toys.NotForLongCase,
+        "test_two_runs_give_the_same": toys.CountingCase,
+        "test_computing_changes_nothing": toys.WearingCase,
+        "test_derivative_is_that_of_the_value": toys.SteepCase,
+        "test_restored_state_gives_the_same_value": toys.RecognizingCase,
+        "test_compiled_is_plain_python": toys.OverflowingCase,
+        "test_is_known_at_the_stage_that_it_says": toys.LyingCase,
+        "test_has_a_value_before_there_is_a_past": toys.NeedingCase,
+        "test_going_back_and_on_again_gives_the_same": toys.HoardingCase,
+        "test_can_be_an_output_of_an_fmu": toys.HiddenCase,
+    }
+    in_variables = gated.MEASURES
+    of_declarations = {
+        "test_can_be_an_output_of_an_fmu",
+        "test_has_a_docstring_with_its_law",
+        "test_is_known_at_the_stage_that_it_says",
+        "test_refuses_parameters_out_of_bounds",
+    }
 
 
 def test_measures_of_bodies_and_coordinates_are_observed():
@@ -51,23 +41,3 @@ def test_measures_of_bodies_and_coordinates_are_observed():
     for cls in (cosim_mechanics.Position, cosim_mechanics.Velocity):
         state = observed_system(cls()).default_state().realize(cosim.Stage.ACCELERATION)
         assert math.isfinite(state["measure"])
-
-
-ELSEWHERE_JUDGED = {
-    "test_can_be_an_output_of_an_fmu",
-    "test_has_a_docstring_with_its_law",
-    "test_is_known_at_the_stage_that_it_says",
-    "test_refuses_parameters_out_of_bounds",
-}
-"""Checks of declarations: no variable of its own makes a difference there."""
-
-
-def test_each_check_of_values_has_a_toy_in_each_kind_of_variable():
-    assert sorted({*gated.MEASURES, *ELSEWHERE_JUDGED}) == checks(toys.RightCase)
-
-
-@pytest.mark.by_turns
-@pytest.mark.parametrize("kind", ["InInput", "InState", "InDiscrete", "InParameter"])
-@pytest.mark.parametrize("check", gated.MEASURES)
-def test_a_fault_in_a_variable_of_its_own_is_found(check, kind):
-    assert fails(gated.MEASURES[check][kind], check)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from falling_ball import FallingBall
 from workbench_tools import write_model
 
 import cosim
@@ -175,23 +176,12 @@ def test_fits_with_exact_derivatives_and_with_differences_are_one(model):
         assert one.standard_errors[path] == pytest.approx(other.standard_errors[path], rel=1e-4)
 
 
-class Bouncing(cosim.Component):
+class Bouncing(FallingBall):
     """A ball that returns with a share of its speed."""
 
     share = cosim.parameter(default=0.6)
-    height = cosim.position(unit="m", start=1.0)
-    speed = cosim.speed(unit="m/s")
 
-    @cosim.kernel
-    def derivatives(speed, height_dot, speed_dot):
-        height_dot[0] = speed
-        speed_dot[0] = -9.81
-
-    @cosim.witness(direction="falling")
-    def floor(height):
-        return height
-
-    @cosim.on(floor, does="unrestricted")
+    @cosim.on(FallingBall.floor, does="unrestricted")
     @cosim.kernel
     def bounce(share, speed, speed_next):
         speed_next[0] = -share * speed

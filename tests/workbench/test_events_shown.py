@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from falling_ball import FallingBall
 
 import cosim
 from cosim import kit
@@ -15,24 +16,13 @@ from cosim.cli import main
 pytest.importorskip("pandas")
 
 
-class Ball(cosim.Component):
+class Ball(FallingBall):
     """A ball on a floor."""
 
-    height = cosim.position(unit="m", start=1.0)
-    speed = cosim.speed(unit="m/s")
     bounces = cosim.discrete(dtype=int)
     marks = cosim.discrete(shape=1)
 
-    @cosim.kernel
-    def derivatives(speed, height_dot, speed_dot):
-        height_dot[0] = speed
-        speed_dot[0] = -9.81
-
-    @cosim.witness(direction="falling")
-    def floor(height):
-        return height
-
-    @cosim.on(floor, does="unrestricted")
+    @cosim.on(FallingBall.floor, does="unrestricted")
     def bounce(speed, bounces, speed_next, bounces_next):
         speed_next[0] = -0.5 * speed
         bounces_next[0] = bounces + 1

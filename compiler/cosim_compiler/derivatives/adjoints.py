@@ -6,11 +6,11 @@ import types
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from cosim_compiler.derivatives.expression_writer import as_identifier, has_reals
 from cosim_compiler.derivatives.notes import NoTangentError
 from cosim_compiler.derivatives.own_tangents import RECORDED
 from cosim_compiler.derivatives.recording_writer import RecordingWriter
-from cosim_compiler.derivatives.tangent_values import Varying, leaves
+from cosim_compiler.derivatives.tangent_text import as_identifier
+from cosim_compiler.derivatives.tangent_values import Varying, has_reals, leaves
 from cosim_compiler.derivatives.tape_ends import HEAD
 from cosim_compiler.derivatives.writer import TangentWriter
 from cosim_compiler.errors import ContractError
@@ -64,18 +64,18 @@ class AdjointWriter(TangentWriter):
             names = [self.names.name(part, "recorded") for part in recorded]
             self._adjoints[key] = _Written(names[0], names[1], False, {}, False)
             return self._adjoints[key]
-        known: dict[str, Varying] = {}
+        varying_names: dict[str, Varying] = {}
         result: Varying = False
         writing: RecordingWriter | None = None
         while True:
             before = writing
-            writing = RecordingWriter(self, function, given, known, result, before)
+            writing = RecordingWriter(self, function, given, varying_names, result, before)
             lines = writing.write()
-            is_settled = (writing.varying, writing.result) == (known, result)
+            is_settled = (writing.varying, writing.result) == (varying_names, result)
             roots = (before.roots, before.result_roots, before.is_straight) if before else None
             if is_settled and roots == (writing.roots, writing.result_roots, writing.is_straight):
                 break
-            known, result = writing.varying, writing.result
+            varying_names, result = writing.varying, writing.result
         stem = f"{len(self.texts)}_{as_identifier(function.author.__name__)}"
         name, reverse = f"record_{stem}", f"reverse_{stem}"
         self.texts[name] = [f"def {name}({', '.join(writing.parameters)}):", *lines]
@@ -147,16 +147,16 @@ def _written(function: types.FunctionType, signature: str, fixed: frozenset[int]
         )
     varying = tuple(has_reals(kind) and i not in fixed for i, kind in enumerate(kinds))
     writer = AdjointWriter(program)
-    known = writer.adjoint(typed, varying)
+    adjoint = writer.adjoint(typed, varying)
     values = [f"x{i}" for i in range(len(kinds))]
     moving = [i for i, varies in enumerate(varying) if varies]
     views = [i for i in moving if isinstance(kinds[i], View)]
     reals = [i for i in moving if kinds[i] is REAL]
     has_rate = result is REAL
-    rate_varies = has_rate and typed.result is REAL and any(on for _, on in leaves(known.result))
+    rate_varies = has_rate and typed.result is REAL and any(on for _, on in leaves(adjoint.result))
     passed = [*values, *(f"x{i}_dot" for i in moving), *(f"x{i}_at" for i in views)]
     heads = [*passed, "tape", *(["rate"] if has_rate else [])]
-    call = f"{known.name}({', '.join(passed + ([] if known.is_silent else ['tape']))})"
+    call = f"{adjoint.name}({', '.join(passed + ([] if adjoint.is_silent else ['tape']))})"
     if rate_varies:
         lines = [f"value, value_dot = {call}", "rate[0] = value_dot", "return value"]
     elif answer == "v":
@@ -166,8 +166,8 @@ def _written(function: types.FunctionType, signature: str, fixed: frozenset[int]
     roots = [f"root{i}" for i in views]
     back = [*roots, *(["value_bar"] if rate_varies else []), "tape"]
     back_heads = [*roots, *(["value_bar"] if has_rate else []), "tape", *(["bars"] if reals else [])]
-    back_lines = [] if known.is_silent else [f"{known.reverse}({', '.join(back)})"]
-    if reals and not known.is_silent:
+    back_lines = [] if adjoint.is_silent else [f"{adjoint.reverse}({', '.join(back)})"]
+    if reals and not adjoint.is_silent:
         names = [f"bar_{i}" for i in reals]
         back_lines = [f"{', '.join(names)} = {back_lines[0]}"]
         back_lines += [f"bars[{k}] = {name}" for k, name in enumerate(names)]

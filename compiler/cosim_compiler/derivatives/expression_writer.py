@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import builtins
-import keyword
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from cosim_compiler.derivatives import operator_rates, rates
-from cosim_compiler.derivatives.notes import NoTangentError, Note
-from cosim_compiler.derivatives.own_tangents import FOLLOWED_AS, WITH_VALUES, own_tangent
-from cosim_compiler.derivatives.pure_text import PureText
+from cosim_compiler.derivatives.call_writer import CallWriter
 from cosim_compiler.derivatives.tangent_values import (
     NO_TANGENT,
     Tangents,
-    Varying,
-    joined,
+    each,
     leaves,
-    of_leaves,
+    tangents_of_names,
     varies,
+    varies_any,
     varying_of,
 )
 from cosim_compiler.language import typed_form as form
-from cosim_compiler.language.typed_form import Expression, Function, Statement, is_pure, walk
-from cosim_compiler.language.types import NOTHING, REAL, WHOLE, Number, RecordRows, Tuple, Type, View
+from cosim_compiler.language.typed_form import Expression, Statement, is_pure, walk
+from cosim_compiler.language.types import REAL, WHOLE, Number, RecordRows, Tuple, View
 
 KINKED = {"fabs": "abs()", "min": "min()", "max": "max()", "copysign": "copysign()"}
 REFUSED_ROUNDING = {
@@ -35,58 +30,10 @@ REFUSED_ROUNDING = {
     "fmod": rates.refuse_jump_of_quotient,
 }
 """What raises where a function jumps."""
-RESERVED = frozenset(dir(builtins)) | {"math", "rows_of", "as_table", "zeros"}
 
 
-class ExpressionWriter:
-    """The part of the writer of a function that writes expressions; see `function_writer.FunctionWriter`.
-
-    Attributes
-    ----------
-    varying : dict of str to Varying
-        Of each local name; it grows until it holds on all ways.
-    notes : list of Note
-    """
-
-    def __init__(self, writer: Any, function: Function, known: dict[str, Varying]) -> None:
-        self.writer, self.function = writer, function
-        self.varying = dict(known)
-        self.notes: list[Note] = []
-        self._lines: list[str] = []
-        self._indent = 1
-        self._count = 0
-        self._choices = 0
-        self._identifiers: dict[str, str] = {}
-        self._taken: set[str] = set(RESERVED)
-        self._line = 0
-        self.pure = PureText(self.writer.names, self.identifier, self.refuse)
-
-    # names and lines
-
-    def identifier(self, name: str) -> str:
-        """A local name of the typed form as one of Python that nothing else has."""
-        if name not in self._identifiers:
-            text = as_identifier(name)
-            while text in self._taken or keyword.iskeyword(text):
-                text += "_"
-            self._taken.add(text)
-            self._identifiers[name] = text
-        return self._identifiers[name]
-
-    def new(self) -> str:
-        """A name of this text's own."""
-        self._count += 1
-        return f"_v{self._count}"
-
-    def emit(self, text: str) -> None:
-        self._lines.append("    " * self._indent + text)
-
-    @contextmanager
-    def indented(self) -> Iterator[None]:
-        """Indent the lines emitted inside the context: they are a block of the statement before it."""
-        self._indent += 1
-        yield
-        self._indent -= 1
+class ExpressionWriter(CallWriter):
+    """The part of the writer of a function that writes expressions; see `function_writer.FunctionWriter`."""
 
     def condition(self, node: Expression) -> str:
         """The text of what decides about a block; all that stands before the block is written then."""
@@ -95,64 +42,12 @@ class ExpressionWriter:
     def flush(self) -> None:
         """Write what waits for the end of statements without a branch: nothing here, see `SegmentWriter`."""
 
-    def refuse(self, reason: str) -> NoTangentError:
-        """The error for a function without a tangent, with its place."""
-        line = self._line or self.function.author.__code__.co_firstlineno
-        return NoTangentError(f"{self.function.file}:{line}: {self.function.author.__qualname__}: {reason}")
-
-    def note(self, text: str) -> None:
-        """Say what a derivative leaves out at this line."""
-        line = self._line or self.function.author.__code__.co_firstlineno
-        self.notes.append(Note(self.function.file, line, self.function.author.__name__, text))
-
-    def leaf_names(self, name: str, varying: Varying) -> list[list[str]]:
-        """The names of the tangents of a local name: for each part that varies one for each direction."""
-        stem = self.identifier(name)
-        n = self.writer.directions
-        return [[f"_{stem}_{place}_d{k}" for k in range(n)] for place, is_on in leaves(varying) if is_on]
-
-    def grow(self, name: str, varying: Varying, kind: Type) -> Varying:
-        """Note that a local name may vary so."""
-        before = self.varying.get(name)
-        self.varying[name] = varying if before is None else joined(before, varying)
-        return self.varying[name]
-
     def set_name(self, name: str, value: Expression) -> None:
         """Give a local name a value."""
         text, tangents = self.dual(value)
         varying = self.grow(name, varying_of(tangents), value.type)
         self.set_tangents(name, varying, tangents, value.type)
         self.emit(f"{self.identifier(name)} = {text}")
-
-    def set_tangents(self, name: str, varying: Varying, tangents: Tangents, kind: Type) -> None:
-        """Give the tangents of a local name values; those of what does not vary here are zero."""
-        targets, values = [], []
-        for names, (_, value) in zip(
-            self.leaf_names(name, varying), self.filled(varying, tangents, kind), strict=True
-        ):
-            targets += names
-            values += value
-        if len(targets) == 1:
-            self.emit(f"{targets[0]} = {values[0]}")
-        elif targets:
-            self.emit(f"{', '.join(targets)} = {', '.join(values)}")
-
-    def filled(self, varying: Varying, tangents: Tangents, kind: Type) -> list[tuple[str, list[str]]]:
-        """The tangents of what varies among the parts of a value, zeros where this one does not."""
-        parts = dict(of_leaves(tangents))
-        kinds = dict(_leaf_kinds(kind))
-        filled = []
-        for place, is_on in leaves(varying):
-            if is_on:
-                value = parts.get(place)
-                if value is None and kinds.get(place, REAL) is not REAL:
-                    raise self.refuse(
-                        "a name is a view that varies in one branch and one that does not in another"
-                    )
-                filled.append((place, ["0.0"] * self.writer.directions if value is None else value))
-        return filled
-
-    # expressions
 
     def value(self, node: Expression) -> str:
         """The value of an expression whose tangent does not count."""
@@ -212,20 +107,6 @@ class ExpressionWriter:
         """The text of a value, short enough to be written several times."""
         return self.held(self.value(node))
 
-    def held(self, text: str) -> str:
-        """A value under a name, unless it is one or a number."""
-        if text.isidentifier() or is_number(text):
-            return text
-        name = self.new()
-        self.emit(f"{name} = {text}")
-        return name
-
-    def held_tangents(self, tangents: Tangents) -> Tangents:
-        """The tangents, each stored under a name, so that it is computed once."""
-        if isinstance(tangents, tuple):
-            return tuple(map(self.held_tangents, tangents))
-        return None if tangents is None else [self.held(text) for text in tangents]
-
     def duals(self, nodes: Sequence[Expression]) -> list[tuple[str, Tangents]]:
         """Several expressions, computed one after the other."""
         pairs: list[tuple[str, Tangents]] = []
@@ -255,7 +136,7 @@ class ExpressionWriter:
         names = dict(
             zip([p for p, on in leaves(varying) if on], self.leaf_names(node.name, varying), strict=True)
         )
-        return self.identifier(node.name), _as_tangents(varying, names, "0")
+        return self.identifier(node.name), tangents_of_names(varying, names)
 
     def element(self, node: form.Element) -> tuple[str, Tangents]:
         (owner, owners), *indices = self.duals([node.view, *node.indices])
@@ -307,7 +188,8 @@ class ExpressionWriter:
 
     def zeros(self, node: form.Zeros) -> tuple[str, Tangents]:
         text = self.pure.text(node)
-        return text, [text] * self.writer.directions
+        tangent = text.replace("zeros(", "zeros_in_lanes(", 1) if self.writer.in_lanes else text
+        return text, [tangent] * self.writer.directions
 
     def make_tuple(self, node: form.MakeTuple) -> tuple[str, Tangents]:
         pairs = self.duals(node.items)
@@ -343,13 +225,13 @@ class ExpressionWriter:
         condition = self.condition(node.condition)
         self._choices += 1
         name = f"choice.{self._choices}"
-        known = self.varying.get(name, False)
+        varying = self.varying.get(name, False)
         for head, branch in ((f"if {condition}:", node.yes), ("else:", node.no)):
             self.emit(head)
             with self.indented():
                 text, tangents = self.dual(branch)
-                known = self.grow(name, varying_of(tangents), node.type)
-                self.set_tangents(name, known, tangents, node.type)
+                varying = self.grow(name, varying_of(tangents), node.type)
+                self.set_tangents(name, varying, tangents, node.type)
                 self.emit(f"{self.identifier(name)} = {text}")
         return self.variable(form.Variable(node.type, name))
 
@@ -394,7 +276,8 @@ class ExpressionWriter:
             apart = "".join(f" and {x} == {y}" for x, y in pairs if x != y)
         else:
             apart = "".join(f" or {x} != {y}" for x, y in pairs if x != y)
-        return f"({left} {node.operator} {right}{apart})", NO_TANGENT
+        decides = "agreed" if self.writer.in_lanes else ""
+        return f"{decides}({left} {node.operator} {right}{apart})", NO_TANGENT
 
     def convert(self, node: form.Convert) -> tuple[str, Tangents]:
         if isinstance(node.type, Tuple):
@@ -442,162 +325,10 @@ class ExpressionWriter:
             self._refuse_jumps(REFUSED_ROUNDING[node.name], *pairs)
         return value, operator_rates.of_mathematics(self, node.name, value, pairs)
 
-    def call(self, node: form.Call) -> tuple[str, Tangents]:
-        """A call: as it is where nothing varies; else by the author's tangent, or by what is followed."""
-        function, pairs = node.function, self.call_arguments(node)
-        varying: Varying = tuple(varying_of(tangents) for _, tangents in pairs)
-        author = self.writer.names.name(function.author, "function")
-        call = f"{author}({', '.join(text for text, _ in pairs)})"
-        if not varies_any(varying):
-            return (call if function.result is NOTHING else self.held(call)), NO_TANGENT
-        own = own_tangent(function.author)
-        if own is not None and self.takes_own(function):
-            return self.call_own(own, author, node, pairs)
-        followed = FOLLOWED_AS.get(function.author)
-        if followed is None:
-            return self.call_followed(function, varying, node, pairs, "")
-        pairs = [(self.held(text), tangents) for text, tangents in pairs]
-        value = self.new()
-        self.emit(f"{value} = {author}({', '.join(text for text, _ in pairs)})")
-        function = self.writer.program.function(followed, tuple(a.type for a in node.arguments))
-        return self.call_followed(function, varying, node, pairs, value)
-
-    def call_arguments(self, node: form.Call) -> list[tuple[str, Tangents]]:
-        """The arguments of a call with their tangents."""
-        return self.duals(node.arguments)
-
-    def takes_own(self, function: Function) -> bool:
-        """Whether the tangent that an author has written is called."""
-        return True
-
-    def call_followed(
-        self,
-        function: Function,
-        varying: Varying,
-        node: form.Call,
-        pairs: list[tuple[str, Tangents]],
-        value: str,
-    ) -> tuple[str, Tangents]:
-        """Call the tangent of a function; ``value`` is the name of its result where that is known."""
-        name, result = self.writer.tangent(function, varying)
-        behind = [
-            x for _, tangents in pairs for _, leaf in of_leaves(tangents) if leaf is not None for x in leaf
-        ]
-        call = f"{name}({', '.join([*(text for text, _ in pairs), *behind])})"
-        places = [place for place, is_on in leaves(result) if is_on]
-        if not places:
-            return (value or call), NO_TANGENT
-        head = self.new()
-        names = {p: [f"{head}_{p}_{k}" for k in range(self.writer.directions)] for p in places}
-        self.emit(f"{', '.join([head, *(x for group in names.values() for x in group)])} = {call}")
-        return value or head, _as_tangents(result, names, "0")
-
-    def call_own(
-        self, own: Any, author: str, node: form.Call, pairs: list[tuple[str, Tangents]]
-    ) -> tuple[str, Tangents]:
-        """The tangent that an author has written: called for each direction, behind the function."""
-        pairs = [(self.held(text), self.held_tangents(tangents)) for text, tangents in pairs]
-        texts = [text for text, _ in pairs]
-        head, result = "", node.function.result
-        is_alone = own.__dict__[WITH_VALUES]
-        call = f"{author}({', '.join(texts)})"
-        if not is_alone and result is NOTHING:
-            self.emit(call)
-        elif not is_alone:
-            head = self.new()
-            self.emit(f"{head} = {call}")
-        given: list[list[str]] = []
-        for argument, (text, tangents) in zip(node.arguments, pairs, strict=True):
-            if has_reals(argument.type):
-                n = self.writer.directions
-                given.append([self._whole(argument.type, tangents, k, text, is_alone) for k in range(n)])
-        name = self.writer.names.name(own, "own")
-        answers = []
-        for k in range(self.writer.directions):
-            one = f"{name}({', '.join([*texts, *(each[k] for each in given)])})"
-            if result is NOTHING:
-                self.emit(one)
-                continue
-            answers.append(self.new())
-            self.emit(f"{answers[-1]} = {one}")
-        if result is NOTHING:
-            return "None", NO_TANGENT
-        return (answers[0], NO_TANGENT) if is_alone else (head, _taken_apart(result, answers))
-
-    def _whole(self, kind: Type, tangents: Tangents, k: int, value: str, is_alone: bool) -> str:
-        """The tangent of an argument as an author's tangent takes it: zeros where nothing varies.
-
-        One that is called in place of the function takes views that do not vary as they are.
-        """
-        if isinstance(kind, Tuple):
-            parts = tangents if isinstance(tangents, tuple) else (None,) * len(kind.items)
-            texts = [
-                self._whole(item, part, k, f"{value}[{i}]", is_alone)
-                for i, (item, part) in enumerate(zip(kind.items, parts, strict=True))
-            ]
-            return f"({', '.join(texts)},)"
-        if isinstance(tangents, list):
-            return tangents[k]
-        if isinstance(kind, Number):
-            return "0.0"
-        if is_alone:
-            return value
-        raise self.refuse("an author's tangent is given a view that does not vary")
-
 
 def _is_rounding(node: Any) -> bool:
     """Whether a real becomes a whole number."""
     return isinstance(node, form.Convert) and node.operand.type is REAL and node.type is not REAL
-
-
-def has_reals(kind: Type) -> bool:
-    """Whether a value of a type can vary."""
-    if isinstance(kind, Tuple):
-        return any(map(has_reals, kind.items))
-    return kind is REAL or (isinstance(kind, View) and kind.item is REAL)
-
-
-def varies_any(varying: Varying) -> bool:
-    """Whether some part varies."""
-    return any(is_on for _, is_on in leaves(varying))
-
-
-def _taken_apart(kind: Type, texts: list[str]) -> Tangents:
-    if isinstance(kind, Tuple):
-        return tuple(_taken_apart(item, [f"{x}[{i}]" for x in texts]) for i, item in enumerate(kind.items))
-    return texts if kind is REAL else NO_TANGENT
-
-
-def _leaf_kinds(kind: Type, place: str = "0") -> list[tuple[str, Type]]:
-    if isinstance(kind, Tuple):
-        return [x for i, item in enumerate(kind.items) for x in _leaf_kinds(item, f"{place}_{i}")]
-    return [(place, kind)]
-
-
-def _as_tangents(varying: Varying, names: dict[str, list[str]], place: str) -> Tangents:
-    if isinstance(varying, tuple):
-        return tuple(_as_tangents(item, names, f"{place}_{i}") for i, item in enumerate(varying))
-    return names[place] if varying else NO_TANGENT
-
-
-def each(tangents: Tangents, build: Callable[[str], str]) -> Tangents:
-    """Apply a function to each tangent of a number, a view or a record."""
-    return [build(text) for text in tangents] if isinstance(tangents, list) else NO_TANGENT
-
-
-def as_identifier(name: str) -> str:
-    """A name in letters that Python takes."""
-    text = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
-    return f"n{text}" if not text or text[0].isdigit() or text.startswith("_") else text
-
-
-def is_number(text: str) -> bool:
-    """Whether a text is a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _in_words(node: Expression) -> str:

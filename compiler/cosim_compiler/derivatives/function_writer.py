@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cosim_compiler.derivatives.expression_writer import ExpressionWriter, each
-from cosim_compiler.derivatives.tangent_values import NO_TANGENT, Varying, joined, leaves, varying_of
+from cosim_compiler.derivatives.expression_writer import ExpressionWriter
+from cosim_compiler.derivatives.tangent_values import NO_TANGENT, Varying, each, joined, leaves, varying_of
 from cosim_compiler.errors import NUMBERED, NumberedError
 from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.typed_form import Function, Statement, walk
@@ -44,14 +44,14 @@ class FunctionWriter(ExpressionWriter):
     def write(self) -> list[str]:
         """The lines of the body; `parameters` then has the head: the values, behind them their tangents."""
         function = self.function
-        given = self.given if isinstance(self.given, tuple) else ()
+        passed = self.given if isinstance(self.given, tuple) else ()
         tangents: list[str] = []
-        for (name, kind), varying in zip(function.parameters, given, strict=True):
+        for (name, kind), varying in zip(function.parameters, passed, strict=True):
             self.grow(name, varying, function.variables.get(name, kind))
             self.parameters.append(self.identifier(name))
             tangents += [text for group in self.leaf_names(name, varying) for text in group]
         self.parameters += tangents
-        for (name, _), varying in zip(function.parameters, given, strict=True):
+        for (name, _), varying in zip(function.parameters, passed, strict=True):
             self._start_missing_tangents(name, varying)
         self._start_values()
         self.block(function.body)

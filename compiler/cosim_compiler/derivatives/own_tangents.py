@@ -19,6 +19,7 @@ Tangent = TypeVar("Tangent", bound=Callable[..., Any])
 OWN_TANGENT = "__own_tangent__"
 WITH_VALUES = "__with_values__"
 LEAVES_FIXED = "__leaves_fixed__"
+IN_LANES = "__in_lanes__"
 
 
 def tangent_of(
@@ -61,6 +62,25 @@ def tangent_of(
         return tangent
 
     return mark
+
+
+def in_lanes(tangent: Any) -> Callable[[Tangent], Tangent]:
+    """Mark a function as what an author's tangent is in lanes: its tangents are numbers for each lane.
+
+    Without one the compiler takes the tangent as it is, for numbers of that kind.
+    """
+
+    def mark(own: Tangent) -> Tangent:
+        tangent.__dict__[IN_LANES] = own
+        return own
+
+    return mark
+
+
+def in_lanes_of(tangent: types.FunctionType) -> types.FunctionType:
+    """What an author's tangent is in lanes."""
+    own: types.FunctionType = tangent.__dict__.get(IN_LANES, tangent)
+    return own
 
 
 def own_tangent(function: types.FunctionType) -> types.FunctionType | None:

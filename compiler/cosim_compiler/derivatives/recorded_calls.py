@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cosim_compiler.derivatives.expression_writer import _leaf_kinds, has_reals
 from cosim_compiler.derivatives.own_tangents import LEAVES_FIXED, RECORDED, WITH_VALUES
 from cosim_compiler.derivatives.recorded_operations import OperationRecorder
 from cosim_compiler.derivatives.reverse_parts import NameLeaf, Place, Rate, Slope, Spread, slope_of
@@ -14,6 +13,8 @@ from cosim_compiler.derivatives.tangent_values import (
     NO_TANGENT,
     Tangents,
     Varying,
+    has_reals,
+    leaf_kinds,
     leaves,
     of_leaves,
 )
@@ -47,50 +48,50 @@ class CallRecorder(OperationRecorder):
         adjoints of views in it are. Its reverse takes the roots of the views among the arguments and the
         adjoints of the reals in the result, and returns the adjoints of the reals among the arguments.
         """
-        known = self.writer.adjoint(function, varying)
+        adjoint = self.writer.adjoint(function, varying)
         if function.author in RECORDED:
             pairs = [
                 (text, self._with_reals(tangents, argument.type))
                 for (text, tangents), argument in zip(pairs, node.arguments, strict=True)
             ]
         reals, views = self._arguments(pairs, node)
-        results = [place for place, is_on in leaves(known.result) if is_on]
+        results = [place for place, is_on in leaves(adjoint.result) if is_on]
         head = self.new()
         names = {place: f"{head}_{place}_d" for place in results}
-        places = {place: f"{head}_{place}_at" for place in known.result_roots}
+        places = {place: f"{head}_{place}_at" for place in adjoint.result_roots}
         has_value = function.result is not NOTHING
         targets = [head, *names.values(), *places.values()] if results else [head] * has_value
-        self._emit_recording_call(known, pairs, views, targets)
+        self._emit_recording_call(adjoint, pairs, views, targets)
         bars = {place: f"{head}_{place}_bar" for place in results if place not in places}
-        if not known.is_silent:
+        if not adjoint.is_silent:
             back_arguments = [*(place.root for place in views), *bars.values(), "tape"]
-            back = f"{known.reverse}({', '.join(back_arguments)})"
+            back = f"{adjoint.reverse}({', '.join(back_arguments)})"
             self._call_reverse(back, [leaf for leaf, _ in reals], list(bars.values()))
         if not results:
             return (value or (head if has_value else "None")), NO_TANGENT
         # the callee calls the views among its parameters root_0, root_1 …: here they are the arguments'
         roots = {f"root_{i}": place.root for i, place in enumerate(views)}
         adjoints: dict[str, Slope] = {
-            place: Place(roots[known.result_roots[place]], places[place])
+            place: Place(roots[adjoint.result_roots[place]], places[place])
             if place in places
             else NameLeaf(bars[place])
             for place in results
         }
-        return value or head, _tangents_of_result(known.result, "0", names, adjoints)
+        return value or head, _tangents_of_result(adjoint.result, "0", names, adjoints)
 
     def _emit_recording_call(
-        self, known: Any, pairs: list[Dual], views: list[Place], targets: list[str]
+        self, adjoint: Any, pairs: list[Dual], views: list[Place], targets: list[str]
     ) -> None:
         """Emit the call; one that records something takes the tape, and leaves it longer."""
         tangents = [str(x) for _, part in pairs for _, leaf in of_leaves(part) if leaf for x in leaf]
         arguments = [*(text for text, _ in pairs), *tangents, *(place.text for place in views)]
         assignment = f"{', '.join(targets)} = " if targets else ""
-        if known.is_silent:
-            self.emit(f"{assignment}{known.name}({', '.join(arguments)})")
+        if adjoint.is_silent:
+            self.emit(f"{assignment}{adjoint.name}({', '.join(arguments)})")
             return
         self.flush()
         self.emit(STORE_TOP)
-        self.emit(f"{assignment}{known.name}({', '.join([*arguments, 'tape'])})")
+        self.emit(f"{assignment}{adjoint.name}({', '.join([*arguments, 'tape'])})")
         self.emit("_at = int(tape[0])")
 
     def _with_reals(self, tangents: Tangents, kind: Type) -> Tangents:
@@ -104,7 +105,7 @@ class CallRecorder(OperationRecorder):
 
     def _is_made(self, tangents: Tangents, kind: Type) -> bool:
         """Whether some real of an argument is computed in its place, so its adjoint has no name yet."""
-        kinds = dict(_leaf_kinds(kind))
+        kinds = dict(leaf_kinds(kind))
         return any(
             leaf is not None and kinds[place] is REAL and not isinstance(slope_of(leaf), NameLeaf)
             for place, leaf in of_leaves(tangents)
@@ -116,7 +117,7 @@ class CallRecorder(OperationRecorder):
         """The adjoints of the reals, and the places of the views, among the arguments that vary."""
         reals, views = [], []
         for (_, tangents), argument in zip(pairs, node.arguments, strict=True):
-            kinds = dict(_leaf_kinds(argument.type))
+            kinds = dict(leaf_kinds(argument.type))
             for place, leaf in of_leaves(tangents):
                 if leaf is None:
                     continue

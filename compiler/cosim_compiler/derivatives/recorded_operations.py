@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from cosim_compiler.derivatives import operator_rates
-from cosim_compiler.derivatives.expression_writer import is_number
 from cosim_compiler.derivatives.recorded_views import ViewRecorder
 from cosim_compiler.derivatives.reverse_parts import Rate, Slope, Spread, slope_of
 from cosim_compiler.derivatives.segments import Dual
+from cosim_compiler.derivatives.tangent_text import is_number
 from cosim_compiler.derivatives.tangent_values import (
     NO_TANGENT,
     Tangents,

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cosim_compiler.derivatives.expression_writer import _leaf_kinds
 from cosim_compiler.derivatives.recorded_calls import CallRecorder
 from cosim_compiler.derivatives.reverse_parts import NameLeaf, Place, Slope, slope_of
 from cosim_compiler.derivatives.segments import STORE_TOP
 from cosim_compiler.derivatives.tangent_values import (
     joined,
+    leaf_kinds,
     leaves,
     of_leaves,
     varying_of,
@@ -35,10 +35,10 @@ class RecordingWriter(CallRecorder):
 
     def write(self) -> list[str]:
         function = self.function
-        given = self.given if isinstance(self.given, tuple) else ()
+        passed = self.given if isinstance(self.given, tuple) else ()
         places: list[str] = []
-        for (name, kind), varying in zip(function.parameters, given, strict=True):
-            kinds = dict(_leaf_kinds(function.variables.get(name, kind)))
+        for (name, kind), varying in zip(function.parameters, passed, strict=True):
+            kinds = dict(leaf_kinds(function.variables.get(name, kind)))
             for place, is_on in leaves(varying):
                 if not is_on:
                     continue
@@ -147,7 +147,7 @@ class RecordingWriter(CallRecorder):
             return
         text, tangents = self.dual(node.value)
         self.result = joined(self.result, varying_of(tangents))
-        kinds = dict(_leaf_kinds(node.value.type))
+        kinds = dict(leaf_kinds(node.value.type))
         parts = dict(of_leaves(tangents))
         reals: list[tuple[NameLeaf | Place | str, Slope | None]] = []
         places = {}
@@ -162,10 +162,10 @@ class RecordingWriter(CallRecorder):
             elif isinstance(slope, Place):
                 if slope.root in self.local_roots:
                     raise self.refuse("the result is a part of an array that ends with the function")
-                known = self.result_roots.setdefault(place, slope.root) or slope.root
-                if slope.root not in ("", known):
+                root = self.result_roots.setdefault(place, slope.root) or slope.root
+                if slope.root not in ("", root):
                     raise self.refuse("the result is a part of two different arrays")
-                self.result_roots[place] = known
+                self.result_roots[place] = root
                 places[place] = slope.text
         text = self.held(text) if reals and not isinstance(node.value.type, Tuple) else text
         rates_of = [v for _, value in self.filled(self.result, tangents, node.value.type) for v in value]

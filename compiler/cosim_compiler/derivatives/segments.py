@@ -25,12 +25,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from cosim_compiler.derivatives import rates
-from cosim_compiler.derivatives.expression_writer import _leaf_kinds, is_number
 from cosim_compiler.derivatives.function_writer import FunctionWriter
 from cosim_compiler.derivatives.reverse_parts import NameLeaf, Place, Rate, Segment, Slope, Spread, slope_of
+from cosim_compiler.derivatives.tangent_text import is_number
 from cosim_compiler.derivatives.tangent_values import (
     Tangents,
     Varying,
+    leaf_kinds,
     leaves,
     of_leaves,
     varies,
@@ -257,7 +258,7 @@ class SegmentWriter(FunctionWriter):
 
     def set_tangents(self, name: str, varying: Varying, tangents: Tangents, kind: Type) -> None:
         """Assign tangents to a local name: reals get adjoints, views a root and a place in it."""
-        kinds = dict(_leaf_kinds(kind))
+        kinds = dict(leaf_kinds(kind))
         parts = dict(of_leaves(tangents))
         reals: list[tuple[NameLeaf | Place | str, Slope | None]] = []
         views = []
@@ -273,12 +274,12 @@ class SegmentWriter(FunctionWriter):
         if reals:
             self.assign_bars(reals)
         for place, where in views:
-            known = self.roots.get((name, place), where.root)
-            if known == "":
-                known = where.root
-            if where.root not in ("", known):
+            root = self.roots.get((name, place), where.root)
+            if root == "":
+                root = where.root
+            if where.root not in ("", root):
                 raise self.refuse(f"{name} is a part of two different arrays")
-            self.roots[name, place] = known
+            self.roots[name, place] = root
             self.emit(f"{self.at_name(name, place)} = {where.text}")
             if self.open is not None:
                 self.open.forget(self.at_name(name, place))
@@ -309,7 +310,7 @@ class SegmentWriter(FunctionWriter):
             return self.held(text), tangents
         name = self.new()
         rates_held = self.held_tangents(tangents)
-        kinds = dict(_leaf_kinds(kind))
+        kinds = dict(leaf_kinds(kind))
         reals: list[tuple[NameLeaf | Place | str, Slope | None]] = []
 
         def with_bars(part: Tangents, place: str) -> Tangents:
@@ -321,16 +322,16 @@ class SegmentWriter(FunctionWriter):
             reals.append((leaf, slope_of(part)))
             return [Rate(part[0], leaf)]
 
-        made = with_bars(rates_held, "0")
+        adjoints = with_bars(rates_held, "0")
         if reals:
             self.assign_bars(reals)
         self.emit(f"{name} = {text}")
-        return name, made
+        return name, adjoints
 
     def variable(self, node: form.Variable) -> Dual:
         """A local name, with its adjoints as leaves."""
         text, tangents = super().variable(node)
-        kinds = dict(_leaf_kinds(node.type))
+        kinds = dict(leaf_kinds(node.type))
 
         def with_slopes(part: Tangents, place: str) -> Tangents:
             if isinstance(part, tuple):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+
+from cosim_compiler.language.types import REAL, Tuple, Type, View
 
 NO_TANGENT = None
 Tangents = None | list[str] | tuple["Tangents", ...]
@@ -49,3 +51,42 @@ def of_leaves(tangents: Tangents, place: str = "0") -> Iterator[tuple[str, list[
             yield from of_leaves(item, f"{place}_{i}")
     else:
         yield place, tangents
+
+
+def varies_any(varying: Varying) -> bool:
+    """Whether some part varies."""
+    return any(is_on for _, is_on in leaves(varying))
+
+
+def has_reals(kind: Type) -> bool:
+    """Whether a value of a type can vary."""
+    if isinstance(kind, Tuple):
+        return any(map(has_reals, kind.items))
+    return kind is REAL or (isinstance(kind, View) and kind.item is REAL)
+
+
+def leaf_kinds(kind: Type, place: str = "0") -> list[tuple[str, Type]]:
+    """The parts of a type that are no tuples: the place of each, and its type."""
+    if isinstance(kind, Tuple):
+        return [x for i, item in enumerate(kind.items) for x in leaf_kinds(item, f"{place}_{i}")]
+    return [(place, kind)]
+
+
+def tangents_of_names(varying: Varying, names: dict[str, list[str]], place: str = "0") -> Tangents:
+    """The tangents of a value, from the names that hold them at the place of each part."""
+    if isinstance(varying, tuple):
+        return tuple(tangents_of_names(item, names, f"{place}_{i}") for i, item in enumerate(varying))
+    return names[place] if varying else NO_TANGENT
+
+
+def tangents_of_items(kind: Type, texts: list[str]) -> Tangents:
+    """The tangents of a value, from expressions for the complete value, one for each direction."""
+    if isinstance(kind, Tuple):
+        items = enumerate(kind.items)
+        return tuple(tangents_of_items(item, [f"{x}[{i}]" for x in texts]) for i, item in items)
+    return texts if kind is REAL else NO_TANGENT
+
+
+def each(tangents: Tangents, build: Callable[[str], str]) -> Tangents:
+    """Apply a function to each tangent of a number, a view or a record."""
+    return [build(text) for text in tangents] if isinstance(tangents, list) else NO_TANGENT

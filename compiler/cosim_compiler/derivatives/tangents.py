@@ -24,6 +24,7 @@ def tangent_function(
     fixed: frozenset[int] = NONE,
     unread: frozenset[int] = NONE,
     refuses_jumps: bool = False,
+    in_lanes: bool = False,
 ) -> tuple[Any, str]:
     r"""The tangent of a kernel function along some directions, and its signature.
 
@@ -45,13 +46,19 @@ def tangent_function(
     refuses_jumps : bool
         Whether the tangent raises a `ValueError` where a whole number is made of what varies, or decides a
         branch, exactly where that jumps: there a derivative exists on either side only.
+    in_lanes : bool
+        Whether it computes `types.COUNT` directions side by side, with the instructions that compute several
+        reals at once. Each of its tangents is a view, in which the tangents of one number in all directions
+        lie side by side. Directions are independent of each other: each has the bytes that it has alone. Only
+        machine code can be made of it.
 
     Raises
     ------
     ContractError
         The function is not of the language.
     NoTangentError
-        The function has no tangent; the message says where and why.
+        The function has no tangent; the message says where and why. In lanes it has none either where what is
+        done next depends on tangents, as they differ from lane to lane.
 
     Examples
     --------
@@ -63,7 +70,7 @@ def tangent_function(
     >>> signature, tangent(2.0, out, 1.0, out_dot, rate), float(out_dot[0]), float(rate[0])
     ('fFfFF>f', 6.0, 4.0, 3.0)
     """
-    key = function, signature, directions, fixed, unread, refuses_jumps
+    key = function, signature, directions, fixed, unread, refuses_jumps, in_lanes
     if key not in _tangents:
         _tangents[key] = _write_tangent(*key)
     return _tangents[key]
@@ -92,6 +99,7 @@ def _write_tangent(
     fixed: frozenset[int],
     unread: frozenset[int],
     refuses_jumps: bool,
+    in_lanes: bool,
 ) -> tuple[types.FunctionType, str]:
     """Write the text of a tangent, and make the function; see `tangent_function`."""
     letters, answer = signature.split(">")
@@ -104,7 +112,7 @@ def _write_tangent(
         varying_arguments[i] and i not in unread and name in read
         for i, (name, _) in enumerate(typed.parameters)
     )
-    writer = TangentWriter(program, directions, refuses_jumps)
+    writer = TangentWriter(program, directions, refuses_jumps, in_lanes)
     name, varies = writer.tangent(typed, varying)
     if isinstance(typed.result, Tuple):
         raise ContractError(
@@ -116,14 +124,18 @@ def _write_tangent(
         if not varying_arguments[i]:
             continue
         heads.append(f"x{i}_dot")
-        more += letter if directions == 1 else "F"
-        if varying[i]:
+        more += letter if directions == 1 and not in_lanes else "F"
+        if varying[i] and in_lanes:
+            passed.append(_part_in_lanes(i, kind))
+        elif varying[i]:
             passed += [_part(i, kind, k, directions) for k in range(directions)]
     if result is REAL:
         heads.append("rate")
         more += "F"
     call = f"{name}({', '.join(passed)})"
     is_on = any(on for _, on in leaves(varies))
+    if in_lanes and (is_on or REAL in (result, typed.result)):
+        raise NoTangentError(f"{function.__qualname__}: in lanes it would return a number for each of them")
     if result is NOTHING:
         lines.append(call)
     elif result is REAL and typed.result is REAL and is_on:
@@ -136,7 +148,25 @@ def _write_tangent(
         lines.append("return value")
     writer.texts["tangent"] = [f"def tangent({', '.join(heads)}):", *(f"    {line}" for line in lines)]
     (tangent,) = writer.functions(("tangent",), function, "tangent")
-    return tangent, f"{letters}{more}>{answer}"
+    tangent_signature = f"{letters}{more}>{answer}"
+    if in_lanes:
+        _check_lanes(tangent, tangent_signature)
+    return tangent, tangent_signature
+
+
+def _check_lanes(tangent: types.FunctionType, signature: str) -> None:
+    """Refuse a tangent in which what is done next depends on numbers for each lane."""
+    try:
+        Program().root(tangent, signature)
+    except ContractError as fault:
+        raise NoTangentError(f"{tangent.__qualname__} cannot compute in lanes: {fault}") from fault
+
+
+def _part_in_lanes(i: int, kind: Any) -> str:
+    """The tangents of an argument in all lanes."""
+    if isinstance(kind, View) and kind.axes != 1:
+        raise NoTangentError("tables have no tangents in lanes")
+    return f"in_lanes(x{i}_dot)" if isinstance(kind, View) else f"in_lanes(x{i}_dot)[0]"
 
 
 def _part(i: int, kind: Any, k: int, directions: int) -> str:

@@ -15,15 +15,15 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
-from cosim_compiler.derivatives.expression_writer import as_identifier, has_reals
 from cosim_compiler.derivatives.function_writer import FunctionWriter
 from cosim_compiler.derivatives.notes import NoTangentError, Note
-from cosim_compiler.derivatives.tangent_values import Varying
+from cosim_compiler.derivatives.tangent_text import as_identifier
+from cosim_compiler.derivatives.tangent_values import Varying, has_reals
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import Function
 from cosim_compiler.record import rows_of
 from cosim_compiler.sources.run_source import run_source
-from cosim_compiler.tables import as_table, zeros
+from cosim_compiler.tables import agreed, as_table, in_lanes, zeros, zeros_in_lanes
 
 
 class Names:
@@ -56,10 +56,15 @@ class TangentWriter:
     directions : int
     refuses_jumps : bool, optional
         Whether tangents raise where a whole number or a decision jumps.
+    in_lanes : bool, optional
+        Whether the one tangent of a number is a number for each lane.
     """
 
-    def __init__(self, program: Program, directions: int, refuses_jumps: bool = False) -> None:
+    def __init__(
+        self, program: Program, directions: int, refuses_jumps: bool = False, in_lanes: bool = False
+    ) -> None:
         self.program, self.directions, self.refuses_jumps = program, directions, refuses_jumps
+        self.in_lanes = in_lanes
         self.names = Names()
         self.texts: dict[str, list[str]] = {}
         self.notes: dict[Note, None] = {}
@@ -91,7 +96,8 @@ class TangentWriter:
         """Functions of the text by their names in it, ready to run; they are what (a word) of a function."""
         text = "\n\n\n".join("\n".join(lines) for lines in self.texts.values()) + "\n"
         space = {
-            "math": math, "rows_of": rows_of, "as_table": as_table, "zeros": zeros,
+            "math": math, "rows_of": rows_of, "as_table": as_table, "zeros": zeros, "agreed": agreed,
+            "in_lanes": in_lanes, "zeros_in_lanes": zeros_in_lanes,
             "__name__": "cosim_compiler.derivatives", **self.names.space,
         }  # fmt: skip
         space_of_text = run_source(text, space, f"{what} of {of.__qualname__}")

@@ -26,6 +26,8 @@ from cosim_compiler.language.typed_form import (
     RowsIn,
 )
 from cosim_compiler.language.types import (
+    LANE_TRUTHS,
+    LANES,
     REAL,
     TRUTH,
     WHOLE,
@@ -92,7 +94,9 @@ def _in_python(function: Any, items: Sequence[Expression]) -> Expression | None:
 def _real_function(name: str, count: int) -> Read:
     def read(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
         arguments = _numbers(reader, items, node, count)
-        return Mathematics(REAL, name, tuple(convert(value, REAL) for value in arguments))
+        is_in_lanes = name in OF_PROCESSOR and any(value.type is LANES for value in arguments)
+        common = LANES if is_in_lanes else REAL
+        return Mathematics(common, name, tuple(convert(value, common) for value in arguments))
 
     return read
 
@@ -112,7 +116,7 @@ def _rounding(name: str) -> Read:
 def _rounded(value: Expression, name: str) -> Expression:
     """A real rounded to a whole number."""
     if value.type is not REAL:
-        return convert(value, WHOLE)
+        return convert(value, WHOLE)  # a number for each lane is refused there
     return convert(Mathematics(REAL, name, (value,)), WHOLE)
 
 
@@ -124,6 +128,8 @@ READERS[round] = _rounding("rint")
 def _condition(name: str) -> Read:
     def read(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
         (value,) = _numbers(reader, items, node, 1)
+        if value.type is LANES:
+            return Mathematics(LANE_TRUTHS, name, (value,))
         return Mathematics(TRUTH, name, (convert(value, REAL),))
 
     return read
@@ -190,8 +196,8 @@ def _abs(reader: Reading, items: list[Expression], node: ast.Call) -> Expression
     if folded is not None:
         return folded
     (value,) = _numbers(reader, items, node, 1)
-    if value.type is REAL:
-        return Mathematics(REAL, "fabs", (value,))
+    if value.type in (REAL, LANES):
+        return Mathematics(value.type, "fabs", (value,))
     return Mathematics(WHOLE, "abs", (convert(value, WHOLE),))
 
 
@@ -245,7 +251,8 @@ def _rows_of(reader: Reading, items: list[Expression], node: ast.Call) -> Expres
     if not (cls in (float, int) or (isinstance(cls, type) and issubclass(cls, Record))):
         reader.refuse(node, "write rows_of(the class of a record, a view, first place, how many)")
     view, first, count = (reader.typed(item, node) for item in items[1:])
-    kind = {REAL: float, WHOLE: int}.get(view.type.item) if isinstance(view.type, View) else None
+    kinds: dict[Type, type] = {REAL: float, LANES: float, WHOLE: int}
+    kind = kinds.get(view.type.item) if isinstance(view.type, View) else None
     if cls in (float, int):
         if kind is not cls:
             reader.refuse(node, f"{in_words(view.type)} has no numbers of the kind {cls.__name__}")
@@ -257,7 +264,7 @@ def _rows_of(reader: Reading, items: list[Expression], node: ast.Call) -> Expres
             reader.refuse(
                 node, f"{in_words(view.type)} has no room for {cls.__name__}.{', '.join(other_fields)}"
             )
-        rows = RecordRows(cls)
+        rows = RecordRows(cls, view.type.item is LANES)  # type: ignore[union-attr]
     return RowsIn(rows, view, convert(first, WHOLE), convert(count, WHOLE))
 
 

@@ -13,7 +13,7 @@ from cosim_compiler.calls import STATUS as STATUS_MARK
 from cosim_compiler.convention import compounds
 from cosim_compiler.errors import ContractError
 from cosim_compiler.language import builtins, tables
-from cosim_compiler.language.constants import convert, known, made_tuple, parts_of
+from cosim_compiler.language.constants import NoLanesError, convert, known, made_tuple, parts_of
 from cosim_compiler.language.reading import Reading
 from cosim_compiler.language.typed_form import (
     FOREIGN,
@@ -21,6 +21,7 @@ from cosim_compiler.language.typed_form import (
     STATUS,
     Call,
     CallAddress,
+    CallForLanes,
     CallLinked,
     Expression,
     Function,
@@ -30,6 +31,8 @@ from cosim_compiler.language.typed_form import (
     ViewAt,
 )
 from cosim_compiler.language.types import (
+    LANES,
+    REAL,
     WHOLE,
     DisagreementError,
     Group,
@@ -40,6 +43,7 @@ from cosim_compiler.language.types import (
     View,
     class_of,
     in_words,
+    is_number,
     type_of_letter,
     types_of,
     unify,
@@ -100,9 +104,23 @@ def call_of_function(
 ) -> Expression:
     """The call of a helper with arguments in its order."""
     arguments = [reader.typed(item, node) for item in items]
-    helper = _typed_helper(reader, function, arguments, node)
+    try:
+        helper = _typed_helper(reader, function, arguments, node)
+    except NoLanesError:
+        return _call_for_lanes(reader, function, arguments, node)
     reader.function.raises = reader.function.raises or helper.raises
     return Call(helper.result, helper, tuple(arguments))
+
+
+def _call_for_lanes(
+    reader: Reading, function: types.FunctionType, arguments: Sequence[Expression], node: ast.AST
+) -> Expression:
+    """The call of a helper that takes one number, and decides by it, for each lane."""
+    kinds = [REAL if value.type is LANES else value.type for value in arguments]
+    helper = reader.program.function(function, tuple(kinds))
+    if not all(map(is_number, kinds)) or helper.result is not REAL or helper.raises:
+        raise NoLanesError(f"{function.__name__}() decides by {in_words(LANES)}")
+    return CallForLanes(LANES, helper, tuple(arguments))
 
 
 def _named_tuple(reader: Reading, cls: type, items: list[Expression], node: ast.Call) -> Expression:
@@ -155,6 +173,8 @@ def _typed_helper(
     is_ours = function.__module__ == functions.__name__ != reader.function.author.__module__
     try:
         return reader.program.function(function, kinds)
+    except NoLanesError:
+        raise
     except ContractError:
         if not is_ours:
             raise

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cosim_compiler.errors import ContractError
 from cosim_compiler.language.typed_form import (
     Constant,
     ConstantView,
@@ -16,11 +17,27 @@ from cosim_compiler.language.typed_form import (
     Known,
     MakeTuple,
 )
-from cosim_compiler.language.types import NOTHING, REAL, TRUTH, WHOLE, Number, Tuple, Type, View
+from cosim_compiler.language.types import (
+    LANE_TRUTHS,
+    LANES,
+    NOTHING,
+    REAL,
+    TRUTH,
+    WHOLE,
+    Number,
+    Tuple,
+    Type,
+    View,
+    in_words,
+)
 
 UNKNOWN: Type = NOTHING
 """The type of what is known to Python: it has none until it is `typed`."""
 LEAST_WHOLE, MOST_WHOLE = -(2**63), 2**63 - 1
+
+
+class NoLanesError(ContractError):
+    """A number for each lane stands where one number is needed: they cannot be computed side by side."""
 
 
 class NoNumberError(Exception):
@@ -95,6 +112,10 @@ def convert(expression: Expression, to: Type) -> Expression:
     value = typed(expression)
     if value.type == to:
         return value
+    if value.type in (LANES, LANE_TRUTHS):
+        raise NoLanesError(f"{in_words(value.type)} is converted to {in_words(to)}")
+    if to is LANES and value.type is not REAL:
+        return Convert(to, convert(value, REAL))
     if isinstance(value, Constant) and to is REAL:
         return Constant(REAL, float(value.value))
     if isinstance(value, Constant) and to is WHOLE and value.type is TRUTH:

@@ -412,8 +412,8 @@ class _Follower:
         view, index = self.element(node, state)
         offsets = view.offsets(index)
         if view.is_whole:
-            known = view.numbers is not None and len(offsets) == 1
-            return view.numbers[offsets[0]] if known else None  # type: ignore[index]
+            is_one_number = view.numbers is not None and len(offsets) == 1
+            return view.numbers[offsets[0]] if is_one_number else None  # type: ignore[index]
         if view.numbers is not None:
             return 0
         sources = 0
@@ -489,9 +489,9 @@ class _Follower:
     def call(self, node: form.Call, state: State) -> Any:
         function = node.function
         self._calls += 1
-        given = [self.value(x, state) for x in node.arguments]
+        values = [self.value(x, state) for x in node.arguments]
         names = {}
-        for (name, passed), value in zip(function.parameters, given, strict=True):
+        for (name, passed), value in zip(function.parameters, values, strict=True):
             names[name] = converted(value, passed, function.variables.get(name, passed))
         outcomes = self.block(function.body, State(function, names, state.written))
         ends = [end for kind, end in outcomes.items() if kind in (NORMAL, RETURN)]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cosim_compiler.language.calls import call_of, call_of_function
-from cosim_compiler.language.constants import convert, known, made_tuple, parts_of
+from cosim_compiler.language.constants import NoLanesError, convert, known, made_tuple, parts_of
 from cosim_compiler.language.operators import OperatorReader
 from cosim_compiler.language.typed_form import (
     Binary,
@@ -32,6 +32,8 @@ from cosim_compiler.language.typed_form import (
     is_pure,
 )
 from cosim_compiler.language.types import (
+    COUNT,
+    LANES,
     REAL,
     TRUTH,
     WHOLE,
@@ -117,7 +119,10 @@ class ExpressionReader(OperatorReader):
             hint = f"; nearest: '{near}'" if near else ""
             self.refuse(node, f"{record.type.of.__name__} has no field '{node.attr}'{hint}")
         offset, kind = layout[node.attr]
-        return Field(_type_of_field(kind), record, node.attr, offset)
+        type_ = _type_of_field(kind)
+        if record.type.in_lanes:
+            type_, offset = _type_in_lanes(type_), COUNT * offset
+        return Field(type_, record, node.attr, offset)
 
     def _tuple_expression(self, node: ast.Tuple) -> Expression:
         def build(items: list[Expression]) -> Expression:
@@ -165,7 +170,7 @@ class ExpressionReader(OperatorReader):
         if isinstance(value.type, View):
             return self._of_view(value, node)
         if isinstance(value.type, RecordRows) and not isinstance(node.slice, (ast.Slice, ast.Tuple)):
-            return RecordAt(Record(value.type.of), value, self._index(node.slice))
+            return RecordAt(_record_in(value.type), value, self._index(node.slice))
         if not isinstance(value.type, Tuple):
             self.refuse(node, f"[…] is asked of {in_words(value.type)}, which has no elements")
         if isinstance(node.slice, ast.Slice):
@@ -275,12 +280,26 @@ class ExpressionReader(OperatorReader):
         if isinstance(value.type, Tuple):
             return self._pick(value, index, node)
         if isinstance(value.type, RecordRows):
-            return RecordAt(Record(value.type.of), value, index)
+            return RecordAt(_record_in(value.type), value, index)
         assert isinstance(value.type, View)
         return Element(value.type.item, value, (index,))
 
     def _call_expression(self, node: ast.Call) -> Expression:
         return call_of(self, node)
+
+
+def _record_in(rows: RecordRows) -> Record:
+    """The type of a record among several."""
+    return Record(rows.of, rows.in_lanes)
+
+
+def _type_in_lanes(type_: Type) -> Type:
+    """The type of a field of a record whose numbers are one for each lane."""
+    if isinstance(type_, Record):
+        return Record(type_.of, True)
+    if type_ is not REAL:
+        raise NoLanesError(f"a field is {in_words(type_)}, not {in_words(LANES)}")
+    return LANES
 
 
 def _type_of_field(kind: Any) -> Type:

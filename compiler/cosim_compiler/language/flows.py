@@ -56,8 +56,8 @@ class _Flows:
             if isinstance(node, form.Store):
                 written |= {name for name, _ in self.read(memory_of(node.place))}
             elif isinstance(node, CALLS):
-                given = [argument for argument in arguments_written(node) if has_memory(argument.type)]
-                written |= {name for name, _ in self.read_all(given)}
+                views = [argument for argument in arguments_written(node) if has_memory(argument.type)]
+                written |= {name for name, _ in self.read_all(views)}
         self.local.clear()
         return frozenset(name for name, kind in function.parameters if name in written and has_memory(kind))
 
@@ -115,19 +115,19 @@ class _Flows:
         if isinstance(value, form.Binary) and value.left is node.place:
             value = value.right
         place = node.place
-        what = self.read(value) | control
+        elements = self.read(value) | control
         if isinstance(place, form.Element):
-            what |= self.read_all(place.indices)
+            elements |= self.read_all(place.indices)
         memory = memory_of(place)
         is_own = isinstance(memory, form.Variable) and memory.name in self.parameters
         if isinstance(place, form.Element) and is_own:
-            self.sources.setdefault((memory.name, constant_index(place)), set()).update(what)  # type: ignore[attr-defined]
+            self.sources.setdefault((memory.name, constant_index(place)), set()).update(elements)  # type: ignore[attr-defined]
             return
         behind = self.read(memory)
-        what |= {element for element in behind if element[0] not in self.results}  # which part it is
+        elements |= {element for element in behind if element[0] not in self.results}  # which part it is
         for name, _ in behind:
             if name in self.results:
-                self.sources.setdefault((name, WHOLE), set()).update(what)
+                self.sources.setdefault((name, WHOLE), set()).update(elements)
 
     def calls(self, node: Expression, control: Elements) -> None:
         """Names that an expression sets, and what its calls write, from everything that they are given."""

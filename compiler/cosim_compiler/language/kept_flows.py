@@ -15,12 +15,12 @@ from cosim_compiler.sources.clean_sources import known_fact, remember_clean
 from cosim_compiler.sources.kernel_source import source_of
 
 
-def kept_flows(function: types.FunctionType, given: tuple[Type, ...]) -> Flows | None:
+def kept_flows(function: types.FunctionType, kinds: tuple[Type, ...]) -> Flows | None:
     """`flows_of` for arguments of these types, from an earlier process if possible.
 
     None where the function is not of the language: whoever compiles it says why.
     """
-    source, key = source_of(function), fingerprint(function, "flows", repr(given))
+    source, key = source_of(function), fingerprint(function, "flows", repr(kinds))
     stored = known_fact(source, key)
     if stored is not None:
         return {tuple(to): frozenset(map(tuple, read)) for to, read in stored}
@@ -29,7 +29,7 @@ def kept_flows(function: types.FunctionType, given: tuple[Type, ...]) -> Flows |
     from cosim_compiler.language.program import Program
 
     try:
-        flows = flows_of(Program().function(function, given))
+        flows = flows_of(Program().function(function, kinds))
     except ContractError:
         return None
     remember_clean(source, key, sorted([to, sorted(read)] for to, read in flows.items()))

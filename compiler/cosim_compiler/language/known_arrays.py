@@ -98,8 +98,8 @@ class Evaluation:
 
     def whole_array(self, name: str) -> Part:
         """All elements of an array."""
-        known = self.arrays[name]
-        return Part(name, 0, None if known.length is None else known.length * known.columns)
+        array = self.arrays[name]
+        return Part(name, 0, None if array.length is None else array.length * array.columns)
 
     def _inside(self, values: Mapping[str, Any], deeper: int = 0) -> Evaluation:
         return Evaluation(self.arrays, self.functions, values, self.depth + deeper)
@@ -163,7 +163,7 @@ class Evaluation:
 
     def make_tuple(self, node: form.MakeTuple) -> Any:
         items = tuple(map(self.value, node.items))
-        is_lost = (known is None and not is_pure(item) for known, item in zip(items, node.items, strict=True))
+        is_lost = (value is None and not is_pure(item) for value, item in zip(items, node.items, strict=True))
         return None if any(is_lost) else items
 
     def item(self, node: form.Item) -> Any:
@@ -171,18 +171,18 @@ class Evaluation:
         return items[node.index] if isinstance(items, tuple) else None
 
     def let(self, node: form.Let) -> Any:
-        known = self.value(node.value)
-        return None if known is None else self._inside({**self.values, node.name: known}).value(node.body)
+        value = self.value(node.value)
+        return None if value is None else self._inside({**self.values, node.name: value}).value(node.body)
 
     def convert(self, node: form.Convert) -> Any:
-        known = self.value(node.operand)
-        if type(known) not in (int, bool):
-            return known if node.type is REAL and type(known) is float else None
-        return constant_of(node.type, known).value if isinstance(node.type, Number) else None
+        number = self.value(node.operand)
+        if type(number) not in (int, bool):
+            return number if node.type is REAL and type(number) is float else None
+        return constant_of(node.type, number).value if isinstance(node.type, Number) else None
 
     def unary(self, node: form.Unary) -> Any:
-        known = self.value(node.operand)
-        return SIGNS[node.operator](known) if type(known) in (int, bool) else None
+        number = self.value(node.operand)
+        return SIGNS[node.operator](number) if type(number) in (int, bool) else None
 
     def binary(self, node: form.Binary | form.Compare) -> Any:
         left, right = self.value(node.left), self.value(node.right)
@@ -209,10 +209,10 @@ class Evaluation:
         return self.value(node.yes if condition else node.no)
 
     def mathematics(self, node: form.Mathematics) -> Any:
-        known = list(map(self.value, node.arguments))
-        if node.name not in ("min", "max") or not all(type(each) in (int, bool) for each in known):
+        numbers = list(map(self.value, node.arguments))
+        if node.name not in ("min", "max") or not all(type(each) in (int, bool) for each in numbers):
             return None
-        return OPERATIONS[node.name](*known)
+        return OPERATIONS[node.name](*numbers)
 
     # calls
 
@@ -221,26 +221,26 @@ class Evaluation:
         function = self.functions.get(node.function.symbol)
         if function is None or self.depth == DEEPEST or function.raises:
             return None
-        given: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         for (name, kind), argument in zip(function.parameters, node.arguments, strict=True):
-            given[name] = self.value(argument)
-            is_lost = given[name] is None and not is_pure(argument)
+            arguments[name] = self.value(argument)
+            is_lost = arguments[name] is None and not is_pure(argument)
             if is_lost or function.variables[name] != kind:
                 return None
-        return self._inside(given, deeper=1)._returned(function, given)
+        return self._inside(arguments, deeper=1)._returned(function, arguments)
 
-    def _returned(self, function: Function, given: dict[str, Any]) -> Any:
-        """The value that a function body returns; its assignments are entered into `given`."""
+    def _returned(self, function: Function, arguments: dict[str, Any]) -> Any:
+        """The value that a function body returns; its assignments are entered into `arguments`."""
         followed = assigned_once(function)
         for statement in function.body:
             if isinstance(statement, form.Return) and statement.value is not None:
                 return self.value(statement.value)
             if not isinstance(statement, form.Assign) or statement.name not in followed:
                 return None
-            known = self.value(statement.value)
-            if known is None and not is_pure(statement.value):
+            value = self.value(statement.value)
+            if value is None and not is_pure(statement.value):
                 return None
-            given[statement.name] = known
+            arguments[statement.name] = value
         return None
 
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from cosim_compiler.language.constants import convert, known, made_tuple, parts_of
+from cosim_compiler.language.constants import NoLanesError, convert, known, made_tuple, parts_of
 from cosim_compiler.language.lifetimes import Lifetimes
 from cosim_compiler.language.reading import Functions
 from cosim_compiler.language.typed_form import (
@@ -28,6 +28,8 @@ from cosim_compiler.language.typed_form import (
     is_pure,
 )
 from cosim_compiler.language.types import (
+    LANE_TRUTHS,
+    LANES,
     REAL,
     TRUTH,
     WHOLE,
@@ -123,7 +125,7 @@ class OperatorReader:
             return known(bool(value.value))
         if value.type in (REAL, WHOLE):
             return Compare(TRUTH, "!=", value, convert(ZERO, value.type))
-        if value.type is not TRUTH:
+        if value.type not in (TRUTH, LANE_TRUTHS):
             self.refuse(node, f"{in_words(value.type)} is neither true nor false: compare its elements")
         return value
 
@@ -131,7 +133,7 @@ class OperatorReader:
         value = self.expression(node.operand)
         if isinstance(node.op, ast.Not):
             truth = self.as_condition(value, node.operand)
-            return known(not truth.value) if isinstance(truth, Known) else Unary(TRUTH, "not", truth)
+            return known(not truth.value) if isinstance(truth, Known) else Unary(truth.type, "not", truth)
         sign = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}[type(node.op)]
         if isinstance(value, Known) and isinstance(value.value, (int, float, np.number)):
             in_python: Any = {"-": operator.neg, "+": operator.pos, "~": operator.invert}[sign]
@@ -172,8 +174,10 @@ class OperatorReader:
             self.refuse(
                 node, f"`{sign}` does not take {in_words(left.type)} and {in_words(right.type)}: {COMPUTE}"
             )
-        common = REAL if sign == "/" else unify(unify(left.type, right.type), WHOLE)
-        if sign in OF_WHOLE and common is REAL:
+        common = unify(unify(left.type, right.type), REAL if sign == "/" else WHOLE)
+        if common is LANES and sign in ("//", "%"):
+            raise NoLanesError(f"`{sign}` does not take {in_words(LANES)}")
+        if sign in OF_WHOLE and common in (REAL, LANES):
             self.refuse(node, f"`{sign}` takes whole numbers: write int(…)")
         if sign in "&|^" and left.type is right.type is TRUTH:
             common = TRUTH
@@ -250,7 +254,8 @@ class OperatorReader:
                 node, f"`{sign}` does not take {in_words(left.type)} and {in_words(right.type)}: {COMPUTE}"
             )
         common = unify(unify(left.type, right.type), WHOLE)
-        return Compare(TRUTH, sign, convert(left, common), convert(right, common))
+        truth = LANE_TRUTHS if common is LANES else TRUTH
+        return Compare(truth, sign, convert(left, common), convert(right, common))
 
     def _compare_tuples(self, sign: str, left: Expression, right: Expression, node: ast.AST) -> Expression:
         if sign not in ("==", "!="):
@@ -273,7 +278,9 @@ class OperatorReader:
             return right if left.value == (sign == "and") else left
         if isinstance(right, Known):
             right = Constant(TRUTH, bool(right.value))
-        return Logic(TRUTH, sign, left, right)
+        if LANE_TRUTHS in (left.type, right.type):
+            left, right = convert(left, LANE_TRUTHS), convert(right, LANE_TRUTHS)
+        return Logic(left.type, sign, left, right)
 
     def _boolop_expression(self, node: ast.BoolOp) -> Expression:
         return self._joined(node, self._operand)
@@ -289,7 +296,7 @@ class OperatorReader:
 
     def _operand(self, node: ast.expr) -> Expression:
         value = self.expression(node)
-        if not isinstance(value, Known) and value.type is not TRUTH:
+        if not isinstance(value, Known) and value.type not in (TRUTH, LANE_TRUTHS):
             shown = ast.unparse(node)
             self.refuse(
                 node,
@@ -310,6 +317,10 @@ class OperatorReader:
                 node,
                 f"this is {in_words(yes.type)} or {in_words(no.type)}: make it the same in both branches",
             )
+        if condition.type is LANE_TRUTHS:
+            if not (is_number(common) and is_pure(yes) and is_pure(no)):
+                raise NoLanesError("what each lane chooses has to be computed for all lanes")
+            common = LANES
         return Choice(common, condition, convert(yes, common), convert(no, common))
 
 

@@ -6,6 +6,7 @@ import types
 from collections.abc import Callable
 
 from cosim_compiler.errors import NUMBERED, NumberedError
+from cosim_compiler.language.constants import NoLanesError
 from cosim_compiler.language.refusal import refuse
 from cosim_compiler.language.statements import Reader
 from cosim_compiler.language.typed_form import Function, ends, in_ascii
@@ -65,7 +66,11 @@ class Program:
         key = function, types_, classes_in(types_)
         if key not in self._by_key:
             self._by_key[key] = None
-            typed_form = self._read(function, types_)
+            try:
+                typed_form = self._read(function, types_)
+            except NoLanesError:  # it may be asked for again, and is then refused again
+                del self._by_key[key]
+                raise
             self._by_key[key] = typed_form
             self.functions.append(typed_form)
         typed_before = self._by_key[key]

@@ -57,14 +57,14 @@ class Simplifier:
                 left += [f.symbol for f in called_by(self.functions[symbol])]
         return [self.functions[f.symbol] for f in functions if f.symbol in reached]
 
-    def specialized(self, function: Function, symbol: str, given: Mapping[str, Any]) -> Function:
+    def specialized(self, function: Function, symbol: str, arguments: Mapping[str, Any]) -> Function:
         """A function, simplified before, for arguments that are known: numbers, and arrays by their names.
 
         Arguments that are not read any more are left out.
         """
         whole_array = Evaluation(self.arrays, self.functions, {}).whole_array
         values = {
-            name: whole_array(value) if isinstance(value, str) else value for name, value in given.items()
+            name: whole_array(value) if isinstance(value, str) else value for name, value in arguments.items()
         }
         new = self._simplified(function, values, symbol)
         new.parameters = [(name, kind) for name, kind in new.parameters if name in _names_read(new.body)]
@@ -72,10 +72,10 @@ class Simplifier:
         self.functions[symbol] = new
         return new
 
-    def _simplified(self, function: Function, given: Mapping[str, Any], symbol: str) -> Function:
+    def _simplified(self, function: Function, arguments: Mapping[str, Any], symbol: str) -> Function:
         new = dataclasses.replace(function, symbol=symbol)
         groups = {name: GROUP for name, kind in function.parameters if self._is_group(kind)}
-        body_pass = BodySimplifier(self, {**groups, **given}, assigned_once(new))
+        body_pass = BodySimplifier(self, {**groups, **arguments}, assigned_once(new))
         new.body = tuple(body_pass.block(new.body))
         while not (once := assigned_once(new)) <= body_pass.followed:
             # where an assignment went, another is the only one
@@ -184,8 +184,8 @@ class BodySimplifier:
         return dataclasses.replace(place, view=self.expression(place.view), indices=indices)
 
     def assign(self, statement: form.Assign) -> list[Statement]:
-        if statement.name in self.followed and (known := self.value(statement.value)) is not None:
-            self.values[statement.name] = known
+        if statement.name in self.followed and (value := self.value(statement.value)) is not None:
+            self.values[statement.name] = value
         return [statement]
 
     def evaluate(self, statement: form.Evaluate) -> list[Statement]:
@@ -232,9 +232,9 @@ class BodySimplifier:
         if isinstance(node, Constant):
             return node
         if isinstance(node.type, Number) and node.type is not NOTHING:
-            known = self.value(node)
-            if type(known) in (int, float, bool):
-                return constant_of(node.type, known)
+            value = self.value(node)
+            if type(value) in (int, float, bool):
+                return constant_of(node.type, value)
         new = self._with_simple_parts(node)
         if isinstance(new, form.Choice) and isinstance(new.condition, Constant):
             return new.yes if new.condition.value else new.no

@@ -408,12 +408,17 @@ class Reader(ExpressionReader):
         self.caught.pop()
         return [Try(node.lineno, name, lowest, highest, body, after)]
 
+    def decision(self, node: ast.expr) -> Expression:
+        """A condition that decides what is done next: one truth value, not one for each lane."""
+        condition = self.condition(node)
+        return condition if isinstance(condition, Known) else convert(condition, TRUTH)
+
     def _failure(self, kind: type[BaseException], arguments: tuple[object, ...], node: ast.stmt) -> Raise:
         self.function.raises = True
         return Raise(node.lineno, self.program.failure(kind, arguments))
 
     def _assert(self, node: ast.Assert) -> Sequence[Statement]:
-        condition = self.condition(node.test)
+        condition = self.decision(node.test)
         text = None if node.msg is None else self.expression(node.msg)
         arguments = (text.value,) if isinstance(text, Known) else ()
         if isinstance(condition, Known):
@@ -422,13 +427,13 @@ class Reader(ExpressionReader):
         return [If(node.lineno, Unary(TRUTH, "not", condition), (failure,), ())]
 
     def _if(self, node: ast.If) -> Sequence[Statement]:
-        condition = self.condition(node.test)
+        condition = self.decision(node.test)
         if isinstance(condition, Known):
             return self.block(node.body if condition.value else node.orelse)
         return [If(node.lineno, condition, self.block(node.body), self.block(node.orelse))]
 
     def _while(self, node: ast.While) -> Sequence[Statement]:
-        condition = self.condition(node.test)
+        condition = self.decision(node.test)
         if isinstance(condition, Known):
             if not condition.value:
                 return self.block(node.orelse)

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import ast
+import functools
 import math
 from typing import Any
 
 from cosim_compiler import tables
+from cosim_compiler.errors import LanesDisagreeError
+from cosim_compiler.language.constants import NoLanesError
 from cosim_compiler.language.reading import Read, Reading
-from cosim_compiler.language.typed_form import AsTable, Constant, Expression, Known, Zeros
-from cosim_compiler.language.types import REAL, WHOLE, Tuple, Type, View
+from cosim_compiler.language.typed_form import Agreed, AsLanes, AsTable, Constant, Expression, Known, Zeros
+from cosim_compiler.language.types import (
+    LANE_TRUTHS,
+    LANES,
+    REAL,
+    TRUTH,
+    WHOLE,
+    Number,
+    Tuple,
+    Type,
+    View,
+    in_words,
+)
 
 LARGEST = 4096
 """Numbers in an array of a function's own, which lies on the stack."""
@@ -26,7 +40,30 @@ def _as_table(reader: Reading, items: list[Expression], node: ast.Call) -> Expre
     return AsTable(View(view.type.item, 2, shape), view, rows, columns)
 
 
+def _regrouped(given: Number, wanted: Number) -> Read:
+    def read(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+        (view,) = (reader.typed(item, node) for item in items)
+        if not isinstance(view.type, View) or view.type.axes != 1 or view.type.item is not given:
+            raise NoLanesError(f"a view of {in_words(given)} is needed, and this is {in_words(view.type)}")
+        return AsLanes(View(wanted), view)
+
+    return read
+
+
+def _agreed(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+    (value,) = items
+    condition = reader.as_condition(value, node)
+    if condition.type is not LANE_TRUTHS:
+        return condition
+    reader.function.raises = True
+    return Agreed(TRUTH, condition, reader.program.failure(LanesDisagreeError, ()))
+
+
 def _zeros(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+    return _zeros_of(REAL, reader, items, node)
+
+
+def _zeros_of(item: Number, reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
     if len(items) != 1:
         reader.refuse(node, "write zeros(n) or zeros((rows, columns))")
     shape = _shape(reader, items[0], node)
@@ -40,7 +77,7 @@ def _zeros(reader: Reading, items: list[Expression], node: ast.Call) -> Expressi
         reader.refuse(
             node, "an array is made once, before the loop: write zeros(…) there, and set its elements in here"
         )
-    type_ = View(REAL, len(shape), shape)
+    type_ = View(item, len(shape), shape)
     return Zeros(type_, reader.new_name(type_))
 
 
@@ -61,4 +98,11 @@ def has_view(type_: Type) -> bool:
     return isinstance(type_, View) or (isinstance(type_, Tuple) and any(map(has_view, type_.items)))
 
 
-READERS: dict[Any, Read] = {tables.as_table: _as_table, tables.zeros: _zeros}
+READERS: dict[Any, Read] = {
+    tables.agreed: _agreed,
+    tables.as_table: _as_table,
+    tables.in_lanes: _regrouped(REAL, LANES),
+    tables.out_of_lanes: _regrouped(LANES, REAL),
+    tables.zeros: _zeros,
+    tables.zeros_in_lanes: functools.partial(_zeros_of, LANES),
+}

@@ -157,6 +157,21 @@ class AsTable(Expression):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class AsLanes(Expression):
+    """A view of reals as one whose elements have a real for each lane, or the other way round."""
+
+    view: Expression
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Agreed(Expression):
+    """A condition that holds for each lane or for none; else the status `number` is raised."""
+
+    condition: Expression
+    number: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Zeros(Expression):
     """An array of zeros that lives as long as the call of the function; its type knows the shape."""
 
@@ -260,6 +275,11 @@ class Call(Expression):
 
     function: Function
     arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CallForLanes(Call):
+    """A call of a function of reals for each lane: some of its arguments have one real for each."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

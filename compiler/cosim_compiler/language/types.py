@@ -25,6 +25,10 @@ NOTHING = Number("nothing", -1)
 TRUTH = Number("true or false", 0)
 WHOLE = Number("a whole number", 1)
 REAL = Number("a number", 2)
+LANES = Number("a number for each lane", 3)
+LANE_TRUTHS = Number("true or false for each lane", -2)
+COUNT = 4
+"""Lanes: numbers that one instruction computes side by side, one for each of several directions."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +70,10 @@ class Group:
 
 @dataclass(frozen=True)
 class Record:
-    """A record, by its address."""
+    """A record, by its address; `in_lanes` if each of its numbers is one for each lane."""
 
     of: type
+    in_lanes: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,7 @@ class RecordRows:
     """Several records, by address and number."""
 
     of: type
+    in_lanes: bool = False
 
 
 Type = Number | Tuple | View | Group | Record | RecordRows
@@ -133,8 +139,8 @@ def unify(left: Type, right: Type) -> Type:
     """
     if left == right:
         return left
-    if isinstance(left, Number) and isinstance(right, Number) and NOTHING not in (left, right):
-        return left if left.rank > right.rank else right
+    if is_number(left) and is_number(right):
+        return left if left.rank > right.rank else right  # type: ignore[union-attr]
     if isinstance(left, Tuple) and isinstance(right, Tuple) and len(left.items) == len(right.items):
         return Tuple(tuple(map(unify, left.items, right.items)), left.of if left.of is right.of else None)
     if isinstance(left, View) and isinstance(right, View) and left.of_any_shape == right.of_any_shape:
@@ -148,8 +154,8 @@ def unify_all(types: Sequence[Type]) -> Type:
 
 
 def is_number(type_: Type) -> bool:
-    """Whether it is a real, a whole number or a truth value."""
-    return isinstance(type_, Number) and type_ is not NOTHING
+    """Whether it is a real, a whole number or a truth value, or one real for each lane."""
+    return isinstance(type_, Number) and type_.rank >= TRUTH.rank
 
 
 def in_words(type_: Type | None) -> str:

@@ -46,7 +46,7 @@ class Verdict:
 
 def verdict_on(
     function: types.FunctionType,
-    given: tuple[Type, ...],
+    kinds: tuple[Type, ...],
     results: Mapping[str, int],
     views: Mapping[str, int],
     read_only: frozenset[str],
@@ -58,14 +58,14 @@ def verdict_on(
     Parameters
     ----------
     function : function
-    given : tuple of Type
+    kinds : tuple of Type
         Of the arguments.
     results, views : mapping of str to int
         Sizes of the results, and of all views whose sizes are known, by the names of the arguments.
     read_only : frozenset of str
         Those that it is not known to write.
     """
-    described = repr((given, sorted(results.items()), sorted(views.items()), sorted(read_only)))
+    described = repr((kinds, sorted(results.items()), sorted(views.items()), sorted(read_only)))
     source, key = source_of(function), fingerprint(function, "verdict", described)
     if is_known_clean(source, key):
         return Verdict()
@@ -75,7 +75,7 @@ def verdict_on(
     from cosim_compiler.language.unwritten import paths_through, unwritten_results
 
     try:
-        typed = Program().function(function, given)
+        typed = Program().function(function, kinds)
     except ContractError:
         return Verdict()
     paths, places = paths_through(typed, results), places_in_views(typed, views)

@@ -193,11 +193,11 @@ class FunctionWriter(ValueWriter):
     def locals(self) -> list[str]:
         """Names that are declared where the function begins, and parameters that nothing reads."""
         function = self.function
-        inside, given = {*self.declares.by.values()}, dict(function.parameters)
+        inside, parameters = {*self.declares.by.values()}, dict(function.parameters)
         words = set(WORD.findall("\n".join([*self.room, *self.lines])))
         alike: dict[str, list[str]] = {}
         for name, kind in function.variables.items():
-            is_passed = name in given and given[name] == kind
+            is_passed = name in parameters and parameters[name] == kind
             if not is_passed and name not in inside and self.local[name] in words:
                 alike.setdefault(f"{self.types[kind]} ", []).append(f"{self.local[name]}{self.zero(kind)}")
         lines = [line for kind, names in alike.items() for line in _in_lines(kind, names)]

@@ -88,11 +88,11 @@ class Declarations:
             for number, branch in enumerate(bodies_of(statement)):
                 self._visit(branch, (*place, number))
 
-    def _store_place(self, name: str, place: Place, given: Statement | Expression | None = None) -> None:
+    def _store_place(self, name: str, place: Place, node: Statement | Expression | None = None) -> None:
         """Record that a name occurs at a place, and what assigns to it there."""
         self._places.setdefault(name, []).append(place)
-        if given is not None:
-            self._given.setdefault(name, []).append(given)
+        if node is not None:
+            self._given.setdefault(name, []).append(node)
 
     def _declare(self, name: str) -> None:
         places, given = self._places.get(name, []), self._given.get(name, [])
@@ -131,11 +131,11 @@ class Declarations:
             self.nonnegative -= wrong
         return self.nonnegative
 
-    def _stays(self, given: Statement | Expression) -> bool:
-        if isinstance(given, (form.Assign, form.Let)):
-            return given.value.type in (WHOLE, TRUTH) and self.is_nonnegative(given.value)
-        if not isinstance(given, form.For) or not isinstance(given.step, form.Constant):
+    def _stays(self, node: Statement | Expression) -> bool:
+        if isinstance(node, (form.Assign, form.Let)):
+            return node.value.type in (WHOLE, TRUTH) and self.is_nonnegative(node.value)
+        if not isinstance(node, form.For) or not isinstance(node.step, form.Constant):
             return False
-        if given.step.value > 0:
-            return self.is_nonnegative(given.first)
-        return isinstance(given.last, form.Constant) and given.last.value >= -1
+        if node.step.value > 0:
+            return self.is_nonnegative(node.first)
+        return isinstance(node.last, form.Constant) and node.last.value >= -1

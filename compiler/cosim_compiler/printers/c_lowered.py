@@ -126,8 +126,8 @@ def lowered(
     replaced = set() if keeps_all else {name for name, _ in rows.values()}
     simplifier.simplify(program.functions)
     by_row = {
-        name: simplifier.specialized(simplifier.functions[roots[of].symbol], f"k.{name}", given)
-        for name, (of, given) in rows.items()
+        name: simplifier.specialized(simplifier.functions[roots[of].symbol], f"k.{name}", arguments)
+        for name, (of, arguments) in rows.items()
     }
     kept_roots = [root for name, root in roots.items() if name not in replaced]
     functions = simplifier.reached([*program.functions, *by_row.values()], [*kept_roots, *by_row.values()])
@@ -140,8 +140,8 @@ def lowered(
         if _only_finds(function, accessors):
             accessors.add(function.symbol)
         lengths = sizes if function in by_row.values() else {}
-        known = KnownCalls(numbered, called, accessors, simplifier.unchanging)
-        text = LoweredWriter(module, function, arrays, known, lengths).text()
+        calls = KnownCalls(numbered, called, accessors, simplifier.unchanging)
+        text = LoweredWriter(module, function, arrays, calls, lengths).text()
         place = f"/* {place_of(function.author)} */"
         texts[module.names[function.symbol]] = _with_place(text.rstrip(), place)
     by_number = {name for name in numbers if name_of(wanted[name][1]) not in called and not keeps_all}

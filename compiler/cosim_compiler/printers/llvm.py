@@ -33,12 +33,18 @@ from cosim_compiler.language.typed_form import (
 )
 from cosim_compiler.language.types import NOTHING
 from cosim_compiler.printers import llvm_arithmetic
+from cosim_compiler.printers.llvm_copies import Copy, copy_of
 from cosim_compiler.printers.llvm_inlining import is_rare, written_out
 from cosim_compiler.printers.llvm_lines import Lines
-from cosim_compiler.printers.llvm_types import STATUS, llvm_type, returned, zero_of
+from cosim_compiler.printers.llvm_types import STATUS, alignment, llvm_type, returned, zero_of
 from cosim_compiler.printers.llvm_values import ValueWriter
 
 X86 = ("x86_64", "AMD64")
+MOVE = "llvm.memmove.p0.p0.i64"
+MANY = 64
+"""Numbers that are worth a call of the C library."""
+NUMBER = 8
+"""Bytes."""
 
 
 class Module:
@@ -179,7 +185,8 @@ class FunctionWriter(ValueWriter):
         elif isinstance(statement, Store):
             value = self.of(statement.value)
             place = self.place(statement.place)
-            self.line(f"store {llvm_type(statement.place.type)} {value}, ptr {place}")
+            kind = statement.place.type
+            self.line(f"store {llvm_type(kind)} {value}, ptr {place}{alignment(kind)}")
         elif isinstance(statement, Evaluate):
             self.of(statement.value)
         elif isinstance(statement, Return):
@@ -275,7 +282,10 @@ class FunctionWriter(ValueWriter):
         counter = self.room("i64")
         first, last, by = self.of(statement.first), self.of(statement.last), self.of(statement.step)
         self.line(f"store i64 {first}, ptr {counter}")
-        self.branch(test)
+        if copy := copy_of(statement):
+            self.copies(statement, copy, last, test, orelse)
+        else:
+            self.branch(test)
         self.at(test)
         count = self.value(f"load i64, ptr {counter}")
         self.line(f"br i1 {self.continues(statement.step, by, count, last)}, label %{body}, label %{orelse}")
@@ -295,6 +305,27 @@ class FunctionWriter(ValueWriter):
         self.block(statement.orelse)
         self.branch(end)
         self.at(end)
+
+    def copies(self, statement: For, copy: Copy, count: str, loop: str, end: str) -> None:
+        """Copy many numbers at once; few, or what the loop would read after writing it, turn by turn."""
+        at_once = self.label()
+        target, source = self.of(copy.target), self.of(copy.source)
+        to = self.value(f"extractvalue {llvm_type(copy.target.type)} {target}, 0")
+        out_of = self.value(f"extractvalue {llvm_type(copy.source.type)} {source}, 0")
+        size = self.value(f"mul i64 {count}, {NUMBER}")
+        behind = self.value(f"getelementptr i8, ptr {out_of}, i64 {size}")
+        ahead, after = self.value(f"icmp ule ptr {to}, {out_of}"), self.value(f"icmp uge ptr {to}, {behind}")
+        may = self.value(f"or i1 {ahead}, {after}")
+        may = self.value(f"and i1 {may}, {self.value(f'icmp sge i64 {count}, {MANY}')}")
+        self.line(f"br i1 {may}, label %{at_once}, label %{loop}")
+        self.at(at_once)
+        self.declare(MOVE, f"declare void @{MOVE}(ptr, ptr, i64, i1)")
+        self.line(f"call void @{MOVE}(ptr {to}, ptr {out_of}, i64 {size}, i1 false)")
+        kind = self.function.variables[statement.name]
+        newest = self.converted(statement.first.type, kind, self.value(f"sub i64 {count}, 1"))
+        self.line(f"store {llvm_type(kind)} {newest}, ptr %{statement.name}.a")
+        self.is_live = True
+        self.branch(end)
 
     def continues(self, step: Expression, by: str, count: str, last: str) -> str:
         """Whether a loop has another turn; which way it counts may be known at the end alone."""

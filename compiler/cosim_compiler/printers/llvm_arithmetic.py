@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from cosim_compiler.kept_loops import WRITTEN_OUT_IF_KNOWN
 from cosim_compiler.language.builtins import OF_C_LIBRARY
-from cosim_compiler.language.types import REAL, TRUTH, WHOLE, Type
-from cosim_compiler.printers.llvm_types import llvm_type, real
+from cosim_compiler.language.types import COUNT, LANE_TRUTHS, LANES, REAL, TRUTH, WHOLE, Type
+from cosim_compiler.printers.llvm_types import llvm_type, real, zero_of
 
 LEAST = -(2**63)
 WHOLE_OF_REAL = "cosim.whole_of_real"
@@ -58,6 +59,8 @@ def is_known(text: str) -> bool:
 
 def binary(out: Out, sign: str, type_: Type, a: str, b: str) -> str:
     """An operator of two numbers of one type."""
+    if type_ is LANES:
+        return out.value(f"{OF_REALS[sign]} {llvm_type(type_)} {a}, {b}")
     if type_ is REAL:
         if sign == "%":
             return _real_remainder(out, a, b)
@@ -74,24 +77,28 @@ def binary(out: Out, sign: str, type_: Type, a: str, b: str) -> str:
 def compare(out: Out, sign: str, type_: Type, a: str, b: str) -> str:
     """A comparison; one with NaN is false, but for ``!=``."""
     name = COMPARED[sign]
-    if type_ is REAL:
-        return out.value(f"fcmp {'u' if name == 'ne' else 'o'}{name} double {a}, {b}")
+    if type_ in (REAL, LANES):
+        return out.value(f"fcmp {'u' if name == 'ne' else 'o'}{name} {llvm_type(type_)} {a}, {b}")
     return out.value(f"icmp {name if name in ('eq', 'ne') else 's' + name} i64 {a}, {b}")
 
 
 def negative(out: Out, sign: str, type_: Type, a: str) -> str:
     """``-x``, ``~x`` or ``not x``."""
+    if sign == "not" and type_ is LANE_TRUTHS:
+        return out.value(f"xor {llvm_type(type_)} {a}, {convert(out, TRUTH, type_, 'true')}")
     if sign == "not":
         return out.value(f"xor i1 {a}, true")
     if sign == "~":
         return out.value(f"xor i64 {a}, -1")
-    return out.value(f"fneg double {a}" if type_ is REAL else f"sub i64 0, {a}")
+    return out.value(f"sub i64 0, {a}" if type_ is WHOLE else f"fneg {llvm_type(type_)} {a}")
 
 
 def convert(out: Out, given: Type, wanted: Type, a: str) -> str:
     """A number as one of another kind."""
     if given == wanted:
         return a
+    if wanted in (LANES, LANE_TRUTHS):
+        return _in_all_lanes(out, wanted, a if wanted is LANE_TRUTHS else convert(out, given, REAL, a))
     if wanted is REAL:
         return out.value(f"sitofp i64 {a} to double" if given is WHOLE else f"uitofp i1 {a} to double")
     if wanted is TRUTH:
@@ -100,6 +107,19 @@ def convert(out: Out, given: Type, wanted: Type, a: str) -> str:
         return out.value(f"zext i1 {a} to i64")
     out.declare(WHOLE_OF_REAL, IN_EACH_PROCESSOR)
     return out.value(f"call i64 @{WHOLE_OF_REAL}(double {a})")
+
+
+def _in_all_lanes(out: Out, wanted: Type, a: str) -> str:
+    """The same number in each lane."""
+    kind, item = llvm_type(wanted), "double" if wanted is LANES else "i1"
+    first = out.value(f"insertelement {kind} undef, {item} {a}, i32 0")
+    return out.value(f"shufflevector {kind} {first}, {kind} undef, <{COUNT} x i32> zeroinitializer")
+
+
+def select(out: Out, kind: Type, condition: str, yes: str, no: str) -> str:
+    """One of two numbers; of numbers for each lane, lane by lane."""
+    truths = llvm_type(LANE_TRUTHS if kind is LANES else TRUTH)
+    return out.value(f"select {truths} {condition}, {llvm_type(kind)} {yes}, {llvm_type(kind)} {no}")
 
 
 def _real_remainder(out: Out, a: str, b: str) -> str:
@@ -189,17 +209,18 @@ def call_c(out: Out, name: str, arguments: Sequence[str]) -> str:
     return out.value(f"call double @{name}({', '.join(f'double {a}' for a in arguments)}) #0")
 
 
-def call_intrinsic(out: Out, name: str, arguments: Sequence[str]) -> str:
+def call_intrinsic(out: Out, name: str, arguments: Sequence[str], kind: Type = REAL) -> str:
     """A function that the processor computes, or LLVM with the same bits."""
-    symbol = f"llvm.{name}.f64"
-    out.declare(symbol, f"declare double @{symbol}({', '.join(['double'] * len(arguments))})")
-    return out.value(f"call double @{symbol}({', '.join(f'double {a}' for a in arguments)})")
+    symbol = f"llvm.{name}.{'f64' if kind is REAL else f'v{COUNT}f64'}"
+    number = llvm_type(kind)
+    out.declare(symbol, f"declare {number} @{symbol}({', '.join([number] * len(arguments))})")
+    return out.value(f"call {number} @{symbol}({', '.join(f'{number} {a}' for a in arguments)})")
 
 
 def mathematics(out: Out, name: str, kind: Type, arguments: Sequence[str]) -> str:
     """A function of `language.builtins`; `kind` is the type of its arguments."""
     if name in INTRINSICS:
-        return call_intrinsic(out, name, arguments)
+        return call_intrinsic(out, name, arguments, kind)
     if name in OF_C_LIBRARY:
         return call_c(out, name, arguments)
     return OTHERS[name](out, kind, arguments)
@@ -211,7 +232,7 @@ def _least(sign: str) -> Callable[[Out, Type, Sequence[str]], str]:
     def write(out: Out, kind: Type, arguments: Sequence[str]) -> str:
         first, second = arguments
         less = compare(out, sign, kind, second, first)
-        return out.value(f"select i1 {less}, {llvm_type(kind)} {second}, {llvm_type(kind)} {first}")
+        return select(out, kind, less, second, first)
 
     return write
 
@@ -224,14 +245,15 @@ def _abs(out: Out, kind: Type, arguments: Sequence[str]) -> str:
 
 def _of_infinity(condition: str) -> Callable[[Out, Type, Sequence[str]], str]:
     def write(out: Out, kind: Type, arguments: Sequence[str]) -> str:
-        size = call_intrinsic(out, "fabs", arguments)
-        return out.value(f"fcmp {condition} double {size}, {real(float('inf'))}")
+        size = call_intrinsic(out, "fabs", arguments, kind)
+        infinite = convert(out, REAL, kind, real(float("inf")))
+        return out.value(f"fcmp {condition} {llvm_type(kind)} {size}, {infinite}")
 
     return write
 
 
 def _isnan(out: Out, kind: Type, arguments: Sequence[str]) -> str:
-    return out.value(f"fcmp uno double {arguments[0]}, 0.0")
+    return out.value(f"fcmp uno {llvm_type(kind)} {arguments[0]}, {zero_of(kind)}")
 
 
 def _ldexp(out: Out, kind: Type, arguments: Sequence[str]) -> str:
@@ -291,5 +313,5 @@ ATTRIBUTES = (
     '!7 = !{!"branch_weights", i32 1000000, i32 1}',
     '!8 = !{!"branch_weights", i32 1, i32 1000000}',
     "!9 = distinct !{!9, !10}",
-    '!10 = !{!"llvm.loop.unroll.runtime.disable"}',
+    f'!10 = !{{!"{WRITTEN_OUT_IF_KNOWN}"}}',
 )

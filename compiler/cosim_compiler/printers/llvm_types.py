@@ -7,6 +7,9 @@ import struct
 
 from cosim_compiler.language.typed_form import Function
 from cosim_compiler.language.types import (
+    COUNT,
+    LANE_TRUTHS,
+    LANES,
     NOTHING,
     REAL,
     TRUTH,
@@ -20,7 +23,10 @@ from cosim_compiler.language.types import (
     View,
 )
 
-NUMBERS = {REAL: "double", WHOLE: "i64", TRUTH: "i1", NOTHING: "void"}
+NUMBERS = {
+    REAL: "double", WHOLE: "i64", TRUTH: "i1", NOTHING: "void",
+    LANES: f"<{COUNT} x double>", LANE_TRUTHS: f"<{COUNT} x i1>",
+}  # fmt: skip
 STATUS = "i32"
 
 
@@ -57,7 +63,7 @@ def returned(function: Function) -> str:
 def zero_of(type_: Type) -> str:
     """A constant of any type whose bits are 0."""
     if isinstance(type_, Number):
-        return {REAL: "0.0", WHOLE: "0", TRUTH: "false"}.get(type_, "")
+        return {REAL: "0.0", WHOLE: "0", TRUTH: "false", LANES: "zeroinitializer"}.get(type_, "")
     return "null" if isinstance(type_, (Group, Record)) else "zeroinitializer"
 
 
@@ -73,6 +79,11 @@ def constant(type_: Type, value: object) -> str:
     if type_ is TRUTH:
         return "true" if value else "false"
     return str(value)
+
+
+def alignment(type_: Type) -> str:
+    """What stands behind an access to an element of memory that others have made: it lies at any real."""
+    return ", align 8" if type_ is LANES else ""
 
 
 def returns_tuple(function: Function) -> bool:

@@ -13,6 +13,9 @@ from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.typed_form import Expression, Function, view_type
 from cosim_compiler.language.types import (
     COLUMNS_IN_GROUP,
+    COUNT,
+    LANE_TRUTHS,
+    LANES,
     NOTHING,
     REAL,
     Record,
@@ -22,7 +25,15 @@ from cosim_compiler.language.types import (
     types_of,
 )
 from cosim_compiler.printers import llvm_arithmetic as arithmetic
-from cosim_compiler.printers.llvm_types import STATUS, constant, llvm_type, returned, words_of, zero_of
+from cosim_compiler.printers.llvm_types import (
+    STATUS,
+    alignment,
+    constant,
+    llvm_type,
+    returned,
+    words_of,
+    zero_of,
+)
 
 
 class ValueWriter:
@@ -142,6 +153,9 @@ class ValueWriter:
         return arithmetic.convert(self, kind, wanted, text)
 
     def _logic(self, node: form.Logic) -> str:
+        if node.type is LANE_TRUTHS:
+            both = self.of(node.left), self.of(node.right)
+            return self.value(f"{node.operator} {llvm_type(node.type)} {both[0]}, {both[1]}")
         second_operand, short, end = self.label(), self.label(), self.label()
         left = self.of(node.left)
         yes, no = (second_operand, short) if node.operator == "and" else (short, second_operand)
@@ -157,6 +171,9 @@ class ValueWriter:
         return self.value(f"phi i1 [{decided}, %{short}], [{right}, %{from_right}]")
 
     def _choice(self, node: form.Choice) -> str:
+        if node.condition.type is LANE_TRUTHS:
+            condition, *both = map(self.of, (node.condition, node.yes, node.no))
+            return arithmetic.select(self, node.type, condition, *both)
         yes, no, end = self.label(), self.label(), self.label()
         self.line(f"br i1 {self.of(node.condition)}, label %{yes}, label %{no}")
         incoming = []
@@ -213,27 +230,29 @@ class ValueWriter:
     # views
 
     def _element(self, node: form.Element) -> str:
-        return self.value(f"load {llvm_type(node.type)}, ptr {self.place(node)}")
+        return self.value(f"load {llvm_type(node.type)}, ptr {self.place(node)}{alignment(node.type)}")
 
     def _field(self, node: form.Field) -> str:
         place = self.place(node)
         return (
             place
             if isinstance(node.type, Record)
-            else self.value(f"load {llvm_type(node.type)}, ptr {place}")
+            else self.value(f"load {llvm_type(node.type)}, ptr {place}{alignment(node.type)}")
         )
 
     def _recordat(self, node: form.RecordAt) -> str:
         rows = self.of(node.rows)
         assert isinstance(node.type, Record)
         index = self._counted(node.index, "{ptr, i64}", rows, 0)
-        offset = self.value(f"mul i64 {index}, {ctypes.sizeof(node.type.of)}")
+        size = ctypes.sizeof(node.type.of) * (COUNT if node.type.in_lanes else 1)
+        offset = self.value(f"mul i64 {index}, {size}")
         start = self.value(f"extractvalue {{ptr, i64}} {rows}, 0")
         return self.value(f"getelementptr i8, ptr {start}, i64 {offset}")
 
     def _rowsin(self, node: form.RowsIn) -> str:
         start = self.value(f"extractvalue {{ptr, i64}} {self.of(node.view)}, 0")
-        start = self.value(f"getelementptr i64, ptr {start}, i64 {self.of(node.first)}")
+        item = llvm_type(view_type(node.view).item)
+        start = self.value(f"getelementptr {item}, ptr {start}, i64 {self.of(node.first)}")
         return arithmetic.pair(self, "{ptr, i64}", ("ptr", start), ("i64", self.of(node.count)))
 
     def place(self, node: form.Element | form.Field) -> str:
@@ -254,12 +273,25 @@ class ValueWriter:
         return self.value(f"getelementptr {llvm_type(node.type)}, ptr {start}, i64 {flat}")
 
     def _counted(self, index: Expression, kind: str, view: str, axis: int) -> str:
-        """An index; a negative one counts from the end."""
+        """An index; a negative one counts from the end.
+
+        That is a branch that is hardly taken: with a choice every address waits for the length.
+        """
         text = self.of(index)
         if isinstance(index, form.Constant) and index.value >= 0:
             return text
         length = self.value(f"extractvalue {kind} {view}, {axis + 1}")
-        return self._from_end(text, length)
+        if isinstance(index, form.Constant):
+            return self.value(f"add i64 {text}, {length}")
+        is_negative = self.value(f"icmp slt i64 {text}, 0")
+        from_end, end = self.label(), self.label()
+        before = self.here
+        self.line(f"br i1 {is_negative}, label %{from_end}, label %{end}, {arithmetic.UNLIKELY}")
+        self.at(from_end)
+        behind = self.value(f"add i64 {text}, {length}")
+        self.branch(end)
+        self.at(end)
+        return self.value(f"phi i64 [{text}, %{before}], [{behind}, %{from_end}]")
 
     def _from_end(self, text: str, length: str) -> str:
         is_negative = self.value(f"icmp slt i64 {text}, 0")
@@ -292,7 +324,7 @@ class ValueWriter:
         first = self.value(f"phi i64 [{first}, %{inside}], [{first_there}, %{beyond}]")
         count = self.value(f"phi i64 [{count}, %{inside}], [{count_there}, %{beyond}]")
         start = self.value(f"extractvalue {{ptr, i64}} {view}, 0")
-        start = self.value(f"getelementptr i64, ptr {start}, i64 {first}")
+        start = self.value(f"getelementptr {llvm_type(view_type(node).item)}, ptr {start}, i64 {first}")
         return arithmetic.pair(self, "{ptr, i64}", ("ptr", start), ("i64", count))
 
     def _bound(self, text: str, length: str) -> str:
@@ -310,7 +342,8 @@ class ValueWriter:
         index = self._counted(node.index, kind, table, 0)
         columns = self.value(f"extractvalue {kind} {table}, 2")
         start = self.value(f"extractvalue {kind} {table}, 0")
-        start = self.value(f"getelementptr i64, ptr {start}, i64 {self.value(f'mul i64 {index}, {columns}')}")
+        index = self.value(f"mul i64 {index}, {columns}")
+        start = self.value(f"getelementptr {llvm_type(view_type(node).item)}, ptr {start}, i64 {index}")
         return arithmetic.pair(self, "{ptr, i64}", ("ptr", start), ("i64", columns))
 
     def _viewat(self, node: form.ViewAt) -> str:
@@ -324,6 +357,20 @@ class ValueWriter:
         start = self.value(f"extractvalue {{ptr, i64}} {self.of(node.view)}, 0")
         lengths = [("i64", self.of(length)) for length in (node.rows, node.columns)]
         return arithmetic.pair(self, "{ptr, i64, i64}", ("ptr", start), *lengths)
+
+    def _aslanes(self, node: form.AsLanes) -> str:
+        view = self.of(node.view)
+        start, count = (self.value(f"extractvalue {{ptr, i64}} {view}, {i}") for i in range(2))
+        count = self.value(f"{'sdiv' if view_type(node).item is LANES else 'mul'} i64 {count}, {COUNT}")
+        return arithmetic.pair(self, "{ptr, i64}", ("ptr", start), ("i64", count))
+
+    def _agreed(self, node: form.Agreed) -> str:
+        truths = self.value(f"bitcast {llvm_type(LANE_TRUTHS)} {self.of(node.condition)} to i{COUNT}")
+        every = self.value(f"icmp eq i{COUNT} {truths}, -1")
+        some = self.value(f"icmp ne i{COUNT} {truths}, 0")
+        differs = self.value(f"xor i1 {every}, {some}")
+        self.hand_on(self.value(f"select i1 {differs}, {STATUS} {node.number}, {STATUS} 0"))
+        return every
 
     def _zeros(self, node: form.Zeros) -> str:
         view = view_type(node)
@@ -389,6 +436,21 @@ class ValueWriter:
             return ""
         self.hand_on(self.value(f"extractvalue {returned(function)} {returned_value}, 0"))
         return self.value(f"extractvalue {returned(function)} {returned_value}, 1")
+
+    def _callforlanes(self, node: form.CallForLanes) -> str:
+        self.called[node.function.symbol] += COUNT
+        arguments = [(a.type, self.of(a)) for a in node.arguments]
+        result = "undef"
+        for lane in range(COUNT):
+            words = [
+                f"double {self.value(f'extractelement {llvm_type(kind)} {text}, i32 {lane}')}"
+                if kind is LANES
+                else f"{llvm_type(kind)} {text}"
+                for kind, text in arguments
+            ]
+            one = self.value(f"call double @{node.function.symbol}({', '.join(words)})")
+            result = self.value(f"insertelement {llvm_type(LANES)} {result}, double {one}, i32 {lane}")
+        return result
 
     def hand_on(self, status: str) -> None:
         """Return a status that is not 0 at once."""

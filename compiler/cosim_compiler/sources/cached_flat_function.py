@@ -55,19 +55,19 @@ class Origins:
             case ["author", name]:
                 return self.names[name].__dict__[FLAT].author
             case ["bundle", view, name]:
-                return next(cls for known, cls, _ in self.given[view].bundles if known == name)  # type: ignore[union-attr]
+                return next(cls for argument, cls, _ in self.given[view].bundles if argument == name)  # type: ignore[union-attr]
             case ["member", cls, name]:
                 member = vars(self.value(cls))[name]
                 return member.fget if isinstance(member, property) else member
             case ["flat", function, kinds, key]:
-                given = tuple((name, self.value(kind)) for name, kind in kinds)
-                return self.flatten(self.value(function), given, key)
+                arguments = tuple((name, self.value(kind)) for name, kind in kinds)
+                return self.flatten(self.value(function), arguments, key)
         raise ValueError(f"{path} is not a path")
 
     def path_of(self, value: Any) -> Path | None:
         """A path at which `value` finds this very object; None where there is none."""
-        for name, known in self.names.items():
-            if known is value:
+        for name, named in self.names.items():
+            if named is value:
                 return ["name", name]
         if not isinstance(value, types.FunctionType):
             return None
@@ -79,14 +79,14 @@ class Origins:
         kinds = [[name, self._path_of_kind(kind)] for name, kind in flat.given]
         if any(kind is None for _, kind in kinds):
             return None
-        found: Path = ["flat", path, kinds, flat.key]
-        return found if self.value(found) is value else None
+        flat_path: Path = ["flat", path, kinds, flat.key]
+        return flat_path if self.value(flat_path) is value else None
 
     def _functions(self) -> Iterator[tuple[Path, types.FunctionType]]:
-        for name, known in self.names.items():
-            if isinstance(known, types.FunctionType):
-                flat = flat_form(known)
-                yield (["name", name], known) if flat is None else (["author", name], flat.author)
+        for name, value in self.names.items():
+            if isinstance(value, types.FunctionType):
+                flat = flat_form(value)
+                yield (["name", name], value) if flat is None else (["author", name], flat.author)
         for path, kind in self._kinds():
             if isinstance(kind, type):
                 for name, member in vars(kind).items():
@@ -98,8 +98,8 @@ class Origins:
         for name, kind in self.given.items():
             yield ["given", name], kind
             if isinstance(kind, View):
-                yield from ((["bundle", name, known], cls) for known, cls, _ in kind.bundles)
-        yield from ((["name", name], known) for name, known in self.names.items() if is_bundle(known))
+                yield from ((["bundle", name, named], cls) for named, cls, _ in kind.bundles)
+        yield from ((["name", name], named) for name, named in self.names.items() if is_bundle(named))
 
     def _path_of_kind(self, wanted: Kind) -> Path | None:
         """The path to a class, or to a view that has all that a wanted view mentions; None without one."""

@@ -111,8 +111,8 @@ def _kept_function(
     code = restore_code(fact, author)
 
     def make_tree() -> ast.FunctionDef:
-        made, _, tree = _written_out(author, given, key)
-        if made.__code__ != code:
+        flat, _, tree = _written_out(author, given, key)
+        if flat.__code__ != code:
             raise ContractError(
                 f"{where(author)}: a function that it calls was replaced after the class was made: make the "
                 "class anew"

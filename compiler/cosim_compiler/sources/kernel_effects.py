@@ -119,8 +119,8 @@ class _Reading:
 
     def find_records(self, tree: ast.FunctionDef) -> None:
         """Which names stand for what lies in an argument: a record, or a part as in ``part = x[0:3]``."""
-        known = -1
-        while known != (known := sum(map(len, self.records.values()))):  # a name may be given another one
+        count = -1
+        while count != (count := sum(map(len, self.records.values()))):  # a name may be given another one
             for node in tree_nodes(tree):
                 target, value = None, None
                 if isinstance(node, ast.Assign):
@@ -150,8 +150,8 @@ class _Reading:
         if called is rows_of:
             shown = {_name_behind(argument) for argument in node.args[1:2]}
         else:
-            given = dict(zip(effects_of(called).arguments, node.args, strict=False))
-            shown = {_name_behind(given[name]) for name in effects_of(called).lies_in if name in given}
+            values = dict(zip(effects_of(called).arguments, node.args, strict=False))
+            shown = {_name_behind(values[name]) for name in effects_of(called).lies_in if name in values}
         return shown & set(self.arguments)
 
     def lies_in(self, tree: ast.FunctionDef) -> frozenset[str]:

@@ -114,4 +114,6 @@ def of_numpy(name: str) -> str:
     if name in IN_MATH:
         return f"write math.{name}"
     near = difflib.get_close_matches(name, [*functions.__all__, *SAME, *IN_MATH], 1, SWAPPED)
-    return "use math, or a loop" + "".join(f"; nearest: {known} ({of_numpy(known)})" for known in near)
+    return "use math, or a loop" + "".join(
+        f"; nearest: {near_name} ({of_numpy(near_name)})" for near_name in near
+    )

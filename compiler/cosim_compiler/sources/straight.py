@@ -28,8 +28,8 @@ def is_straight(function: types.FunctionType, moving: frozenset[str]) -> bool:
     """
     definition = definition_of(function)
     degrees = {a.arg: STRAIGHT if a.arg in moving else CONSTANT for a in definition.args.args}
-    for name, known in environment(function).items():
-        if isinstance(known, (int, float)):
+    for name, value in environment(function).items():
+        if isinstance(value, (int, float)):
             degrees.setdefault(name, CONSTANT)
     for statement in definition.body:
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):

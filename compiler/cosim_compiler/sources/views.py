@@ -42,7 +42,7 @@ class View:
 
     def bundle(self, name: str) -> tuple[type, tuple[str, ...]] | None:
         """The class and the arguments that an attribute stands for, where it is a bundle."""
-        return next(((cls, names) for known, cls, names in self.bundles if known == name), None)
+        return next(((cls, names) for attribute, cls, names in self.bundles if attribute == name), None)
 
     def only(self, mentioned: set[str]) -> View:
         """A copy for functions that mention these names alone."""

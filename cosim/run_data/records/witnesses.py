@@ -25,12 +25,6 @@ class WitnessKind(Record):
     own_block: int  # the block of the derivatives that alone computes it, from the first one on; -1: none
 
 
-class WitnessOptions(Record):
-    """The options of a witness: a field for each option of `cosim.witness`, by its name."""
-
-    shortest_pulse: float  # s
-
-
 class Witness(Record):
     """The memory of a witness; part of the State. See `witnesses` and `zeros`."""
 

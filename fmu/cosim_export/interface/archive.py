@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import io
-import os
 import tempfile
 import zipfile
 from collections.abc import Collection, Iterable, Mapping
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 import cosim
+from cosim.kit import replaced_file
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -66,20 +66,10 @@ def write_archive(
         for name, content in sorted(files.items(), key=lambda entry: entry[0])
     ]
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(suffix=".part", prefix=f".{path.name[:50]}.", dir=path.parent)
-    part = Path(name)
-    try:
-        with os.fdopen(handle, "w+b") as file:
-            if shared:
-                file.write(_packed(tuple(entry for entry in contents if entry[0] in shared), level))
-            _pack(file, (entry for entry in contents if entry[0] not in shared), level)
-        part.chmod(0o644)
-        part.replace(path)
-    except BaseException as error:
-        part.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename is None:  # of a write
-            raise cosim.CosimError(f"{path}: cannot be written: {error.strerror or error}") from error
-        raise
+    with replaced_file(path) as draft, draft.open("w+b") as file:
+        if shared:
+            file.write(_packed(tuple(entry for entry in contents if entry[0] in shared), level))
+        _pack(file, (entry for entry in contents if entry[0] not in shared), level)
 
 
 @functools.lru_cache(maxsize=1)

@@ -93,15 +93,15 @@ class Naming:
         problems = []
         if naming not in NAMINGS:
             problems.append(cosim.Problem("naming", f"is {naming!r}, needs {' or '.join(NAMINGS)}"))
-        given = dict(names or {})
+        new_names = dict(names or {})
         problems += [
             cosim.Problem("names", f"{old!r} is called {new!r}, needs a name: text without line breaks")
-            for old, new in given.items()
+            for old, new in new_names.items()
             if not (isinstance(new, str) and new.strip() == new and new.isprintable() and new)
         ]
         if problems:
             raise cosim.ModelError(problems)
-        return cls(naming, given)
+        return cls(naming, new_names)
 
     def path(self, path: str) -> str:
         """The name of what is not a variable: a clock, a terminal."""
@@ -143,11 +143,11 @@ class Naming:
         )
 
     def _check_given(self, variables: Sequence[FmuVariable]) -> None:
-        known = [v.name for v in variables]
-        known += list(dict.fromkeys(without_subscripts(name) for name in known))
-        wrong = [name for name in self.names if name not in known]
+        variable_names = [v.name for v in variables]
+        variable_names += list(dict.fromkeys(without_subscripts(name) for name in variable_names))
+        wrong = [name for name in self.names if name not in variable_names]
         if wrong:
-            texts = (str(cosim.LookUpError("variable of the FMU", name, known)) for name in wrong)
+            texts = (str(cosim.LookUpError("variable of the FMU", name, variable_names)) for name in wrong)
             raise cosim.ModelError([cosim.Problem("names", text) for text in texts])
 
     def _name(self, variable: FmuVariable, keeps_subscripts: bool) -> str:

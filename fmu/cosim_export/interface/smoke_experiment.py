@@ -38,11 +38,12 @@ def add_smoke_experiment(path: Path, without: str = "") -> str:
     str
         Why it has none; "" when it has.
     """
-    from cosim_fmi.archive import FmuArchive, remove_folder
+    from cosim.kit import remove_folder
     from cosim_fmi.description.read_model_description import read_model_description
+    from cosim_fmi.fmu_archive import FmuArchive
     from cosim_fmi.instances import place_of_library
-    from cosim_fmi.validate.experiments import write_experiment
     from cosim_fmi.validate.fmu_probe import FmuProbe, job_for
+    from cosim_fmi.validate.write_experiment import write_experiment
 
     archive = FmuArchive(path)
     if "CoSimulation" not in archive.interfaces:
@@ -52,7 +53,7 @@ def add_smoke_experiment(path: Path, without: str = "") -> str:
         archive.check_binary("CoSimulation", platform, suffix)
     except cosim.FmuError:
         return f"no smoke experiment: it has no binary for {platform}, where it was exported"
-    read = read_model_description(archive.take_description())
+    read = read_model_description(archive.pop_description())
     folder = archive.unpack()
     try:
         library = folder / "binaries" / platform / f"{read.interfaces['CoSimulation'].identifier}{suffix}"

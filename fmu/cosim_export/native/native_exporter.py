@@ -185,7 +185,7 @@ class NativeParts(Protocol):
 
 def write_native_fmu(
     target: Path,
-    made: NativeParts,
+    parts: NativeParts,
     compilers: Mapping[str, Compiler],
     platforms: Sequence[Platform],
     page: str,
@@ -196,7 +196,7 @@ def write_native_fmu(
     Parameters
     ----------
     target : Path
-    made : NativeParts
+    parts : NativeParts
     compilers : mapping of str to Compiler
         By platform.
     platforms : sequence of Platform
@@ -206,19 +206,19 @@ def write_native_fmu(
         Other files of the archive.
     """
     archive = dict(more or {})
-    archive |= _libraries(compilers, platforms, made)
-    archive |= {f"sources/{file}": content for file, content in made.printed.items()}
+    archive |= _libraries(compilers, platforms, parts)
+    archive |= {f"sources/{file}": content for file, content in parts.printed.items()}
     licences = _licence()
-    archive |= {DESCRIPTION: made.description, "documentation/index.html": page.encode(), **licences}
-    archive |= license_entry(made.interface.about, licences)
-    archive["model.png" if made.version == 2 else ICON] = icon()
-    if made.terminals is not None:
-        archive[PLACE] = made.terminals
+    archive |= {DESCRIPTION: parts.description, "documentation/index.html": page.encode(), **licences}
+    archive |= license_entry(parts.interface.about, licences)
+    archive["model.png" if parts.version == 2 else ICON] = icon()
+    if parts.terminals is not None:
+        archive[PLACE] = parts.terminals
     write_archive(target, archive)
-    return ", ".join([*(platform.name for platform in platforms), *["C99 sources"] * bool(made.printed)])
+    return ", ".join([*(platform.name for platform in platforms), *["C99 sources"] * bool(parts.printed)])
 
 
-def native_choices(given: NativeFmuOptions) -> tuple[int, list[str] | None, list[Platform]]:
+def native_choices(options: NativeFmuOptions) -> tuple[int, list[str] | None, list[Platform]]:
     """The version, kinds and platforms to write; raises all faults of the three together."""
     problems: list[cosim.Problem] = []
 
@@ -229,9 +229,9 @@ def native_choices(given: NativeFmuOptions) -> tuple[int, list[str] | None, list
             problems.extend(error.problems)
 
     choices = (
-        tried(lambda: _version(given.fmi)),
-        tried(lambda: None if given.kind is None else _kinds(given.kind)),
-        tried(lambda: _platforms(() if given.sources and given.platforms is None else given.platforms)),
+        tried(lambda: _version(options.fmi)),
+        tried(lambda: None if options.kind is None else _kinds(options.kind)),
+        tried(lambda: _platforms(() if options.sources and options.platforms is None else options.platforms)),
     )
     if problems:
         raise cosim.ModelError(problems)
@@ -259,10 +259,10 @@ def _kinds(kinds: str | Sequence[str]) -> list[str]:
     return [kind for kind in KINDS if kind in names]
 
 
-def _kinds_with_derivatives(given: NativeFmuOptions, kinds: list[str] | None) -> list[str]:
+def _kinds_with_derivatives(options: NativeFmuOptions, kinds: list[str] | None) -> list[str]:
     """Co-Simulation alone: another integrator takes no derivatives along."""
     problems = []
-    if given.sources:
+    if options.sources:
         problems.append(cosim.Problem("derivatives", "are not printed: leave out sources"))
     if kinds is not None and "me" in kinds:
         problems.append(cosim.Problem("derivatives", "need our integrator: the kind cs, without me"))

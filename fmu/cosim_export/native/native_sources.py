@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim.kit import Slot
+from cosim.kit import Slot, seldom_evaluated
 from cosim_export.interface.first_state import first_state
 from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
@@ -134,7 +134,8 @@ class NativeSources:
         choices = choices or NativeChoices()
         version, naming, has_arrays = choices.version, choices.naming, choices.has_arrays
         self.version, self.kinds = version, list(choices.kinds)
-        system = model.build()
+        with seldom_evaluated():
+            system = model.build()
         variables = select_variables(system, **choices.selections)
         self.left_out = left_out(system, variables)
         by, of = checked_paths(system, choices.derivatives), differentiated(variables)

@@ -206,8 +206,8 @@ class Fmi3Instance(FmuInstance):
     def _given(self, references: Any, buffer: Any) -> tuple[Any, ...]:
         return references, len(references), buffer, len(buffer)
 
-    def _direction(self, of: Any, by: Any, seeds: Any, found: Any) -> tuple[Any, ...]:
-        return of, len(of), by, len(by), seeds, len(seeds), found, len(found)
+    def _direction(self, of: Any, by: Any, seeds: Any, derivatives: Any) -> tuple[Any, ...]:
+        return of, len(of), by, len(by), seeds, len(seeds), derivatives, len(derivatives)
 
     def get_binary(self, references: Any, sizes: Any, pointers: Any) -> None:
         """Read binary variables: sizes in bytes, and where they are."""

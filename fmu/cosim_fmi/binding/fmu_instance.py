@@ -240,12 +240,14 @@ class FmuInstance(ABC):
         process_guard.calling[0] = self, function
         black_box.words[black_box.CALL] = self._call_numbers[function]
         inside = tuple(intermediate), intermediate_update
-        made = self._instantiate(name, token, folder, Options(logging, event_mode, early_return, *inside))
+        component = self._instantiate(
+            name, token, folder, Options(logging, event_mode, early_return, *inside)
+        )
         black_box.words[black_box.CALL] = 0
         process_guard.calling[0] = None
-        if not made:
+        if not component:
             raise FmiError("the FMU refused to be instantiated", self.name_of(function))
-        self.component, self.mode = int(made), modes.INSTANTIATED
+        self.component, self.mode = int(component), modes.INSTANTIATED
         process_guard.living.add(self)
 
     @abstractmethod
@@ -361,8 +363,8 @@ class FmuInstance(ABC):
         self.call("GetDirectionalDerivative", *self._direction(unknown, known, seeds, derivatives))
         return list(derivatives)
 
-    def _direction(self, of: Any, by: Any, seeds: Any, found: Any) -> tuple[Any, ...]:
-        return of, len(of), by, len(by), seeds, found
+    def _direction(self, of: Any, by: Any, seeds: Any, derivatives: Any) -> tuple[Any, ...]:
+        return of, len(of), by, len(by), seeds, derivatives
 
     # Co-Simulation
 

@@ -6,6 +6,7 @@ import _ctypes
 import ctypes
 import functools
 import os
+import struct
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from ctypes import POINTER, c_double, c_int, c_size_t, c_uint, c_void_p
@@ -19,6 +20,8 @@ from cosim_fmi.binding.statuses import FATAL, PENDING
 if TYPE_CHECKING:
     from cosim_fmi.binding.fmu_instance import FmuInstance
 
+LOAD = 1
+"""The kind of a segment in an ELF file that is mapped into memory."""
 STATUS = ("ok", "warning", "discard", "error", "fatal", "pending")
 
 
@@ -228,6 +231,30 @@ def instance_class(version: str) -> type[FmuInstance]:
     return Fmi3Instance
 
 
+def is_cut_off(path: Path) -> bool:
+    """Whether an ELF file of 64 bit ends before its segments do.
+
+    The loader maps such a file without looking, and the process dies at the first page that is not there. Of
+    other files the loader says itself what is wrong. Source: System V ABI, generic part (gABI), chapter 5,
+    "Program Header".
+    """
+    with path.open("rb") as file:
+        head, length = file.read(64), os.fstat(file.fileno()).st_size
+        if head[:6] != b"\x7fELF\x02\x01" or len(head) < 64:
+            return False
+        (table,) = struct.unpack_from("<Q", head, 32)
+        width, count = struct.unpack_from("<HH", head, 54)
+        if table + width * count > length:
+            return True
+        file.seek(table)
+        data = file.read(width * count)
+    for at in range(0, width * count, max(width, 1)):
+        kind, _, offset, _, _, size = struct.unpack_from("<IIQQQQ", data.ljust(at + 56, b"\0"), at)
+        if kind == LOAD and offset + size > length:
+            return True
+    return False
+
+
 def open_library(path: Path, version: str, identifier: str, interface: str) -> FmuLibrary:
     """Load a library.
 
@@ -240,7 +267,14 @@ def open_library(path: Path, version: str, identifier: str, interface: str) -> F
         The model identifier.
     interface : str
         "CoSimulation" or "ModelExchange".
+
+    Raises
+    ------
+    FmiError
+        It cannot be loaded, or lacks a function without which the FMU cannot be simulated.
     """
+    if is_cut_off(path):
+        raise FmiError(f"the library cannot be loaded: {path.name} is cut off")
     return FmuLibrary(path, instance_class(version).table, identifier, interface)
 
 

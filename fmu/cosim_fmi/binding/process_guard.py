@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from weakref import WeakSet
 
-from cosim.kit import black_box
+from cosim.kit import ResourceLimits, black_box
 
 FAULTS = tuple(
     int(getattr(signal, name)) for name in ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL") if hasattr(signal, name)
@@ -98,6 +98,26 @@ def undisturbed(library: Callable[[], str] = str) -> Iterator[None]:
             yield
         finally:
             settings.set_back(library())
+
+
+@contextmanager
+def same_folder() -> Iterator[None]:
+    """Come back to the present folder, limits and mask of new files, whatever FMUs change.
+
+    Results are written next. Where the folder has been removed there is nothing to come back to.
+    """
+    folder, limits = "", ResourceLimits()
+    with process_lock, suppress(OSError):
+        mask = os.umask(0o077)  # there is no other way to read it
+        os.umask(mask)
+        folder = os.getcwd()
+    try:
+        yield
+    finally:
+        with process_lock, suppress(OSError):
+            limits.restore()
+            os.umask(mask)
+            os.chdir(folder)
 
 
 def _actions() -> Any:

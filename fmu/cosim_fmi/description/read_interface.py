@@ -16,7 +16,6 @@ from cosim.kit import (
     UnitDefinition,
     without_collection,
 )
-from cosim_fmi.archive import FmuArchive
 from cosim_fmi.description.fmu_interface import Element, FmuInterface
 from cosim_fmi.description.model_description import (
     DeclaredExperiment,
@@ -26,6 +25,7 @@ from cosim_fmi.description.model_description import (
     Unknown,
 )
 from cosim_fmi.description.read_model_description import read_model_description
+from cosim_fmi.fmu_archive import FmuArchive
 from cosim_fmi.tools.twenty_sim import adds_inner_steps
 
 TYPES = {
@@ -66,7 +66,7 @@ def read_interface(
     """
     try:
         with without_collection():
-            description = read_model_description(archive.take_description())
+            description = read_model_description(archive.pop_description())
             return _Reading(description, archive, interface, sizes or {}).interface()
     except (ValueError, TypeError) as error:  # numbers that are none
         raise cosim.FmuError(

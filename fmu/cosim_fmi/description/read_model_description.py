@@ -60,7 +60,7 @@ def read_model_description(root: Element) -> ModelDescription:
     Parameters
     ----------
     root : Element
-        The root of a checked document (`FmuArchive.take_description`).
+        The root of a checked document (`FmuArchive.pop_description`).
 
     Raises
     ------
@@ -204,10 +204,10 @@ def _abilities(root: Element, interface: str, version: str) -> Abilities | None:
     )
 
 
-def _wants_steps(given: Mapping[str, str], version: str) -> bool:
+def _wants_steps(attributes: Mapping[str, str], version: str) -> bool:
     if version == "2.0":
-        return given.get("completedIntegratorStepNotNeeded") not in ("true", "1")
-    return version == "3.0" and given.get("needsCompletedIntegratorStep") in ("true", "1")
+        return attributes.get("completedIntegratorStepNotNeeded") not in ("true", "1")
+    return version == "3.0" and attributes.get("needsCompletedIntegratorStep") in ("true", "1")
 
 
 def _base_units(root: Element) -> dict[str, BaseUnit]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cosim_fmi.archive import FmuArchive
+from cosim_fmi.fmu_archive import FmuArchive
 
 TOOL = "cosim-framework "
 """The beginning of the name of this tool; FMUs that hold Python name another tool as well."""

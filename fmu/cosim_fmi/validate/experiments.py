@@ -13,8 +13,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -67,96 +66,6 @@ def read_experiments(folder: Path) -> tuple[list[Experiment], list[str]]:
     except ValueError as error:
         faults.append(str(error))
     return experiments, faults
-
-
-def write_experiment(experiment: Experiment) -> dict[str, bytes]:
-    """The files of one experiment, a smoke test, by their names in the archive."""
-    settings = {
-        "startTime": repr(experiment["start"]),
-        "stopTime": repr(experiment["stop"]),
-        "stepSize": repr(experiment["step"]),
-    }
-    root = Element("Experiments", {"name": "Smoke tests"})
-    about = {"name": experiment["name"], "description": experiment["description"]}
-    if experiment["tolerance"] is not None:
-        about["tolerance"] = repr(experiment["tolerance"])
-    one = ElementTree.SubElement(root, "Experiment", about)
-    ElementTree.SubElement(one, "TransientSimulation", settings)
-    references = ElementTree.SubElement(one, "References", {"source": "smoke-test.csv"})
-    annotations = ElementTree.SubElement(references, "Annotations")
-    annotation = ElementTree.SubElement(annotations, "Annotation", {"type": OURS})
-    ElementTree.SubElement(annotation, "Comparison", {"relative": repr(experiment["relative"])})
-    attributes = {
-        f"{{{NAMESPACE}}}fmi-ls-name": NAME,
-        f"{{{NAMESPACE}}}fmi-ls-version": VERSION,
-        f"{{{NAMESPACE}}}fmi-ls-description": "Layered Standard providing information on related files "
-        "included in an FMU.",
-    }
-    manifest = Element("fmiReferences", attributes)
-    related = {"type": FORMAT, "source": "smoke-test.exp", "role": "experiment/smoke-test"}
-    ElementTree.SubElement(manifest, "Related", {**related, "description": experiment["description"]})
-    ElementTree.register_namespace("fmi-ls", NAMESPACE)
-    text_of_standard = (
-        f"{experiment['description']}. Results agree where they differ from smoke-test.csv by no more than "
-        f"{experiment['relative']:g} of the range of the signal. cosim validate runs it.\n"
-    )
-    return {
-        f"{PLACE}/{MANIFEST}": _bytes(manifest),
-        f"{PLACE}/smoke-test.exp": _bytes(root),
-        f"{PLACE}/smoke-test.csv": _table(experiment["references"]),
-        "documentation/fmi-ls-ref.txt": text_of_standard.encode(),
-    }
-
-
-def at_time(series: Mapping[str, Sequence[float]], name: str, time: float, *, is_linear: bool) -> float:
-    """The value of a signal at a time, s: on a straight line, or the one before; after a jump at a jump.
-
-    Examples
-    --------
-    >>> at_time({"time": [0.0, 1.0], "u": [0.0, 2.0]}, "u", 0.25, is_linear=True)
-    0.5
-    >>> at_time({"time": [0.0, 1.0], "u": [0.0, 2.0]}, "u", 0.25, is_linear=False)
-    0.0
-    """
-    times, values = series["time"], series[name]
-    small = 1e-9 * max(abs(time), 1e-9)
-    after = bisect_right(times, time + small)
-    if after == 0 or after == len(times) or not is_linear or times[after - 1] >= time - small:
-        return values[max(after - 1, 0)]
-    begin, end = times[after - 1], times[after]
-    return values[after - 1] + (time - begin) / (end - begin) * (values[after] - values[after - 1])
-
-
-def disagreements(
-    experiment: Experiment, results: Mapping[str, Sequence[float]], reals: Sequence[str]
-) -> Iterator[str]:
-    """A sentence for each signal that is not as the experiment has it.
-
-    Parameters
-    ----------
-    experiment : dict
-    results : mapping of str to sequence of float
-        By name, "time" among them.
-    reals : sequence of str
-        Signals that are compared within a tolerance; others are the same or not.
-    """
-    references = experiment["references"]
-    for name, values in references.items():
-        if name == "time":
-            continue
-        finite = [value for value in values if math.isfinite(value)]
-        size = max(finite, default=0.0) - min(finite, default=0.0) or max(map(abs, finite), default=0.0)
-        bound = experiment["relative"] * size if name in reals else 0.0
-        worst, where = 0.0, 0.0
-        for time, expected in zip(references["time"], values, strict=True):
-            value = at_time(results, name, time, is_linear=name in reals)
-            is_same = value == expected or (value != value and expected != expected)
-            error = 0.0 if is_same else abs(value - expected)
-            if not error <= worst:
-                worst, where = error, time
-        if not worst <= bound:
-            allowed = f"{bound:.3g}" if name in reals else "nothing"
-            yield f"{name} differs from its reference by {worst:.3g} at t = {where:.9g} s, allowed: {allowed}"
 
 
 def _experiment(folder: Path, file: Path, element: Element) -> Experiment:
@@ -244,19 +153,6 @@ def value_of(text: str, where: str) -> float:
         return float(word)
     except ValueError:
         raise ValueError(f"{where}: {text!r} is not a number") from None
-
-
-def _table(series: Mapping[str, Sequence[float]]) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(series)
-    writer.writerows([repr(value) for value in row] for row in zip(*series.values(), strict=True))
-    return text.getvalue().encode()
-
-
-def _bytes(root: Element) -> bytes:
-    ElementTree.indent(root)
-    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, "utf-8") + b"\n"
 
 
 def _beside(folder: Path, file: Path, address: str) -> Path:

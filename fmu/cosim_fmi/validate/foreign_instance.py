@@ -15,7 +15,8 @@ from cosim_fmi.binding import fmu_output
 from cosim_fmi.binding.fmu_instance import SavedState
 from cosim_fmi.binding.fmu_library import FmiError, new_instance, open_library
 from cosim_fmi.binding.statuses import OK
-from cosim_fmi.validate.experiments import at_time, value_of
+from cosim_fmi.validate.compare_experiment import at_time
+from cosim_fmi.validate.experiments import value_of
 from cosim_fmi.validate.finding import FailedCallError
 
 NUMBERS = ("Real", "Integer", "Enumeration", "Boolean")
@@ -148,10 +149,10 @@ class ForeignInstance:
         self.terminate()
         return values
 
-    def _known(self, known: dict[str, Any], name: str) -> dict[str, Any]:
-        if name not in known or known[name]["type"] not in NUMBERS:
+    def _known(self, variables: dict[str, Any], name: str) -> dict[str, Any]:
+        if name not in variables or variables[name]["type"] not in NUMBERS:
             raise FailedCallError(f"the experiment names {name}, which is not a numeric variable of this FMU")
-        return dict(known[name])
+        return dict(variables[name])
 
     def _stimulate(self, described: dict[str, Any], stimuli: list[dict[str, Any]], time: float) -> None:
         for variable in stimuli:

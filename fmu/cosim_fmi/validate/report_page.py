@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim_fmi.archive import FmuArchive
+from cosim_fmi.fmu_archive import FmuArchive
 from cosim_fmi.validate.finding import SEVERITIES, Finding
 
 KINDS = {"CoSimulation": "CS", "ModelExchange": "ME", "ScheduledExecution": "SE", "Implementation": "CS"}

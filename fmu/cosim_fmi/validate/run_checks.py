@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cosim_fmi.validate.experiments import disagreements
+from cosim_fmi.validate.compare_experiment import disagreements
 from cosim_fmi.validate.finding import FailedCallError
 from cosim_fmi.validate.foreign_instance import STEPS, ForeignFmu, ForeignInstance, Row
 

@@ -6,13 +6,13 @@ import math
 import re
 from collections.abc import Iterator
 
-from cosim_fmi.archive import FmuArchive
 from cosim_fmi.description.model_description import (
     DeclaredExperiment,
     DeclaredType,
     DeclaredVariable,
     ModelDescription,
 )
+from cosim_fmi.fmu_archive import FmuArchive
 from cosim_fmi.validate.finding import Finding
 from cosim_fmi.validate.variable_names import name_fault
 

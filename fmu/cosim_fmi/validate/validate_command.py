@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim_fmi.archive import VERSIONS, FmuArchive, remove_folder
+from cosim.kit import remove_folder
 from cosim_fmi.description.model_description import ModelDescription
 from cosim_fmi.description.read_model_description import read_model_description
+from cosim_fmi.fmu_archive import VERSIONS, FmuArchive
 from cosim_fmi.instances import place_of_library
 from cosim_fmi.validate.experiments import read_experiments
 from cosim_fmi.validate.finding import SEVERITIES, Finding
@@ -101,7 +102,7 @@ def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
 def _read(archive: FmuArchive) -> ModelDescription | None:
     """The model description; None where it cannot be understood (what is wrong is a finding)."""
     try:
-        return read_model_description(archive.take_description())
+        return read_model_description(archive.pop_description())
     except (ValueError, TypeError):
         return None
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 import cosim
-from cosim.kit import Recovery, black_box
-from cosim_fmi.archive import remove_left_behind
+from cosim.kit import Recovery, black_box, remove_abandoned_folders
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_master.exchange.exchange_arrays import (
     FREEING,
@@ -161,7 +160,7 @@ class RunRecovery(Recovery):
 
     def recover(self, box: black_box.BlackBox, why: str) -> tuple[str, dict[str, Any]]:
         """Write what was recorded."""
-        remove_left_behind(Path(tempfile.gettempdir()))
+        remove_abandoned_folders(Path(tempfile.gettempdir()))
         notes = box.notes()
         if box.words[black_box.SAVED]:
             return f"all results are written → {self._target}", {"results": self._target}

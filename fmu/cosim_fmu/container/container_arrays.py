@@ -14,8 +14,8 @@ from cosim_export.native.model_tables import c_integer, c_real, c_start, c_text
 from cosim_fmi.binding.process_guard import SUMS
 from cosim_master.exchange.exchange_arrays import Algorithm, Answer, Machine, Part, Progress, Report
 from cosim_master.exchange.exchange_machine import records, words_of
-from cosim_master.exchange.lead_exchanges import AT_ONCE, Sampling
-from cosim_master.exchange.run_exchanges import READ_FAILED, SET_FAILED, STEP_FAILED
+from cosim_master.exchange.row_samples import AT_ONCE, Sampling
+from cosim_master.exchange.stop_codes import READ_FAILED, SET_FAILED, STEP_FAILED
 from cosim_master.recording.collect_samples import SAMPLES, STRIDE, Collected
 from cosim_master.run.stepped_run import SteppedRun
 from cosim_master.trust.assess_samples import NOT_KNOWN, Assessment
@@ -190,8 +190,8 @@ def _parts(run: SteppedRun) -> Any:
     machine, descriptions = run.machine, run.coupled.descriptions
     parts = records(Part, len(machine.names))
     for name, of, part in zip(machine.names, machine.parts, parts, strict=True):
-        for known in KNOWN_OF_PARTS:
-            setattr(part, known, getattr(of, known))
+        for field in KNOWN_OF_PARTS:
+            setattr(part, field, getattr(of, field))
         part.input_count, part.output_count = of.inputs, of.outputs
         part.same_size = int(not descriptions[name].variable_step)
     return parts

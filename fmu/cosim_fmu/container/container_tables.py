@@ -21,7 +21,7 @@ from cosim_fmu.container.container_arrays import LIFE_WORDS, OWN, array_tables
 from cosim_fmu.container.container_interface import COUPLING
 from cosim_fmu.container.container_run import ContainerRun
 from cosim_fmu.container.native_member import NativeMember
-from cosim_master.exchange.run_exchanges import EXCHANGING
+from cosim_master.exchange.stop_codes import EXCHANGING
 
 STOPS = (
     "it failed",

@@ -101,12 +101,12 @@ class NativeMember:
         participant, tolerance = loop.participants[name], loop.tolerances[name]
         if sized := sorted(set(loop.start_values[name]) & loop.descriptions[name].structural):
             raise cosim.ModelError.of(f"{name}.{sized[0]}", "a structural parameter is set in Python")
-        given = name, f"cosim_member_{number}", loop.descriptions[name], loop.start_values[name]
+        identity = name, f"cosim_member_{number}", loop.descriptions[name], loop.start_values[name]
         if isinstance(participant, FmuParticipant):
             own = loop.descriptions[name].default_experiment.tolerance
-            return cls(*given, fmu=participant, tolerance=own if tolerance is None else tolerance)
+            return cls(*identity, fmu=participant, tolerance=own if tolerance is None else tolerance)
         if isinstance(participant, TimedInputs):
-            return cls(*given, series=participant)
+            return cls(*identity, series=participant)
         assert isinstance(participant, SystemParticipant)
         try:
             program, takes = participant.lowered(loop.start, loop.start_values[name], tolerance)
@@ -114,7 +114,7 @@ class NativeMember:
             problems = [cosim.Problem(f"participants.{name}.{p.where}", p.text) for p in error.problems]
             raise cosim.ModelError(problems) from None
         accuracy, takes = program.integrator.accuracy, takes and tolerance in (None, loop.tolerance)
-        return cls(*given, accuracy, takes, participant, program)
+        return cls(*identity, accuracy, takes, participant, program)
 
     def assign_reference(self, name: str, *, is_set: bool) -> None:
         """Give a variable of a system the next value reference, unless it has one.
@@ -309,39 +309,39 @@ OPERATIONS = dict(
 )
 
 
-def _seen(given: TimedInputs) -> list[str]:
+def _seen(series: TimedInputs) -> list[str]:
     """Inputs of values over time: what conditions read."""
-    return [name for name, v in given.describe().variables.items() if v.causality == "input"]
+    return [name for name, v in series.describe().variables.items() if v.causality == "input"]
 
 
-def _series_tables(number: int, given: TimedInputs, first: int) -> Iterator[str]:
+def _series_tables(number: int, series: TimedInputs, first: int) -> Iterator[str]:
     """The values over time; those of a run that has begun, which contains the start values of changes."""
     rows = list[str]()
-    for i, (name, (times, values)) in enumerate(given.series.items()):
+    for i, (name, (times, values)) in enumerate(series.series.items()):
         places = [f"times_{number}_{i}", f"values_{number}_{i}"]
         for place, column in zip(places, (times, values), strict=True):
             yield c_table("double", place, (c_real(float(x)) for x in column))
-        cells = [str(len(times)), *places, str(int(given.is_linear(name))), BEYOND[given.extrapolation]]
+        cells = [str(len(times)), *places, str(int(series.is_linear(name))), BEYOND[series.extrapolation]]
         rows.append(f"{{{', '.join(cells)}}}")
     yield c_table("Signal", f"signals_{number}", rows)
-    yield c_table("double", f"all_times_{number}", (c_real(float(x)) for x in given.all_times))
-    seen, starts = _seen(given), given.describe().variables
+    yield c_table("double", f"all_times_{number}", (c_real(float(x)) for x in series.all_times))
+    seen, starts = _seen(series), series.describe().variables
     unset = [math.nan if starts[n].start is None else float(starts[n].start) for n in seen]
     yield c_table("double", f"seen_{number}", map(c_real, unset))
-    triggers = given.triggers if isinstance(given, TriggeredChanges) else ()
+    triggers = series.triggers if isinstance(series, TriggeredChanges) else ()
     comparisons, changes = list[str](), list[str]()
     for i, trigger in enumerate(triggers):
         assert isinstance(trigger.condition, Condition)
         comparisons += _comparisons(trigger.condition, seen)
         for path, value in trigger.values.items():
-            changes.append(f"{{{i}, {list(given.series).index(path)}, {c_real(float(value))}}}")
+            changes.append(f"{{{i}, {list(series.series).index(path)}, {c_real(float(value))}}}")
     yield c_table("Comparison", f"comparisons_{number}", comparisons)
     yield c_table("Change", f"changes_{number}", changes)
     cells = [
         str(first),
         str(len(rows)),
         f"signals_{number}",
-        str(len(given.all_times)),
+        str(len(series.all_times)),
         f"all_times_{number}",
     ]
     cells += [str(len(seen)), here(f"seen_{number}", seen), str(len(triggers))]

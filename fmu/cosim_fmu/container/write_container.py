@@ -78,13 +78,13 @@ def write_container(
     return "\n".join([f"FMU that runs Python (FMI 2.0 Co-Simulation){reason}", *left_out])
 
 
-def _write_native(path: Path, target: Path, variant: str | None, given: NativeFmuOptions) -> str:
+def _write_native(path: Path, target: Path, variant: str | None, options: NativeFmuOptions) -> str:
     """Write an FMU without Python. Returns its description."""
     loop = CoSimulation.from_ssp(path, variant) if is_ssp(path) else CoSimulation.from_file(path, variant)
     interface, left_out = container_interface(loop, path)
-    what = write_native_container(loop, interface, target, given)
-    no_error = ["left out: the error of the coupling, whose samples need memory"] * given.sources
-    return "\n".join([what, *_left_out(left_out), *no_error])
+    outcome = write_native_container(loop, interface, target, options)
+    no_error = ["left out: the error of the coupling, whose samples need memory"] * options.sources
+    return "\n".join([outcome, *_left_out(left_out), *no_error])
 
 
 def _write_python(path: Path, target: Path, variant: str | None, libpython: str | None) -> Sequence[str]:
@@ -121,7 +121,7 @@ def _write_python(path: Path, target: Path, variant: str | None, libpython: str 
 
 
 def write_native_container(
-    loop: CoSimulation, interface: FmuInterface, target: Path, given: NativeFmuOptions
+    loop: CoSimulation, interface: FmuInterface, target: Path, options: NativeFmuOptions
 ) -> str:
     """Write a co-simulation of systems as an FMU without Python. Returns its description, in words.
 
@@ -131,7 +131,7 @@ def write_native_container(
     interface : FmuInterface
         From `container_interface`.
     target : Path
-    given : NativeFmuOptions
+    options : NativeFmuOptions
         Those in `OF_NATIVE` count.
 
     Raises
@@ -141,15 +141,17 @@ def write_native_container(
     """
     if is_plain():
         raise cosim.ModelError.of("native", "llvmlite, which makes machine code, is missing or off")
-    if given.history is not None and not given.sources:
+    if options.history is not None and not options.sources:
         raise cosim.ModelError.of("history", "applies to sources only: in a library histories grow")
-    if problems := native_refusals(loop, sources=given.sources):  # before anything takes long
+    if problems := native_refusals(loop, sources=options.sources):  # before anything takes long
         raise cosim.ModelError(problems)
-    version, kinds, chosen = native_choices(given)
+    version, kinds, chosen = native_choices(options)
     if kinds is not None and kinds != ["cs"]:
         raise cosim.ModelError.of("kind", "is not cs: the FMU of a scenario is for Co-Simulation only")
-    compilers = compilers_for(chosen, available_compilers() if given.compiler is None else (given.compiler,))
-    entries = (DEFAULT_ENTRIES if given.history is None else given.history) if given.sources else None
+    compilers = compilers_for(
+        chosen, available_compilers() if options.compiler is None else (options.compiler,)
+    )
+    entries = (DEFAULT_ENTRIES if options.history is None else options.history) if options.sources else None
     container = NativeContainer(loop, interface, version, bool(chosen), entries)
     name = f"FMI {version}.0 Co-Simulation of a whole scenario, without Python"
     page = documentation(None, container.interface, name, needs_of(chosen), resumes_exactly=True)

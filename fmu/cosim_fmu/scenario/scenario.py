@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import cosim
-from cosim.kit import ClosedAttributes, path_below, read_seconds
+from cosim.kit import ClosedAttributes, path_below, read_seconds, refuse_attribute
 from cosim_fmu.scenario.scenario_changes import NAME, make_changes
 from cosim_fmu.scenario.scenario_participants import NAME as FED
 from cosim_fmu.scenario.scenario_participants import fed_inputs, make_participant, python_file
@@ -117,6 +117,13 @@ class Scenario(ClosedAttributes):
     isolation: Isolation = DECLARED
     _problems: list[WiringProblem] = field(default_factory=list)
     _outer: set[str] = field(default_factory=set)
+    _is_coupled: bool = False
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._is_coupled and name in vars(self) and not name.startswith("_"):
+            text = "a co-simulation was already made of this scenario: read another one and set it there"
+            refuse_attribute(self, name, [], text)
+        super().__setattr__(name, value)
 
     @classmethod
     def read(cls, path: str | Path, variant: str | None = None, isolation: Isolation = DECLARED) -> Scenario:
@@ -208,6 +215,7 @@ class Scenario(ClosedAttributes):
             places.sort(key=lambda item: self.source.line(item[0]) or 0)
             raise cosim.ModelError([self._problem(key, fault) for key, fault in places])
         coupling.read_from_scenario(self.until, self.python_files, self.run_options)
+        self._is_coupled = True
         return coupling
 
     @property

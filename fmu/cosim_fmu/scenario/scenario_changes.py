@@ -142,8 +142,8 @@ def _changing_variable(
     variable, tunable = description.variables.get(name), description.tunable
     if variable is None:
         inputs = [n for n, v in description.variables.items() if v.causality == "input"]
-        what = f"input or tunable parameter of {participant}"
-        return None, str(cosim.LookUpError(what, name, [*inputs, *tunable]))
+        role = f"input or tunable parameter of {participant}"
+        return None, str(cosim.LookUpError(role, name, [*inputs, *tunable]))
     if variable.causality == "parameter" and name not in tunable:
         text = "is a parameter that may not be set between steps: inputs and tunable ones may"
         return None, f"{path} {text}"

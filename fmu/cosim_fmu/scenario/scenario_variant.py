@@ -91,8 +91,8 @@ def read_parameters(path: str | Path) -> dict[str, Parameter]:
     path = Path(path)
     readers = {".toml": _read_toml, ".csv": _read_csv, ".ssv": _read_ssv}
     if path.suffix.lower() not in readers:
-        known = ", ".join(readers)
-        raise cosim.ModelError.of(str(path), f"no file of parameters: its name has to end in {known}")
+        suffixes = ", ".join(readers)
+        raise cosim.ModelError.of(str(path), f"no file of parameters: its name has to end in {suffixes}")
     try:
         if path.stat().st_size > LARGEST:
             raise cosim.ModelError.of(str(path), f"is larger than {LARGEST / 2**20:.0f} MiB")

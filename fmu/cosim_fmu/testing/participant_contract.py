@@ -20,13 +20,13 @@ from cosim_master.abilities import (
     InitializationMode,
     RecordsEvents,
     Resizes,
-    StepsNatively,
     TellsInside,
     Ticks,
     Watches,
     WritesLog,
 )
 from cosim_master.coupling.check_participants import check_values
+from cosim_master.native_calls import StepsNatively
 from cosim_master.participants.create_participants import description_faults
 
 ABILITIES: tuple[Any, ...] = (

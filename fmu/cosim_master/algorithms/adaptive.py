@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import cosim
 from cosim.kit import Exchange, FeedthroughLoop
 from cosim_master.algorithms import exchange_layout as layout
+from cosim_master.algorithms.exchange_tolerances import USUAL, allowed, check_tolerances
 from cosim_master.algorithms.next_request import SMALLEST_PART
 from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory, ProgrammedAlgorithm, continued
-from cosim_master.algorithms.step_control import USUAL, allowed, check_tolerances
 
 CONTROLS = ("values", "energy")
 

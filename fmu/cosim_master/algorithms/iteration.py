@@ -253,13 +253,13 @@ def apply_broyden(n, table):
     return True
 
 
-def times_inverse(n, table, given, result):
+def times_inverse(n, table, vector, result):
     """The inverse of the Jacobian times a vector."""
     for k in range(n):
         result[k] = 0.0
     for j in range(n):
         row = table[(INVERSE + j) * n : (INVERSE + j) * n + n]
-        factor = given[j]
+        factor = vector[j]
         for k in range(n):
             result[k] += factor * row[k]
 

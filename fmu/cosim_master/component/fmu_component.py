@@ -152,11 +152,11 @@ class ModelExchangeFmu(cosim.Component):
         self._take(next_state, states, following, True, discrete)
         return fmu.wish_to_stop() or cosim.EventStatus.succeeded()
 
-    def _started(self, given: Any, kept_events: int) -> tuple[RunningFmu, Sequence[float], float]:
+    def _started(self, values: Any, kept_events: int) -> tuple[RunningFmu, Sequence[float], float]:
         ports = self.inputs, self.groups, self.block, self.follows
         fmu = RunningFmu(self.fmu, self.name, *ports, kept_events)
         try:
-            return fmu, *fmu.start(*given)
+            return fmu, *fmu.start(*values)
         except BaseException:
             fmu.close()
             raise
@@ -194,12 +194,12 @@ class ModelExchangeFmu(cosim.Component):
         states: Sequence[float],
         following: float,
         rescale: bool,
-        given: Mapping[str, float],
+        values: Mapping[str, float],
     ) -> None:
         fmu = self.running
         assert fmu is not None
-        if given:
-            next_state[f"{self.name}.given"] = [*given.values()]
+        if values:
+            next_state[f"{self.name}.given"] = [*values.values()]
         if self.discrete_outputs:
             next_state[f"{self.name}.shown"] = [float(x) for x in fmu.get(self.discrete_outputs)]
         if len(states):
@@ -232,7 +232,7 @@ class ModelExchangeFmu(cosim.Component):
             self.running = None
 
 
-def _rebuild(name: str, given: Mapping[str, Any]) -> ModelExchangeFmu:
-    part = ModelExchangeFmu(**given)
+def _rebuild(name: str, values: Mapping[str, Any]) -> ModelExchangeFmu:
+    part = ModelExchangeFmu(**values)
     object.__setattr__(part, "name", name)
     return part

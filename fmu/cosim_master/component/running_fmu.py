@@ -93,7 +93,7 @@ class RunningFmu(InstanceParticipant):
         self._guard(self._clocks.start_schedule, self._first[0])
         access = Access(self._instance, self.inputs, interface.elements, "Set") if self.inputs else None
         self.model = FmuModel(
-            *(self._instance, *sizes, access, self._clocks, self._tick, self._write_discrete),
+            *(self._instance, *sizes, access, self._event_inputs),
             interface.wants_steps,
         )
         self._begun = self._guard(self.model.leave_event_mode, self._first[0])
@@ -225,8 +225,8 @@ class RunningFmu(InstanceParticipant):
             return
         inputs, outputs = self._access(self.inputs), self._access(self.outputs)
 
-        def answers(given: Mapping[str, float]) -> list[float]:
-            inputs.write(list(given.values()))
+        def answers(values: Mapping[str, float]) -> list[float]:
+            inputs.write(list(values.values()))
             return [float(value) for value in outputs.read()]
 
         first = dict(zip(self.inputs, map(float, self._first[1]), strict=True))

@@ -43,10 +43,10 @@ class Coupling:
         Participants whose outputs cannot be read after inputs are set and before the next step.
     start_values : dict of str to dict
         The start values of each participant, in the units of its variables.
-    tolerances : dict of str to float or None
-    feedthrough : dict of str to object
+    tolerances : mapping of str to float or None
+    feedthrough : mapping of str to object
         The user's declarations of feedthrough.
-    step_multiple : dict of str to int
+    step_multiple : mapping of str to int
         Participants with a longer step, in communication steps.
     algorithm : MasterAlgorithm or None
     options : dict of str to object
@@ -80,9 +80,9 @@ class Coupling:
     loops: list[FeedthroughLoop]
     unreadable_before_step: frozenset[str]
     start_values: dict[str, dict[str, Any]]
-    tolerances: dict[str, float | None]
-    feedthrough: dict[str, Any]
-    step_multiple: dict[str, int]
+    tolerances: Mapping[str, float | None]
+    feedthrough: Mapping[str, Any]
+    step_multiple: Mapping[str, int]
     algorithm: cosim.MasterAlgorithm | None
     options: Mapping[str, Any]
     start: float

@@ -36,7 +36,7 @@ def with_causality(description: ParticipantDescription, causality: str) -> list[
 
 
 def with_feedthrough(
-    description: ParticipantDescription, known: Mapping[str, frozenset[str]]
+    description: ParticipantDescription, inputs_of: Mapping[str, frozenset[str]]
 ) -> ParticipantDescription:
     """The description with the inputs that these outputs depend on directly."""
     outputs = with_causality(description, "output")
@@ -46,10 +46,10 @@ def with_feedthrough(
         feedthrough={
             **dict.fromkeys(outputs, frozenset(with_causality(description, "input"))),
             **(description.feedthrough or {}),
-            **known,
+            **inputs_of,
         },
-        assumed_feedthrough=assumed - known.keys(),
-        possible_feedthrough=description.possible_feedthrough - known.keys(),
+        assumed_feedthrough=assumed - inputs_of.keys(),
+        possible_feedthrough=description.possible_feedthrough - inputs_of.keys(),
     )
 
 
@@ -128,10 +128,10 @@ def override_feedthrough(description: ParticipantDescription, override: Any) -> 
     return with_feedthrough(description, inputs_of)
 
 
-def _elements(description: ParticipantDescription, role: str, name: str, known: list[str]) -> tuple[str, ...]:
+def _elements(description: ParticipantDescription, role: str, name: str, names: list[str]) -> tuple[str, ...]:
     """The variable of a name, or the elements of an array; `ValueError` if there is none."""
     if name in description.arrays:
         return tuple(description.arrays[name][1])
-    if name not in known:
-        raise ValueError(str(cosim.LookUpError(role, name, known)))
+    if name not in names:
+        raise ValueError(str(cosim.LookUpError(role, name, names)))
     return (name,)

@@ -102,9 +102,9 @@ class CouplingTangents(RowDerivatives):
         description = coupling.descriptions[name]
         if variable not in description.variables:
             return str(cosim.LookUpError("variable", variable, description.variables))
-        known = description.variables[variable]
-        if known.type != "real":
-            return f"has the type {known.type}: only real numbers have derivatives"
+        declared = description.variables[variable]
+        if declared.type != "real":
+            return f"has the type {declared.type}: only real numbers have derivatives"
         if description.settable is not None and variable not in description.settable:
             return "has no start value that could be set"
         if any(link.end == (name, variable) for link in [*coupling.links, *coupling.parameter_links]):
@@ -114,8 +114,12 @@ class CouplingTangents(RowDerivatives):
         return ""
 
     def _start_of(self, name: str, variable: str) -> float | None:
-        given = self._coupling.start_values[name].get(variable)
-        start = self._coupling.descriptions[name].variables[variable].start if given is None else given
+        start_value = self._coupling.start_values[name].get(variable)
+        start = (
+            self._coupling.descriptions[name].variables[variable].start
+            if start_value is None
+            else start_value
+        )
         return None if start is None else float(start)
 
     # a run

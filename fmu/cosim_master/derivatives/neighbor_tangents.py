@@ -10,7 +10,7 @@ import numpy as np
 
 import cosim
 from cosim.kit import Finding
-from cosim_fmi.instances import same_folder
+from cosim_fmi.binding.process_guard import same_folder
 from cosim_master.abilities import InitializationMode, Resizes
 from cosim_master.coupling.link import Link
 from cosim_master.derivatives.participant_tangents import ParticipantTangents, ReadRecord, Reals, StepRecord
@@ -114,8 +114,8 @@ class NeighborTangents(ParticipantTangents):
             if value is None:
                 return True
             converted = link.convert(next(iter(value)))
-            known = target._given.get((id(other), link.input))
-            is_settled = is_settled and known is not None and _is_alike(known, converted)
+            last_value = target._given.get((id(other), link.input))
+            is_settled = is_settled and last_value is not None and _is_alike(last_value, converted)
             target._given[id(other), link.input] = converted
             target._attempt(other.set, [link.input], [converted])
         return is_settled
@@ -190,8 +190,10 @@ class NeighborTangents(ParticipantTangents):
         names, slopes = self._slopes
         for i, moved, neighbor in self._all():
             if step.slopes is not None and slopes is not None:
-                given = [s + moved * dot for s, dot in zip(step.slopes, slopes[i].tolist(), strict=True)]
-                self._attempt(neighbor.set_slopes, names, given)
+                moved_slopes = [
+                    s + moved * dot for s, dot in zip(step.slopes, slopes[i].tolist(), strict=True)
+                ]
+                self._attempt(neighbor.set_slopes, names, moved_slopes)
             if self._steps:
                 self._attempt(_step_to_end, neighbor, step.time, step.size)
 
@@ -215,8 +217,8 @@ class NeighborTangents(ParticipantTangents):
             errors = JUMP * abs(near - far) + rounding
             for name, one, error in zip(names, abs(differences[i]).tolist(), errors.tolist(), strict=True):
                 for sizes, size in ((self._largest, one - error), (self._errors, error)):
-                    known = sizes.setdefault(name, np.zeros(len(self._increments)))
-                    known[i] = max(known[i], size)
+                    largest = sizes.setdefault(name, np.zeros(len(self._increments)))
+                    largest[i] = max(largest[i], size)
         return differences
 
     def _attempt(self, action: Callable[..., Any], *arguments: Any) -> Any:
@@ -320,18 +322,18 @@ def create_neighbors(
     ModelError
         One cannot be made twice.
     """
-    found: dict[str, list[list[Any]]] = {name: [[] for _ in range(directions)] for name in values}
+    neighbors: dict[str, list[list[Any]]] = {name: [[] for _ in range(directions)] for name in values}
     for i in range(directions):
         for _ in OFFSETS:
             try:
                 for name, other in make().items():
                     if isinstance(other, Resizes):
                         other.configure(values[name])
-                    found[name][i].append(other)
+                    neighbors[name][i].append(other)
             except Exception as error:
                 text = f"no second {' and '.join(values)} can be made for differences: {error}"
                 raise cosim.ModelError.of("derivatives", text) from error
-    return found
+    return neighbors
 
 
 def _numbers(participant: cosim.Participant, names: Sequence[str]) -> Reals:

@@ -37,8 +37,8 @@ class SystemTangents(ParticipantTangents):
         if self._initialization is None:
             self._participant.simulator.read_tape()
             self._initialization = self._tangents.end_piece()
-        found: Reals = self._tangents.read(self._paths(names), self._initialization.discrete)
-        return found
+        tangents: Reals = self._tangents.read(self._paths(names), self._initialization.discrete)
+        return tangents
 
     def exit_initialization(self) -> None:
         self._tangents.follow(self._initialization, self._participant.simulator.state.time)
@@ -77,8 +77,8 @@ class SystemTangents(ParticipantTangents):
         self._tangents.follow(step.piece, step.time + step.size)
 
     def read(self, names: Sequence[str], record: ReadRecord) -> Reals:
-        found: Reals = self._tangents.read(self._paths(names), record.piece)
-        return found
+        tangents: Reals = self._tangents.read(self._paths(names), record.piece)
+        return tangents
 
     @property
     def findings(self) -> list[Finding]:

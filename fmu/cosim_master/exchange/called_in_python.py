@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from cosim_master.abilities import NativeCalls, StepsNatively
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import COURSES
 from cosim_master.exchange.exchange_machine import ExchangeMachine, shows_tables
 from cosim_master.exchange.participant_steps import StepOutcome, record_step, take_step
 from cosim_master.exchange.run_values import ValueNumbers, types_of
+from cosim_master.native_calls import NativeCalls, StepsNatively
 
 WORD, REAL = ctypes.c_int64, ctypes.c_double
 ARRAY_CALL: Any = ctypes.CFUNCTYPE(ctypes.c_int32, WORD, WORD, WORD, WORD, WORD)
@@ -105,7 +105,7 @@ class CalledInPython:
         keep = calls.keep, self, get
         return replace(calls, get=_address(get), output_references=0, output_count=None, keep=keep)
 
-    def take_error(self) -> BaseException:
+    def pop_error(self) -> BaseException:
         """The exception, once: `raised` is None afterwards."""
         error, self.raised = self.raised, None
         assert error is not None

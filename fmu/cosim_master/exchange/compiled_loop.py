@@ -11,14 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import cosim
-from cosim_fmi.instances import same_folder
-from cosim_master.abilities import NativeCalls
+from cosim_fmi.binding.process_guard import same_folder
 from cosim_master.algorithms import exchange_layout as layout
 from cosim_master.algorithms.exchange_layout import ADVANCE
 from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory
 from cosim_master.coupling.errors import CoSimulationError, StepDiscardedError
 from cosim_master.coupling.run_settings import CommunicationPoints
-from cosim_master.exchange import run_exchanges
+from cosim_master.exchange import part_steps, run_exchanges, stop_codes
 from cosim_master.exchange.called_in_python import CalledInPython
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_algorithms import AlgorithmArrays, ExchangeFace, ExchangePrograms
@@ -38,6 +37,7 @@ from cosim_master.exchange.parallel_programs import (
 from cosim_master.exchange.run_values import RunRows, RunValues, ValueNumbers
 from cosim_master.exchange.step_parts import StepParts
 from cosim_master.exchange.step_threads import StepsTogether
+from cosim_master.native_calls import NativeCalls
 from cosim_master.recording.recorder import Recorder
 
 SECONDS_AT_ONCE = 0.04
@@ -194,7 +194,7 @@ class CompiledLoop:
         if threads is not None:
             begin, take = (
                 number_function(function, run_exchanges.ENTRIES[function], is_long)
-                for function in (run_exchanges.start_steps, run_exchanges.take_steps)
+                for function in (part_steps.start_steps, part_steps.take_steps)
             )
             self._together = StepsTogether(self.coupled, threads, self.machine, self._called, begin, take)
 
@@ -267,18 +267,18 @@ class CompiledLoop:
         is_single = self._one_by_one or self._rows.needs_course
         last = min(self.points.count, first + (1 if is_single else at_once))
         last = last if most is None else min(last, most)
-        is_inside = self._main.progress.under_way == run_exchanges.CUT
+        is_inside = self._main.progress.under_way == stop_codes.CUT
         if is_inside and self._python_algorithm is None:
             self._is_paused = not self._parts.start_next(first)
         while True:
             code = self._take_steps(first, last, at_once)
             if self._is_paused:
                 return first
-            if code == run_exchanges.DONE:
+            if code == stop_codes.DONE:
                 return int(report.step) + 1
             first = int(report.step)
             last = first + 1  # the step under way is finished at least
-            if code == run_exchanges.PAUSED:
+            if code == stop_codes.PAUSED:
                 self._check()
             else:
                 with same_folder():
@@ -314,8 +314,8 @@ class CompiledLoop:
         finally:
             self.recorder.unfinished = None
         spent = perf_counter() - begun
-        is_done = code == run_exchanges.DONE and last - first >= at_once
-        is_whole = code == run_exchanges.PAUSED or is_done
+        is_done = code == stop_codes.DONE and last - first >= at_once
+        is_whole = code == stop_codes.PAUSED or is_done
         if is_whole and not self._is_limited and spent < SECONDS_AT_ONCE:
             self._at_once = min(8 * at_once, int(at_once * SECONDS_AT_ONCE / spent) + 1)
         self._rows.empty_buffer()
@@ -330,9 +330,9 @@ class CompiledLoop:
             report.step = index
             coupled.start_step(index)
             following = self.points.time(index + 1)
-            if self._main.progress.under_way != run_exchanges.CUT:  # else the step has been left inside
+            if self._main.progress.under_way != stop_codes.CUT:  # else the step has been left inside
                 clock.begin = self.points.time(index)
-            self._main.progress.under_way = run_exchanges.BETWEEN
+            self._main.progress.under_way = stop_codes.BETWEEN
             while True:
                 self._parts.prepare(following)
                 size = clock.end - clock.begin
@@ -341,12 +341,12 @@ class CompiledLoop:
                     break
                 if not self._parts.finish(index, following):
                     self._is_paused = True
-                    return run_exchanges.DONE
+                    return stop_codes.DONE
             self._rows.make_room()
             self._end(self.machine.address)
             if report.noticed or report.left <= 0 or self._rows.watched_step == index:
                 break
-        return run_exchanges.DONE
+        return stop_codes.DONE
 
     def operate(self, call: int, name: str) -> None:
         """Do one operation of an exchange for a participant, for an algorithm that decides in Python."""
@@ -354,7 +354,7 @@ class CompiledLoop:
         if call in (ADVANCE, layout.NOTE_COURSE):
             self._rows.make_room()
         code = self._operate(machine.address, call, machine.number.get(name, 0))
-        if code != run_exchanges.DONE:
+        if code != stop_codes.DONE:
             index = int(report.step)
             self._rows.watched_step = index
             self._python.complete(index, self.memory, (call, name), code, int(report.status))
@@ -383,20 +383,20 @@ class CompiledLoop:
         report, coupled = self.machine.report, self.coupled
         algorithm = self._algorithms[report.algorithm]
         programmed = algorithm.programmed
-        if code == run_exchanges.CUTS:
+        if code == stop_codes.CUTS:
             self._is_paused = not self._parts.start_next(index)
-        elif programmed is not None and code == run_exchanges.NOT_SETTLED:
+        elif programmed is not None and code == stop_codes.NOT_SETTLED:
             raise self._complaint(algorithm.memory) or programmed.failure(
                 algorithm.exchange, self.machine.clock.begin
             )
-        elif programmed is not None and code == run_exchanges.DERIVES:
+        elif programmed is not None and code == stop_codes.DERIVES:
             coupled.guarded_algorithm(programmed, programmed.derive, algorithm.exchange)
         else:
             coupled.start_step(index)
-            if code in (run_exchanges.SAVE_FAILED, run_exchanges.RESTORE_FAILED):
+            if code in (stop_codes.SAVE_FAILED, stop_codes.RESTORE_FAILED):
                 self._python.check_failed_state(self._names[report.part], code, int(report.status))
-            elif code in (run_exchanges.SAVES, run_exchanges.RESTORES):
-                self._save_or_restore(algorithm, is_restored=code == run_exchanges.RESTORES)
+            elif code in (stop_codes.SAVES, stop_codes.RESTORES):
+                self._save_or_restore(algorithm, is_restored=code == stop_codes.RESTORES)
             else:
                 self._do_operation(index, code, algorithm)
 
@@ -422,7 +422,7 @@ class CompiledLoop:
                 each.progress.watched = 1
         place = int(progress.place)
         try:
-            if code == run_exchanges.TOGETHER:
+            if code == stop_codes.TOGETHER:
                 place = self._step_together(index, algorithm, place)
             else:
                 operation = self._operations(algorithm)[place]
@@ -434,7 +434,7 @@ class CompiledLoop:
                 raise
             self._discarded = DiscardedExchange(error, algorithm.memory.time, algorithm.memory.length)
             algorithm.memory.counts[layout.DISCARDED] = 1
-            progress.under_way = run_exchanges.DECIDING
+            progress.under_way = stop_codes.DECIDING
             self.values.resume_from_python()
             return
         progress.place = place + 1

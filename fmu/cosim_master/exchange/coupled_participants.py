@@ -395,7 +395,7 @@ class CoupledParticipants:
         ticks = (p.next_tick for p in self.ticking)
         return min((tick for tick in ticks if time + small < tick < end - small), default=end)
 
-    def take_inner_values(self) -> list[InnerValues]:
+    def pop_inner_values(self) -> list[InnerValues]:
         """The collected values between communication points, which are removed here."""
         values, self.inside = self.inside, []
         return values

@@ -17,7 +17,7 @@ import cosim
 from cosim.kit import black_box, c_address, head_of, is_plain
 from cosim_fmi.binding.fmu_output import printed_beside
 from cosim_fmi.binding.rounding import ROUNDING_AT
-from cosim_master.abilities import LogsPrinted, NativeCalls, StepsNatively, StepsTypesNatively
+from cosim_master.abilities import LogsPrinted
 from cosim_master.coupling.errors import CoSimulationError
 from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.exchange.coupled_participants import CoupledParticipants
@@ -35,6 +35,7 @@ from cosim_master.exchange.exchange_arrays import (
     Report,
     StepTimes,
 )
+from cosim_master.native_calls import NativeCalls, StepsNatively, StepsTypesNatively
 from cosim_master.recording.text_numbers import TABLED
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from cosim_master.abilities import NativeCalls, StepsNatively
 from cosim_master.algorithms.exchange_layout import END, READ_AT_END, SET, SET_ALONG
 from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory
 from cosim_master.coupling.errors import CoSimulationError
@@ -15,8 +14,9 @@ from cosim_master.exchange.exchange_algorithms import AlgorithmArrays
 from cosim_master.exchange.exchange_arrays import SLOPES
 from cosim_master.exchange.exchange_machine import ExchangeMachine
 from cosim_master.exchange.participant_steps import finish_step
-from cosim_master.exchange.run_exchanges import READ_FAILED, SAVE_FAILED, SET_FAILED, STEP_FAILED, STEP_LEFT
 from cosim_master.exchange.run_values import RunValues
+from cosim_master.exchange.stop_codes import READ_FAILED, SAVE_FAILED, SET_FAILED, STEP_FAILED, STEP_LEFT
+from cosim_master.native_calls import NativeCalls, StepsNatively
 
 
 class OperationsInPython:
@@ -65,7 +65,7 @@ class OperationsInPython:
         coupled.time = self._machine.clock.begin
         participant, called = coupled.participants[name], self._called.get(name)
         if called is not None and called.raised is not None:
-            raise called.take_error()
+            raise called.pop_error()
         if name in self._in_python:
             self._set_or_read(kind, name, memory)
             return

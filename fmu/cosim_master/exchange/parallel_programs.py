@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
-from cosim_master.abilities import BeginsSteps, NativeCalls
+from cosim_master.abilities import BeginsSteps
 from cosim_master.algorithms.exchange_layout import (
     ADVANCE,
     ADVANCE_ALL,
@@ -20,6 +20,7 @@ from cosim_master.coupling.link import Link
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_algorithms import AlgorithmArrays
 from cosim_master.exchange.exchange_machine import ExchangeMachine
+from cosim_master.native_calls import NativeCalls
 
 
 def levels(operations: Sequence[tuple[int, str]], links: Sequence[Link]) -> list[list[int]]:

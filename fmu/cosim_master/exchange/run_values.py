@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from cosim.kit import black_box
-from cosim_master.abilities import StepsNatively
 from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import BEGAN, COURSES, ENDS, HELD, MEAN_SLOPES, MEANS
 from cosim_master.exchange.exchange_machine import ExchangeMachine
+from cosim_master.native_calls import StepsNatively
 from cosim_master.recording import recorder as recording
 from cosim_master.recording.coupling_samples import InputLines
 from cosim_master.recording.inner_rows import InputCourse
@@ -310,7 +310,7 @@ class RunRows:
             coupled.time = last
             if watched:
                 self.watched_step = None
-                self.take_inner_values()
+                self.record_inner_values()
             if special:
                 self.record_with_courses()
                 self.needs_course = watched and self._along
@@ -319,11 +319,11 @@ class RunRows:
         outputs, means, *lines = (values[:, places] for places in self._machine.sampled)
         coupled.samples.extend(times, outputs, means, *(lines if self._along else ()))
 
-    def take_inner_values(self) -> None:
+    def record_inner_values(self) -> None:
         """Record the values inside their last steps that participants report."""
         self._coupled.collect()
         if self._coupled.inside:
-            self._recorder.inside(self._coupled.take_inner_values())
+            self._recorder.inside(self._coupled.pop_inner_values())
 
     def record_with_courses(self) -> None:
         """Record the present values, and how the inputs came there: an event was in this step, or before."""

@@ -6,7 +6,7 @@ import math
 
 from cosim_master.algorithms import exchange_layout as layout
 from cosim_master.coupling.run_settings import CommunicationPoints
-from cosim_master.exchange import run_exchanges
+from cosim_master.exchange import stop_codes
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_algorithms import AlgorithmArrays
 from cosim_master.exchange.exchange_machine import ExchangeMachine
@@ -55,7 +55,7 @@ class StepParts:
         """Take up the step `index` at a time (s) which another loop has reached."""
         clock = self._machine.clock
         clock.begin, clock.end = time, self._points.time(index + 1)
-        self._main.progress.under_way = run_exchanges.CUT
+        self._main.progress.under_way = stop_codes.CUT
 
     def start_next(self, index: int) -> bool:
         """Begin the next part of the step `index`, unless the last one has ended at the pause: then False."""
@@ -66,7 +66,7 @@ class StepParts:
             return False
         self.prepare(following)
         main.memory.counts[layout.PHASE] = layout.BEGIN
-        main.progress.under_way = run_exchanges.DECIDING
+        main.progress.under_way = stop_codes.DECIDING
         return True
 
     def prepare(self, following: float) -> None:
@@ -82,7 +82,7 @@ class StepParts:
         clock = self._machine.clock
         self._rows.empty_buffer()
         self._coupled.time = clock.end
-        self._rows.take_inner_values()
+        self._rows.record_inner_values()
         if self._rows.records_between_points:
             self._rows.record_with_courses()
         self._rows.watched_step = index
@@ -90,7 +90,7 @@ class StepParts:
         if clock.begin < self.pause:
             return True
         clock.end = following  # no part is under way
-        self._main.progress.under_way = run_exchanges.CUT
+        self._main.progress.under_way = stop_codes.CUT
         return False
 
     def _set_inputs_of_clocks(self) -> None:

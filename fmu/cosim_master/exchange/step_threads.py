@@ -17,7 +17,7 @@ from cosim_master.algorithms.programmed_algorithm import ExchangeMemory
 from cosim_master.exchange.called_in_python import CalledInPython
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_machine import ExchangeMachine
-from cosim_master.exchange.run_exchanges import DONE
+from cosim_master.exchange.stop_codes import DONE
 
 
 class StepThreads:

@@ -28,7 +28,7 @@ class Ports(Protocol):
     def access(self, names: Sequence[str], verb: str) -> Access:
         """The access by which compiled code reads ("Get") or writes ("Set") variables."""
 
-    def changed_ports(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def changed_ports(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The discrete inputs that have to pass through event mode."""
 
     def has_ticked(self, name: str) -> bool:
@@ -331,7 +331,7 @@ class JointModel:
             raise UnsolvedError(self.evaluation.why())
 
     def handle_event(
-        self, time: float, states: Any, inputs: Any, given: Mapping[str, Any] | None = None
+        self, time: float, states: Any, inputs: Any, changes: Mapping[str, Any] | None = None
     ) -> tuple[Sequence[float], float, bool]:
         """Event mode of all, with discrete inputs of the first; see `pass_events`."""
         self.before_event()
@@ -339,7 +339,7 @@ class JointModel:
         self.due[time] = [part.name for part in self.parts if part.next_event <= time]
         self.store_values(time)
         first, *others = (part.name for part in self.parts)
-        answer = self.pass_events(time, {first: given or {}, **{name: {} for name in others}})
+        answer = self.pass_events(time, {first: changes or {}, **{name: {} for name in others}})
         self.compute_all()
         self.store_values(time)
         return answer

@@ -222,13 +222,13 @@ class JointSystem:
     ) -> ParticipantDescription:
         """The description with the feedthrough that appears when each doubtful input is moved a little."""
         description = descriptions[member.name]
-        known = {y: direct_inputs(description, y) for y in outputs}
-        doubtful = [y for y in outputs if inputs.keys() - known[y]]
+        declared = {y: direct_inputs(description, y) for y in outputs}
+        doubtful = [y for y in outputs if inputs.keys() - declared[y]]
         if not doubtful:
             return description
         dependencies = find_feedthrough(partial(member.answers, doubtful), doubtful, inputs, moved_a_little)
         member.answers(doubtful, inputs)
-        return with_feedthrough(description, {y: known[y] | needs for y, needs in dependencies.items()})
+        return with_feedthrough(description, {y: declared[y] | needs for y, needs in dependencies.items()})
 
     def set(self, member: Any, values: Mapping[str, Any]) -> None:
         """Write inputs of a member: real ones are held from now on, all others are written in event mode."""

@@ -194,9 +194,9 @@ class CalledModelExchange:
     def add(self, member: MemberCalls) -> None:
         """Add a member whose inputs compiled code writes."""
         self.members.append(member)
-        given = [member.given for member in self.members]
-        self._given = np.array([(v.ctypes.data, v.size) for v in given], dtype=np.int64).reshape(-1)
-        self.record.given, self.record.given_at = len(given), self._given.ctypes.data
+        inputs = [member.given for member in self.members]
+        self._given = np.array([(v.ctypes.data, v.size) for v in inputs], dtype=np.int64).reshape(-1)
+        self.record.given, self.record.given_at = len(inputs), self._given.ctypes.data
 
     def compare(self, accesses: Sequence[Access]) -> None:
         """Compare values that pass on at events alone: Python takes a step before which one has changed."""

@@ -72,13 +72,13 @@ class DirectionalDerivatives:
 
     def along(self, of: Sequence[Element], dots: Reals) -> Reals:
         """The derivatives of some variables along a direction of states and inputs."""
-        known = [*self._states, *self._inputs]
-        seeds = [element.sign * dot for element, dot in zip(known, dots.tolist(), strict=True)]
+        elements_moved = [*self._states, *self._inputs]
+        seeds = [element.sign * dot for element, dot in zip(elements_moved, dots.tolist(), strict=True)]
         if not of or not any(seeds):
             return np.zeros(len(of))
         if not all(map(math.isfinite, seeds)):  # unknown from an event on; FMUs refuse such seeds
             return np.full(len(of), math.nan)
-        unknowns, knowns = ([element.reference for element in elements] for elements in (of, known))
+        unknowns, knowns = ([element.reference for element in elements] for elements in (of, elements_moved))
         derivatives = self._instance.directional_derivative(unknowns, knowns, seeds)
         return np.array([element.sign * x for element, x in zip(of, derivatives, strict=True)])
 

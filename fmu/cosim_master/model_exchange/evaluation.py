@@ -113,9 +113,9 @@ class SolvedLoop:
 
     def memory(self) -> list[list[float]]:
         """The start of the next search, which is saved with the states so that the bits stay the same."""
-        known, inverted = self.row[loop_calls.KNOWN], self.row[loop_calls.INVERTED]
+        is_solved, inverted = self.row[loop_calls.KNOWN], self.row[loop_calls.INVERTED]
         return [
-            self._vector(loop_calls.X).tolist() if known else [],
+            self._vector(loop_calls.X).tolist() if is_solved else [],
             self._inverse.tolist() if inverted else [],
             self._vector(loop_calls.SIZES).tolist(),
         ]

@@ -13,7 +13,7 @@ from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, Update
 from cosim_fmi.binding.fmu_library import FmiError
 from cosim_fmi.binding.statuses import DISCARD, ERROR, FATAL
-from cosim_fmi.instances import FmuClocks
+from cosim_fmi.event_inputs import EventInputs
 from cosim_fmi.model_exchange.instance_block import InstanceBlock
 from cosim_fmi.variables.variable_access import Access
 
@@ -91,11 +91,8 @@ class FmuModel:
         The numbers of continuous states and event indicators.
     inputs : Access or None
         Writes the continuous inputs that are given from outside.
-    clocks : FmuClocks
-    tick : callable
-        Activates clocks and writes the inputs that belong to them.
-    write : callable
-        Writes discrete inputs, in event mode.
+    event_inputs : EventInputs
+        Its discrete inputs and clocks.
     wants_steps : bool
         Whether it is notified when an integrator step has ended.
 
@@ -111,14 +108,12 @@ class FmuModel:
         states: int,
         indicators: int,
         inputs: Access | None,
-        clocks: FmuClocks,
-        tick: Callable[[Sequence[str]], None],
-        write: Callable[[Mapping[str, Any]], None],
+        event_inputs: EventInputs,
         wants_steps: bool = False,
     ) -> None:
         self.instance, self.count, self.indicators = instance, states, indicators
         self.inputs, self.wants_steps = inputs, wants_steps
-        self._clocks, self._tick, self._write = clocks, tick, write
+        self._event_inputs, self._clocks = event_inputs, event_inputs.clocks
         self._x = (ctypes.c_double * states)()
         self.block = InstanceBlock(instance, states, indicators, wants_steps)
         self._crowded = 0
@@ -165,11 +160,11 @@ class FmuModel:
         self.compute_all()
         return not np.array_equal(before, after, equal_nan=True)
 
-    def enter_event_mode(self, given: Mapping[str, Any]) -> None:
+    def enter_event_mode(self, changes: Mapping[str, Any]) -> None:
         """Enter event mode from continuous-time mode, and set discrete inputs there."""
         self.instance.enter_event_mode()
-        if given:
-            self._write(given)
+        if changes:
+            self._event_inputs.write(changes)
 
     def start_instant(self) -> None:
         """Begin an event: ticks count as new from now on."""
@@ -229,7 +224,7 @@ class FmuModel:
 
     def _update(self, time: float) -> Update:
         """Update the discrete states once, with the clocks that are due."""
-        self._tick(self._clocks.due_clocks(time))
+        self._event_inputs.tick(self._clocks.due_clocks(time))
         self._clocks.listen()
         answer = self.instance.update_discrete_states()
         self._clocks.read_intervals(time)

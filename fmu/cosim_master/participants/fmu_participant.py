@@ -17,8 +17,9 @@ from cosim_fmi.binding.fmu_instance import FmuInstance, StepAnswer
 from cosim_fmi.binding.fmu_library import FmiError
 from cosim_fmi.description.fmu_interface import FmuInterface
 from cosim_fmi.variables.variable_access import Access
-from cosim_master.abilities import InnerPoint, NativeCalls
+from cosim_master.abilities import InnerPoint
 from cosim_master.coupling.errors import StepDiscardedError, StopRequested
+from cosim_master.native_calls import NativeCalls
 from cosim_master.participants.inner_clock import InnerClock
 from cosim_master.participants.instance_participant import InstanceParticipant
 
@@ -133,7 +134,7 @@ class FmuParticipant(InstanceParticipant):
         if special and self._mode == modes.STEPPING:
             value_of = dict(zip(names, values, strict=True))
             plain = {name: value_of[name] for name in names if name not in special}
-            changed = self._changed({name: value_of[name] for name in names if name in special})
+            changed = self._event_inputs.changed({name: value_of[name] for name in names if name in special})
             if changed:  # all in event mode: in step mode nothing may be read after it was set
                 self._pass_event(cosim.EventCause.SIGNALED, ", ".join(changed), plain | changed)
             elif plain:
@@ -301,7 +302,8 @@ class FmuParticipant(InstanceParticipant):
     @property
     def next_tick(self) -> float:
         """The next tick of a clock with an interval, s; infinite if there is none."""
-        return self._clocks.next_time if self._mode == modes.STEPPING else math.inf
+        ticks = self.ticks_by_time and self._mode == modes.STEPPING
+        return self._clocks.next_time if ticks else math.inf
 
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
@@ -385,7 +387,7 @@ class FmuParticipant(InstanceParticipant):
         self._time, clocks, events, self._next_event = remembered
         self._clocks.restore(clocks)
         del self._passages[events:]
-        self._written.clear()
+        self._forget_written()
         self.resume_native()
 
     def resume_native(self) -> None:
@@ -434,20 +436,20 @@ class FmuParticipant(InstanceParticipant):
         return token
 
     def _pass_event(
-        self, cause: cosim.EventCause, handler: str, given: Mapping[str, Any] | None = None
+        self, cause: cosim.EventCause, handler: str, changes: Mapping[str, Any] | None = None
     ) -> None:
         """Pass through event mode with these inputs, and store the values of both sides."""
-        known = len(self._points)
+        count_before = len(self._points)
         self._store_values(self._time)
         self._guard(self._instance.enter_event_mode)
         try:
-            if given is not None:
-                self._write_discrete(given)
+            if changes is not None:
+                self._event_inputs.write(changes)
         finally:
             if self._mode == modes.EVENT:  # else the call has failed, and no other may follow
                 self._update_discrete_states()
         self._store_values(self._time)
-        sides = [dict(zip(p.names, p.values, strict=True)) for p in self._points[known:]] or [{}, {}]
+        sides = [dict(zip(p.names, p.values, strict=True)) for p in self._points[count_before:]] or [{}, {}]
         changed = tuple(name for name, value in sides[0].items() if sides[1][name] != value)
         before, after = ({name: side[name] for name in changed} for side in sides)
         self._passages.append(
@@ -464,7 +466,7 @@ class FmuParticipant(InstanceParticipant):
         """Pass from event mode to step mode: activate the due clocks, and update until nothing changes."""
         instance = self._instance
         for _ in range(MOST_EVENT_ITERATIONS):
-            self._tick(self._clocks.due_clocks(self._time))
+            self._event_inputs.tick(self._clocks.due_clocks(self._time))
             self._guard(self._clocks.listen)
             self._read_messages()
             update = self._guard(instance.update_discrete_states)

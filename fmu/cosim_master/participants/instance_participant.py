@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_fmi.archive import FmuArchive
 from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState
 from cosim_fmi.binding.fmu_library import FmiError, new_instance
@@ -24,8 +23,10 @@ from cosim_fmi.binding.process_guard import ProcessSettings, process_lock, undis
 from cosim_fmi.binding.statuses import OK
 from cosim_fmi.description.fmu_interface import FmuInterface
 from cosim_fmi.description.read_interface import read_interface
+from cosim_fmi.event_inputs import EventInputs
+from cosim_fmi.fmu_archive import FmuArchive
+from cosim_fmi.fmu_clocks import FmuClocks
 from cosim_fmi.instances import (
-    FmuClocks,
     FmuState,
     KeptInstance,
     UnpackedFmu,
@@ -36,9 +37,6 @@ from cosim_fmi.instances import (
 from cosim_fmi.tools.own_fmus import is_self_contained
 from cosim_fmi.variables.variable_access import VariableAccess
 from cosim_master.abilities import InnerPoint, check_log_level
-
-NEVER = object()
-"""Stands for a value that has not been written."""
 
 
 class InstanceParticipant(cosim.Participant):
@@ -79,8 +77,8 @@ class InstanceParticipant(cosim.Participant):
         self._watched_at = "events"
         self._points: list[InnerPoint] = []
         self._events = False
-        self._written: dict[str, Any] = {}
-        self._specials: dict[tuple[str, ...], frozenset[str]] = {}
+        self._created_clocks: FmuClocks | None = None
+        self._created_event_inputs: EventInputs | None = None
         self._keeps, self._kept = False, KeptInstance()
 
     def _store_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
@@ -184,7 +182,7 @@ class InstanceParticipant(cosim.Participant):
         interface = self._read_interface()
         self._check_starts(interface, values)
         self._log, self._points = self._new_log(), []
-        self._written, self._specials = {}, {}
+        self._created_event_inputs = None
         wanted = interface.description.default_experiment.tolerance if tolerance is None else tolerance
         with process_lock:
             self._settings = ProcessSettings()
@@ -217,13 +215,7 @@ class InstanceParticipant(cosim.Participant):
     ) -> None:
         """Load the library and enter initialization mode."""
         self._instantiate(interface)
-        variables = interface.description.variables
-        messages = [
-            n
-            for n in interface.clocked
-            if variables[n].type == "binary" and variables[n].causality != "input"
-        ]
-        self._clocks = FmuClocks(self._instance, interface.clocks, interface.clocked, messages)
+        self._created_clocks = None
         self._guard(self._instance.setup, start, stop, tolerance)
         self._set_starts(interface, values)
         self._guard(self._instance.enter_initialization_mode)
@@ -250,6 +242,29 @@ class InstanceParticipant(cosim.Participant):
         owners = f" by {' or '.join(by)}" if by else ""
         for line in text.splitlines():
             self._log.add(OK, f"printed{owners}: {line}")
+
+    @property
+    def _clocks(self) -> FmuClocks:
+        """The clocks of the instance, created when they are first needed: most FMUs have none."""
+        if self._created_clocks is None:
+            interface = self._read_interface()
+            variables = interface.description.variables
+            messages = [
+                n
+                for n in interface.clocked
+                if variables[n].type == "binary" and variables[n].causality != "input"
+            ]
+            self._created_clocks = FmuClocks(self._instance, interface.clocks, interface.clocked, messages)
+        return self._created_clocks
+
+    @property
+    def _event_inputs(self) -> EventInputs:
+        """The inputs that are written in event mode, created when there is one."""
+        if self._created_event_inputs is None:
+            self._created_event_inputs = EventInputs(
+                self._read_interface(), self._instance, self._clocks, self._write, self._guard
+            )
+        return self._created_event_inputs
 
     def _set_starts(self, interface: FmuInterface, values: Mapping[str, Any]) -> None:
         decisive = interface.description.structural
@@ -279,15 +294,15 @@ class InstanceParticipant(cosim.Participant):
         if not special:
             self._write(names, values)
             return
-        given = dict(zip(names, values, strict=True))
-        plain = {name: given[name] for name in names if name not in special}
+        value_of = dict(zip(names, values, strict=True))
+        plain = {name: value_of[name] for name in names if name not in special}
         if plain:
             self._write(list(plain), list(plain.values()))
-        self._write_discrete({name: given[name] for name in names if name in special})
+        self._event_inputs.write({name: value_of[name] for name in names if name in special})
 
     def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         """Read variables: an array when all are real, else a list."""
-        return self._values(names, self._clocks.read)
+        return self._values(names, lambda name: self._clocks.read(name))
 
     def directional_derivative(
         self, outputs: Sequence[str], inputs: Sequence[str], seed: Sequence[float]
@@ -320,7 +335,7 @@ class InstanceParticipant(cosim.Participant):
             raise self._error("this state was not saved by this instance")
         self._need_ability("can_restore", "restore a state", "canGetAndSetFMUstate")
         self._guard(self._instance.restore, token.saved)
-        self._written.clear()
+        self._forget_written()
 
     def serialize(self, token: Any) -> bytes:
         """A saved state as bytes of the FMU's own format, after one byte for the mode."""
@@ -419,7 +434,7 @@ class InstanceParticipant(cosim.Participant):
 
     def _present(self, names: Sequence[str]) -> list[Any]:
         """Values as the instance has them now, in whatever mode it is."""
-        return list(self._values(names, self._clocks.ticked.__contains__))
+        return list(self._values(names, lambda name: name in self._clocks.ticked))
 
     def _values(self, names: Sequence[str], ticks: Callable[[str], bool]) -> NDArray[np.float64] | list[Any]:
         clocks = self._read_interface().clocks
@@ -463,48 +478,14 @@ class InstanceParticipant(cosim.Participant):
             access = self._accesses[names] = VariableAccess(instance, names, interface.elements)
         return access
 
+    def _forget_written(self) -> None:
+        """Write inputs of event mode again, also equal ones: a state was restored."""
+        if self._created_event_inputs is not None:
+            self._created_event_inputs.written.clear()
+
     def _special(self, names: tuple[str, ...]) -> frozenset[str]:
         """The names of variables that are written in event mode."""
-        if not self._events:
-            return frozenset()
-        special = self._specials.get(names)
-        if special is None:
-            interface = self._read_interface()
-            known = (interface.description.discrete, interface.clocks, interface.clocked)
-            special = frozenset(n for n in names if any(n in group for group in known))
-            self._specials[names] = special
-        return special
-
-    def _changed(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The values that have to pass through event mode: changed ones, and clocks that tick."""
-        clocks, clocked = self._read_interface().clocks, self._clocks.clocked
-        fired = self._clocks.fired
-        ticks = {n: v for n, v in given.items() if n in clocks and v and n not in fired}
-        self._clocks.values.update({n: v for n, v in given.items() if n in clocked})
-        news = {
-            n: v
-            for n, v in given.items()
-            if n not in clocks and n not in clocked and self._written.get(n, NEVER) != v
-        }
-        return {**news, **ticks}
-
-    def _write_discrete(self, given: Mapping[str, Any]) -> None:
-        """Write in event or initialization mode; clocks tick in event mode only."""
-        clocks = self._read_interface().clocks
-        values = {name: value for name, value in given.items() if name not in clocks}
-        if values:
-            self._write(list(values), list(values.values()))
-            self._written.update(values)
-        self._clocks.values.update({n: v for n, v in values.items() if n in self._clocks.clocked})
-        if self._mode == modes.EVENT:
-            self._tick([name for name, value in given.items() if name in clocks and value])
-
-    def _tick(self, names: Sequence[str]) -> None:
-        """Activate clocks, in event mode, then write the inputs that belong to them."""
-        if names:
-            values = self._guard(self._clocks.activate, names)
-            if values:
-                self._write(list(values), list(values.values()))
+        return self._event_inputs.among(names) if self._events else frozenset()
 
     def _state_functions(self, mode: str) -> tuple[int, int, int, int] | None:
         """Addresses of the functions that save, restore and free a state, and of where it lies."""

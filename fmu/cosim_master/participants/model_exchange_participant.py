@@ -96,13 +96,13 @@ class ModelExchangeParticipant(InstanceParticipant):
         self.tangents: Any = None
 
     @classmethod
-    def joined(cls, given: Any, name: str, system: JointSystem) -> ModelExchangeParticipant:
+    def joined(cls, original: Any, name: str, system: JointSystem) -> ModelExchangeParticipant:
         """A member of a joint system, in the place of a participant with the same FMU."""
-        made = cls(given.path, name, wine=getattr(given, "_wine", False))
-        made.system, made._log_file = system, given._log_file
-        if isinstance(given, ModelExchangeParticipant):
-            made._interface = given._interface
-        return made
+        participant = cls(original.path, name, wine=getattr(original, "_wine", False))
+        participant.system, participant._log_file = system, original._log_file
+        if isinstance(original, ModelExchangeParticipant):
+            participant._interface = original._interface
+        return participant
 
     @property
     def simulator(self) -> cosim.Simulator:
@@ -146,7 +146,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         inputs = self.system.outer_inputs(self.name)
         access = Access(instance, inputs, interface.elements, "Set") if inputs else None
         self.model = FmuModel(
-            *(instance, states, indicators, access, self._clocks, self._tick, self._write_discrete),
+            *(instance, states, indicators, access, self._event_inputs),
             interface.wants_steps,
         )
         self.model.block.tell_calls()
@@ -177,12 +177,12 @@ class ModelExchangeParticipant(InstanceParticipant):
         return super().get(names)
 
     def _read(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
-        known = self.system.inner_values(self.name)
-        others = [name for name in names if name not in known]
+        inner_values = self.system.inner_values(self.name)
+        others = [name for name in names if name not in inner_values]
         if len(others) == len(names):
             return super()._read(names)
         values_read = dict(zip(others, super()._read(others), strict=True)) if others else {}
-        values = [known[name] if name in known else values_read[name] for name in names]
+        values = [inner_values[name] if name in inner_values else values_read[name] for name in names]
         return np.array(values) if all(isinstance(value, float) for value in values) else values
 
     def step(self, time: float, size: float) -> float:
@@ -229,7 +229,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         calls = self._calls = MemberCalls(
             called,
             {name: self._place(name) for name in inputs},
-            lambda: self._written,
+            lambda: self._event_inputs.written,
             self.access(own, "Get"),
             [own.index(name) if name not in elsewhere else -1 - elsewhere[name] for name in reads],
         )
@@ -422,18 +422,20 @@ class ModelExchangeParticipant(InstanceParticipant):
         """The access by which compiled code reads ("Get") or writes ("Set") variables."""
         return Access(self._instance, names, self._read_interface().elements, verb)
 
-    def changed_ports(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def changed_ports(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The discrete inputs that have to pass through event mode."""
-        return self._changed(given)
+        return self._event_inputs.changed(values)
 
     @property
     def written(self) -> dict[str, Any]:
         """The values of discrete inputs that were written last; equal ones are not written again."""
-        return {name: value for name, value in self._written.items() if not isinstance(value, bytes)}
+        return {
+            name: value for name, value in self._event_inputs.written.items() if not isinstance(value, bytes)
+        }
 
     @written.setter
     def written(self, values: Mapping[str, Any]) -> None:
-        self._written = dict(values)
+        self._event_inputs.written = dict(values)
 
     def has_ticked(self, name: str) -> bool:
         """Whether a clock has ticked at this instant."""

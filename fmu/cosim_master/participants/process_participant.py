@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,29 +13,21 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import ParticipantDescription, python_path
 from cosim_fmi.binding.statuses import is_bad
-from cosim_master.abilities import (
-    HasFile,
-    InnerPoint,
-    NativeCalls,
-    Resizes,
-    StepsNatively,
-    StepsTypesNatively,
-    WritesLog,
-)
+from cosim_master.abilities import HasFile, InnerPoint, Resizes, WritesLog
+from cosim_master.native_calls import NativeCalls, StepsNatively, StepsTypesNatively
+from cosim_master.participants.compiled_calls import BegunStep, CompiledCalls
 from cosim_master.participants.create_participants import open_fmu
 from cosim_master.processes.calls import CLOSE, LOG, OPEN, STEP, WRITES
 from cosim_master.processes.exchange_memory import has_semaphores
 from cosim_master.processes.host import Host
-from cosim_master.processes.native_steps import NativeMember
 from cosim_master.processes.participant_calls import ParticipantCalls
 from cosim_master.processes.place import Place
 from cosim_master.processes.plain_events import event_of_plain
-from cosim_master.processes.process_worker import listed
 from cosim_master.processes.recipe import pickled_recipe
 from cosim_master.processes.remote_log import RemoteLog
 from cosim_master.processes.remote_session import RemoteSession
-from cosim_master.processes.sent_values import sent_values
-from cosim_master.processes.session import LocalSession, Session, Ticket
+from cosim_master.processes.sent_values import listed, sent_values
+from cosim_master.processes.session import Session, Ticket
 from cosim_master.processes.values_with_steps import ValuesWithSteps
 from cosim_master.processes.worker_process import SECONDS_TO_END
 
@@ -46,15 +37,6 @@ LEAST_STEPS = 1000
 """Steps that save as much time as compiled code takes to load in both processes."""
 LEAST_NATIVE_STEPS = 200
 """Elsewhere: loading it here alone."""
-
-
-class _BegunStep(NamedTuple):
-    """A step whose message was sent: its time and size (s), and the variables that are read behind it."""
-
-    time: float
-    size: float
-    ticket: Ticket
-    reads: list[tuple[str, ...]]
 
 
 class ProcessParticipant(cosim.Participant):
@@ -136,9 +118,8 @@ class ProcessParticipant(cosim.Participant):
         self._calls = ParticipantCalls(timeout)
         self._opening: tuple[Any, ...] = ()
         self._values_with_steps = ValuesWithSteps()
-        self._begun: _BegunStep | None = None
-        self._native: NativeMember | None = None
-        self._native_groups: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
+        self._begun: BegunStep | None = None
+        self._compiled = self._new_compiled_calls()
         self._close_error = ""
         self._watched: tuple[list[str], str] = [], "nothing"  # variables, and where
         self._points: list[InnerPoint] = []
@@ -241,20 +222,8 @@ class ProcessParticipant(cosim.Participant):
 
     def _synchronize(self) -> None:
         """Know what compiled code has done."""
-        native = self._native
-        if native is None or not native.has_gone_on():
-            return
-        self._values_with_steps.discard()
-        inputs = self._native_groups[0]
-        for name, values in zip(WRITES, native.take_writes(), strict=False):
-            typed = values if name != WRITES[0] else self._typed(inputs, values)
-            self._calls.waiting_writes.append([name, self._calls.groups.number(inputs), typed])
-
-    def _typed(self, names: Sequence[str], numbers: Sequence[float]) -> list[Any]:
-        """Values of inputs as the participant's methods take them."""
-        variables = self._inner.describe().variables
-        kinds: dict[str, Any] = {"integer": int, "boolean": bool}
-        return [kinds.get(variables[n].type, float)(x) for n, x in zip(names, numbers, strict=True)]
+        if self._compiled.has_gone_on():
+            self._values_with_steps.discard()
 
     @property
     def process_key(self) -> object:
@@ -270,11 +239,11 @@ class ProcessParticipant(cosim.Participant):
             Sends what has been begun, of all participants of the process.
         """
         session = self._calls.live_session(STEP)
-        if self._native is not None and self._native.start_step(time, size):
+        if self._compiled.start_step(time, size):
             return session.send_steps
         reads, groups = self._values_with_steps.names(), self._calls.groups
         ticket = self._post(STEP, time, size, [groups.number(names) for names in reads])
-        self._begun = _BegunStep(time, size, ticket, reads)
+        self._begun = BegunStep(time, size, ticket, reads)
         return session.send
 
     def step(self, time: float, size: float) -> float:
@@ -364,102 +333,34 @@ class ProcessParticipant(cosim.Participant):
         ModelError
             Why the participant has no functions of C.
         """
-        session, groups = self._calls.session, self._calls.groups
-        if session is None or (self.host is None and not self._can_share_memory()):
+        if self._calls.session is None or (self.host is None and not self._can_share_memory()):
             return None
         self._synchronize()
-        self._native_groups = tuple(inputs), tuple(reads)
-        of_inputs, of_reads = map(groups.number, self._native_groups)
-        facts = self._elsewhere_facts()
-        if isinstance(session, LocalSession):
-            facts = self._prepare_memory(session, of_inputs, of_reads)
-        elif groups.new:
-            self._request("get", of_reads)  # takes the names along
-        native = session.new_member(self._calls.number, (of_inputs, of_reads), len(inputs), len(reads))
-        if native is None:
-            return None
-        self._native = native
-        self.resume_native()
-        callbacks: dict[str, Any] = {
-            name: partial(self._request, "remember", name) for name in facts["remembers"]
-        }
-        if facts["remembers"]:
-            callbacks["forget"] = self._forget
-        if facts["saves"]:
-            callbacks["after_state"] = self._after_state
-        return native.calls(session, leave=self._leave_native, facts=facts, **callbacks)
-
-    def _prepare_memory(self, session: LocalSession, of_inputs: int, of_reads: int) -> dict[str, Any]:
-        """Share memory for these groups of names; the facts about the participant's functions of C.
-
-        Raises
-        ------
-        ModelError
-            The participant has no such functions, or there is no memory to share.
-        """
-        inputs, reads = self._native_groups
-        why, facts = self._request("prepare", of_inputs, of_reads, timeout=self._limit_to_begin)
-        try:
-            if not why:
-                session.share_memory(len(inputs), len(reads))
-        except OSError as error:
-            why = f"has no memory to share: {error}"
-        if why:
-            raise cosim.ModelError.of("process", why)
-        prepared: dict[str, Any] = facts
-        return prepared
+        return self._compiled.prepare(inputs, reads, self._limit_to_begin)
 
     def _can_share_memory(self) -> bool:
         return has_semaphores() and isinstance(self._inner, StepsNatively)
 
-    def _elsewhere_facts(self) -> dict[str, Any]:
-        """The facts about a participant on another machine."""
-        same_size = not self._inner.describe().variable_step if self.host is not None else False
-        facts = {"same_size": same_size, "set_slopes": True, "saves": False, "always_remembered": False}
-        return {**facts, "remembers": [], "names": {}}
-
-    def _leave_native(self) -> None:
-        """Let Python make all further steps."""
-        session = self._calls.session
-        if isinstance(session, LocalSession):
-            self._request("leave")
-            session.leave_memory()
-        self._native = None
+    def _new_compiled_calls(self) -> CompiledCalls:
+        return CompiledCalls(self._calls, self._request, self._inner.describe)
 
     def resume_native(self) -> None:
         """Let compiled calls continue, unless inputs that Python has written wait."""
-        if self._native is not None:
-            self._native.is_free = not self._calls.waiting_writes
+        self._compiled.resume()
 
     def after_native_step(self, status: int, time: float, size: float) -> float:
         """The answer to a step that compiled code has left to Python, or has made only in part."""
-        native = self._native
-        assert native is not None
         if not is_bad(status):
-            return native.reached
-        ticket = self._calls.live_session(STEP).left_call(self._calls.number)
-        begun = native.begun
-        if ticket is None or begun is None:
-            return self.step(time, size)
-        self._synchronize()
-        self._begun = _BegunStep(*begun, ticket, [self._native_groups[1]])
+            return self._compiled.reached()
+        left = self._compiled.left_step()
+        if left is not None:
+            self._synchronize()
+            self._begun = left
         return self.step(time, size)
 
     def after_native_access(self, verb: str, status: int) -> None:
         """Raise what `set` or `get` would have raised."""
         self._calls.left_answer(verb.lower())
-
-    def _after_state(self, verb: str, status: int) -> bool:
-        """Raise why a state could not be saved or restored; whether it has merely taken long."""
-        native = self._native
-        if native is None or self._calls.left_answer(verb) is None:
-            return False
-        native.end_late()
-        return True
-
-    def _forget(self, number: int) -> None:
-        self._request("forget", number)
-        self.resume_native()
 
     def close(self) -> None:
         """Close the participant and end the process; one that does not answer is killed."""
@@ -474,7 +375,7 @@ class ProcessParticipant(cosim.Participant):
             except Exception as error:
                 self._close_error = str(error)
         self._calls.leave()
-        self._native = None
+        self._compiled = self._new_compiled_calls()
         self._remote_log.close()
 
     def close_error(self) -> str:
@@ -495,7 +396,8 @@ class ProcessParticipant(cosim.Participant):
     def _start_process(self, limit: float | None) -> None:
         """Start the process; the FMU is sent to another machine, which takes at most `limit` (s)."""
         session = self._calls.enter(self.place, self._label, self._remote_log.write_part)
-        self._values_with_steps, self._begun, self._native = ValuesWithSteps(), None, None
+        self._values_with_steps, self._begun = ValuesWithSteps(), None
+        self._compiled = self._new_compiled_calls()
         if not isinstance(session, RemoteSession):
             self._opening = python_path(), self._recipe
             return

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_master.abilities import InnerPoint, NativeCalls
+from cosim_master.abilities import InnerPoint
+from cosim_master.native_calls import NativeCalls
 from cosim_master.participants.create_participants import create_participants
 from cosim_master.participants.system_participant import SystemParticipant
 

@@ -145,7 +145,7 @@ def write_answer_head(service, wire):
     if end > last:
         return False
     write_at = service.answer_at + FIRST
-    given, reals = 0, 0
+    requested, reals = 0, 0
     while at < end:
         handle = known_call(service, wire, at, end)
         if handle == 0:
@@ -153,7 +153,7 @@ def write_answer_head(service, wire):
         member = member_of(handle)
         action, writes = called_action(service), called_writes(service)
         at += head_length(action, writes)
-        given += request_length(member, writes)
+        requested += request_length(member, writes)
         reals += answer_length(member, action)
         length = answer_head_length(action)
         if write_at + length + reals > service.answer_at + service.room:
@@ -165,7 +165,7 @@ def write_answer_head(service, wire):
     head = integers_at(service.answer_at, 2)
     head[0] = service.answer_size - HEAD
     head[1] = (service.answer_head - FIRST) // INTEGER * HIGH
-    return end + given == last
+    return end + requested == last
 
 
 def known_call(service, wire, at, end):

@@ -215,11 +215,11 @@ class Channel:
         self._blobs.append(data)
         return [place, len(data)]
 
-    def _detach(self, found: dict[str, Any]) -> Any:
+    def _detach(self, rows: dict[str, Any]) -> Any:
         """The object that a JSON object stands for."""
-        if len(found) != 1 or MARK not in found:
-            return found
-        kind, place, length, *more = found[MARK]
+        if len(rows) != 1 or MARK not in rows:
+            return rows
+        kind, place, length, *more = rows[MARK]
         if type(place) is not int or type(length) is not int:
             raise ValueError("bytes without a place")
         if not 0 <= place <= place + length <= len(self._arrived):

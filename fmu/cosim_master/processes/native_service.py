@@ -15,7 +15,6 @@ import numpy as np
 import cosim
 from cosim.kit import c_address
 from cosim_fmi.binding.statuses import is_bad
-from cosim_master.abilities import NativeCalls, StepsNatively
 from cosim_master.exchange.call_part import restore_part, save_part
 from cosim_master.exchange.exchange_arrays import (
     FREEING,
@@ -28,6 +27,7 @@ from cosim_master.exchange.exchange_arrays import (
     STEPPING,
     Part,
 )
+from cosim_master.native_calls import NativeCalls, StepsNatively
 from cosim_master.processes import answer_frames as frames
 from cosim_master.processes.answer_frames import Service
 from cosim_master.processes.calls import SAVE, WRITES, Call, answers_of_numbers, calls_of_numbers

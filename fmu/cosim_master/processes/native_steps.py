@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cosim.kit import c_address
-from cosim_master.abilities import NativeCalls
+from cosim_master.native_calls import NativeCalls
 from cosim_master.processes import step_frames as frames
 from cosim_master.processes.calls import ACTIONS, STEP, WRITES
 from cosim_master.processes.channel import MOST_NUMBERS, Channel
@@ -224,8 +224,8 @@ class NativeMember(MemberArrays):
         self.record.was_late = 1 + self.record.action
         self.is_free = True
 
-    def take_writes(self) -> list[Sequence[float]]:
-        """Inputs, and slopes, that wait for the next call of compiled code."""
+    def pop_writes(self) -> list[Sequence[float]]:
+        """Inputs, and slopes, that waited for the next call of compiled code; none waits any more."""
         count, inputs = self.record.writes, self.record.inputs
         self.record.writes = 0
         places = range(REALS_OF_CALL, REALS_OF_CALL + count * inputs, max(1, inputs))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import mmap
 import os
-import pickle
 import shutil
 import sys
 import threading
@@ -13,14 +12,13 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import cosim
 from cosim.kit import end_with_parent, kill_with_parent, leave_signals
 from cosim_fmi.binding.fmu_output import Printed
 from cosim_fmi.binding.process_guard import last_words
-from cosim_master.coupling.errors import StepDiscardedError, StopRequested
-from cosim_master.exchange.exchange_arrays import READING, RESTORING, SAVING, SETTING, STEPPING
+from cosim_master.exchange.exchange_arrays import READING, RESTORING, SAVING, SETTING
 from cosim_master.processes.calls import (
     ACTIONS,
     ANSWER,
@@ -37,38 +35,9 @@ from cosim_master.processes.calls import (
 from cosim_master.processes.channel import Channel, MessageError, Numbers, PipeChannel
 from cosim_master.processes.exchange_memory import AnsweringChannel, keep_from_forks
 from cosim_master.processes.native_service import NativeService, Unusual
-
-
-def portable(error: Exception) -> list[Any]:
-    """An error as plain data, for `restored`."""
-    if isinstance(error, StopRequested):
-        return ["stop", error.time, error.reason]
-    if isinstance(error, cosim.FmuError):
-        head = f"{error.fmu}: {error.function + ': ' if error.function else ''}"
-        kind = "discarded" if isinstance(error, StepDiscardedError) else "fmu"
-        return [kind, error.fmu, str(error).removeprefix(head), error.function]
-    return [
-        "other",
-        str(error) if isinstance(error, cosim.CosimError) else f"{type(error).__name__}: {error}",
-    ]
-
-
-def restored(data: list[Any]) -> cosim.CosimError:
-    """The error again.
-
-    Examples
-    --------
-    >>> str(restored(portable(cosim.FmuError("a.fmu", "ran dry", "fmi2DoStep"))))
-    'a.fmu: fmi2DoStep: ran dry'
-    """
-    kind, *values = data
-    kinds: dict[str, Any] = {
-        **{"stop": StopRequested, "discarded": StepDiscardedError},
-        **{"fmu": cosim.FmuError, "other": cosim.CosimError},
-    }
-    error: cosim.CosimError = kinds[kind](*values)
-    return error
-
+from cosim_master.processes.portable_errors import portable
+from cosim_master.processes.recipe import PickledRecipes, Recipes
+from cosim_master.processes.served import Served
 
 PRINTED = "printed"
 """Name of the file, in the folder of the process, that takes what an FMU prints."""
@@ -81,33 +50,6 @@ BEAT = "beat"
 ENDED = "ended"
 """Key of the last message, in which a server reports the end of the process."""
 SECONDS_BETWEEN_BEATS = 2.0
-FEW_VALUES = 16
-"""A larger number of values is sent as one array."""
-
-
-class Recipes(Protocol):
-    """Makes the participants of a process."""
-
-    def make(self, number: int, given: list[Any]) -> cosim.Participant:
-        """The participant that a call of `OPEN` asks for."""
-
-    def serve(self, name: str, given: list[Any]) -> Any:
-        """Answer a call that is for no participant."""
-
-
-class PickledRecipes:
-    """Recipes that the process on the same machine has sent which has started this one."""
-
-    def make(self, number: int, given: list[Any]) -> cosim.Participant:
-        """The participant that a function makes of its arguments."""
-        sys.path[:], recipe = given
-        make, arguments, keywords = pickle.loads(recipe)
-        participant: cosim.Participant = make(*arguments, **keywords)
-        return participant
-
-    def serve(self, name: str, given: list[Any]) -> Any:
-        """Refuse the call: there are no others."""
-        raise cosim.CosimError(f"there is no call {name}")
 
 
 def main(open_fmu: Callable[..., cosim.Participant] | None = None) -> None:
@@ -149,98 +91,6 @@ def _channel(reading: int, writing: int) -> Channel:
 def log_file(folder: Path, number: int) -> Path:
     """The file in the folder of the process in which a participant logs that runs for another machine."""
     return folder / f"log-{number}"
-
-
-class Served:
-    """A participant, with what its process knows of it.
-
-    Attributes
-    ----------
-    participant : Participant
-    names : list of list of str
-    tokens : dict of int to object
-        Saved states, by the number that stands for them.
-    """
-
-    def __init__(self, participant: cosim.Participant) -> None:
-        self.participant: Any = participant
-        self.names: list[list[str]] = []
-        self.tokens: dict[int, Any] = {}
-
-    def call(self, name: str, given: list[Any]) -> Any:
-        """Call a method; tokens of saved states stay here, and numbers stand for them there."""
-        participant = self.participant
-        if name in ("restore", "serialize"):
-            return getattr(participant, name)(self.tokens[given[0]])
-        if name in ("save", "deserialize"):
-            number = max(self.tokens, default=0) + 1
-            self.tokens[number] = getattr(participant, name)(*given)
-            return number
-        if name == "get":
-            return plain_values(participant.get(self.names[given[0]]))
-        from cosim_master.abilities import (
-            InitializationMode,
-            RecordsEvents,
-            ReportsCloseError,
-            ReportsWarnings,
-            Resizes,
-            Watches,
-        )
-        from cosim_master.processes.plain_events import plain_event
-
-        optional: dict[str, Any] = {
-            "exit_initialization": InitializationMode,
-            "configure": Resizes,
-            "watch": Watches,
-            "events": RecordsEvents,
-            "warnings": ReportsWarnings,
-        }
-        if name in optional and not isinstance(participant, optional[name]):
-            return []
-        if name == CLOSE:
-            participant.close()
-            return participant.close_error() if isinstance(participant, ReportsCloseError) else ""
-        if name == "events":
-            return [plain_event(event) for event in participant.events]
-        if name == "warnings":
-            return list(participant.warnings)
-        if name not in CALLS:
-            raise cosim.CosimError(f"there is no call {name}")
-        answer = getattr(participant, name)(*given)
-        return list(answer) if name == "directional_derivative" else answer
-
-    def write(self, name: str, names: int, values: Any) -> None:
-        """Set inputs, or their slopes."""
-        if name not in WRITES:
-            raise cosim.CosimError(f"there is no call {name}")
-        getattr(self.participant, name)(self.names[names], listed(values))
-
-    def step(self, time: float, size: float, unusual: Unusual | None = None) -> tuple[float, list[Any]]:
-        """The time that was reached, and the values inside the step, which compiled code may have begun."""
-        participant = self.participant
-        if unusual is not None and unusual.calling == STEPPING:
-            reached = participant.after_native_step(unusual.status, time, size)
-        elif unusual is not None and unusual.calling == READING:
-            reached = time + size
-        else:
-            reached = participant.step(time, size)
-        inside = getattr(participant, "inside", None)
-        points = inside() if inside is not None else ()
-        return reached, [(point.time, list(point.names), list(point.values)) for point in points]
-
-    def read_behind(self, names: int) -> Any:
-        """Values that will be read; None where that fails: then reading them is an error of its own."""
-        try:
-            return plain_values(self.participant.get(self.names[names]))
-        except Exception:
-            return None
-
-
-CALLS = (
-    *("initialize", "exit_initialization", "directional_derivative", "configure", "watch"),
-    *(LOG, "save", "restore", "serialize", "deserialize"),
-)
-"""Methods of a participant that are called beside those with an answer of their own."""
 
 
 class Worker:
@@ -395,14 +245,14 @@ class Worker:
             case name, given:
                 return served.call(name, given)
 
-    def _begin(self, number: int, name: str, given: list[Any]) -> Any:
+    def _begin(self, number: int, name: str, arguments: list[Any]) -> Any:
         """Make a participant, or do what is for none."""
         if name != OPEN:
-            return self._recipes.serve(name, given)
+            return self._recipes.serve(name, arguments)
         from cosim_master.abilities import LogsPrinted
 
         self._calling(number, name)
-        served = Served(self._recipes.make(number, given))
+        served = Served(self._recipes.make(number, arguments))
         if not self._is_printed_taken and isinstance(served.participant, LogsPrinted):
             self._is_printed_taken = True  # what others print belongs to the program
             self._printed = _take_output(self._folder)
@@ -460,19 +310,6 @@ def _shared_name(folder: Path) -> Callable[[int, str], None]:
         shared[:] = content(number, name)
 
     return say
-
-
-def listed(values: Any) -> list[Any]:
-    """Values as they are handed over."""
-    as_list: list[Any] = values.tolist() if hasattr(values, "tolist") else list(values)
-    return as_list
-
-
-def plain_values(values: Any) -> Any:
-    """Values as they are sent: many reals as an array, all else as a list."""
-    if hasattr(values, "tolist"):
-        return values if len(values) > FEW_VALUES else values.tolist()
-    return list(values)
 
 
 def _take_output(folder: Path) -> Printed | None:

@@ -1,10 +1,11 @@
-"""What makes a participant, as bytes for another process."""
+"""Recipes of participants: sent by a process as bytes, followed by the one that it has started."""
 
 from __future__ import annotations
 
 import pickle
+import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import cosim
 
@@ -30,3 +31,28 @@ def pickled_recipe(
             "only import it from a module; put it into one",
         )
     return recipe
+
+
+class Recipes(Protocol):
+    """Makes the participants of a process."""
+
+    def make(self, number: int, arguments: list[Any]) -> cosim.Participant:
+        """The participant that a call of `OPEN` asks for."""
+
+    def serve(self, name: str, arguments: list[Any]) -> Any:
+        """Answer a call that is for no participant."""
+
+
+class PickledRecipes:
+    """Recipes that the process on the same machine has sent which has started this one."""
+
+    def make(self, number: int, arguments: list[Any]) -> cosim.Participant:
+        """The participant that a function makes of its arguments."""
+        sys.path[:], recipe = arguments
+        make, positional, keywords = pickle.loads(recipe)
+        participant: cosim.Participant = make(*positional, **keywords)
+        return participant
+
+    def serve(self, name: str, arguments: list[Any]) -> Any:
+        """Refuse the call: there are no others."""
+        raise cosim.CosimError(f"there is no call {name}")

@@ -81,8 +81,8 @@ class RemoteSession(Session):
         self._has.add(digest)
         return digest
 
-    def _request(self, name: str, given: list[Any], limit: float | None) -> Any:
-        return self.answer(self.post(Call(0, name, given)), limit)
+    def _request(self, name: str, arguments: list[Any], limit: float | None) -> Any:
+        return self.answer(self.post(Call(0, name, arguments)), limit)
 
     def _welcome(self) -> None:
         """The first message: versions of both sides."""

@@ -70,9 +70,9 @@ class SentFmus:
         self._store = store_folder()
         self._arriving: dict[str, tuple[IO[bytes], Any, int]] = {}
 
-    def make(self, number: int, given: list[Any]) -> cosim.Participant:
+    def make(self, number: int, arguments: list[Any]) -> cosim.Participant:
         """A participant: digest, name of the file, name of the instance, options."""
-        digest, file, name, options = given
+        digest, file, name, options = arguments
         stored = self._path(digest)
         with _locked(self._store):
             if not stored.is_file() or _digest_of(stored) != digest:
@@ -90,12 +90,12 @@ class SentFmus:
         participant: cosim.Participant = instance
         return participant
 
-    def serve(self, name: str, given: list[Any]) -> Any:
+    def serve(self, name: str, arguments: list[Any]) -> Any:
         """Receive a file, piece after piece."""
         if name == HAS:
-            return self._has(*given)
+            return self._has(*arguments)
         if name == SEND:
-            return self._take(*given)
+            return self._take(*arguments)
         raise cosim.CosimError(f"there is no call {name}")
 
     def _path(self, digest: Any) -> Path:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim_master.processes.process_worker import FEW_VALUES
+FEW_VALUES = 16
+"""A larger number of values is sent as one array."""
 
 
 def sent_values(values: NDArray[np.float64] | Sequence[Any]) -> Any:
@@ -18,3 +19,9 @@ def sent_values(values: NDArray[np.float64] | Sequence[Any]) -> Any:
     if len(values) > FEW_VALUES and all(type(value) is float for value in values):
         return np.array(values)
     return [*values]
+
+
+def listed(values: Any) -> list[Any]:
+    """Values as they are handed over to a participant."""
+    as_list: list[Any] = values.tolist() if hasattr(values, "tolist") else list(values)
+    return as_list

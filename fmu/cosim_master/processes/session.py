@@ -20,7 +20,8 @@ from cosim_master.processes.calls import ACTIONS, ERROR, Call, answers_of_number
 from cosim_master.processes.channel import Channel, MessageError, Numbers, PipeChannel
 from cosim_master.processes.exchange_memory import CallingChannel, ExchangeMemory
 from cosim_master.processes.native_steps import NativeFrame, NativeMember, native_frame
-from cosim_master.processes.process_worker import BEAT, ENDED, restored
+from cosim_master.processes.portable_errors import restored
+from cosim_master.processes.process_worker import BEAT, ENDED
 from cosim_master.processes.worker_process import SECONDS_TO_END, WorkerProcess
 
 SECONDS_TO_ANSWER = 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cosim_master.processes.process_worker import listed
+from cosim_master.processes.sent_values import listed
 
 Names = tuple[str, ...]
 

@@ -8,8 +8,14 @@ import subprocess
 from contextlib import suppress
 from typing import Any
 
-from cosim.kit import python_command, python_environment, signals_held, start_process
-from cosim_fmi.archive import private_folder, remove_folder
+from cosim.kit import (
+    private_folder,
+    python_command,
+    python_environment,
+    remove_folder,
+    signals_held,
+    start_process,
+)
 from cosim_master.processes.native_service import call_of_parts
 from cosim_master.processes.process_worker import CALLING, LONGEST_NAME, PRINTED
 

@@ -292,7 +292,7 @@ class CoSimulationResult(cosim.Result):
         """`CoupledParticipants`, with the samples of the coupling; None when it has none."""
         return self._evidence
 
-    def take_evidence(self, coupled: Any) -> None:
+    def store_evidence(self, coupled: Any) -> None:
         """Store the samples of the coupling."""
         self._evidence = coupled
 

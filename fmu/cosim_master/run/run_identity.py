@@ -26,7 +26,7 @@ def identity(run: SimulationRun) -> dict[str, Any]:
         "connections": [f"{link} {link.factor!r} {link.offset!r}" for link in loop.all_links],
         "start values": repr({name: dict(values) for name, values in loop.start_values.items()}),
         "tolerances": repr(dict(loop.tolerances)),
-        "algorithms": [type(run.algorithm).__name__, repr(loop.options)],
+        "algorithms": [type(run.algorithm).__name__, repr(dict(loop.options))],
         "layouts of what algorithms remember": exchange_layout.digest(),
         "communication steps": [loop.start, loop.step, repr(dict(loop.step_multiple))],
         "orders": list(loop.order),

@@ -11,8 +11,7 @@ from typing import Any
 
 import cosim
 from cosim.kit import black_box, interrupt_between_steps, without_collection
-from cosim_fmi.binding.process_guard import last_words
-from cosim_fmi.instances import same_folder
+from cosim_fmi.binding.process_guard import last_words, same_folder
 from cosim_master.abilities import BeginsSteps
 from cosim_master.coupling.coupling import Coupling
 from cosim_master.coupling.run_settings import CommunicationPoints, RunOptions
@@ -230,7 +229,7 @@ class SimulationRun:
         unfinished = "" if error is None else str(error) or "interrupted"
         coupled, statistics = self.coupled, self.statistics
         if coupled.inside:
-            self.recorder.inside(coupled.take_inner_values())
+            self.recorder.inside(coupled.pop_inner_values())
         statistics.wall_time = statistics.wall_time or perf_counter() - begun
         if self._pace is not None:
             statistics.overruns, statistics.largest_lag = self._pace.overruns, self._pace.largest_lag
@@ -251,7 +250,7 @@ class SimulationRun:
         if self.derivatives is not None:
             result.findings.extend(self.derivatives.findings)
             self.derivatives.close()
-        result.take_evidence(coupled)
+        result.store_evidence(coupled)
         result.assess_by(assess)
         return result
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_fmi.instances import same_folder
+from cosim_fmi.binding.process_guard import same_folder
 from cosim_master.abilities import HoldsStarts, InitializationMode, ReportsCloseError, ReportsWarnings
 from cosim_master.coupling.coupling import Coupling
 from cosim_master.coupling.directed_graph import closed_path, components
@@ -20,7 +20,7 @@ from cosim_master.coupling.errors import CoSimulationError, StopRequested
 from cosim_master.coupling.instant_graph import Port, instant_graph, path_text
 from cosim_master.coupling.link import Link
 from cosim_master.exchange.coupled_participants import CoupledParticipants
-from cosim_master.exchange.lead_exchanges import HOPELESS, MOST_SWEEPS, TOLERANCE
+from cosim_master.exchange.first_values import HOPELESS, MOST_SWEEPS, TOLERANCE
 from cosim_master.model_exchange.evaluation import SolvedLoop
 from cosim_master.model_exchange.loop_calls import MOST_STEPS
 
@@ -32,7 +32,7 @@ Vector = NDArray[np.float64]
 def make_consistent(
     coupled: CoupledParticipants,
     descriptions: Mapping[str, ParticipantDescription],
-    given: dict[Port, Any],
+    input_values: dict[Port, Any],
     parameters: Sequence[Link] | None = None,
 ) -> None:
     """Pass values along the connections until every input has its value and every output fits its inputs.
@@ -47,7 +47,7 @@ def make_consistent(
     ----------
     coupled : CoupledParticipants
     descriptions : mapping of str to ParticipantDescription
-    given : dict of (str, str) to object
+    input_values : dict of (str, str) to object
         What the inputs have been given; updated. They do not get it again: after its initialization mode an
         FMU may refuse to be read between a set value and the next step.
     parameters : sequence of Link, optional
@@ -66,10 +66,10 @@ def make_consistent(
         outgoing.setdefault(link.start, []).append(link)
     for outputs, path in passing_order(descriptions, links, initializing=parameters is not None):
         if path:
-            _Loop(coupled, outputs, outgoing, path, given).solve()
+            _Loop(coupled, outputs, outgoing, path, input_values).solve()
         else:
             for port in outputs:
-                _pass_on(coupled, outgoing[port], _read(coupled, port), given)
+                _pass_on(coupled, outgoing[port], _read(coupled, port), input_values)
 
 
 def passing_order(
@@ -101,10 +101,10 @@ class _Loop:
         outputs: Sequence[Port],
         outgoing: Mapping[Port, Sequence[Link]],
         path: Sequence[Port],
-        given: dict[Port, Any],
+        input_values: dict[Port, Any],
     ) -> None:
         self.coupled, self.outputs, self.outgoing, self.path = coupled, outputs, outgoing, path
-        self.given = given
+        self.given = input_values
         self.residuals: dict[str, float] = {}
         self.sweeps = 0
 
@@ -169,7 +169,9 @@ def _read(coupled: CoupledParticipants, port: Port) -> Any:
     return float(value) if isinstance(value, np.floating) else value
 
 
-def _pass_on(coupled: CoupledParticipants, links: Sequence[Link], value: Any, given: dict[Port, Any]) -> None:
+def _pass_on(
+    coupled: CoupledParticipants, links: Sequence[Link], value: Any, input_values: dict[Port, Any]
+) -> None:
     for link in links:
         converted = link.convert(value)
         if isinstance(converted, float) and not math.isfinite(converted):
@@ -177,9 +179,9 @@ def _pass_on(coupled: CoupledParticipants, links: Sequence[Link], value: Any, gi
         if link.fault(converted):
             raise CoSimulationError(coupled.time, link.fault(converted), link.source)
         ticks = coupled.descriptions[link.target].variables[link.input].type == "clock"
-        if ticks or link.end not in given or given[link.end] != converted:
+        if ticks or link.end not in input_values or input_values[link.end] != converted:
             coupled.guarded(link.target, coupled.participants[link.target].set, [link.input], [converted])
-            given[link.end] = converted
+            input_values[link.end] = converted
 
 
 def _is_usable(value: Any) -> bool:
@@ -209,15 +211,21 @@ def initialize_participants(
     """
     coupled.time = start = coupling.start
     values, tolerances = coupling.start_values, coupling.tolerances
-    starts = {f"{name}.{path}": value for name, given in values.items() for path, value in given.items()}
+    starts = {
+        f"{name}.{path}": value
+        for name, values_of_participant in values.items()
+        for path, value in values_of_participant.items()
+    }
     for name, participant in coupled.participants.items():
         if isinstance(participant, HoldsStarts):
             participant.hold_starts(starts)
         stack.callback(_close, name, participant, coupled.statistics.warnings)
         with same_folder():
             coupled.guarded(name, participant.initialize, start, stop, values[name], tolerances[name])
-    given: dict[Port, Any] = {}
-    make_consistent(coupled, coupled.descriptions, given, [*coupling.inner_links, *coupling.parameter_links])
+    input_values: dict[Port, Any] = {}
+    make_consistent(
+        coupled, coupled.descriptions, input_values, [*coupling.inner_links, *coupling.parameter_links]
+    )
     waiting = {n: p for n, p in coupled.participants.items() if isinstance(p, InitializationMode)}
     for name, ready in waiting.items():
         try:
@@ -225,8 +233,8 @@ def initialize_participants(
         except StopRequested as request:
             coupled.stop(name, request)
     if waiting:
-        make_consistent(coupled, coupled.descriptions, given)
-    return given
+        make_consistent(coupled, coupled.descriptions, input_values)
+    return input_values
 
 
 def _close(name: str, participant: cosim.Participant, warnings: list[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmi.binding.fmu_library import is_fatal
-from cosim_fmi.instances import same_folder
+from cosim_fmi.binding.process_guard import same_folder
 from cosim_master.coupling.check_loops import doubtful_outputs
 from cosim_master.coupling.coupling import Coupling
 from cosim_master.coupling.errors import CoSimulationError

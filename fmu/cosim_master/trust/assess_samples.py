@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from cosim.kit import Integers, Reals, foreign, group_reader, integers_at
 from cosim_master.exchange.coupled_participants import LARGEST
-from cosim_master.exchange.lead_exchanges import start_samples
+from cosim_master.exchange.row_samples import start_samples
 from cosim_master.recording.collect_samples import (
     SAMPLES,
     STRIDE,

@@ -154,7 +154,9 @@ def _identified_errors(
     if not estimates:
         size = samples.outputs.shape[1] + sources.size
         estimates = [_bars(samples, sources, parts, (), FEWER_POINTS if size > MANY else POINTS)]
-    return Estimate(np.max([bars for bars, _ in estimates], axis=0), all(known for _, known in estimates))
+    return Estimate(
+        np.max([bars for bars, _ in estimates], axis=0), all(is_known for _, is_known in estimates)
+    )
 
 
 def _says_something(samples: Samples, wiring: Wiring) -> bool:

@@ -53,10 +53,12 @@ def linear_bars_of(samples: Samples, wiring: Wiring) -> tuple[int, Vector]:
     return knowledge, wired.bars[: wired.spans.size]
 
 
-def inputs_are_exact(samples: Samples, wiring: Wiring, known: PossiblyExact) -> bool:
+def inputs_are_exact(samples: Samples, wiring: Wiring, candidates: PossiblyExact) -> bool:
     """Whether no input of the run ever differed from its source."""
     table, sources = _table(samples), np.array(wiring.sources, dtype=np.int64)
-    return bool(_call(are_exact, table.ravel(), table.shape[1], samples.outputs.shape[1], sources, *known))
+    return bool(
+        _call(are_exact, table.ravel(), table.shape[1], samples.outputs.shape[1], sources, *candidates)
+    )
 
 
 def course_of(samples: Samples, wiring: Wiring, most: int) -> Course:

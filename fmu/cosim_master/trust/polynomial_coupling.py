@@ -363,7 +363,7 @@ def _independent(outputs: Vector, candidates: list[int]) -> list[int]:
 
 
 def _fitted_rates(
-    course: Course, w: Vector, rows: list[int], given: list[int], monomials: Monomials, weight: float
+    course: Course, w: Vector, rows: list[int], unknowns: list[int], monomials: Monomials, weight: float
 ) -> Fit | None:
     """Fit the rates of the states of one participant; None where nothing finite comes out.
 
@@ -372,7 +372,7 @@ def _fitted_rates(
     the round before, bent so that it meets the states at the end; rounds go on while that misses less.
     """
     lengths = np.diff(course.times)[:, None]
-    u, slope = course.means[:, given], course.slopes[:, given]
+    u, slope = course.means[:, unknowns], course.slopes[:, unknowns]
     own, n = w[:, rows], len(rows)
     centre = np.r_[own.mean(axis=0), u.mean(axis=0)]
     size = np.r_[sizes_of(own), sizes_of(u)]
@@ -396,7 +396,7 @@ def _fitted_rates(
         for part, (z, share) in enumerate(zip(inside, BOOLE, strict=True)):
             bent = np.hstack([z[:, :n] + part / SUBSTEPS * astray, z[:, n:]])
             mean += share * monomials.values(bent)
-    return None if best is None else Fit(rows, given, monomials, best, centre, size)
+    return None if best is None else Fit(rows, unknowns, monomials, best, centre, size)
 
 
 def _inside(

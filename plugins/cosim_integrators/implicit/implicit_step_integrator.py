@@ -22,6 +22,8 @@ from cosim_integrators.kit.counted_evaluation import evaluate_stage
 SAFETY = 0.9
 LATER = 1e-3  # of the step: rounding counts for a thousand ulps then, the fourth derivative for 3e-7
 DEGREE = 3.0  # of the dense output, a cubic
+ARGUMENTS = ("system", "method", "t", "t_end")
+"""Those of `take` and `keep`."""
 
 
 class StepNumbers(Record):
@@ -195,8 +197,8 @@ def _faults(cls: type[ImplicitStepIntegrator]) -> list[str]:
             continue
         if not callable(function):
             faults.append(f"{name} is {quote(function)}, needs a function: {name}(system, method, t, t_end)")
-        elif (argument_names := function.__code__.co_varnames[: function.__code__.co_argcount]) != TAKEN:
-            faults.append(f"{name}({', '.join(argument_names)}): needs the arguments {', '.join(TAKEN)}")
+        elif (argument_names := function.__code__.co_varnames[: function.__code__.co_argcount]) != ARGUMENTS:
+            faults.append(f"{name}({', '.join(argument_names)}): needs the arguments {', '.join(ARGUMENTS)}")
     for name, least in (("order", 1), ("error_exponent", 0), ("vectors", 0), ("history", 0)):
         value = getattr(cls, name)
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
@@ -204,9 +206,6 @@ def _faults(cls: type[ImplicitStepIntegrator]) -> list[str]:
     if cls.history and cls.keep is None:
         faults.append("history is kept by nothing: write keep(system, method, t, t_end)")
     return faults
-
-
-TAKEN = ("system", "method", "t", "t_end")
 
 
 def _attempt_of(take: Callable[..., Any]) -> Callable[..., Any]:

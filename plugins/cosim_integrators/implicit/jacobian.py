@@ -61,10 +61,10 @@ def follow_colours(system, method, t):
 def are_finite(method, colour):
     """Whether the entries in the columns of a colour are finite."""
     entries = method.jacobian
-    found = True
+    all_finite = True
     for e in method.entries_of(colour):
-        found = found and abs(entries[e]) < math.inf
-    return found
+        all_finite = all_finite and abs(entries[e]) < math.inf
+    return all_finite
 
 
 def clear_tangents(system, method):
@@ -98,12 +98,12 @@ def follow_tangents(system, method, t, colour):
         number += 1
         if status != 0:
             return number
-    take_columns(method, c_dot, colour)
+    store_columns(method, c_dot, colour)
     return OK
 
 
-def take_columns(method, c_dot, colour):
-    """Take the entries in the columns of one colour.
+def store_columns(method, c_dot, colour):
+    """Store the entries in the columns of one colour.
 
     No place is negative: `rows_of` does not look for its sign.
     """

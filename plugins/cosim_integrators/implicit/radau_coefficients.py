@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim_integrators.implicit.collocation import WIDTH, CollocationNumbers
+from cosim_integrators.implicit.collocation_method import WIDTH, CollocationNumbers
 
 Exact = NDArray[Any]
 """Of fractions."""

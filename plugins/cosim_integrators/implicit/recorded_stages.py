@@ -21,14 +21,8 @@ from cosim.kit import (
     rows_of,
     width_of,
 )
-from cosim_integrators.implicit.collocation import (
-    INVERSE_AT,
-    TRANSFORM_AT,
-    WIDTH,
-    moved_collocation,
-    solve_stages,
-    stages_iteration,
-)
+from cosim_integrators.implicit.collocation_method import INVERSE_AT, TRANSFORM_AT, WIDTH
+from cosim_integrators.implicit.collocation_stages import moved_collocation, solve_stages, stages_iteration
 from cosim_integrators.implicit.implicit_method import FAMILY
 from cosim_integrators.implicit.newton import MOST_TANGENT_ITERATIONS
 from cosim_integrators.implicit.recorded_matrices import solve_pair_transposed, solve_real_transposed

@@ -158,8 +158,8 @@ def value_in_piece(past, begin, end, at, kind):
 
     Without derivatives it is the parabola through the last three of them, or a line through two.
     """
-    _, _, known = point(past, end, at, 0.0, 0.0)
-    if known == known or end - begin < 2:
+    _, _, end_rate = point(past, end, at, 0.0, 0.0)
+    if end_rate == end_rate or end - begin < 2:
         return in_piece(past, begin, end, at, at, 0.0, 0.0, kind)
     t0, v0, _ = point(past, end - 2, at, 0.0, 0.0)
     t1, v1, _ = point(past, end - 1, at, 0.0, 0.0)
@@ -177,8 +177,8 @@ def in_piece(past, begin, end, at, t, value, derivative, kind):
     left = past.find_between(begin, end - 1, at)
     t0, v0, d0 = point(past, left, t, value, derivative)
     if begin == end:
-        known = d0 == d0 and kind != LINEAR
-        return (v0 + d0 * (at - t0), d0) if known else (v0, 0.0)
+        has_rate = d0 == d0 and kind != LINEAR
+        return (v0 + d0 * (at - t0), d0) if has_rate else (v0, 0.0)
     t1, v1, d1 = point(past, left + 1, t, value, derivative)
     if kind == LINEAR:
         return linear(at, t0, v0, t1, v1)
@@ -238,8 +238,8 @@ def extrapolation_error(past, t_delayed, t, has_present, value, derivative, kind
     error = 0.0
     if not has_present and not ahead and past.is_open and t_delayed > past.time(newest):
         extrapolated, _ = in_piece(past, past.piece_begin, newest, t_delayed, t, 0.0, 0.0, kind)
-        known, _ = in_piece(past, past.piece_begin, newest + 1, t_delayed, t, value, derivative, kind)
-        error = abs(extrapolated - known) / max(SMALL, abs(known))
+        interpolated, _ = in_piece(past, past.piece_begin, newest + 1, t_delayed, t, value, derivative, kind)
+        error = abs(extrapolated - interpolated) / max(SMALL, abs(interpolated))
     before_it = newest - 1
     while before_it > 0 and (past.kind(before_it) < 0.0 or is_same(past.time(before_it), past.time(newest))):
         before_it -= 1  # across a break: too large rather than nothing

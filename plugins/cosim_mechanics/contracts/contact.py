@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import cosim
 from cosim_mechanics.contracts.contact_breakaway import (
+    BREAKS,
     GROWS,
-    JUMPS,
+    RISES,
     TURNS,
-    grows_slowly,
-    slides_back,
+    begin_course,
+    course_after,
+    end_of_impact,
+    short_of_question,
     slip_acceleration,
 )
+from cosim_mechanics.contracts.contact_grip import GRIP, STIFFNESS, add_to_grip
 from cosim_mechanics.contracts.contact_law import (
     APART,
     LEAST_DAMPING,
     LEAST_RESTITUTION,
-    MARGIN,
     NO_RESTITUTION,
     SLIDES,
     STICKS,
+    bristle_damping,
     damped_force,
     damping_ratio_of,
     hertz_force,
     hertz_stiffness,
+    is_kicked,
     limited,
     locates_touches,
     mindlin_stiffness,
@@ -36,6 +41,7 @@ from cosim_mechanics.contracts.contact_law import (
 )
 from cosim_mechanics.contracts.law import Law
 from cosim_mechanics.contracts.surfaces import Surfaces
+from cosim_mechanics.contracts.touching_body import bristle_mass_of, touching_body
 from cosim_mechanics.spatial import (
     add_force_at,
     dot,
@@ -61,17 +67,20 @@ class Contact(Surfaces):
         sliding:  f_friction = -pull, at most (mu_d + mu_v |v_s|) f_normal long, mu = mu_d
 
     where s is the stretch of a bristle between the surfaces, k_t = 4 (1 - nu) / (2 - nu) E sqrt(R x)
-    Mindlin's tangential stiffness, c_t = 2 zeta_t sqrt(k_t m), and v_s the velocity at which the foot of the
-    bristle slips: a spring and a damper, in series with Coulomb's friction. At a constant v_t, v_s becomes
-    v_t.
+    Mindlin's tangential stiffness, c_t = 2 zeta_t sqrt(k_t m_t), and v_s the velocity at which the foot of
+    the bristle slips: a spring and a damper, in series with Coulomb's friction. At a constant v_t, v_s
+    becomes v_t. m_t is the mass that moves at the contact, with the inertia of free bodies (`TouchingBody`);
+    where the bodies touch in several points, it is a share of m.
 
     Surfaces slide when |load| and |pull| are above mu_s f_normal, and stick when |pull| is below mu_d
-    f_normal. With mu_d < mu_s they slide earlier in two cases (`contact_breakaway`): |pull| reaches mu_s
-    f_normal slowly, or |load| and |pull| rise above mu_d f_normal soon after a stop, and accelerations show
-    that it takes more than mu_s f_normal to hold them. These are events, as are touching and parting, unless
-    there is damping and no static friction (`locates_touches`). Without static friction surfaces have no
-    bristle, and f_friction = -mu_v f_normal v_t.
-    Surfaces that rest on each other at the start stick, with the stretch that would hold their masses.
+    f_normal. With mu_d < mu_s loads and pulls of all contacts of two bodies in one plane are added up, and
+    they slide earlier in two cases (`contact_breakaway`): |pull| reaches mu_s f_normal while they are not
+    slowed down, or |load| and |pull| rise above mu_d f_normal soon after a stop or a jump of the load, and
+    accelerations show that it takes more than mu_s f_normal to hold them. These are events, as are touching
+    and parting, unless there is damping and no static friction (`locates_touches`). Without static friction
+    surfaces have no bristle, and f_friction = -mu_v f_normal v_t.
+    Surfaces that rest on each other at the start stick, with the stretch that would hold their masses; they
+    slide if they move and a bristle would pull harder than mu_s f_normal.
 
     Frames and signs
     ----------------
@@ -104,6 +113,9 @@ class Contact(Surfaces):
     contract_kit: ClassVar[str] = "cosim_mechanics.testing.contact_contract:ContactContract"
     laws: ClassVar[Law] = Law.INTERNAL | Law.FRAME_INDIFFERENT
 
+    body1 = touching_body(description="the body that carries frame 1")
+    body2 = touching_body(description="the body that carries frame 2")
+
     stiffness = cosim.parameter(
         unit="N/m2",
         minimum=0.0,
@@ -115,8 +127,12 @@ class Contact(Surfaces):
     dissipation = cosim.parameter(
         unit="s/m", default=0.0, minimum=0.0, description="Hunt-Crossley damping, c"
     )
-    static_friction = cosim.parameter(default=0.0, minimum=0.0, description="of surfaces that stick")
-    dynamic_friction = cosim.parameter(default=0.0, minimum=0.0, description="of surfaces that slide")
+    static_friction = cosim.parameter(
+        default=0.0, minimum=0.0, description="of surfaces that stick; if not given, as the dynamic one"
+    )
+    dynamic_friction = cosim.parameter(
+        default=0.0, minimum=0.0, description="of surfaces that slide; if not given, as the static one"
+    )
     viscous_friction = cosim.parameter(
         unit="s/m", default=0.0, minimum=0.0, description="friction coefficient per slip velocity"
     )
@@ -132,18 +148,23 @@ class Contact(Surfaces):
         unit="J", description="energy dissipated since the start", diagnostic=True
     )
     regime = cosim.discrete(dtype=int, description="0: apart, 1: sticks, 2: slides")
+    bristle_mass = cosim.discrete(
+        unit="kg", internal=True, description="of both bodies at the contact, along the surfaces"
+    )
     load_course = cosim.discrete(
-        dtype=int, internal=True, description="load of the bristle, 0: grows slowly, 1: turns, 2: jumps"
+        dtype=int,
+        internal=True,
+        description="load of the bristle, 0: at rest, 1: turns, 2: starts, 3: rises, 4: jumps",
     )
-    stop_time = cosim.discrete(unit="s", internal=True, description="of the last stop")
-    stop_friction = cosim.discrete(
-        unit="N", shape=3, internal=True, description="at the last stop, in the frame of body 1"
+    course_end = cosim.timer(description="when surfaces that stick are asked again")
+    course_friction = cosim.discrete(
+        unit="N", shape=3, internal=True, description="when it began, in the frame of body 1"
     )
-    stop_acceleration = cosim.discrete(
+    course_acceleration = cosim.discrete(
         unit="m/s2",
         shape=3,
         internal=True,
-        description="of the slip at the last stop, in the frame of body 1",
+        description="of the slip when it began, in the frame of body 1",
     )
 
     effective_mass = cosim.cache_slot(unit="kg", internal=True, description="of both bodies")
@@ -155,10 +176,20 @@ class Contact(Surfaces):
     half_damping = cosim.cache_slot(unit="N.s/m", internal=True, description="half the bristle's damping")
     load = cosim.cache_slot(unit="N", shape=3, internal=True, description="of the foot, in Ground")
     foot_load = cosim.cache_slot(unit="N", internal=True, description="its length")
+    grip = cosim.cache_slot(
+        shape=GRIP, accumulates=True, internal=True, description="of all contacts of the two bodies"
+    )
     pull = cosim.cache_slot(unit="N", internal=True, description="length of what the bristle pulls")
     friction = cosim.cache_slot(unit="N", shape=3, description="on body 2, in Ground")
     friction_force = cosim.cache_slot(unit="N", description="length of the friction")
     potential_energy = cosim.cache_slot(unit="J", description="energy stored in the contact")
+
+    def __init__(self, **values: Any) -> None:
+        frictions = ("static_friction", "dynamic_friction")
+        for name, other in zip(frictions, reversed(frictions), strict=True):
+            if name in values:
+                values.setdefault(other, values[name])
+        super().__init__(**values)
 
     @cosim.kernel(
         refuses=[
@@ -209,12 +240,23 @@ class Contact(Surfaces):
         s.pull = 0.0
         load = (0.0, 0.0, 0.0)
         if s.static_friction != 0.0 and s.tangential_stiffness != 0.0:
-            s.half_damping = s.stick_damping * math.sqrt(s.tangential_stiffness * s.effective_mass)
+            s.half_damping = s.stick_damping * math.sqrt(s.tangential_stiffness * s.bristle_mass)
             half = scaled(s.half_damping, s.slip_velocity)
             drawn = tangential_part(rotate(s.X_GB1, s.stretch), s.normal)
             load = plus(scaled(s.tangential_stiffness, drawn), half)
             s.foot_load = norm(load)
-            s.pull = norm(plus(load, half))
+            pull = plus(load, half)
+            s.pull = norm(pull)
+            if s.dynamic_friction < s.static_friction:
+                slides_with = s.dynamic_friction * s.normal_force
+                if s.regime == SLIDES:  # It holds what it pulls with, at most dynamic friction.
+                    share = share_held(s.pull, slides_with)
+                    held = scaled(share, pull)
+                    add_to_grip(s.grip2, held, slides_with, held, slides_with, slides_with, slides_with)
+                else:
+                    holds = s.static_friction * s.normal_force
+                    add_to_grip(s.grip2, load, s.foot_load, pull, s.pull, holds, slides_with)
+                s.grip2[STIFFNESS] += s.tangential_stiffness
         for i in range(3):
             s.load[i] = load[i]
 
@@ -224,13 +266,14 @@ class Contact(Surfaces):
         f = scaled(-viscosity, s.slip_velocity)
         rate = (0.0, 0.0, 0.0)
         if s.static_friction != 0.0 and s.tangential_stiffness != 0.0:
-            limit = s.normal_force * (s.static_friction if s.regime == STICKS else s.dynamic_friction)
+            sticks = s.regime == STICKS and not is_kicked(s.pull, s.normal_force * s.static_friction)
+            limit = s.normal_force * (s.static_friction if sticks else s.dynamic_friction)
             damping = s.half_damping
             if s.stick_damping < LEAST_DAMPING:
-                damping = LEAST_DAMPING * math.sqrt(s.tangential_stiffness * s.effective_mass)
+                damping = LEAST_DAMPING * math.sqrt(s.tangential_stiffness * s.bristle_mass)
             foot = slip_of_foot(s.load, s.foot_load, limit, damping + viscosity)
             share = -1.0
-            if s.regime != STICKS or s.normal_force == 0.0:
+            if not sticks or s.normal_force == 0.0:
                 most = limit + viscosity * norm(foot) if viscosity != 0.0 else limit
                 share = -share_held(s.pull, most)
             f = scaled(share, plus(s.load, scaled(s.half_damping, s.slip_velocity)))
@@ -264,56 +307,52 @@ class Contact(Surfaces):
             return s.depth
         short = s.pull - s.dynamic_friction * s.normal_force
         if s.regime == STICKS:
-            most = s.dynamic_friction if s.load_course == TURNS else s.static_friction
-            reached = min(s.pull, s.foot_load)
-            if s.load_course == GROWS and s.dynamic_friction < s.static_friction:
-                reached = s.pull
-            short = most * s.normal_force * (1.0 + MARGIN) - reached
+            short = short_of_question(s)
         return min(s.depth, short / s.tangential_stiffness)
 
     @cosim.on(change, does="unrestricted")
     def change_regime(s):
+        course = BREAKS
+        end = math.inf
+        mass = s.bristle_mass
+        if s.regime != STICKS or s.load_course == GROWS:
+            mass = bristle_mass_of(s)
         if s.regime == APART:
-            s.regime_next = SLIDES
             if sticks_at_touch(
                 s.static_friction,
                 s.damping_ratio,
                 s.depth_rate,
-                s.stick_damping,
+                s.stick_damping * math.sqrt(mass / s.effective_mass),
                 s.poisson_ratio,
                 norm(s.slip_velocity),
             ):
-                s.regime_next = STICKS
+                course = RISES
+                end = end_of_impact(s)
         elif s.depth <= 0.0:
-            s.regime_next = APART
-            s.load_course_next = GROWS
+            course = GROWS
             for i in range(3):
                 s.stretch_next[i] = 0.0
         elif s.regime == SLIDES:
-            s.regime_next = STICKS
+            course = GROWS
             if s.dynamic_friction < s.static_friction:
-                s.load_course_next = TURNS
-                s.stop_time_next = s.t
-                friction = rotate_inverse(s.X_GB1, s.friction)
-                acceleration = rotate_inverse(s.X_GB1, slip_acceleration(s))
-                for i in range(3):
-                    s.stop_friction_next[i] = friction[i]
-                    s.stop_acceleration_next[i] = acceleration[i]
-        elif s.load_course == TURNS:
-            # A load that jumps may pull beyond static friction before the foot bears dynamic friction.
-            s.load_course_next = GROWS if s.pull < s.static_friction * s.normal_force else JUMPS
-            if slides_back(s):
-                s.regime_next = SLIDES
-        elif (
-            s.load_course == GROWS
-            and s.dynamic_friction < s.static_friction
-            and s.foot_load < s.static_friction * s.normal_force * (1.0 + MARGIN)
-            and not grows_slowly(s)
-        ):
-            s.load_course_next = JUMPS
+                course = TURNS
         else:
-            s.load_course_next = GROWS
-            s.regime_next = SLIDES
+            course = course_after(s)
+        s.regime_next = SLIDES if course == BREAKS else STICKS
+        if s.regime != APART and s.depth <= 0.0:
+            s.regime_next = APART
+        s.bristle_mass_next = mass
+        begin_course(s, course)
+        if s.regime == APART:
+            s.course_end_next = end
+
+    @cosim.on(course_end, does="unrestricted")
+    def ask_again(s):
+        s.course_end_next = math.inf
+        if s.regime == STICKS:
+            course = course_after(s)
+            s.regime_next = SLIDES if course == BREAKS else STICKS
+            begin_course(s, course)
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted")
     def begin(s):
@@ -321,12 +360,19 @@ class Contact(Surfaces):
         if touches and s.static_friction == 0.0:
             s.regime_next = SLIDES if locates_touches(0.0, s.restitution, s.dissipation) else APART
         elif touches:
-            limit = s.static_friction * s.normal_force
-            s.regime_next = SLIDES
-            if s.pull <= limit:
-                # There is no friction yet, so what accelerates the surfaces is what it has to hold.
-                s.regime_next = STICKS
-                held = limited(scaled(s.effective_mass, slip_acceleration(s)), limit)
-                stretch = rotate_inverse(s.X_GB1, scaled(1.0 / s.tangential_stiffness, held))
-                for i in range(3):
-                    s.stretch_next[i] = stretch[i]
+            mass = bristle_mass_of(s)
+            s.bristle_mass_next = mass
+            # There is no friction yet, so what accelerates the surfaces is what it has to hold.
+            s.regime_next = STICKS
+            holds = s.static_friction * s.normal_force
+            held = limited(scaled(mass, slip_acceleration(s)), holds)
+            damping = bristle_damping(s.stick_damping, s.tangential_stiffness, mass)
+            drag = scaled(damping, s.slip_velocity)
+            if norm(drag) > 0.0 and norm(plus(held, drag)) > holds:
+                # What moves is held by dynamic friction alone, which its bristle bears already.
+                s.regime_next = SLIDES
+                bears = s.dynamic_friction * s.normal_force / norm(drag)
+                held = scaled(bears, drag)
+            stretch = rotate_inverse(s.X_GB1, scaled(1.0 / s.tangential_stiffness, held))
+            for i in range(3):
+                s.stretch_next[i] = stretch[i]

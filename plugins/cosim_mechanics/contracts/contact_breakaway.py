@@ -2,6 +2,11 @@
 
 In Coulomb's law what acts has to exceed static friction. A bristle pulls with as much only later, or harder
 for a while. So where it pulls with a threshold, accelerations show what acts.
+
+With equal frictions a bristle needs no question: its foot slips, and surfaces slide once it pulls harder.
+With a lower dynamic friction they should slide from the instant of a jump with that. A bristle that is
+damped critically has given and taken equal momentum when it bears dynamic friction: there surfaces break
+loose at the speed and place of Coulomb's law.
 """
 
 from __future__ import annotations
@@ -9,66 +14,194 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from cosim_mechanics.contracts.contact_law import MARGIN, tangential_part
-from cosim_mechanics.spatial import Reals, dot, minus, norm, point_velocity, rotate, scaled
+from cosim_mechanics.contracts.contact_grip import (
+    BEARS,
+    COUNT,
+    HOLDS,
+    LOAD,
+    PULL,
+    SLIDES_WITH,
+    STIFFNESS,
+    friction_of,
+)
+from cosim_mechanics.contracts.contact_law import MARGIN, hertz_stiffness, mindlin_stiffness, tangential_part
+from cosim_mechanics.spatial import (
+    Reals,
+    dot,
+    minus,
+    norm,
+    plus,
+    point_velocity,
+    rotate,
+    rotate_inverse,
+    scaled,
+    station,
+)
 
-GROWS, TURNS, JUMPS = 0, 1, 2
-"""How the load of surfaces that stick rises: slowly, by the turn behind a stop, or faster than that."""
+BREAKS, GROWS, TURNS, STARTS, RISES, JUMPS = -1, 0, 1, 2, 3, 4
+"""What the load of surfaces that stick does: they slide; it is at rest or grows slowly; it turns behind a
+stop; it has begun to move; it moves within the cone; it moves, and the bristle pulls harder than that."""
 
-SLOW = 1e-2
-"""Largest force that accelerates the mass, over the pull of the bristle, where its load grows slowly."""
+MOVES = 1e-3
+"""Half the force of the bristle's damper, over static friction, from which a loaded bristle moves."""
+
+CALM = 4.0
+"""Time constants after which a bristle moves no more: 12 / sqrt(k_t / m) where it is damped critically."""
 
 
 def friction_at_rest(
-    friction1: Reals, acceleration1: Reals, friction2: Reals, acceleration2: Reals
+    friction1: Reals, acceleration1: Reals, friction2: Reals, acceleration2: Reals, most: float
 ) -> tuple[float, float, float]:
     """The friction that would hold two surfaces, N, from two instants while one force acts on them.
 
     What acts is mass times acceleration less friction. The two instants show the mass which that is, whatever
-    joints, rotation and other contacts make of it: 0 N if they show none.
+    joints, rotation and other contacts make of it: 0 N if they show none. It is at most `most`, kg.
 
-    >>> friction_at_rest((-2.0, 0.0, 0.0), (5.0, 0.0, 0.0), (2.0, 0.0, 0.0), (7.0, 0.0, 0.0))
+    >>> friction_at_rest((-2.0, 0.0, 0.0), (5.0, 0.0, 0.0), (2.0, 0.0, 0.0), (7.0, 0.0, 0.0), 9.0)
     (-12.0, 0.0, 0.0)
-    >>> friction_at_rest((2.0, 0.0, 0.0), (5.0, 0.0, 0.0), (2.0, 0.0, 0.0), (5.0, 0.0, 0.0))
+    >>> friction_at_rest((-2.0, 0.0, 0.0), (5.0, 0.0, 0.0), (2.0, 0.0, 0.0), (7.0, 0.0, 0.0), 1.0)
+    (-5.0, 0.0, 0.0)
+    >>> friction_at_rest((2.0, 0.0, 0.0), (5.0, 0.0, 0.0), (2.0, 0.0, 0.0), (5.0, 0.0, 0.0), 9.0)
     (0.0, 0.0, 0.0)
     """
     change = minus(acceleration2, acceleration1)
     work = dot(minus(friction2, friction1), change)
     if work <= 0.0:
         return (0.0, 0.0, 0.0)
-    return minus(friction2, scaled(work / dot(change, change), acceleration2))
+    return minus(friction2, scaled(min(most, work / dot(change, change)), acceleration2))
 
 
 def slip_acceleration(s: Any) -> tuple[float, float, float]:
-    """Acceleration of body 2 on body 1 at the contact, along the surfaces, m/s2, in Ground."""
-    a = minus(point_velocity(s.A_GB2, s.X_GB2, s.point), point_velocity(s.A_GB1, s.X_GB1, s.point))
+    """Acceleration of body 2 on body 1 along the surfaces, m/s2, in Ground, as friction changes it.
+
+    Of the one point where they touch. Several points tilt with the elastic surfaces below them, so it is that
+    of the centre of mass of the lighter body.
+    """
+    p = plus(s.point, (0.0, 0.0, 0.0))
+    if s.grip2[COUNT] > 1.0:
+        if s.inverse_mass2 >= s.inverse_mass1:
+            p = station(s.X_GB2, s.turning2[6:9])
+        else:
+            p = station(s.X_GB1, s.turning1[6:9])
+    a = minus(point_velocity(s.A_GB2, s.X_GB2, p), point_velocity(s.A_GB1, s.X_GB1, p))
     return tangential_part(a, s.normal)
 
 
-def slides_back(s: Any) -> bool:
-    """Whether surfaces that stopped, and whose bristle pulls with all dynamic friction again, slide back.
+def moving_mass(s: Any) -> float:
+    """The mass that bodies show at one contact, or at several, kg."""
+    return float(s.bristle_mass if s.grip2[COUNT] == 1.0 else s.effective_mass)
 
-    After ten time constants of the bristle they are at rest, and what acts has changed since the stop.
+
+def end_of_course(s: Any, course: int) -> float:
+    """When a course ends at the latest, s: after some time constants of the bristles surfaces are at rest.
+
+    Those that pull harder than static friction are asked again after a third of one.
     """
-    constant = math.sqrt(s.effective_mass / s.tangential_stiffness)
-    constant += 2.0 * s.half_damping / s.tangential_stiffness
-    if s.t - s.stop_time > 10.0 * constant:
-        return False
+    if course in (BREAKS, GROWS) or s.grip2[STIFFNESS] == 0.0:
+        return math.inf
+    constant = (1.0 + 2.0 * s.stick_damping) * math.sqrt(moving_mass(s) / s.grip2[STIFFNESS])
+    return float(s.t + (0.33 if course == JUMPS else CALM) * constant)
+
+
+def end_of_impact(s: Any) -> float:
+    """The same of surfaces that begin to touch, by their stiffness at the depth that they reach, s."""
+    if s.dynamic_friction == s.static_friction:
+        return math.inf
+    strength = hertz_stiffness(s.stiffness, s.curvature_radius)
+    depth = math.pow(1.25 * s.effective_mass * s.depth_rate * s.depth_rate / strength, 0.4)
+    stiffness = mindlin_stiffness(s.stiffness, s.curvature_radius, depth, s.poisson_ratio)
+    if stiffness == 0.0:
+        return math.inf
+    return float(s.t + CALM * (1.0 + 2.0 * s.stick_damping) * math.sqrt(s.effective_mass / stiffness))
+
+
+def load_short_of(s: Any, course: float) -> float:
+    """Force that bristles lack until the next question in a course of their load, N."""
+    holds = s.grip2[HOLDS] * (1.0 + MARGIN)
+    short = holds - s.grip2[BEARS]
+    if course == JUMPS:
+        return short
+    pull = s.pull
+    load = s.foot_load
+    if s.grip2[COUNT] > 1.0:
+        pull = norm(s.grip2[PULL : PULL + 3])
+        load = norm(s.grip2[LOAD : LOAD + 3])
+    if course == RISES:
+        return min(short, holds - pull)
+    moves = pull - load - MOVES * holds
+    slides_with = s.grip2[SLIDES_WITH] * (1.0 + MARGIN)
+    if course == GROWS:  # What is loaded a little is not asked before it bears half of dynamic friction.
+        return min(short, holds - pull, -min(moves, pull - 0.5 * slides_with))
+    turned = slides_with - min(pull, load)
+    if course == STARTS:  # Its second instant has to differ from the first.
+        turned = max(turned, MOVES * holds - moves)
+    return min(short, turned)
+
+
+def short_of_question(s: Any) -> float:
+    """Force that bristles lack until the next question, N."""
+    if s.dynamic_friction == s.static_friction:
+        return s.static_friction * s.normal_force * (1.0 + MARGIN) - min(s.pull, s.foot_load)
+    return load_short_of(s, s.load_course)
+
+
+def is_outside_cone(s: Any, most: float) -> bool:
+    """Whether accelerations at the start of the course and now show more than static friction."""
     held = friction_at_rest(
-        rotate(s.X_GB1, s.stop_friction),
-        rotate(s.X_GB1, s.stop_acceleration),
-        s.friction,
+        rotate(s.X_GB1, s.course_friction),
+        rotate(s.X_GB1, s.course_acceleration),
+        friction_of(s.grip2),
         slip_acceleration(s),
+        most,
     )
-    return norm(held) > s.static_friction * s.normal_force * (1.0 + MARGIN)
+    return norm(held) > s.grip2[HOLDS] * (1.0 + MARGIN)
 
 
-def grows_slowly(s: Any) -> bool:
-    """Whether surfaces whose bristle pulls with all static friction are loaded slowly, and above it.
+def is_pulled_harder(s: Any) -> bool:
+    """Whether surfaces whose bristles pull with all static friction are still accelerated.
 
-    Then they slide at once. Where a load jumps, a bristle pulls harder for a while than at rest, and so do
-    some of several contacts: these slide when the load of the foot is above static friction, too.
+    Then what acts is more. Where a load jumps within the cone, a bristle pulls harder for a while than at
+    rest: it slows the surfaces down.
     """
-    inertia = scaled(s.effective_mass, slip_acceleration(s))
-    holds = s.static_friction * s.normal_force * (1.0 + 0.5 * MARGIN)
-    return norm(inertia) <= SLOW * s.pull and norm(minus(s.friction, inertia)) > holds
+    held = minus(friction_of(s.grip2), scaled(moving_mass(s), slip_acceleration(s)))
+    return norm(held) > s.grip2[HOLDS] * (1.0 + 0.5 * MARGIN)
+
+
+def course_within(s: Any, course: int) -> int:
+    """The first course from one on whose question is ahead: a question that is past would never be asked."""
+    if course in (GROWS, STARTS) and load_short_of(s, course) <= 0.0:
+        course = RISES
+    if course == RISES and load_short_of(s, RISES) <= 0.0:
+        course = BREAKS if is_pulled_harder(s) else JUMPS
+    if course == JUMPS and load_short_of(s, JUMPS) <= 0.0:
+        return BREAKS
+    return course
+
+
+def course_after(s: Any) -> int:
+    """The course of the load after a question to surfaces that stick."""
+    if s.dynamic_friction == s.static_friction:
+        return BREAKS
+    if s.load_course == GROWS:
+        loaded = norm(s.grip2[PULL : PULL + 3]) >= s.grip2[HOLDS] * (1.0 + 0.5 * MARGIN)
+        return BREAKS if loaded and is_pulled_harder(s) else course_within(s, STARTS)
+    if load_short_of(s, s.load_course) > 0.0:
+        return course_within(s, GROWS)
+    if s.load_course == TURNS and is_outside_cone(s, math.inf):
+        return BREAKS
+    # A load that grows in the meantime makes the mass seem larger, so it is bounded.
+    if s.load_course == STARTS and is_outside_cone(s, moving_mass(s)):
+        return BREAKS
+    return course_within(s, RISES)
+
+
+def begin_course(s: Any, course: int) -> None:
+    """Write a course, and what accelerations at its start show."""
+    s.load_course_next = max(course, GROWS)
+    s.course_end_next = end_of_course(s, course)
+    if course in (TURNS, STARTS):
+        friction = rotate_inverse(s.X_GB1, friction_of(s.grip2))
+        acceleration = rotate_inverse(s.X_GB1, slip_acceleration(s))
+        for i in range(3):
+            s.course_friction_next[i] = friction[i]
+            s.course_acceleration_next[i] = acceleration[i]

@@ -183,6 +183,21 @@ def slip_of_foot(load: Reals, size: float, limit: float, damping: float) -> tupl
     return scaled((size - limit) / (damping * size), load)
 
 
+def is_kicked(pull: float, holds: float) -> bool:
+    """Whether a bristle pulls harder than one that sticks ever does: a handler has changed a speed.
+
+    A load that jumps from one side of the cone to far beyond the other makes it pull three times what it
+    holds. What a kick has set in motion slides, until the bristle is slow enough to stick.
+
+    >>> is_kicked(30.0, 10.0), is_kicked(100.0, 10.0), is_kicked(0.0, 0.0)
+    (False, True, False)
+    """
+    share = 8.0
+    if pull <= share * holds:
+        return False
+    return holds > 0.0
+
+
 def sticks_at_touch(
     static_friction: float,
     damping_ratio: float,

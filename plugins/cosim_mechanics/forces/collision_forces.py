@@ -11,6 +11,15 @@ from cosim_mechanics.contracts.contact_law import (
     mindlin_stiffness,
     tangential_part,
 )
+from cosim_mechanics.forces.materials import (
+    DAMPING,
+    DISSIPATION,
+    FRICTION,
+    MATERIAL,
+    MODULUS,
+    POISSON_RATIO,
+    combined,
+)
 from cosim_mechanics.forces.solids import (
     DEPTH,
     FEATURE,
@@ -98,13 +107,25 @@ def velocity_at(s: Any, contact: Reals) -> tuple[float, float, float]:
     return minus(point_velocity(velocity_of(s, owner2), pose_of(s, owner2), p), v1)
 
 
-def push_of(s: Any, contact: Reals, rate: float) -> tuple[float, float, float]:
+def law_of(s: Any, contact: Reals) -> tuple[float, float, float, float, float]:
+    """The law of a contact, as `combined` returns it: that of all shapes without a material of their own."""
+    first = int(s.material_numbers[int(contact[FIRST_SHAPE])])
+    second = int(s.material_numbers[int(contact[SECOND_SHAPE])])
+    if first == 0 and second == 0:
+        return (s.stiffness, s.poisson_ratio, s.damping_ratio, s.dissipation, s.friction)
+    return combined(
+        s.material_laws[MATERIAL * first : MATERIAL * first + MATERIAL],
+        s.material_laws[MATERIAL * second : MATERIAL * second + MATERIAL],
+    )
+
+
+def push_of(s: Any, law: Reals, contact: Reals, rate: float) -> tuple[float, float, float]:
     """Effective mass, elastic force and normal force of a contact whose surfaces approach at a rate."""
     inverse_mass = inverse_mass_of(s, int(s.owners[int(contact[FIRST_SHAPE])]))
     mass = effective_mass(inverse_mass + inverse_mass_of(s, int(s.owners[int(contact[SECOND_SHAPE])])))
-    strength = mass * hertz_stiffness(s.stiffness, contact[RADIUS])
-    elastic = hertz_force(s.stiffness, contact[RADIUS], contact[DEPTH])
-    push = damped_force(elastic, s.dissipation, s.damping_ratio, strength, contact[DEPTH], rate)
+    strength = mass * hertz_stiffness(law[MODULUS], contact[RADIUS])
+    elastic = hertz_force(law[MODULUS], contact[RADIUS], contact[DEPTH])
+    push = damped_force(elastic, law[DISSIPATION], law[DAMPING], strength, contact[DEPTH], rate)
     return mass, elastic, push
 
 
@@ -149,10 +170,10 @@ def add_force(s: Any, owner: int, point: Reals, f: Reals) -> None:
         add_force_at(s.F_GB[6 * at : 6 * at + 6], s.X_GB[12 * at : 12 * at + 12], point, f)
 
 
-def longest_stretch(s: Any, contact: Reals, push: float) -> float:
+def longest_stretch(law: Reals, contact: Reals, push: float) -> float:
     """How long the bristle of a contact gets before it slips, m."""
-    stiffness = mindlin_stiffness(s.stiffness, contact[RADIUS], contact[DEPTH], s.poisson_ratio)
-    return float(s.friction * push / stiffness) if stiffness > 0.0 else 0.0
+    stiffness = mindlin_stiffness(law[MODULUS], contact[RADIUS], contact[DEPTH], law[POISSON_RATIO])
+    return float(law[FRICTION] * push / stiffness) if stiffness > 0.0 else 0.0
 
 
 def hold_bristle(s: Any, contact: Reals) -> None:
@@ -164,9 +185,10 @@ def hold_bristle(s: Any, contact: Reals) -> None:
         n = normal_of(contact)
         v = velocity_at(s, contact)
         rate = -dot(v, n)
-        _, _, push = push_of(s, contact, rate)
+        law = law_of(s, contact)
+        _, _, push = push_of(s, law, contact, rate)
         drawn = stretch_in_ground(s, slot, contact, plus(v, scaled(rate, n)))
-        kept = held_stretch(drawn, n, longest_stretch(s, contact, push))
+        kept = held_stretch(drawn, n, longest_stretch(law, contact, push))
         stretch = rotate_inverse(pose_of(s, int(s.owners[first])), kept)
     else:
         slot = free_slot(

@@ -21,12 +21,21 @@ from cosim_mechanics.contracts.contact_law import (
 from cosim_mechanics.forces.collision_forces import (
     add_force,
     hold_bristle,
+    law_of,
     normal_of,
     point_of,
     push_of,
     slot_of_contact,
     stretch_in_ground,
     velocity_at,
+)
+from cosim_mechanics.forces.materials import (
+    DAMPING,
+    DISSIPATION,
+    FRICTION,
+    MATERIAL,
+    MODULUS,
+    POISSON_RATIO,
 )
 from cosim_mechanics.forces.neighbour_cells import LEVELS, list_pairs, sort_by_size
 from cosim_mechanics.forces.shape_bodies import ShapeBodies
@@ -55,13 +64,14 @@ ROOM = 8
 PAIRS = 2 * ROOM
 """Pairs of shapes that are near each other, for each shape."""
 
-NOT_A_POSE, TOO_FEW_SHAPES, MESH_OUTSIDE, WRONG_REACH, LOW_RESTITUTION = range(1, 6)
+NOT_A_POSE, TOO_FEW_SHAPES, MESH_OUTSIDE, WRONG_REACH, LOW_RESTITUTION, NO_MATERIAL = range(1, 7)
 FAULTS = {
     NOT_A_POSE: "a frame of a shape is not a pose",
     TOO_FEW_SHAPES: "the shapes of the bodies are more than there are",
     MESH_OUTSIDE: "a mesh begins or ends outside of the triangles or vertices",
     WRONG_REACH: "a shape reaches farther than its sphere, or a half-space has one",
     LOW_RESTITUTION: NO_RESTITUTION,
+    NO_MATERIAL: "a material has a restitution above 1 or a Poisson's ratio above 0.5, or there is none",
 }
 """What `Collisions.check_shapes` refuses, by the number that it returns: 1, 2, … in this order."""
 
@@ -79,6 +89,9 @@ class Collisions(contracts.Force):
     with Mindlin's stiffness k_t, the effective mass m and the stretch s of the bristle between the surfaces.
     While a step lasts, s = s_0 + (t - t_0) v_t, with the stretch s_0 with which the step began at t_0; when
     it has ended, what is longer than mu f_normal / k_t slips off.
+
+    Shapes may have materials of their own (`cosim_mechanics.shapes.Material`). Those of two shapes make their
+    law by `materials.combined`; a shape without one counts as half as compliant as the law of all.
 
     Frames and signs
     ----------------
@@ -118,6 +131,10 @@ class Collisions(contracts.Force):
     triangles : array_like, shape (triangles, 9), m
     vertices : array_like, shape (vertices, 3), m
         Of all meshes; without one a row of zeros.
+    material_numbers : array_like, shape (shapes,)
+        The row of `materials` of each shape; 0 for those with the law of all.
+    materials : array_like, shape (materials, 5)
+        E / (1 - nu^2), nu, restitution, dissipation and friction; the first row is not used.
     ignored : array_like, shape (ignored, 2)
         Pairs of bodies that do not touch, 0 for body 1, the smaller number first, sorted; (0, 0) for none.
     bristles : array_like, shape (bristles,)
@@ -166,6 +183,8 @@ class Collisions(contracts.Force):
         "reaches": [0.0, 0.2],
         "triangles": [(0.0,) * 9],
         "vertices": [(0.0,) * 3],
+        "material_numbers": [0, 0],
+        "materials": [(0.0,) * MATERIAL],
         "ignored": [(0, 0)],
         "bristles": [1] * 4,
     }
@@ -185,6 +204,14 @@ class Collisions(contracts.Force):
     )
     triangles = cosim.parameter(unit="m", shape=("triangles", 9), description="of meshes")
     vertices = cosim.parameter(unit="m", shape=("vertices", 3), description="of meshes")
+    material_numbers = cosim.parameter(
+        shape="shapes", minimum=0, dtype=int, description="the material of each shape, 0: none of its own"
+    )
+    materials = cosim.parameter(
+        shape=("materials", MATERIAL),
+        minimum=0.0,
+        description="modulus, Poisson's ratio, restitution, dissipation and friction of each",
+    )
     ignored = cosim.parameter(shape=("ignored", 2), description="pairs of bodies")
     bristles = cosim.parameter(
         shape="bristles", minimum=0, dtype=int, description="the shape of each bristle"
@@ -213,6 +240,9 @@ class Collisions(contracts.Force):
     held_until = cosim.discrete(unit="s", internal=True, description="when the bristles had this stretch")
 
     damping_ratio = cosim.cache_slot(internal=True, description="of an impact")
+    material_laws = cosim.cache_slot(
+        shape=("materials", MATERIAL), internal=True, description="laws of two surfaces of one material"
+    )
     owners = cosim.cache_slot(shape="shapes", internal=True, description="the body of each shape")
     slots = cosim.cache_slot(shape="shapes+1", internal=True, description="the first bristle of each shape")
     bounded = cosim.cache_slot(internal=True, description="number of shapes that end")
@@ -240,6 +270,11 @@ class Collisions(contracts.Force):
     def check_shapes(s):
         if s.restitution < LEAST_RESTITUTION:
             return LOW_RESTITUTION
+        for i in range(MATERIAL, len(s.materials), MATERIAL):
+            if s.materials[i + DAMPING] < LEAST_RESTITUTION:
+                return LOW_RESTITUTION
+            if s.materials[i + DAMPING] > 1.0 or s.materials[i + POISSON_RATIO] > 0.5:
+                return NO_MATERIAL
         owned = 0.0
         for body in range(len(s.shape_counts)):
             owned += s.shape_counts[body]
@@ -249,6 +284,8 @@ class Collisions(contracts.Force):
             sizes = s.sizes[4 * i : 4 * i + 4]
             if not is_pose(s.frames[12 * i : 12 * i + 12]):
                 return NOT_A_POSE
+            if MATERIAL * s.material_numbers[i] >= len(s.materials):
+                return NO_MATERIAL
             if s.kinds[i] == MESH:
                 is_inside = 0.0 <= sizes[0] <= sizes[1] and 9.0 * sizes[1] <= len(s.triangles)
                 ends = sizes[2] + sizes[3]
@@ -261,8 +298,20 @@ class Collisions(contracts.Force):
         return 0
 
     @cosim.kernel(stage=cosim.Stage.INSTANCE)
-    def impact(restitution, damping_ratio):
+    def impact(
+        restitution, stiffness, poisson_ratio, dissipation, friction, materials, damping_ratio, material_laws
+    ):  # fmt: skip
         damping_ratio[0] = damping_ratio_of(restitution)
+        # Two surfaces without a material of their own have the law of all, so each is half as compliant.
+        material_laws[MODULUS] = 2.0 * stiffness
+        material_laws[POISSON_RATIO] = poisson_ratio
+        material_laws[DAMPING] = damping_ratio[0]
+        material_laws[DISSIPATION] = dissipation
+        material_laws[FRICTION] = friction
+        for i in range(MATERIAL, len(materials)):
+            material_laws[i] = materials[i]
+            if i % MATERIAL == DAMPING:
+                material_laws[i] = damping_ratio_of(materials[i])
 
     @cosim.kernel(stage=cosim.Stage.INSTANCE)
     def sort_shapes(reaches, bounded, order, levels, per_length):
@@ -312,7 +361,8 @@ class Collisions(contracts.Force):
         energy = 0.0
         for k in range(number):
             x = s.contact_rows[CONTACT * k + DEPTH]
-            energy += 0.4 * hertz_force(s.stiffness, s.contact_rows[CONTACT * k + RADIUS], x) * x
+            law = law_of(s, s.contact_rows[CONTACT * k : CONTACT * k + CONTACT])
+            energy += 0.4 * hertz_force(law[MODULUS], s.contact_rows[CONTACT * k + RADIUS], x) * x
         s.contacts = number
         s.unsupported_pairs = unsupported_pairs
         s.potential_energy = energy
@@ -327,12 +377,15 @@ class Collisions(contracts.Force):
             v = velocity_at(s, contact)
             rate = -dot(v, n)
             slip = plus(v, scaled(rate, n))
-            mass, elastic, push = push_of(s, contact, rate)
+            law = law_of(s, contact)
+            mass, elastic, push = push_of(s, law, contact, rate)
             friction = (0.0, 0.0, 0.0)
-            limit = s.friction * push
+            limit = law[FRICTION] * push
             # With < or > these two branches would be kinks, and steps would end where surfaces touch.
             if limit != 0.0:
-                stiffness = mindlin_stiffness(s.stiffness, contact[RADIUS], contact[DEPTH], s.poisson_ratio)
+                stiffness = mindlin_stiffness(
+                    law[MODULUS], contact[RADIUS], contact[DEPTH], law[POISSON_RATIO]
+                )
                 stretch = (0.0, 0.0, 0.0)
                 slot, _ = slot_of_contact(s, contact)
                 if slot == -1:
@@ -352,6 +405,6 @@ class Collisions(contracts.Force):
     def update_bristles(s):
         for slot in range(len(s.bristle_contacts)):
             s.bristle_contacts_next[slot] = 0.0
-        if s.friction > 0.0:
+        if s.friction > 0.0 or len(s.materials) > MATERIAL:
             for k in range(int(s.contacts)):
                 hold_bristle(s, s.contact_rows[CONTACT * k : CONTACT * k + CONTACT])

@@ -49,7 +49,7 @@ class StudySubject(AbstractClosedAttributes):
         return None
 
     @property
-    def begin(self) -> float:
+    def start_time(self) -> float:
         """The start of runs, s."""
         return 0.0
 

@@ -13,14 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import FixedAttributes, conversion
+from cosim.kit import FixedAttributes
 from cosim_workbench.contracts import StudySubject
-from cosim_workbench.studies.calibration_doubts import is_constant
 from cosim_workbench.studies.fit import INTERRUPTED, Fit
 from cosim_workbench.studies.fit_runs import FitRuns, ModelFitRuns, Sensitivities, SubjectFitRuns
+from cosim_workbench.studies.measured_signals import (
+    measured_signal,
+    measured_times,
+    noise_deviations,
+    spread_of,
+)
 from cosim_workbench.studies.squares import Limits, minimize_squares
 from cosim_workbench.studies.studied import studied
-from cosim_workbench.studies.variation import parse_difference, read_variation
+from cosim_workbench.studies.variation import read_variation
 
 Vector = NDArray[np.float64]
 STEP = 1e-4
@@ -32,8 +37,6 @@ WEIGHTS, SOLUTION = 1e-6, 1e-10
 
 A smaller decrease is lost in the error of the runs, and further points are tried in vain.
 """
-SQUARED = 1e100
-"""Sums of squares of smaller numbers are finite; those of numbers above its reciprocal are not 0."""
 LOST = 1e3
 """Residual of a run that has failed, in deviations."""
 LARGEST = 1e100
@@ -113,7 +116,7 @@ class Calibration(FixedAttributes):
             raise cosim.ModelError.of(
                 "measured", f"{len(self.times)} points are too few for {len(self.unknowns)} parameters"
             )
-        self.noise = self._noise(noise or {})
+        self.noise = noise_deviations(noise or {}, self._units)
         self.deviations = self._first_deviations()
         self._check_begin()
         self.runs_of.prepare(list(pairs), self.times)
@@ -129,56 +132,28 @@ class Calibration(FixedAttributes):
                 self.unknowns.append(self._unknown(path, value))
         for path, column in pairs.items():
             with _gathered(faults):
-                self._read_signal(path, column, data)
+                self._units[path] = unit = self.runs_of.unit(path)
+                self.measured[path] = measured_signal(data, column, unit)
         with _gathered(faults):
-            self.times = _times(data)
+            self.times = measured_times(data)
         if faults:
             raise cosim.ModelError(faults)
 
-    def _noise(self, noise: Mapping[str, Any]) -> dict[str, float]:
-        """Standard deviations by signal, in SI."""
-        deviations = {
-            path: parse_difference(value, self._units.get(path, "1")) for path, value in noise.items()
-        }
-        wrong = next(
-            (p for p, value in deviations.items() if p not in self.measured or not value > 0.0), None
-        )
-        if wrong is not None:
-            raise cosim.ModelError.of(
-                "noise", f"{wrong}: needs a deviation > 0 of a signal that was measured"
-            )
-        return deviations
-
     def _check_begin(self) -> None:
         """Refuse data from before the runs begin, or of their begin alone."""
-        begin = self.runs_of.begin
-        if self.times[0] < begin or not self.times[-1] > begin:
-            text = f"times are from {self.times[0]} s on, needs {begin} s and later"
+        start = self.runs_of.start_time
+        if self.times[0] < start or not self.times[-1] > start:
+            text = f"times are from {self.times[0]} s on, needs {start} s and later"
             raise cosim.ModelError.of("measured", text)
 
     def _first_deviations(self) -> dict[str, float]:
         """The deviations of the noise, or those with which a search for them begins."""
-        return {path: self.noise.get(path) or _spread(v) for path, v in self.measured.items()}
+        return {path: self.noise.get(path) or spread_of(v) for path, v in self.measured.items()}
 
     @property
     def runs(self) -> int:
         """The number of simulations."""
         return self._runs
-
-    def _read_signal(self, path: str, column: str, data: cosim.Result) -> None:
-        unit = self.runs_of.unit(path)
-        factor, offset = (1.0, 0.0)
-        if data.unit(column) != "1":
-            factor, offset = conversion(data.unit(column), unit)
-        if data[column].dtype == object:
-            raise cosim.ModelError.of(column, "is text, no measured numbers")
-        self.measured[path], self._units[path] = factor * data[column] + offset, unit
-        if not np.isfinite(self.measured[path]).all():
-            raise cosim.ModelError.of(column, "has values that are no finite numbers")
-        if np.abs(self.measured[path]).max() >= SQUARED or _spread(self.measured[path]) <= 1.0 / SQUARED:
-            raise cosim.ModelError.of(
-                column, "has values whose squares are no finite numbers: use another unit"
-            )
 
     def _unknown(self, path: str, limits: Any) -> Unknown:
         self.runs_of.check_unknown(path)
@@ -333,7 +308,7 @@ class Calibration(FixedAttributes):
             for row, path in zip(remaining, self.measured, strict=True):
                 if path not in self.noise:
                     rms = float(np.sqrt(np.mean(row**2)) * self.deviations[path])
-                    self.deviations[path] = max(rms, 1e-9 * _spread(self.measured[path]))
+                    self.deviations[path] = max(rms, 1e-9 * spread_of(self.measured[path]))
         residuals = self._residuals_at(x)
         lost = int(np.sum((residuals == LOST) | (np.abs(residuals) == LARGEST)))
         jacobian = self.jacobian(x)
@@ -360,12 +335,12 @@ class Calibration(FixedAttributes):
             points = np.vstack([points, np.column_stack(list(drawn.values()))])
         signals, reasons = self.simulated(points)
         if all(reasons):
-            raise cosim.SimulationError(self.runs_of.begin, f"where it begins: {reasons[0]}")
+            raise cosim.SimulationError(self.runs_of.start_time, f"where it begins: {reasons[0]}")
         if not np.isfinite(signals).any():
             text = (
                 f"where it begins: {' and '.join(self.measured)} are no finite numbers at the measured times"
             )
-            raise cosim.SimulationError(self.runs_of.begin, text)
+            raise cosim.SimulationError(self.runs_of.start_time, text)
         data = np.stack(list(self.measured.values()))
         scales = np.array([self.deviations[path] for path in self.measured])[:, None]
         with np.errstate(over="ignore"):
@@ -383,18 +358,6 @@ def _gathered(faults: list[cosim.Problem]) -> Iterator[None]:
         faults += error.problems
     except cosim.CosimError as error:
         faults.append(cosim.Problem("", str(error)))
-
-
-def _times(data: cosim.Result) -> Vector:
-    times = data.time
-    if len(times) < 2 or not np.isfinite(times).all() or not (np.diff(times) > 0.0).all():
-        raise cosim.ModelError.of("measured", "needs two times at least, which increase")
-    return times
-
-
-def _spread(values: Vector) -> float:
-    """A deviation to begin with; that of a constant is its magnitude."""
-    return (0.0 if is_constant(values) else float(np.std(values))) or float(np.abs(values).max()) or 1.0
 
 
 def _runs_of(model: Any, data: cosim.Result, settings: Mapping[str, Any]) -> FitRuns:

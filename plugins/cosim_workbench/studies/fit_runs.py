@@ -45,7 +45,7 @@ class FitRuns(Protocol):
 
     Attributes
     ----------
-    begin : float
+    start_time : float
         The start of the runs, s.
     differences : str
         Why derivatives are differences of runs; empty where they are exact.
@@ -54,7 +54,7 @@ class FitRuns(Protocol):
     differences: str
 
     @property
-    def begin(self) -> float:
+    def start_time(self) -> float:
         """The start of runs, s."""
 
     def unit(self, path: str) -> str:
@@ -94,7 +94,7 @@ class ModelFitRuns:
         self._settings = {**settings_of_model, "accuracy": ACCURACY, **settings}
 
     @property
-    def begin(self) -> float:
+    def start_time(self) -> float:
         """The time at which runs begin, s."""
         return float(self._state.time)
 
@@ -118,7 +118,7 @@ class ModelFitRuns:
         """Choose output times: the measured ones if they are evenly spaced, else a finer grid."""
         self._times, self._signals = times, list(signals)
         interval = float(np.median(np.diff(times)))
-        points = (times - self.begin) / interval
+        points = (times - self.start_time) / interval
         self._is_even = bool(np.abs(points - np.round(points)).max() < 1e-6)
         self._interval = interval if self._is_even else interval / FINE
         grid = {"until": float(times[-1]), "output_interval": self._interval}
@@ -191,8 +191,8 @@ class ModelFitRuns:
         slack = 1e-6 * self._interval
         grid = self._times
         if not self._is_even:
-            points = round((self._times[-1] - self.begin) / self._interval + 0.5)
-            grid = np.minimum(self.begin + self._interval * np.arange(points + 1), self._times[-1])
+            points = round((self._times[-1] - self.start_time) / self._interval + 0.5)
+            grid = np.minimum(self.start_time + self._interval * np.arange(points + 1), self._times[-1])
         places = np.searchsorted(times, grid + slack, side="right") - 1
         rows = np.where(np.abs(times[places] - grid) <= 2.0 * slack, series[..., places], np.nan)
         return rows if self._is_even else np.array([interpolated(grid, each, self._times) for each in rows])
@@ -215,9 +215,9 @@ class SubjectFitRuns:
         self._pool: OwnProcesses | None = None
 
     @property
-    def begin(self) -> float:
+    def start_time(self) -> float:
         """The time at which runs begin, s."""
-        return self.subject.begin
+        return self.subject.start_time
 
     def unit(self, path: str) -> str:
         """The unit of a variable of a participant."""

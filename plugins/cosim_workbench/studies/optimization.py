@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,37 +10,14 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import FixedAttributes
-from cosim_ensembles.kit import OwnProcesses
-from cosim_workbench.studies.gradient_runs import GradientRuns
 from cosim_workbench.studies.model_runs import ModelRuns
 from cosim_workbench.studies.optimum import Optimum
+from cosim_workbench.studies.search import Progress, Search, SpentError
 from cosim_workbench.studies.studied import studied
 from cosim_workbench.studies.subject_runs import SubjectRuns
 from cosim_workbench.studies.variation import read_variation
 
 Vector = NDArray[np.float64]
-SHARE = 0.7
-"""Part of the runs for the global search; the others start from its best point."""
-POINTS = 8
-"""Points in a generation, for each parameter."""
-SAME = 1e-4
-"""Relative: parameters, and objectives, that differ by less are the same to the local search."""
-
-Progress = Callable[[int, int, int], Any]
-
-
-FLAT = 1e-12
-"""Relative decrease of the objective, and size of the gradient, at which a search along gradients ends."""
-LOST = 1e100
-"""The objective of a run that failed, in the search along gradients."""
-
-
-class _SpentError(Exception):
-    """All runs have been used."""
-
-
-class _NoGradientError(Exception):
-    """A run has no gradient."""
 
 
 class Optimization(FixedAttributes):
@@ -147,21 +124,26 @@ class Optimization(FixedAttributes):
         if isinstance(runs, bool) or not isinstance(runs, int) or runs < 1:
             raise cosim.ModelError.of("runs", f"is {runs!r}, needs a whole number from 1 on")
         with self._runs.kept_processes() as pool:
-            search = _Search(self, self._runs, pool, runs, progress)
+            search = Search(self.bounds, self.objective, self.sign, self._runs, pool, runs, progress)
             try:
                 if local:
                     search.try_start(self._own_point())
                 else:
                     search.search_everywhere(self._seed)
                 message = search.go_on()
-            except _SpentError:
+            except SpentError:
                 message = f"all {runs} runs were taken"
             except KeyboardInterrupt as interrupt:
-                interrupt.result = search.optimum("interrupted") if search.has_value else None  # type: ignore[attr-defined]
+                interrupt.result = self._optimum(search, "interrupted") if search.has_value else None  # type: ignore[attr-defined]
                 raise
         if not search.has_value:
             raise cosim.SimulationError(float("nan"), f"every run failed, such as: {search.reason}")
-        return search.optimum(message)
+        return self._optimum(search, message)
+
+    def _optimum(self, search: Search, message: str) -> Optimum:
+        """The optimum of all points that were tried."""
+        points, values = np.array(search.points), np.array(search.values)
+        return Optimum(self, points, values, message, search.no_gradient)
 
     def _own_point(self) -> Vector:
         """The model's own values as shares of the ranges."""
@@ -172,191 +154,6 @@ class Optimization(FixedAttributes):
             share = (self._runs.start(path) - low) / (high - low)
             shares.append(share if 0.0 <= share <= 1.0 else 0.5)
         return np.array(shares)
-
-
-class _Search:
-    """A search: every point that was tried, in the unit cube."""
-
-    def __init__(
-        self,
-        owner: Optimization,
-        runs: ModelRuns | SubjectRuns,
-        pool: OwnProcesses | None,
-        most: int,
-        progress: Progress | None,
-    ) -> None:
-        self._owner, self._runs, self._pool, self._most = owner, runs, pool, most
-        self._progress = progress
-        self._low, self._high = np.array(list(owner.bounds.values())).T
-        self._points: list[Vector] = []
-        self._values: list[float] = []
-        self.reason = ""
-        self.no_gradient = "not asked for: the search has ended before"
-
-    @property
-    def has_value(self) -> bool:
-        """Whether any run has given a number."""
-        return any(np.isfinite(value) for value in self._values)
-
-    def evaluate(self, shares: Vector) -> Vector:
-        """The minimized objective of points in the unit cube: shape (parameters, points)."""
-        points_left = self._most - len(self._points)
-        if points_left <= 0:
-            raise _SpentError
-        points = (
-            self._low[:, None]
-            + np.clip(shares[:, :points_left], 0.0, 1.0) * (self._high - self._low)[:, None]
-        )
-        count = points.shape[1]
-        values = np.full(count, np.nan)  # where no run has ended
-        columns = dict(zip(self._owner.bounds, points, strict=True))
-
-        def keep(numbers: NDArray[np.int64], table_columns: dict[str, Any], files: dict[int, str]) -> None:
-            objectives = np.asarray(table_columns[self._owner.objective], dtype=np.float64)
-            for number, value, status, reason in zip(
-                numbers.tolist(),
-                objectives.tolist(),
-                table_columns["status"],
-                table_columns["reason"],
-                strict=True,
-            ):
-                if status != "failed" and np.isfinite(value):
-                    values[number] = self._owner.sign * value
-                else:
-                    values[number] = np.inf
-                    self.reason = str(reason) or "the objective is not a finite number"
-
-        try:
-            self._runs.run(columns, count, self._pool, lambda *counts: None, keep)
-        finally:  # after Ctrl-C, too
-            has_run = ~np.isnan(values)
-            self._points += list(points.T[has_run])
-            self._values += values[has_run].tolist()
-        values[~has_run] = np.inf
-        if self._progress is not None:
-            self._progress(len(self._values), self._most, int(np.isinf(self._values).sum()))
-        if count < shares.shape[1]:
-            raise _SpentError
-        return values
-
-    def try_start(self, shares: Vector) -> None:
-        """Evaluate the objective at one start, given by shares of the ranges."""
-        self.evaluate(shares[:, None])
-
-    def search_everywhere(self, seed: int) -> None:
-        """Differential evolution, with its share of the runs."""
-        from scipy.optimize import differential_evolution
-
-        size = len(self._low)
-        generation = POINTS * size
-        generations = int(SHARE * self._most / generation) - 1
-        if generations < 1:  # there are too few for that: a design that fills the cube
-            from scipy.stats import qmc
-
-            count = max(1, int(SHARE * self._most))
-            self.evaluate(qmc.LatinHypercube(size, rng=seed).random(count).T)
-            return
-        differential_evolution(
-            self.evaluate,
-            [(0.0, 1.0)] * size,
-            maxiter=generations,
-            popsize=POINTS,
-            seed=seed,
-            polish=False,
-            vectorized=True,
-            updating="deferred",
-            tol=SAME,
-        )
-
-    def go_on(self) -> str:
-        """Continue from the best point, along gradients if there are any. Returns why it ended."""
-        if not self.has_value:
-            return ""
-        if isinstance(self._runs, SubjectRuns):
-            self.no_gradient = "runs of a co-simulation have none"
-        else:
-            gradients = self._runs.gradients()
-            message = self._descend(gradients)
-            self.no_gradient = gradients.refusal
-            if not self.no_gradient:
-                return message
-        return self._run_simplex()
-
-    def _best_share(self) -> Vector:
-        """The best point so far, in the unit cube."""
-        best: Vector = (self._points[int(np.argmin(self._values))] - self._low) / (self._high - self._low)
-        return best
-
-    def _descend(self, gradients: GradientRuns) -> str:
-        """L-BFGS-B; why it ended, also because there are no gradients."""
-        from scipy.optimize import minimize
-
-        width = self._high - self._low
-
-        def evaluate(share: Vector) -> tuple[float, Vector]:
-            if len(self._points) >= self._most:
-                raise _SpentError
-            point = self._low + np.clip(share, 0.0, 1.0) * width
-            try:
-                evaluation = gradients.at(dict(zip(self._owner.bounds, point.tolist(), strict=True)))
-            except cosim.SimulationError as error:
-                self.reason = error.reason
-                evaluation = np.inf, np.zeros_like(point)
-            if evaluation is None:
-                raise _NoGradientError
-            value = self._owner.sign * evaluation[0]
-            self._points.append(point)
-            self._values.append(value if np.isfinite(value) else np.inf)
-            if self._progress is not None:
-                self._progress(len(self._values), self._most, int(np.isinf(self._values).sum()))
-            if not np.isfinite(value):
-                return LOST, np.zeros_like(point)
-            return value, self._owner.sign * evaluation[1] * width
-
-        start = self._best_share()
-        try:
-            answer = minimize(
-                evaluate,
-                start,
-                jac=True,
-                method="L-BFGS-B",
-                bounds=[(0.0, 1.0)] * len(start),
-                options={"maxfun": self._most, "maxiter": self._most, "ftol": FLAT, "gtol": FLAT},
-            )
-        except _NoGradientError:
-            return ""
-        return "converged: the gradient allows no further step" if answer.success else str(answer.message)
-
-    def _run_simplex(self) -> str:
-        """Search with a simplex, without derivatives; why it ended."""
-        from scipy.optimize import minimize
-
-        start = self._best_share()
-        answer = minimize(
-            lambda share: float(self.evaluate(share[:, None])[0]),
-            start,
-            method="Nelder-Mead",
-            bounds=[(0.0, 1.0)] * len(start),
-            options={
-                "xatol": SAME,
-                "fatol": SAME * (abs(min(self._values)) + 1e-30),
-                "maxfev": self._most,
-                "initial_simplex": _simplex(start),
-            },
-        )
-        return "converged: neither the point nor the objective changes any more" if answer.success else ""
-
-    def optimum(self, message: str) -> Optimum:
-        """The optimum of all points that were tried."""
-        return Optimum(self._owner, np.array(self._points), np.array(self._values), message, self.no_gradient)
-
-
-def _simplex(start: Vector) -> Vector:
-    """A small one, inside the unit cube."""
-    corners = np.repeat(start[None, :], len(start) + 1, axis=0)
-    for i in range(len(start)):
-        corners[i + 1, i] += 0.05 if start[i] < 0.5 else -0.05
-    return corners
 
 
 def _range(path: str, limits: Any, unit: str) -> tuple[float, float]:

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import FixedAttributes
-from cosim_workbench.atomic_file import replaced_file
+from cosim.kit import FixedAttributes, replaced_file
 from cosim_workbench.wording import counted
 
 AT_BOUND = 1e-3

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import replaced_file
 from cosim_workbench.arrow_tables import arrow, arrow_table
-from cosim_workbench.atomic_file import replaced_file
 
 PART = "part-{:08d}-{:08d}.parquet"
 RUN, TIME = "run", "time"

@@ -92,12 +92,12 @@ def minimize_squares(
         values, remaining, total = trial, trial_residuals, trial_total
     else:
         return Solution(values, remaining, TOO_MANY)
-    found = _by_trust_region(residuals, jacobian, _Point(values, remaining, slopes), limits, tolerance)
+    optimum = _by_trust_region(residuals, jacobian, _Point(values, remaining, slopes), limits, tolerance)
     # it begins beside the end of a range: where that end is the solution, the end is better
     return (
-        found
-        if found.residuals @ found.residuals <= total
-        else found._replace(values=values, residuals=remaining)
+        optimum
+        if optimum.residuals @ optimum.residuals <= total
+        else optimum._replace(values=values, residuals=remaining)
     )
 
 

@@ -19,7 +19,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 import cosim
-from cosim_workbench.atomic_file import is_draft, replaced_file
+from cosim.kit import is_draft, replaced_file
 
 DESCRIPTION, POINTS, LOCK, TABLE = "study.json", "points.csv", "study.lock", "table.csv"
 PART = "part-{:08d}.csv"

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import FixedAttributes, check_ending
+from cosim.kit import FixedAttributes, check_ending, replaced_file
 from cosim_workbench.arrow_tables import arrow, arrow_table
-from cosim_workbench.atomic_file import replaced_file
 from cosim_workbench.optional_library import pandas
 
 TEXTS = ("status", "reason")

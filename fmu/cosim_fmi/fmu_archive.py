@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import stat
-import struct
-import tempfile
-import threading
-import time
 import zipfile
 import zlib
 from collections.abc import Collection, Sequence
@@ -19,111 +13,7 @@ from xml.etree.ElementTree import Element, ParseError, fromstring
 from xml.parsers import expat
 
 import cosim
-from cosim.kit import without_collection
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
-
-PREFIX, NEW = "cosim-run-", "cosim-new-"
-"""Prefixes of folders, and of folders whose process is about to lock them."""
-LOCK = "in-use"
-SECONDS_TO_LOCK = 60.0
-_searched_places: set[str] = set()
-_folders_lock = threading.Lock()
-_process_folders: dict[tuple[int, str], _ProcessFolder] = {}
-"""The folder of this process in a folder for temporary files; a process that was forked makes its own."""
-
-
-class _ProcessFolder:
-    """A folder of this process, locked as long as it lives, with the private folders in it."""
-
-    def __init__(self, place: str) -> None:
-        self.count, self.made, self._lock = 0, 0, -1
-        self.path = Path(tempfile.mkdtemp(prefix=NEW, dir=place))
-        if fcntl is None:
-            return
-        lock = os.open(self.path / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:  # a file system that knows no locks: its name says nothing, and it is left alone
-            os.close(lock)
-        else:
-            self._lock = lock
-            self.path = self.path.rename(self.path.with_name(PREFIX + self.path.name.removeprefix(NEW)))
-
-    def remove(self) -> None:
-        """Remove the folder with its contents, and the lock."""
-        shutil.rmtree(self.path, ignore_errors=True)
-        if self._lock >= 0:
-            with suppress(OSError):  # code of an FMU may have closed it
-                os.close(self._lock)
-
-
-def private_folder(what: str) -> Path:
-    """A new folder that only this user can enter; the caller removes it with `remove_folder`.
-
-    It stands in a folder of this process, beside a file that the process holds locked as long as it lives.
-    The first call removes such folders of this user whose lock is free: their processes have ended
-    without doing it.
-
-    Parameters
-    ----------
-    what : str
-        How the name of the folder begins.
-    """
-    place = tempfile.gettempdir()
-    if place not in _searched_places:
-        _searched_places.add(place)
-        remove_left_behind(Path(place))
-    with _folders_lock:
-        key = os.getpid(), place
-        process_folder = _process_folders.get(key)
-        if process_folder is None:
-            process_folder = _process_folders[key] = _ProcessFolder(place)
-        process_folder.count += 1
-        process_folder.made += 1
-        folder = process_folder.path / f"{what}-{process_folder.made}"
-    folder.mkdir(mode=0o700)
-    return folder
-
-
-def remove_folder(folder: Path) -> None:
-    """Remove a folder that `private_folder` has made; that of the process goes with the last one."""
-    shutil.rmtree(folder, ignore_errors=True)
-    with _folders_lock:
-        for key, process_folder in list(_process_folders.items()):
-            if process_folder.path == folder.parent and key[0] == os.getpid():
-                process_folder.count -= 1
-                if process_folder.count == 0:
-                    del _process_folders[key]
-                    process_folder.remove()
-
-
-def remove_left_behind(place: Path) -> None:
-    """Remove the private folders in a folder whose processes have ended."""
-    if fcntl is None:
-        return
-    with suppress(OSError), os.scandir(place) as entries:
-        for entry in entries:
-            if entry.name.startswith((PREFIX, NEW)):
-                with suppress(OSError):
-                    _remove_if_left(Path(entry.path))
-
-
-def _remove_if_left(folder: Path) -> None:
-    facts = folder.lstat()
-    is_young = time.time() - facts.st_mtime < SECONDS_TO_LOCK
-    if facts.st_uid != os.getuid() or (folder.name.startswith(NEW) and is_young):
-        return
-    lock = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # BlockingIOError: it is in use
-        shutil.rmtree(folder, ignore_errors=True)
-    finally:
-        os.close(lock)
-
+from cosim.kit import private_folder, remove_folder, without_collection
 
 LARGEST_ARCHIVE = 4 * 2**30
 MOST_MEMBERS = 100_000
@@ -181,14 +71,14 @@ def parts_of(name: str) -> list[str]:
     return [part for part in name.split("/") if part not in ("", ".")]
 
 
-def unpack(path: Path, members: Sequence[zipfile.ZipInfo], what: str) -> Path:
+def unpack(path: Path, members: Sequence[zipfile.ZipInfo], prefix: str) -> Path:
     """Unpack members that were checked into a new folder that only this user can enter.
 
     Parameters
     ----------
     path : Path
     members : sequence of ZipInfo
-    what : str
+    prefix : str
         Name of the folder; the caller removes it with `remove_folder`.
 
     Raises
@@ -196,7 +86,7 @@ def unpack(path: Path, members: Sequence[zipfile.ZipInfo], what: str) -> Path:
     OSError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError
         `DAMAGES`; nothing stays behind.
     """
-    folder = private_folder(what)
+    folder = private_folder(prefix)
     try:
         with zipfile.ZipFile(path) as archive:
             for member in members:
@@ -205,33 +95,6 @@ def unpack(path: Path, members: Sequence[zipfile.ZipInfo], what: str) -> Path:
         remove_folder(folder)
         raise
     return folder
-
-
-LOAD = 1
-
-
-def is_cut_off(path: Path) -> bool:
-    """Whether an ELF file of 64 bit ends before its segments do.
-
-    The loader maps such a file without looking, and the process dies at the first page that is not there. Of
-    other files the loader says itself what is wrong. Source: System V ABI, generic part (gABI), chapter 5,
-    "Program Header".
-    """
-    with path.open("rb") as file:
-        head, length = file.read(64), os.fstat(file.fileno()).st_size
-        if head[:6] != b"\x7fELF\x02\x01" or len(head) < 64:
-            return False
-        (table,) = struct.unpack_from("<Q", head, 32)
-        width, count = struct.unpack_from("<HH", head, 54)
-        if table + width * count > length:
-            return True
-        file.seek(table)
-        data = file.read(width * count)
-    for at in range(0, width * count, max(width, 1)):
-        kind, _, offset, _, _, size = struct.unpack_from("<IIQQQQ", data.ljust(at + 56, b"\0"), at)
-        if kind == LOAD and offset + size > length:
-            return True
-    return False
 
 
 LARGEST_DESCRIPTION = 256 * 2**20
@@ -296,7 +159,7 @@ class FmuArchive:
         """The FMI version that it declares, "" when it declares none."""
         return self._attributes.get("fmiVersion", "")
 
-    def take_description(self) -> Element:
+    def pop_description(self) -> Element:
         """The root of the model description, for the caller alone.
 
         The archive keeps the document and parses it again the next time: the tree of a large one takes

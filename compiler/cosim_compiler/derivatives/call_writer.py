@@ -1,0 +1,130 @@
+"""Writing the tangents of calls: by the tangent that an author has written, or by following the function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cosim_compiler.derivatives.own_tangents import FOLLOWED_AS, WITH_VALUES, in_lanes_of, own_tangent
+from cosim_compiler.derivatives.tangent_text import TangentText
+from cosim_compiler.derivatives.tangent_values import (
+    NO_TANGENT,
+    Tangents,
+    Varying,
+    has_reals,
+    leaves,
+    of_leaves,
+    tangents_of_items,
+    tangents_of_names,
+    varies_any,
+    varying_of,
+)
+from cosim_compiler.language import typed_form as form
+from cosim_compiler.language.typed_form import Function
+from cosim_compiler.language.types import NOTHING, Number, Tuple, Type
+
+
+class CallWriter(TangentText):
+    """The part of the writer of a function that writes calls; see `function_writer.FunctionWriter`."""
+
+    def call(self, node: form.Call) -> tuple[str, Tangents]:
+        """A call: as it is where nothing varies; else by the author's tangent, or by what is followed."""
+        function, pairs = node.function, self.call_arguments(node)
+        varying: Varying = tuple(varying_of(tangents) for _, tangents in pairs)
+        author = self.writer.names.name(function.author, "function")
+        call = f"{author}({', '.join(text for text, _ in pairs)})"
+        if not varies_any(varying):
+            return (call if function.result is NOTHING else self.held(call)), NO_TANGENT
+        own = own_tangent(function.author)
+        if own is not None and self.takes_own(function):
+            return self.call_own(own, author, node, pairs)
+        followed = FOLLOWED_AS.get(function.author)
+        if followed is None:
+            return self.call_followed(function, varying, node, pairs, "")
+        pairs = [(self.held(text), tangents) for text, tangents in pairs]
+        value = self.new()
+        self.emit(f"{value} = {author}({', '.join(text for text, _ in pairs)})")
+        function = self.writer.program.function(followed, tuple(a.type for a in node.arguments))
+        return self.call_followed(function, varying, node, pairs, value)
+
+    def call_arguments(self, node: form.Call) -> list[tuple[str, Tangents]]:
+        """The arguments of a call with their tangents."""
+        return self.duals(node.arguments)
+
+    def takes_own(self, function: Function) -> bool:
+        """Whether the tangent that an author has written is called."""
+        return True
+
+    def call_followed(
+        self,
+        function: Function,
+        varying: Varying,
+        node: form.Call,
+        pairs: list[tuple[str, Tangents]],
+        value: str,
+    ) -> tuple[str, Tangents]:
+        """Call the tangent of a function; ``value`` is the name of its result where that is known."""
+        name, result = self.writer.tangent(function, varying)
+        behind = [
+            x for _, tangents in pairs for _, leaf in of_leaves(tangents) if leaf is not None for x in leaf
+        ]
+        call = f"{name}({', '.join([*(text for text, _ in pairs), *behind])})"
+        places = [place for place, is_on in leaves(result) if is_on]
+        if not places:
+            return (value or call), NO_TANGENT
+        head = self.new()
+        names = {p: [f"{head}_{p}_{k}" for k in range(self.writer.directions)] for p in places}
+        self.emit(f"{', '.join([head, *(x for group in names.values() for x in group)])} = {call}")
+        return value or head, tangents_of_names(result, names)
+
+    def call_own(
+        self, own: Any, author: str, node: form.Call, pairs: list[tuple[str, Tangents]]
+    ) -> tuple[str, Tangents]:
+        """The tangent that an author has written: called for each direction, behind the function."""
+        pairs = [(self.held(text), self.held_tangents(tangents)) for text, tangents in pairs]
+        texts = [text for text, _ in pairs]
+        head, result = "", node.function.result
+        is_alone = own.__dict__[WITH_VALUES]
+        call = f"{author}({', '.join(texts)})"
+        if not is_alone and result is NOTHING:
+            self.emit(call)
+        elif not is_alone:
+            head = self.new()
+            self.emit(f"{head} = {call}")
+        passed: list[list[str]] = []
+        for argument, (text, tangents) in zip(node.arguments, pairs, strict=True):
+            if has_reals(argument.type):
+                n = self.writer.directions
+                passed.append([self._whole(argument.type, tangents, k, text, is_alone) for k in range(n)])
+        own = in_lanes_of(own) if self.writer.in_lanes else own
+        name = self.writer.names.name(own, "own")
+        answers = []
+        for k in range(self.writer.directions):
+            one = f"{name}({', '.join([*texts, *(each[k] for each in passed)])})"
+            if result is NOTHING:
+                self.emit(one)
+                continue
+            answers.append(self.new())
+            self.emit(f"{answers[-1]} = {one}")
+        if result is NOTHING:
+            return "None", NO_TANGENT
+        return (answers[0], NO_TANGENT) if is_alone else (head, tangents_of_items(result, answers))
+
+    def _whole(self, kind: Type, tangents: Tangents, k: int, value: str, is_alone: bool) -> str:
+        """The tangent of an argument as an author's tangent takes it: zeros where nothing varies.
+
+        One that is called in place of the function takes views that do not vary as they are.
+        """
+        if isinstance(kind, Tuple):
+            parts = tangents if isinstance(tangents, tuple) else (None,) * len(kind.items)
+            texts = [
+                self._whole(item, part, k, f"{value}[{i}]", is_alone)
+                for i, (item, part) in enumerate(zip(kind.items, parts, strict=True))
+            ]
+            return f"({', '.join(texts)},)"
+        if isinstance(tangents, list):
+            return tangents[k]
+        if isinstance(kind, Number):
+            return "0.0"
+        if is_alone:
+            return value
+        raise self.refuse("an author's tangent is given a view that does not vary")

@@ -1,0 +1,152 @@
+"""What the first direction, the flow, shows of the other tangents: jumps inside steps, and errors.
+
+The tangent of the flow at the start of a step is the derivative of the states by time. Carried over the step
+it has to be that derivative again. Where it is not, the derivative has jumped inside the step, or rounding
+has grown in the tangents, and in the other directions as well.
+"""
+
+from __future__ import annotations
+
+from cosim.derivatives.carrier import (
+    IS_MOTION,
+    JUMPS,
+    lose,
+    method_of,
+    part_of,
+    walk_motion,
+    walk_present_motion,
+)
+from cosim.derivatives.tangent_cache import realize_tangents
+from cosim.derivatives.tangent_lanes import end_of_group, refuse_lanes, renew_in_lanes
+
+SAME_FLOW = 1e-6
+"""By so much of its size a derivative and the tangent of the flow may differ and count as equal."""
+SUSPECT = 0.1
+"""Times the step and its derivatives: a tangent of the flow that is off by more may have met a jump."""
+ASTRAY = 1e-3
+"""By this part of itself and its change in a step the tangent of the flow misses no smooth derivative."""
+SETTLED = 2.0  # times closer at each step: else it comes no closer
+SLOW = 1e-3  # of the fastest state: what is slower misses nothing that counts
+HALVINGS = 25  # of a step, to see whether it has
+
+
+def refuse_jumps(run, carrier, step):
+    """Give the tangents up where the derivative of a state has jumped inside a step without an event.
+
+    The tangent of the flow has then missed the derivative at the end by the jump. It misses it a little in
+    any case, by the error of the method: what is small beside the change of the derivative is not suspect.
+    """
+    flow = part_of(carrier.y_dots, 0, carrier.y)
+    second_derivatives = part_of(carrier.c_dots, 0, carrier.c)
+    length = step.time - step.start
+    for m in range(carrier.y.shape[0]):
+        missed = abs(flow[m] - carrier.c[m])
+        expected = SUSPECT * length * (carrier.pace_before[m] + abs(second_derivatives[m]))
+        is_suspect = missed > expected + SAME_FLOW * max(1.0, abs(carrier.c[m]))
+        if is_suspect and jumps_inside(run, carrier, step, m, SUSPECT * missed):
+            lose(carrier, step.start, JUMPS, m)
+
+
+def jumps_inside(run, carrier, step, m, least):
+    """Whether the derivative of a state jumps by at least so much on the line between both ends of a step.
+
+    The half in which it changes more is halved again and again: what is smooth changes less and less there.
+    """
+    start = method_of(run, carrier).start
+    low = 0.0
+    high = 1.0
+    at_low = derivative_between(run, carrier, step, start, low, m)
+    at_high = derivative_between(run, carrier, step, start, high, m)
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        at_middle = derivative_between(run, carrier, step, start, middle, m)
+        if abs(at_middle - at_low) > abs(at_high - at_middle):
+            high = middle
+            at_high = at_middle
+        else:
+            low = middle
+            at_low = at_middle
+    return abs(at_high - at_low) > least
+
+
+def derivative_between(run, carrier, step, start, share, m):
+    """The derivative of a state on the line between both ends of a step."""
+    for j in range(start.shape[0]):
+        carrier.spare_y[j] = (1.0 - share) * start[j] + share * carrier.y[j]
+    for j in range(carrier.c.shape[0]):
+        carrier.spare_c[j] = carrier.c[j]
+    t = (1.0 - share) * step.start + share * step.time
+    walk_motion(
+        run, carrier, 0, t, 0.0,
+        carrier.spare_y, carrier.spare_y_dot, carrier.spare_c, carrier.spare_c_dot,
+    )  # fmt: skip
+    return carrier.spare_c[m]
+
+
+def measure_error(carrier, step):
+    """Note by how much the tangents of this step may be off, if the tangent of the flow has gone astray.
+
+    That tangent has to be the derivative at the end of the step. Near a singular position of constraints it
+    misses the derivative by far: rounding is divided there by the cube of the distance. Behind the position
+    the constraints take out most of that. So the flow is not renewed until it comes no closer to the
+    derivative: what it misses then is what stays in the other tangents, too.
+    """
+    notes = carrier.notes
+    missed = part_missed(carrier, step)
+    if missed > ASTRAY:
+        if notes.error_time == 0.0 and notes.error == 0.0:
+            notes.error_time = step.start
+        notes.missed = missed
+    elif notes.missed > SETTLED * missed:
+        notes.missed = missed
+    elif notes.missed > 0.0:
+        notes.error += missed
+        notes.missed = 0.0
+
+
+def part_missed(carrier, step):
+    """The largest part of itself and of its change by which the flow misses the derivative of a state."""
+    flow = part_of(carrier.y_dots, 0, carrier.y)
+    second_derivatives = part_of(carrier.c_dots, 0, carrier.c)
+    n = carrier.y.shape[0]
+    fastest = 0.0
+    for m in range(n):
+        fastest = max(fastest, abs(carrier.c[m]))
+    length = step.time - step.start
+    largest = 0.0
+    for m in range(n):
+        change = length * (carrier.pace_before[m] + abs(second_derivatives[m]))
+        size = max(abs(carrier.c[m]) + change, SLOW * fastest)
+        if size > 0.0:
+            largest = max(largest, abs(flow[m] - carrier.c[m]) / size)
+    return largest
+
+
+def renew_missed_flow(run, carrier):
+    """Make the first direction the flow again before an event: how fast a witness is follows from it."""
+    notes = carrier.notes
+    if notes.missed > 0.0:
+        realize_tangents(run, carrier, IS_MOTION)
+        renew_flow(run, carrier)
+        notes.freshness = IS_MOTION
+        notes.error += notes.missed
+        notes.missed = 0.0
+
+
+def renew_flow(run, carrier):
+    """Make the first direction the flow of the present states again."""
+    flow = part_of(carrier.y_dots, 0, carrier.y)
+    differs = False
+    for m in range(flow.shape[0]):
+        differs = differs or flow[m] != carrier.c[m]
+        flow[m] = carrier.c[m]
+    if not differs:
+        return
+    last = end_of_group(carrier, 0)
+    if last > 1:
+        if renew_in_lanes(run, carrier, 0, last):
+            return
+        refuse_lanes(carrier, 0, last)
+        for i in range(1, last):
+            walk_present_motion(run, carrier, i)
+    walk_present_motion(run, carrier, 0)

@@ -1,0 +1,152 @@
+"""Kinks of sources along a run: a step ends at one, and the time of the kink moves with the tangents.
+
+A kink is at a time of a component's own (`run.kinks`), at which derivatives may jump. Steps are followed up
+to just before it, and begin just behind it: at the kink itself tangents are the mean of both sides.
+"""
+
+from __future__ import annotations
+
+import math
+
+from cosim.derivatives.carrier import (
+    JUMPS_MEET,
+    KINKS_ALIKE,
+    KINKS_APART,
+    NO_KINK,
+    NOT_FRESH,
+    copy_cache_aside,
+    is_same_shift,
+    lose,
+    moved_along,
+    part_of,
+    shift_time,
+    walk_motion,
+)
+from cosim.derivatives.flow_error import SAME_FLOW
+from cosim.derivatives.tangent_lanes import cache_dot, leave_lanes
+from cosim.step.saved_variables import copy_reals
+
+NO_DISTANCE = 1e-290  # of a number that changes its sign at a kink: it is 0, or marks the side that 0 is on
+BEHIND_KINK = 1e-9  # of a step: so far ahead the derivatives are those behind a kink at its start
+BEFORE_KINK = 1e-14  # of the time: so far before it derivatives are those before a kink
+KINK_REACHED = 1e-12  # of the time: a source that jumps so near to the end of a step jumps there
+
+
+def store_kinks(run, carrier):
+    """Store the times until which components are smooth, and how they move."""
+    count = len(run.kinks)
+    for j in range(count):
+        carrier.kept[j] = carrier.c[run.kinks[j]]
+        for i in range(carrier.directions):
+            carrier.kept[(i + 1) * count + j] = cache_dot(carrier, i, run.kinks[j])
+
+
+def reaches_kink(step, kink):
+    """Whether a step ends at a kink."""
+    return step.start < kink and abs(kink - step.time) <= KINK_REACHED * max(1.0, abs(step.time))
+
+
+def end_before_kink(run, carrier, step):
+    """The end of a step; just before a kink of a source there: at it tangents are the mean of both sides."""
+    end = step.time
+    for j in range(len(run.kinks)):
+        kink = carrier.kept[j]
+        if carrier.break_orders[j] < 0 and reaches_kink(step, kink):
+            end = min(end, kink - BEFORE_KINK * max(1.0, abs(kink)))
+    return end
+
+
+def is_at_kink(carrier, method):
+    """Whether the start of a step is at a kink."""
+    at_kink = False
+    for slot in method.kink_slots:
+        at_kink = at_kink or abs(carrier.c[slot]) <= NO_DISTANCE
+    return at_kink
+
+
+def leave_kink(run, carrier, i, method, step):
+    """Make the tangents of the derivatives at a kink those just behind it, and not the mean of both sides."""
+    t = move_behind_kink(carrier, i, method, step)
+    walk_motion(
+        run, carrier, i, t, carrier.time_dots[i],
+        carrier.spare_y, part_of(carrier.y_dots, i, carrier.y), carrier.spare_c, carrier.spare_c_dot,
+    )  # fmt: skip
+    load_slope_behind_kink(run, carrier, i)
+
+
+def move_behind_kink(carrier, i, method, step):
+    """Make the spare states those just behind a kink at the start of a step; the time there."""
+    ahead = BEHIND_KINK * (step.time - step.start)
+    start = method.start
+    slope = method.slope
+    for m in range(method.n):
+        carrier.spare_y[m] = start[m] + ahead * slope[m]
+    copy_cache_aside(carrier, i)
+    return step.start + ahead
+
+
+def load_slope_behind_kink(run, carrier, i):
+    """Begin a step with the tangents of the derivatives that were evaluated there."""
+    slope_dot = moved_along(run, carrier, i).slope
+    for m in range(slope_dot.shape[0]):
+        slope_dot[m] = carrier.spare_c_dot[m]
+
+
+def pass_kinks(run, carrier, step):
+    """At the end of a step that reaches a kink of a component, make the time move as that kink does.
+
+    The kink is at a time of the component's own, which may depend on what the derivatives are taken by.
+    """
+    notes = carrier.notes
+    count = len(run.kinks)
+    notes.passed_kinks = NO_KINK
+    for j in range(count):
+        at = carrier.kept[j]
+        if not reaches_kink(step, at):
+            continue
+        if is_smooth_break(carrier, j):
+            continue
+        if notes.passed_kinks == NO_KINK:
+            notes.passed_kinks = KINKS_ALIKE
+            for m in range(carrier.y.shape[0]):
+                carrier.slopes_before[m] = carrier.c[m]
+            for i in range(1, carrier.directions):
+                carrier.event_dots[i] = carrier.kept[(i + 1) * count + j]
+            continue
+        for i in range(1, carrier.directions):
+            if not is_same_shift(carrier.kept[(i + 1) * count + j], carrier.event_dots[i]):
+                notes.passed_kinks = KINKS_APART
+    if notes.passed_kinks != NO_KINK:
+        leave_lanes(carrier)
+        shift_time(run, carrier, carrier.event_dots)
+        notes.freshness = NOT_FRESH  # its side before the kink
+
+
+def is_smooth_break(carrier, j):
+    """Whether a kink at the present time is a delayed break at which derivatives do not jump."""
+    order = carrier.break_orders[j]
+    return order >= 0 and 0.0 < carrier.c[order] < math.inf
+
+
+def settle_kinks(run, carrier):
+    """Find out whether derivatives jump at the kinks that were passed; then the time has its shift.
+
+    No event of that instant may shift it once more.
+    """
+    notes = carrier.notes
+    if notes.passed_kinks == NO_KINK:
+        return
+    copy_reals(carrier.y, carrier.spare_y)
+    copy_reals(carrier.c, carrier.spare_c)
+    t = notes.time + BEHIND_KINK * max(1.0, abs(notes.time))
+    walk_motion(
+        run, carrier, 0, t, 0.0,
+        carrier.spare_y, carrier.spare_y_dot, carrier.spare_c, carrier.spare_c_dot,
+    )  # fmt: skip
+    for m in range(carrier.y.shape[0]):
+        jump = abs(carrier.spare_c[m] - carrier.slopes_before[m])
+        if jump > SAME_FLOW * max(1.0, abs(carrier.spare_c[m])):
+            if notes.passed_kinks == KINKS_APART:
+                lose(carrier, notes.time, JUMPS_MEET, m)
+            notes.is_shifted = 1.0
+    notes.passed_kinks = NO_KINK

@@ -1,0 +1,53 @@
+"""The present cache and its tangents."""
+
+from __future__ import annotations
+
+from cosim.derivatives.carrier import IS_MOTION, IS_REPORT, NOT_FRESH, walk_present, walk_present_motion
+from cosim.derivatives.tangent_lanes import (
+    end_of_group,
+    enter_lanes,
+    leave_lanes,
+    load_flow,
+    realize_in_lanes,
+    refuse_lanes,
+)
+
+
+def realize_tangents(run, carrier, stage):
+    """Evaluate the present cache and its tangents up to a stage: IS_MOTION or IS_REPORT.
+
+    The flow becomes that of the present states.
+    """
+    realize_motion(run, carrier)
+    leave_lanes(carrier)
+    if stage == IS_REPORT and carrier.notes.freshness < stage:
+        for i in range(carrier.directions):
+            walk_present(run, carrier, i, run.plan.derivatives.last, run.plan.report_end)
+        carrier.notes.freshness = stage
+
+
+def realize_motion(run, carrier):
+    """The same up to the motion; the tangents of the cache may lie in lanes then."""
+    if carrier.notes.freshness != NOT_FRESH:
+        return
+    enter_lanes(carrier)
+    first = 0
+    while first < carrier.directions:
+        first = realize_next(run, carrier, first)
+    if end_of_group(carrier, 0) == 1:
+        load_flow(carrier)
+        walk_present_motion(run, carrier, 0)
+    carrier.notes.freshness = IS_MOTION
+
+
+def realize_next(run, carrier, first):
+    """Evaluate the present cache and its tangents along a direction, or a group; the direction behind."""
+    last = end_of_group(carrier, first)
+    if last > first + 1:
+        if realize_in_lanes(run, carrier, first, last):
+            return last
+        refuse_lanes(carrier, first, last)
+    if first > 0:  # the flow follows from the others
+        walk_present(run, carrier, first, run.plan.first_row, run.plan.derivatives.first)
+        walk_present_motion(run, carrier, first)
+    return first + 1

@@ -1,0 +1,107 @@
+"""Attachments to bodies that touch: a contact asks what a force at one point of them accelerates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from cosim.kit import Argument, Assembly, Offer, Slot, attachment
+from cosim_mechanics.contracts.body_attachment import BodyAttachment
+from cosim_mechanics.contracts.contact_grip import COUNT, GRIP, STIFFNESS
+from cosim_mechanics.spatial import Reals, cross, dot, inertia_times, minus, rotate_inverse, station
+
+
+class TouchingBody(BodyAttachment):
+    """A body that touches: beside the names of bodies it offers how a free one turns."""
+
+    offers: ClassVar[Mapping[str, Offer]] = {
+        **BodyAttachment.offers,
+        "turning": Offer(
+            "turning",
+            (9,),
+            meaning="inverse inertia, 1/(kg.m2), and centre of mass, m; 0 of a body that a joint holds",
+        ),
+        "grip": Offer("grip", (GRIP,), True, "sums of all contacts of the same two bodies: `contact_grip`"),
+    }
+
+    def slot(self, assembly: Assembly, part: Any, argument: Argument, number: int | None) -> Slot:
+        """See `Attachment.slot`."""
+        if argument.slot == "grip":
+            return assembly.provided(argument, first_contact(assembly, part))
+        if argument.slot != "turning":
+            return super().slot(assembly, part, argument, number)
+        name = assembly.attached_name(part, argument.of)
+        if name not in turning_bodies(assembly):
+            fixed = [n for n, slots in assembly.layout.slots.items() if "turning" in slots]
+            name = next(n for n in fixed if "mass" not in assembly.layout.slots[n])
+        return assembly.provided(argument, name)
+
+
+def turning_bodies(assembly: Assembly) -> set[str]:
+    """Bodies that a joint leaves free, and that carry no others; listed once for each assembly."""
+    if "turning" not in assembly.attachable:
+        from cosim_mechanics.contracts.joint import Joint  # which is attached to bodies itself
+
+        joints = assembly.parts(Joint)
+        free = {assembly.attached_name(joint, "child") for joint in joints if joint.nu == 6}
+        free -= {assembly.attached_name(joint, "parent") for joint in joints}
+        assembly.attachable["turning"] = [name for name in free if "turning" in assembly.layout.slots[name]]
+    return set(assembly.attachable["turning"])
+
+
+def first_contact(assembly: Assembly, part: Any) -> str:
+    """The first contact of the same two surfaces, where all of them add up what they hold."""
+    if "grip" not in assembly.attachable:
+        contacts = [name for name, slots in assembly.layout.slots.items() if "grip" in slots]
+        surfaces = [touching_surfaces(assembly, assembly.parts_by_name[name]) for name in contacts]
+        assembly.attachable["grip"] = [dict(zip(reversed(surfaces), reversed(contacts), strict=True))]
+    firsts: dict[tuple[Any, ...], str] = assembly.attachable["grip"][0]
+    return firsts[touching_surfaces(assembly, part)]
+
+
+def touching_surfaces(assembly: Assembly, contact: Any) -> tuple[Any, ...]:
+    """What contacts that decide together have in common: two bodies and a plane."""
+    bodies = (assembly.attached_path(contact, body) for body in ("body1", "body2"))
+    return (*bodies, contact.plane_of_contact() or contact.name)
+
+
+def inverse_mass_across(turning: Reals, X_GB: Reals, point: Reals, normal: Reals) -> float:
+    """What turning adds to the inverse mass at a point of a body, 1/kg, the mean across a normal.
+
+    >>> ball = (2.5, 2.5, 2.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    >>> at = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 5.0, 0.0, 1.0)
+    >>> inverse_mass_across(ball, at, (5.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+    2.5
+    """
+    inverse = turning[0:6]
+    arm = rotate_inverse(X_GB, minus(point, station(X_GB, turning[6:9])))
+    about = cross(arm, rotate_inverse(X_GB, normal))
+    whole = dot(arm, arm) * (inverse[0] + inverse[1] + inverse[2]) - dot(arm, inertia_times(inverse, arm))
+    return float(0.5 * (whole - dot(about, inertia_times(inverse, about))))
+
+
+def mass_at_contact(s: Any) -> float:
+    """Effective mass of two bodies at their contact, along the surfaces, kg: of a solid ball 2/7 of its own.
+
+    Joints count as if they kept bodies from turning, other contacts as if there were none.
+    """
+    inverse = s.inverse_mass1 + s.inverse_mass2
+    inverse += inverse_mass_across(s.turning1, s.X_GB1, s.point, s.normal)
+    inverse += inverse_mass_across(s.turning2, s.X_GB2, s.point, s.normal)
+    return float(1.0 / inverse if inverse > 0.0 else 0.0)
+
+
+def bristle_mass_of(s: Any) -> float:
+    """The mass for which a bristle is damped, kg: its share where the bodies touch in several points."""
+    count = s.grip2[COUNT]
+    if count <= 1.0:
+        return mass_at_contact(s)
+    return float(s.effective_mass * s.tangential_stiffness / s.grip2[STIFFNESS])
+
+
+TOUCHING_BODY = TouchingBody()
+
+
+def touching_body(description: str = "") -> Any:
+    """An attachment to a body that touches another one."""
+    return attachment(TOUCHING_BODY, description=description)

@@ -1,0 +1,169 @@
+"""Derivatives of runs in lanes: the bytes are those of one direction after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim.derivatives.carrier import CarryPlan
+from cosim.simulation.carried_tangents import CarriedTangents
+from cosim_compiler import native
+from cosim_compiler.language.types import COUNT
+from cosim_compiler.record import rows_of
+from cosim_mechanics import Multibody
+
+pytestmark = pytest.mark.skipif(not native.has_lanes(), reason="plain Python and C have no lanes")
+
+
+class Ball(cosim.Component):
+    """Law: height' = speed, speed' = -g; at the floor speed becomes -e speed."""
+
+    e = cosim.parameter(default=0.8)
+    g = cosim.parameter(default=9.81)
+    height = cosim.position(unit="m", start=1.0)
+    speed = cosim.speed(unit="m/s")
+
+    @cosim.kernel
+    def derivatives(g, speed, height_dot, speed_dot):
+        height_dot[0] = speed
+        speed_dot[0] = -g
+
+    @cosim.witness(direction="falling")
+    def floor(height):
+        return height
+
+    @cosim.on(floor, does="unrestricted")
+    @cosim.kernel
+    def bounce(e, speed, speed_next):
+        speed_next[0] = -e * speed
+
+
+class Feedback(cosim.Component):
+    """Law: x' = -k late - 0.1 x."""
+
+    k = cosim.parameter(default=1.2)
+    x = cosim.auxiliary_state(start=1.0)
+    late = cosim.input()
+
+    @cosim.kernel
+    def derivatives(k, x, late, x_dot):
+        x_dot[0] = -k * late - 0.1 * x
+
+
+class Edge(cosim.Component):
+    """Law: x' = -a x, and 0 where a is 0: a branch by equality, which a direction along `a` leaves."""
+
+    a = cosim.parameter(default=0.0)
+    b = cosim.parameter(default=0.5)
+    x = cosim.auxiliary_state(start=1.0)
+    y = cosim.auxiliary_state(start=2.0)
+
+    @cosim.kernel
+    def derivatives(a, b, x, y, x_dot, y_dot):
+        y_dot[0] = -b * y
+        x_dot[0] = 0.0
+        if a != 0.0:
+            x_dot[0] = -a * x
+
+
+def mount() -> tuple[cosim.System, list[str]]:
+    """An engine on two bushings, one of whose parameters is 0, and a delay of its speed."""
+    model = Multibody("mount", gravity=(0, 0, -9.81))
+    engine = model.body("engine", mass=120.0, center_of_mass=(0, 0.02, 0.1), inertia=(4.5, 6.0, 5.2))
+    model.joint("free", child=engine)
+    for name, x in (("left", -0.3), ("right", 0.3)):
+        model.add(
+            "mechanics.linear_bushing", name, body1="ground", body2=engine,
+            frame_on_body1=(x, 0, 0), frame_on_body2=(x, 0, 0),
+            stiffness=[0, 900.0, 800.0, 1.2e5, 1.2e5, 2.4e5], damping=[20.0, 20, 20, 300, 300, 600],
+        )  # fmt: skip
+    speed = model.measure("mechanics.velocity", "speed", of=engine, axis="z")
+    model.measure("measures.delay", "felt", source=speed, delay=0.005)
+    by = ["engine.mass", "left.stiffness[5]", "right.damping[5]", "felt.delay", "left.stiffness[1]"]
+    return model.build(), [*by, "left.stiffness[0]", "engine.inertia[3]", "right.stiffness[5]"]
+
+
+def balls() -> tuple[cosim.System, list[str]]:
+    """Three balls: steps between events are few."""
+    model = cosim.Model("balls")
+    for i in range(3):
+        model.add(Ball(height=1.0 + 0.3 * i), f"b{i}")
+    return model.build(), [f"b{i}.{name}" for i in range(3) for name in ("e", "g", "height")]
+
+
+def feedback() -> tuple[cosim.System, list[str]]:
+    """Feedback of its own past, with a delay that is a parameter."""
+    model = cosim.Model("feedback")
+    model.add(Feedback, "f")
+    model.connect(model.measure("measures.delay", "late", source="f.x", delay=0.4), "f.late")
+    return model.build(), ["f.k", "late.delay", "f.x"]
+
+
+def edge() -> tuple[cosim.System, list[str]]:
+    """A parameter at which lanes disagree."""
+    model = cosim.Model("edge")
+    model.add(Edge, "x")
+    return model.build(), ["x.a", "x.b", "x.x", "x.y"]
+
+
+SYSTEMS = {"mount": (mount, 0.1), "balls": (balls, 1.6), "feedback": (feedback, 3.0), "edge": (edge, 1.0)}
+
+
+@pytest.fixture(scope="module")
+def systems() -> dict[str, tuple[cosim.System, list[str]]]:
+    return {name: make() for name, (make, _) in SYSTEMS.items()}
+
+
+def numbers(system: cosim.System, by: list[str], until: float, **options: Any) -> bytes:
+    """All derivatives of a run."""
+    run = cosim.simulate(system, until=until, derivatives=by, output_interval=until / 37, **options)
+    assert not run.warnings
+    found = [run.derivative(of, path) for of in run.names if of != "time" for path in by]
+    return b"".join(np.ascontiguousarray(x, dtype=float).tobytes() for x in found)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("count", [1, 3, 4, 8])
+def test_each_direction_has_the_bytes_that_it_has_alone(
+    systems: Any, name: str, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, until = SYSTEMS[name]
+    system, by = systems[name]
+    in_lanes = numbers(system, by[:count], until)
+    monkeypatch.setattr(native, "has_lanes", lambda: False)
+    other, _ = make()  # a system keeps the tangents that were made for it
+    arrays = carried(other, by[:count], until, monkeypatch)
+    assert not arrays["lanes"].size
+    assert numbers(other, by[:count], until) == in_lanes
+
+
+def carried(system: cosim.System, by: list[str], until: float, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The arrays of tangents at the end of a run."""
+    kept: list[CarriedTangents] = []
+    start = CarriedTangents.start
+    monkeypatch.setattr(
+        CarriedTangents, "start", lambda self, state: (kept.append(self), start(self, state))[1]
+    )
+    cosim.simulate(system, until=until, derivatives=by)
+    return kept[-1]._arrays
+
+
+def test_lanes_are_taken(systems: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    system, by = systems["feedback"]
+    arrays = carried(system, by, 1.0, monkeypatch)
+    plan = rows_of(CarryPlan, arrays["numbers"], 0, 1)[0]
+    assert plan.step_in_lanes != 0
+    assert plan.stays_in_lanes == 1
+    assert not arrays["refused_lanes"].any()
+    assert arrays["lanes"].any()
+
+
+def test_where_lanes_disagree_their_directions_go_alone(
+    systems: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system, by = systems["edge"]
+    assert list(carried(system, by, 1.0, monkeypatch)["refused_lanes"]) == [1.0] * COUNT + [0.0]
+    assert list(carried(system, by[1:], 1.0, monkeypatch)["refused_lanes"]) == [0.0] * COUNT
