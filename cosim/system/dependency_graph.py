@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import chain
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -289,18 +289,17 @@ def _regions(blocks: Sequence[Block], effect: str, starts: NDArray[np.int64]) ->
 
     `starts` are the offsets at which regions start.
     """
-    slots_of = list(map(attrgetter(effect), blocks))
-    owners = np.repeat(np.arange(len(blocks)), np.fromiter(map(len, slots_of), np.int64, len(blocks)))
+    slots_of = [
+        [slot for slot in slots if slot[0] == "c" and slot[2]] for slots in map(attrgetter(effect), blocks)
+    ]
+    counts = np.fromiter(map(len, slots_of), dtype=np.int32, count=len(blocks))
     slots = list(chain.from_iterable(slots_of))
-    arrays, *places = (map(itemgetter(field), slots) for field in range(3))
-    offsets, sizes = (np.fromiter(numbers, np.int64, len(slots)) for numbers in places)
-    is_region = np.fromiter(map("c".__eq__, arrays), bool, len(slots)) & (sizes > 0)
-    owners, offsets = owners[is_region], offsets[is_region]
-    counts, ends = np.bincount(owners, minlength=len(blocks)), offsets + sizes[is_region]
+    offsets = np.array([slot[1] for slot in slots], dtype=np.int64)
+    ends = offsets + np.array([slot[2] for slot in slots], dtype=np.int64)
     first = np.searchsorted(starts, offsets, side="right") - 1
     spans = np.searchsorted(starts, ends, side="left") - first  # regions that each slot covers: mostly 1
     if not np.any(spans > 1):
         return ShortLists(first, counts)
-    owners = np.repeat(owners, spans)
+    owners = np.repeat(np.repeat(np.arange(len(blocks)), counts), spans)
     within = np.arange(spans.sum()) - np.repeat(np.cumsum(spans) - spans, spans)
     return ShortLists(np.repeat(first, spans) + within, np.bincount(owners, minlength=len(blocks)))
