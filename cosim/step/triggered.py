@@ -52,6 +52,7 @@ from cosim.step.zeros import (
     NOT_SET,
     SET_BY_ANOTHER,
     STOPPED,
+    WITHOUT_EFFECT,
     clear_level,
     guards_above,
     guards_below,
@@ -305,6 +306,9 @@ def turn_of(run: Run, i: int, moved: bool, moves_on: bool) -> Turn:
     # signs, and no product: that of small rates is 0
     is_turned = (stops and rate != 0.0) or rate > 0.0 >= rate_now or rate < 0.0 <= rate_now
     was_set = run.was_set[i] != NOT_SET
+    is_turned = (
+        is_turned or run.was_set[i] == WITHOUT_EFFECT
+    )  # its handler has tried: it will be called again
     on_its_way = is_turned_round(guard) and (rate_now * guard > 0.0 or (moves_on and rate_now == 0.0))
     if on_its_way or (is_turned_round(guard) and (moved or was_set)):
         # it has not come out since it was turned last: rates this small may have any sign

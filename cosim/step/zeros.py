@@ -52,8 +52,8 @@ from cosim.walker import walk
 NEAR = 1e-12  # of the largest number around: further away from zero nothing is measured
 STOPPED = 1e-6  # of the rate before: slower is a stop
 # in `was_set`: set where it lies, by its own handler or by one that another event has called; an arrival that
-# was taken away from zero
-NOT_SET, SET_BY_OWN, SET_BY_ANOTHER, TAKEN_AWAY = 0, 1, -1, 2
+# was taken away from zero; a state that its handler has set was overwritten by another one
+NOT_SET, SET_BY_OWN, SET_BY_ANOTHER, TAKEN_AWAY, WITHOUT_EFFECT = 0, 1, -1, 2, 3
 
 
 def set_guard(run: Run, i: int) -> float:
