@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import by_turns
+import few_messages
 import file_order
 import how_many
 import long_checks
@@ -68,9 +69,11 @@ def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Dir
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Files are given to workers in our order."""
+    """Files are given to workers in our order, and workers say little."""
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False
+    if hasattr(config, "workerinput"):
+        config.pluginmanager.register(few_messages)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -137,10 +137,12 @@ class CarriedTangents:
             setattr(plan, name, native.function_address(*function))
 
     def _size_lanes(self) -> None:
-        """Make room for a group of directions and its histories."""
+        """Make room for all groups of directions with histories as long as they are now."""
         if self._arrays["lane_table"].size:
             history = self._arrays["h"].size // (1 + self.directions)
-            self._arrays["lanes"] = np.zeros(size_of_lanes(self._arrays, history))
+            size = size_of_lanes(self._arrays, history)
+            if self._arrays["lanes"].size != size:
+                self._arrays["lanes"] = np.zeros(size)
 
     def _faults_of_paths(self) -> list[Problem]:
         """The reasons against derivatives by the named variables."""
@@ -167,7 +169,6 @@ class CarriedTangents:
         arrays["work"][: self._work.size] = self._work
         if state.carried:
             restore(self._system, state, state.carried, self.by, arrays)
-        self._size_lanes()
         self._load_constants(state)
         self._notes = rows_of(CarryNotes, arrays["notes_numbers"], 0, 1)[0]
         self._notes.time = state.time
@@ -233,6 +234,7 @@ class CarriedTangents:
 
     def _carrier_address(self) -> int:
         """The address of the head of the arrays that compiled code works on."""
+        self._size_lanes()
         return self._head.address_of(Carrier(**self._arrays))
 
     def _lengthen_histories(self) -> None:
@@ -255,7 +257,6 @@ class CarriedTangents:
                 ring.start, ring.oldest, ring.capacity = used, 0, capacity
             used += ENTRY_WIDTH * capacity
         arrays["h"], arrays["h_dots"] = np.concatenate(pieces, axis=2).reshape(2, -1).copy()
-        self._size_lanes()
         self._notes.needs_room = 0.0
 
     def _retain_events(self, step: CompiledStep, end: int) -> int:

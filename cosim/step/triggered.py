@@ -264,6 +264,8 @@ def follow_handlers(run: Run, moves_on: bool) -> None:
                     measure_rounding(run)
                     measured = True
                 noise = rounding(run, i)
+            if now == witness.value:
+                noise = max(noise, witness.band)
         stay_where_turned(run, i, turn, noise, moved, alone)
         if can_hold(run):
             store_push(run, i, turn.side)

@@ -34,6 +34,7 @@ from cosim.run_data.run import Run
 from cosim.step.block_calls import copy_cache, probed
 from cosim.step.holds import is_held
 from cosim.step.witness_values import (
+    MOVED_BY,
     RATE_SPACING,
     compute_rates,
     direction_of,
@@ -157,7 +158,10 @@ def store_zeros(run: Run, has_triggered: bool) -> None:
     computed once, for the first witness that asks for them.
     """
     largest = largest_state(run)
-    far = NEAR * max(largest, abs(run.clock.time))
+    time = run.clock.time
+    far = NEAR * max(largest, abs(time))
+    length = time - run.last_step.start
+    share = MOVED_BY * max(1.0, abs(time) / length) if length > 0.0 else 0.0
     measured = False
     has_rates = False
     for i in range(len(run.witnesses)):
@@ -177,7 +181,8 @@ def store_zeros(run: Run, has_triggered: bool) -> None:
         if near and not measured:
             measure_rounding(run)
             measured = True
-        noise = rounding(run, i) if near else 0.0
+        # what comes to zero was rounded where it came from, and no time is finer than its rounding
+        noise = max(rounding(run, i), share * abs(now - before)) if near else 0.0
         if band >= 0.0:
             drifts = near and abs(now - before) <= 0.25 * noise and not crossed
             stay_or_leave(run, i, now, drifts)
@@ -243,9 +248,12 @@ def list_arrivals(run: Run) -> bool:
         if came_to_zero(witness.guard) and witness.band >= 0.0:
             rate = run.rates_now[i]
             back = rate * witness.guard >= 0.0
-            if back or abs(rate) <= STOPPED * abs(witness.rate):
+            stops = abs(rate) <= STOPPED * abs(witness.rate)
+            if back or stops:
                 run.has_crossed[i] = 1
-                witness.guard = UNGUARDED
+                # one that goes back may come again before it is out, and passes then
+                turned = DOWNWARD if witness.guard > 0.0 else UPWARD
+                witness.guard = UNGUARDED if stops else turned
         some = some or run.has_crossed[i] != 0
     return some
 

@@ -237,6 +237,24 @@ def test_so_does_what_rounding_moves_where_all_begins_at_0(integrator: str, accu
     assert found[0] < 1.1 * found[1] + 30
 
 
+@pytest.mark.parametrize("integrator", EXPLICIT)
+@pytest.mark.parametrize("accuracy", [1e-4, 1e-6])
+@pytest.mark.parametrize("aside", [0.0, 1e-18])
+def test_rounding_makes_the_first_steps_of_a_mount_hardly_shorter(
+    integrator: str, accuracy: float, aside: float
+) -> None:
+    found = []
+    for of_size_1 in (False, True):
+        how: dict[str, Any] = {"accuracy": accuracy}
+        if of_size_1:
+            simulator = simulator_of(Mount, integrator, how)
+            how["absolute_tolerance"] = 1e-3 * float(simulator.integrator.step_accuracy)
+        simulator = simulator_of(Mount, integrator, how, q=[aside, 0.0, 0.1])
+        simulator.advance_to(1.0)
+        found.append(int(simulator.statistics.integrator_steps))
+    assert found[0] < 1.1 * found[1] + 25
+
+
 @pytest.mark.parametrize("integrator", CONTROLLED)
 def test_what_stays_0_costs_nothing(integrator: str) -> None:
     assert steps(Oscillator, integrator, 1e4) < 40

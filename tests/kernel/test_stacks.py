@@ -90,3 +90,18 @@ def test_a_pair_that_is_kicked_leaves_and_comes_back():
     assert simulator.state["x.low"] == pytest.approx(3.0 * 0.3 - 0.5 * 9.81 * 0.09, abs=1e-5)
     simulator.advance_to(8.0)
     assert (simulator.state["x.low"], simulator.state["x.high"]) == pytest.approx((0.0, SIZE), abs=1e-5)
+
+
+@pytest.mark.parametrize("seed", [24, 62, 172, 180])
+def test_a_crossing_that_only_dense_output_has_hides_no_other(seed):
+    """The gap seemed to close, by rounding; steps grew until it would, and both fell through the floor."""
+    simulator = settled(system_of(x=Pair()), seed, "esdirk43")
+    found = simulator.state["x.low"], simulator.state["x.high"]
+    assert found == pytest.approx((0.0, SIZE), abs=1e-5)
+
+
+def test_what_comes_to_zero_and_goes_back_is_on_guard():
+    """The gap closed at an instant at which the lower ball was thrown back: the upper one fell through it."""
+    simulator = settled(system_of(x=Pair()), 31, "bogacki_shampine")
+    found = simulator.state["x.low"], simulator.state["x.high"]
+    assert found == pytest.approx((0.0, SIZE), abs=1e-5)

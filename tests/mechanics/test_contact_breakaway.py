@@ -227,3 +227,25 @@ def test_saved_in_any_course_it_goes_on_to_the_same_bytes() -> None:
         for time in times[i + 1 :]:
             again.advance_to(time)
         assert again.state.to_bytes() == whole.state.to_bytes()
+
+
+@pytest.mark.parametrize(
+    ("wall", "acceleration"), [(0.0, 3.0 - 0.3), (0.2, 3.0 - 0.3 * 1.2), (2.0, 5.0 / 7.0 * (3.0 - 0.3))]
+)
+def test_a_ball_in_a_corner_slides_on_the_floor_though_it_sticks_to_the_wall(
+    wall: float, acceleration: float
+) -> None:
+    """Two planes decide by themselves: pressed to the wall by twice its weight, a ball rolls along it."""
+    model, modulus = Multibody("corner", gravity=(-wall * GRAVITY, 0, -GRAVITY)), 1e8
+    place = [depth(load * GRAVITY, modulus, 0.1) if load else 0.0 for load in (wall, 1.0)]
+    ball = model.body("ball", mass=1.0, inertia=(0.004,) * 3)
+    model.joint("free", child=ball, q=[1, 0, 0, 0, 0.1 - place[0], 0, 0.1 - place[1]])
+    for name, frame in {"floor": (0, 0, 0), "wall": ((0, 0, 0), (0, math.pi / 2, 0))}.items():
+        model.add(
+            "mechanics.sphere_contact", name, body1="ground", body2=ball, radius=0.1, frame_on_body1=frame,
+            stiffness=modulus, restitution=0.3, **FRICTION,
+        )  # fmt: skip
+    push(model, "ball", [(0.1, 0.0, 3.0 * GRAVITY)], axis=(0, 1, 0))
+    result = model.simulate(until=0.3, accuracy=1e-7)
+    assert result["floor.regime"][-1] == 2
+    assert result["ball.vy"][-1] == pytest.approx(acceleration * GRAVITY * 0.2, rel=2e-3)

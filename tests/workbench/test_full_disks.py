@@ -132,7 +132,7 @@ def test_tables_are_written_before_what_is_printed_and_elsewhere_if_need_be(
         "optimize": ["--vary", RANGE, "--minimize", f"max({SIGNAL})", "--runs", "4", "--until", "0.1 s"],
         "calibrate": ["--data", str(measured), "--signal", f"{SIGNAL}=car_joint.q", "--fit", RANGE],
     }[command]
-    words = [command, str(model), *words, "--threads", "1", "-o"]
+    words = [command, str(model), *words, "-o"]
     outcome = Fit if command == "calibrate" else Optimum
 
     def closed(self: object) -> str:

@@ -273,12 +273,25 @@ class ValueWriter:
         return self.value(f"getelementptr {llvm_type(node.type)}, ptr {start}, i64 {flat}")
 
     def _counted(self, index: Expression, kind: str, view: str, axis: int) -> str:
-        """An index; a negative one counts from the end."""
+        """An index; a negative one counts from the end.
+
+        That is a branch that is hardly taken: with a choice every address waits for the length.
+        """
         text = self.of(index)
         if isinstance(index, form.Constant) and index.value >= 0:
             return text
         length = self.value(f"extractvalue {kind} {view}, {axis + 1}")
-        return self._from_end(text, length)
+        if isinstance(index, form.Constant):
+            return self.value(f"add i64 {text}, {length}")
+        is_negative = self.value(f"icmp slt i64 {text}, 0")
+        from_end, end = self.label(), self.label()
+        before = self.here
+        self.line(f"br i1 {is_negative}, label %{from_end}, label %{end}, {arithmetic.UNLIKELY}")
+        self.at(from_end)
+        behind = self.value(f"add i64 {text}, {length}")
+        self.branch(end)
+        self.at(end)
+        return self.value(f"phi i64 [{text}, %{before}], [{behind}, %{from_end}]")
 
     def _from_end(self, text: str, length: str) -> str:
         is_negative = self.value(f"icmp slt i64 {text}, 0")

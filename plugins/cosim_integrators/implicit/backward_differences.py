@@ -14,12 +14,13 @@ from __future__ import annotations
 import math
 
 from cosim.kit import DONE, MethodArrays, Record, redo_entry, rows_of, tangent_of, width_of
-from cosim_integrators.implicit.correction_sizes import set_weights, size_of_attempt, size_of_error
+from cosim_integrators.implicit.correction_sizes import set_weights, size_of_error, size_of_whole_attempt
 from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_step
 from cosim_integrators.implicit.implicit_method import NO_JACOBIAN, NUMBERS_AT, OK, OLD, ImplicitMethod
 from cosim_integrators.implicit.implicit_start import continue_implicit_run
 from cosim_integrators.implicit.matrices import make_matrices
 from cosim_integrators.implicit.newton import moved_method, solve_stage
+from cosim_integrators.implicit.noise_of_derivatives import measure_rounding_of_differences
 from cosim_integrators.kit.start_of_run import set_first_step
 from cosim_integrators.kit.start_of_step import copy_values
 
@@ -240,7 +241,7 @@ def attempt_differences(system, method, t, t_end):
         error[m] = constant * (y[m] - base[m])
     attempt.estimate = 0.0
     if method.is_controlled:
-        size = size_of_attempt(method, t, step, y, system.c, order + 1.0)
+        size = size_of_whole_attempt(method, t, step, y, system.c, order + 1.0)
         attempt.estimate = size
         attempt.factor = safety(attempt) * math.pow(max(size, 1e-10), -1.0 / (order + 1.0))
     return OK
@@ -395,7 +396,9 @@ def continue_backward_run(system, method, t):
     return code
 
 
-backward_step = new_step(BackwardMethod, attempt_differences, accept_differences, order_of_next)
+backward_step = new_step(
+    BackwardMethod, attempt_differences, accept_differences, order_of_next, measure_rounding_of_differences
+)
 followed_backward_step = new_followed_step(BackwardMethod, attempt_differences, accept_differences)
 redo_backward_step = new_redo(BackwardMethod, attempt_differences, accept_differences)
 restart_backward_steps = redo_entry(BackwardMethod, continue_backward_run)

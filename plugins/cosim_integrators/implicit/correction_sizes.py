@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cosim.kit import nan_max, tangent_of
+from cosim_integrators.kit.error_norm import explains_errors
 from cosim_integrators.kit.state_sizes import SMALLEST_FLOOR, set_floors_of_born_states
 
 MUCH_SMALLER = 100.0
@@ -46,17 +47,44 @@ def size_of_error(method, error, start, end, absolute):
     return worst
 
 
+def size_beyond_rounding(method, error, start, end, absolute):
+    """As `size_of_error`; a component that rounding explains counts as nothing."""
+    factor = method.newton.tolerance_factor
+    relative = method.relative_tolerances
+    rounding = method.sizes.rounding
+    of_size_1 = method.absolute_tolerances
+    explains = explains_errors(method)
+    worst = 0.0
+    for m in range(method.n):
+        tolerance = max(absolute[m], relative[m] * max(abs(start[m]), abs(end[m])))
+        component = abs(error[m]) / (factor * tolerance)
+        if component > worst and not (explains and abs(error[m]) < rounding[m] < of_size_1[m]):
+            worst = component
+            method.work.worst_state = float(m)
+        elif component != component:
+            worst = nan_max(worst, component)
+            method.work.worst_state = float(m)
+    return worst
+
+
 def size_of_attempt(method, t, step, end, slope, order):
     """Largest component of ``method.error``, in tolerances, after setting floors for states that leave 0.
 
     The attempt goes from `t`; `slope` is a derivative at or near its end, `order` the exponent of the step in
-    the error. ``work.usual_error`` becomes the error in tolerances of states of size 1.
+    the error. ``work.usual_error`` becomes the error in tolerances of states of size 1. A component that
+    rounding explains counts as nothing.
     """
     set_floors_of_born_states(method, t, step, end, slope, order)
     error = method.error
     start = method.start
     method.work.usual_error = size_of_error(method, error, start, end, method.absolute_tolerances)
-    return size_of_error(method, error, start, end, method.floors)
+    return size_beyond_rounding(method, error, start, end, method.floors)
+
+
+def size_of_whole_attempt(method, t, step, end, slope, order):
+    """As `size_of_attempt`, with what rounding explains: for errors that have the noise of earlier steps."""
+    size_of_attempt(method, t, step, end, slope, order)
+    return size_of_error(method, method.error, method.start, end, method.floors)
 
 
 @tangent_of(size_of_attempt, with_values=True, leaves_fixed=True)
@@ -64,6 +92,14 @@ def size_of_accepted_attempt(
     method, t, step, end, slope, order, method_dot, t_dot, step_dot, end_dot, slope_dot, order_dot
 ):
     """Return 0: tangents are computed of accepted attempts alone, where nothing depends on the error."""
+    return 0.0
+
+
+@tangent_of(size_of_whole_attempt, with_values=True, leaves_fixed=True)
+def size_of_accepted_whole_attempt(
+    method, t, step, end, slope, order, method_dot, t_dot, step_dot, end_dot, slope_dot, order_dot
+):
+    """Return 0, as `size_of_accepted_attempt`."""
     return 0.0
 
 

@@ -8,6 +8,7 @@ into `work` the dense output, and returns the length of the next step.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -34,17 +35,16 @@ from cosim_integrators.implicit.implicit_method import (
     ImplicitMethod,
 )
 from cosim_integrators.implicit.jacobian import make_jacobian
-from cosim_integrators.implicit.matrices import clear_foreign_matrices, clear_matrices, solve_real
+from cosim_integrators.implicit.matrices import clear_foreign_matrices, clear_matrices
 from cosim_integrators.kit.attempt_outcomes import ACCEPTED, CUT, REJECTED
 from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.kinks import prepare_kink_search
 from cosim_integrators.kit.rounding import (
-    LONGER,
     count_step,
     is_measured_again,
     may_be_rounding,
-    measure_rounding,
-    raise_floors,
+    move_start,
+    raise_floors_by_attempts,
     retries_with_size_1,
     update_sizes,
 )
@@ -62,7 +62,6 @@ from cosim_integrators.kit.step_length import (
 )
 
 SHRINK_NOT_FINITE = 0.25
-OF_STEP = 4.0  # a step, in parts of what its matrix makes of a derivative, at most
 
 
 def have_jacobian(system, method, t):
@@ -100,20 +99,6 @@ def next_of_one_step_method(step, ideal, proposal):
     if step >= NEARLY_IDEAL * ideal or proposal > ideal or proposal < step:
         return proposal
     return ideal
-
-
-def measure_rounding_of_step(system, method, t, step):
-    """Measure what rounding gives the states in a step from `t` of this length; whether a floor has risen.
-
-    The matrix of the step says what noise in derivatives becomes: so positions get that of speeds, and stiff
-    states lose theirs. Afterwards `y` is the start.
-    """
-    noise = method.error
-    measure_rounding(system, method, t, method.slope, noise, method.right, method.imaginary)
-    solve_real(method, noise)
-    for m in range(method.n):
-        noise[m] = OF_STEP * abs(noise[m]) / step
-    return raise_floors(method, LONGER * step, noise)
 
 
 def length_after(method, status, error, step, ideal, has_new_jacobian):
@@ -177,19 +162,6 @@ def prepare_sizes(system, method, t, ideal, order):
     return is_measured_again(method, ideal)
 
 
-def rounding_has_risen(inner, method, t, step, status, error):
-    """Whether the error of a finished attempt may be rounding, and a floor has risen for it.
-
-    Then tolerances rise, and the same step is good enough.
-    """
-    return (
-        method.is_controlled
-        and status == OK
-        and may_be_rounding(method, error)
-        and measure_rounding_of_step(inner, method, t, step)
-    )
-
-
 def next_attempt(method, status, error, step, ideal, t_end, has_new_jacobian, smallest):
     """The length of the next attempt: shorter, or equal with a new Jacobian or states of size 1."""
     if status <= 0:  # no block has failed
@@ -216,6 +188,36 @@ def new_attempt(attempt_step: Callable[..., Any]) -> Callable[..., Any]:
     return compute_end
 
 
+def new_measurement(attempt_step: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel function that measures what rounding gives the states in an attempt."""
+
+    def measure_rounding(inner, method, t, t_end):
+        """Repeat a finished attempt from starts to both sides, and raise the floors for its noise.
+
+        Afterwards floors alone have changed in the memory, and `y` is none of the attempt's.
+        """
+        place = method.dense(0)
+        moved = method.dense(1)
+        error = method.dense(2)
+        before = method.saved_memory(1)
+        copy_values(place, method.start)
+        copy_values(error, method.error)
+        copy_values(before, method.memory_numbers)
+        for m in range(method.n):
+            moved[m] = 0.0
+        for point in range(2):
+            move_start(method, place, 1.0 - 2.0 * point)
+            copy_values(inner.y, method.start)
+            status = attempt_step(inner, method, t, t_end)
+            for m in range(method.n):
+                moved[m] += method.error[m] if status == OK else math.nan
+        copy_values(method.start, place)
+        copy_values(method.memory_numbers, before)
+        return raise_floors_by_attempts(method, t_end - t, moved, error)
+
+    return measure_rounding
+
+
 def new_acceptance(accept_step: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel function that makes the end of an attempt that of the step, and sets up the next one."""
 
@@ -237,6 +239,7 @@ def new_step(
     attempt_step: Callable[..., Any],
     accept_step: Callable[..., Any],
     order_of: Callable[..., Any] = error_order,
+    measure: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
     """The kernel function that takes one accepted step of a family of methods.
 
@@ -246,6 +249,7 @@ def new_step(
     fails with everything as it was at the start.
     """
     compute_end = new_attempt(attempt_step)
+    measure_rounding = measure or new_measurement(attempt_step)
     accept_attempt = new_acceptance(accept_step)
 
     def step_implicitly(system, method, t, t_stop, limit):
@@ -261,6 +265,7 @@ def new_step(
             return NOT_FINITE
         target = t_stop
         measures = False
+        was_measured = False
         knows_kink = False
         if controlled:
             measures = prepare_sizes(system, method, t, ideal, order_of(method))
@@ -272,7 +277,9 @@ def new_step(
             status, error, has_new_jacobian = compute_end(inner, method, t, t_end)
             if measures and status == OK:  # once a step, with the matrix of this attempt
                 measures = False
-                measure_rounding_of_step(inner, method, t, step)
+                was_measured = True
+                measure_rounding(inner, method, t, t_end)
+                copy_values(system.y, method.start)
                 continue
             outcome = REJECTED
             if status == OK:
@@ -286,9 +293,11 @@ def new_step(
                 forget_convergence(method.memory)
                 copy_values(system.y, method.start)
                 continue
-            if rounding_has_risen(inner, method, t, step, status, error):
-                work.rejections += 1.0
+            if controlled and status == OK and not was_measured and may_be_rounding(method, error):
+                measures = True
+                copy_values(system.y, method.start)
                 continue
+            was_measured = False
             ideal = next_attempt(method, status, error, step, ideal, t_end, has_new_jacobian, smallest)
             if status > 0 or (ideal < step and (not controlled or ideal < smallest)):
                 return fail_step(system, method, t, status, error)

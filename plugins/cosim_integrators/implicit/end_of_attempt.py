@@ -18,7 +18,7 @@ from cosim.kit import (
     store_state,
     worth_projecting,
 )
-from cosim_integrators.implicit.correction_sizes import size_of_error
+from cosim_integrators.implicit.correction_sizes import size_beyond_rounding
 from cosim_integrators.implicit.implicit_method import BAD_NUMBER, OK
 from cosim_integrators.kit.attempt_outcomes import ACCEPTED, CUT, REJECTED, UNSURE
 from cosim_integrators.kit.corrected_ends import mark_corrected, may_learn
@@ -75,7 +75,7 @@ def correct_error(system, method, t_end):
     project_error(system, method, t_end, method.error)
     if notes:
         mark_corrected(system, method, t_end, method.spare, method.error)
-    size = size_of_error(method, method.error, method.start, system.y, method.floors)
+    size = size_beyond_rounding(method, method.error, method.start, system.y, method.floors)
     attempt.estimate = size
     if 0.0 < size < before:
         growth = math.pow(before / size, 1.0 / method.settings.error_order)

@@ -13,20 +13,35 @@ import math
 from cosim.kit import nan_max
 
 
+def explains_errors(method):
+    """Whether errors may be no more than the rounding that was measured.
+
+    Not after a measurement that has raised no floor: then the error was that of the formula.
+    """
+    if not method.is_controlled:
+        return False
+    all_states = method.sizes.all_states
+    return all_states.measured > 0.0 and all_states.last_pause == 0.0
+
+
 def weighted_error(method, error, y, absolute):
     """Largest component of an error over its tolerance (1 is just acceptable), or NaN.
 
-    `y` is the end of the step, `absolute` are the absolute tolerances.
+    `y` is the end of the step, `absolute` are the absolute tolerances. A component that rounding explains
+    counts as nothing: it does not shrink with the step, so it says nothing about the next one.
     """
     relative = method.relative_tolerances
+    rounding = method.sizes.rounding
+    of_size_1 = method.absolute_tolerances
     start = method.start
+    explains = explains_errors(method)
     worst = 0.0
     total = 0.0
     for m in range(method.n):
         tolerance = max(absolute[m], relative[m] * max(abs(start[m]), abs(y[m])))
         part = abs(error[m]) / tolerance
         total += 0.0 * part + 0.0 * y[m]
-        if part > worst:
+        if part > worst and not (explains and abs(error[m]) < rounding[m] < of_size_1[m]):
             worst = part
     if total != 0.0:
         return math.nan

@@ -11,6 +11,8 @@ from cosim_integrators.kit.explicit_stages import ERROR, SECOND_ERROR, combine
 from cosim_integrators.kit.start_of_step import copy_values
 from cosim_integrators.kit.state_sizes import set_floors_of_born_states
 
+ROUGH = 0.01  # of the change of a derivative in a step: errors of resolved states are far smaller
+
 
 def estimate(method, row, y, step, floors):
     """Compute one error estimate of a step into ``spare``; its size in tolerances."""
@@ -49,6 +51,27 @@ def error_of_too_large_attempt(method, t, y, step, error):
         error = estimated_error(method, y, step, method.floors)
     method.work.usual_error = estimated_error(method, y, step, method.absolute_tolerances)
     return error
+
+
+def is_rough(method, y, step, least):
+    """Whether a state may be rounding alone that makes the error larger than `least`.
+
+    Its error is not far below what its derivative changes by in the step; that of a resolved state is.
+    """
+    spare = method.spare
+    relative = method.relative_tolerances
+    floors = method.floors
+    first = method.stage(0)
+    combine(method, method.stages + ERROR, spare)
+    found = False
+    for m in range(method.n):
+        size = abs(spare[m])
+        if size * step > least * max(floors[m], relative[m] * abs(y[m])):
+            change = 0.0
+            for i in range(1, method.stages):
+                change = max(change, abs(method.stage(i)[m] - first[m]))
+            found = found or size > ROUGH * change
+    return found
 
 
 def corrected_error(system, method, t, step):

@@ -23,19 +23,26 @@ from cosim.kit import (
     worth_projecting,
 )
 from cosim_integrators.kit.attempt_outcomes import ACCEPTED, CUT, REJECTED
+from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.error_norm import reported_error
-from cosim_integrators.kit.explicit_error import corrected_error, error_of_too_large_attempt, estimated_error
+from cosim_integrators.kit.explicit_error import (
+    corrected_error,
+    error_of_too_large_attempt,
+    estimated_error,
+    is_rough,
+)
 from cosim_integrators.kit.explicit_method import ExplicitMethod
-from cosim_integrators.kit.explicit_stages import compute_stages, finish_step
+from cosim_integrators.kit.explicit_stages import ERROR, combine, compute_stages, finish_step
 from cosim_integrators.kit.kinks import end_before_kink, is_cut_by_kink, may_be_cut, prepare_kink_search
 from cosim_integrators.kit.rounding import (
     LONGER,
-    add_noise_of_states,
     count_step,
+    has_unmeasured_rounding,
     is_measured_again,
     may_be_rounding,
-    measure_rounding,
-    raise_floors,
+    measure_next_time,
+    move_start,
+    raise_floors_by_attempts,
     retries_with_size_1,
     update_sizes,
 )
@@ -66,14 +73,47 @@ from cosim_integrators.kit.stiffness import detect_stiffness
 LEAST_ERROR = 1e-4  # over the tolerance, that the choice of a step reckons with
 
 
-def measure_rounding_of_step(system, method, t, step):
-    """Measure what rounding gives the states in a step from `t` of this length; whether a floor has risen."""
-    inner = method.inner(system)
-    noise = method.spare
-    step *= LONGER
-    measure_rounding(inner, method, t, method.slope, noise, method.end, method.stage(1))
-    add_noise_of_states(inner, method, t, step, method.slope, noise)
-    return raise_floors(method, step, noise)
+def attempt_from_both_sides(system, method, t, t_end):
+    """Attempt a step from starts to both sides of its own; the sum of both errors into ``line(0)``."""
+    start = method.start
+    slope = method.slope
+    place = method.end
+    slope_there = method.last_slope
+    moved = method.line(0)  # nothing reads these three before the step is accepted
+    error = method.spare
+    copy_values(place, start)
+    copy_values(slope_there, slope)
+    for m in range(method.n):
+        moved[m] = 0.0
+    for point in range(2):
+        move_start(method, place, 1.0 - 2.0 * point)
+        copy_values(system.y, start)
+        status = evaluate(method.inner(system), method, t)
+        if status == 0:
+            copy_values(slope, system.c)
+            status = compute_stages(system, method, t, t_end)
+        if status == 0:
+            combine(method, method.stages + ERROR, error)
+        for m in range(method.n):
+            moved[m] += (t_end - t) * error[m] if status == 0 else math.nan
+    copy_values(start, place)
+    copy_values(slope, slope_there)
+    clear_own_past(system, method, t)
+
+
+def measure_rounding(method, step, rejected):
+    """Measure what rounding gives the states in the attempt whose stages are computed.
+
+    Unless the attempt was `rejected`, rounding may explain errors without raising a floor.
+    """
+    error = method.spare
+    combine(method, method.stages + ERROR, error)
+    for m in range(method.n):
+        error[m] *= step
+    raise_floors_by_attempts(method, step, method.line(0), error)
+    all_states = method.sizes.all_states
+    if all_states.measured > 0.0 and not rejected:
+        all_states.last_pause = 0.0
 
 
 def step_explicitly(system, method, t, t_stop, limit):
@@ -93,19 +133,26 @@ def step_explicitly(system, method, t, t_stop, limit):
     target = t_stop
     has_saved_sizes = False
     prepare_kink_search(method, system.c)
+    measures = False
     if controlled:
         has_saved_sizes = prepare_sizes(system, method, t, ideal)
         t_stop = smooth_end(method, system.c, t, t_stop)
-        if is_measured_again(method, ideal):
-            measure_rounding_of_step(system, method, t, ideal)
+        measures = is_measured_again(method, ideal)
     rejected = False
     is_jump = False
+    was_measured = False
     while True:
         longest = min(ideal, limit)
         t_end = step_end(t, longest, t_stop, controlled)
         step = t_end - t
+        if measures:
+            attempt_from_both_sides(system, method, t, t_end)
         status = compute_stages(system, method, t, t_end)
         error = 0.0
+        if status == 0 and measures:
+            measure_rounding(method, step, rejected)
+        was_measured = measures
+        measures = False
         if status == 0 and controlled:
             error, has_saved_sizes = estimate_attempt(method, t, system.y, step, rejected, has_saved_sizes)
             is_jump = is_jump_in_time(method, error, step, smallest)
@@ -123,7 +170,8 @@ def step_explicitly(system, method, t, t_stop, limit):
         work.rejections += 1.0
         rejected = True
         work.failed_time = t_end
-        if rounding_has_risen(system, method, t, step, error):
+        if controlled and not was_measured and may_be_rounding(method, error):
+            measures = True
             continue
         ideal = shrink_factor(error, settings.error_order) * step
         if retries_with_size_1(method, status, error, step, ideal, smallest):
@@ -169,18 +217,6 @@ def estimate_attempt(method, t, y, step, rejected, has_saved_sizes):
     return error, has_saved_sizes
 
 
-def rounding_has_risen(system, method, t, step, error):
-    """Whether the error of an attempt may be rounding, and a floor has risen for it.
-
-    Then tolerances rise, and the same step is good enough.
-    """
-    return (
-        method.is_controlled
-        and may_be_rounding(method, error)
-        and measure_rounding_of_step(system, method, t, step)
-    )
-
-
 def examine_explicit_end(system, method, t, t_end, error, smallest, is_jump):
     """The outcome of an attempt from `t` to `t_end` whose stages are computed; its status and its error.
 
@@ -212,9 +248,13 @@ def choose_next_step(method, y, ideal, step, error, rejected):
     """An attempt of the length `step` was accepted: how long the next one is."""
     memory = method.memory
     count_step(method, error)
+    if error > LEAST_ERROR and has_unmeasured_rounding(method) and is_rough(method, y, step, LEAST_ERROR):
+        measure_next_time(method)
     detect_stiffness(method, y, step)
     order = method.settings.error_order
     memory.next_step = next_step(ideal, step, error, memory.last_error, order, rejected)
+    if method.sizes.all_states.measured > 0.0:
+        memory.next_step = min(memory.next_step, max(ideal, LONGER * step))
     if step >= NEARLY_IDEAL * ideal:
         memory.last_error = max(error, LEAST_ERROR)  # that of a step cut short says nothing about the next
 

@@ -10,15 +10,13 @@ from __future__ import annotations
 import math
 
 from cosim.kit import rarely
-from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.state_sizes import follow_sizes, own_floor
 
 SMALL = 0.1  # an error that would be less so much with tolerances of size 1 is that of a small state
-EPSILON = 2.220446049250313e-16
-WAYS = 3
 APART = 1e-5  # of each state: so far that roundings differ, so near that everything else is a parabola
 LEAST = 3e-16  # of the largest state, or of 1; by a power of two all ways would be rounded alike
 LONGER = 2.0  # than the step: what rounding is measured for
+MARGIN = 16.0  # times the noise that was measured: it grows with the states that it comes from
 HELPS = 1.1
 LIMITS = 0.03  # of the tolerance: steps do not grow with an error that is larger and does not shrink
 PATIENCE = 10.0  # steps
@@ -42,6 +40,17 @@ def count_step(method, error):
         all_states.steps_since += 1.0
 
 
+def has_unmeasured_rounding(method):
+    """Whether there is a small state, and rounding has never been measured."""
+    all_states = method.sizes.all_states
+    return all_states.are_small != 0.0 and all_states.measured == 0.0 and all_states.last_pause == 0.0
+
+
+def measure_next_time(method):
+    """Let the next step measure rounding."""
+    method.sizes.all_states.steps_since = 2.0 * PATIENCE
+
+
 def may_be_rounding(method, error):
     """Whether an attempt was rejected for the sake of small states alone, and rounding is to be measured.
 
@@ -56,65 +65,36 @@ def may_be_rounding(method, error):
     return True
 
 
-def measure_rounding(system, method, t, slope, noise, other, shorter):
-    """Measure the effect of rounding on the derivatives: that of the states, and of the evaluation.
+def move_start(method, place, side):
+    """Move the start of a step away from its `place`, to one side (1.0) or to the other (-1.0).
 
-    The derivatives are computed on short ways through the start, where they are `slope`. Their change is that
-    by rounding of the states once the way is as short as a rounding; what lies neither on a straight line nor
-    on a parabola is rounding inside. Small states move by at least a rounding of the largest one: what is
-    added to something larger shows its rounding there alone. Where all have begun at 0 that is one of 1.
-    Afterwards `y` is the start, and the cache is not its cache; `other` and `shorter` are overwritten.
+    All that large states and small ones are added to is rounded otherwise there: small states move by at
+    least a rounding of the largest one. Where all have begun at 0 that is one of 1.
     """
-    y = system.y
-    c = system.c
-    n = method.n
     start = method.start
     all_states = method.sizes.all_states
     least = LEAST * min(1.0, max(all_states.largest_of_all, all_states.least_of_all))
-    for m in range(n):
-        noise[m] = 0.0
-    for point in range(2 * WAYS):
-        way = 1.0 + point // 2
-        share = (way - 1.0) * (way - 1.0) / (way * way)
-        for m in range(n):
-            sign = 1.0 if (m % 3 == 0) == (point % 2 == 0) else -1.0
-            y[m] = start[m] + sign * way * max(APART * abs(start[m]), least)
-        status = evaluate(system, method, t)
-        for m in range(n):
-            y[m] = start[m]
-            if point % 2 == 0:
-                other[m] = c[m] if status == 0 else math.nan
-            elif status == 0 and other[m] == other[m]:
-                change = 0.5 * abs(c[m] - other[m]) * (EPSILON / APART)
-                bend = c[m] - 2.0 * slope[m] + other[m]
-                if way > 1.0:
-                    noise[m] = max(noise[m], change + abs(share * bend - shorter[m]))
-                shorter[m] = bend
+    for m in range(method.n):
+        way = side * max(APART * abs(place[m]), least)
+        start[m] = place[m] + (way if m % 3 == 0 else -way)
 
 
-def add_noise_of_states(system, method, t, step, slope, noise):
-    """Add to `noise` how much the derivatives change where the states change by it in a step.
+def raise_floors_by_attempts(method, step, moved, error):
+    """Raise the floors to what rounding gives in steps of this length; whether one has risen.
 
-    So positions get the rounding of speeds. Afterwards as after `measure_rounding`.
+    `error` is that of an attempt, `moved` the sum of those of the same attempt from starts to both sides:
+    what is not on a straight line is rounding. It becomes `moved`.
     """
-    y = system.y
-    c = system.c
-    n = method.n
-    start = method.start
-    for m in range(n):
-        y[m] = start[m] + (1.0 if m % 3 == 0 else -1.0) * step * noise[m]
-    status = evaluate(system, method, t)
-    for m in range(n):
-        y[m] = start[m]
-        if status == 0:
-            noise[m] += abs(c[m] - slope[m])
+    for m in range(method.n):
+        noise = abs(moved[m] - 2.0 * error[m])
+        moved[m] = MARGIN * noise if noise < math.inf else 0.0
+    return raise_floors(method, step, moved)
 
 
 def raise_floors(method, step, noise):
-    """Raise the floors to what noise in derivatives gives in steps of this length; whether one has risen.
+    """Raise the floors to this noise of steps of this length; whether one has risen.
 
-    They do not rise above those of states of size 1. Noise hardly shrinks with the step, and steps grow only
-    while the root of that order of the error is small: so a floor is 2 to the order times the noise.
+    They are raised for longer steps, too, but not above those of states of size 1.
     """
     sizes = method.sizes
     all_states = sizes.all_states
@@ -124,16 +104,15 @@ def raise_floors(method, step, noise):
     risen = False
     all_states.measured = 0.0
     all_states.steps_since = 0.0
-    above = math.pow(2.0, method.settings.error_order)
     for m in range(method.n):
         rounding[m] = 0.0
-        raised = min(above * step * noise[m], method.absolute_tolerances[m])
+        raised = min(LONGER * noise[m], method.absolute_tolerances[m])
         if method.follows_size(m) and raised > own_floor(method, m, largest[m]):
             risen = risen or raised > HELPS * floors[m]
             rounding[m] = raised
             floors[m] = max(floors[m], raised)
             all_states.followed = 1.0
-            all_states.measured = step
+            all_states.measured = LONGER * step
     all_states.last_pause = 0.0 if risen else min(MOST_PAUSES, 2.0 * all_states.last_pause + 1.0)
     all_states.pause = all_states.last_pause
     return risen

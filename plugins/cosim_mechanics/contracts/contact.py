@@ -17,7 +17,7 @@ from cosim_mechanics.contracts.contact_breakaway import (
     short_of_question,
     slip_acceleration,
 )
-from cosim_mechanics.contracts.contact_grip import GRIP, add_to_grip
+from cosim_mechanics.contracts.contact_grip import GRIP, STIFFNESS, add_to_grip
 from cosim_mechanics.contracts.contact_law import (
     APART,
     LEAST_DAMPING,
@@ -73,12 +73,12 @@ class Contact(Surfaces):
     where the bodies touch in several points, it is a share of m.
 
     Surfaces slide when |load| and |pull| are above mu_s f_normal, and stick when |pull| is below mu_d
-    f_normal. With mu_d < mu_s loads and pulls of all contacts of the two bodies are added up, and these slide
-    earlier in two cases (`contact_breakaway`): |pull| reaches mu_s f_normal while they are not slowed down,
-    or |load| and |pull| rise above mu_d f_normal soon after a stop or a jump of the load, and accelerations
-    show that it takes more than mu_s f_normal to hold them. These are events, as are touching and parting,
-    unless there is damping and no static friction (`locates_touches`). Without static friction surfaces have
-    no bristle, and f_friction = -mu_v f_normal v_t.
+    f_normal. With mu_d < mu_s loads and pulls of all contacts of two bodies in one plane are added up, and
+    they slide earlier in two cases (`contact_breakaway`): |pull| reaches mu_s f_normal while they are not
+    slowed down, or |load| and |pull| rise above mu_d f_normal soon after a stop or a jump of the load, and
+    accelerations show that it takes more than mu_s f_normal to hold them. These are events, as are touching
+    and parting, unless there is damping and no static friction (`locates_touches`). Without static friction
+    surfaces have no bristle, and f_friction = -mu_v f_normal v_t.
     Surfaces that rest on each other at the start stick, with the stretch that would hold their masses; they
     slide if they move and a bristle would pull harder than mu_s f_normal.
 
@@ -248,15 +248,15 @@ class Contact(Surfaces):
             pull = plus(load, half)
             s.pull = norm(pull)
             if s.dynamic_friction < s.static_friction:
-                add_to_grip(
-                    s.grip2,
-                    load,
-                    pull,
-                    s.static_friction * s.normal_force,
-                    s.dynamic_friction * s.normal_force,
-                    s.tangential_stiffness,
-                    s.regime == SLIDES,
-                )
+                slides_with = s.dynamic_friction * s.normal_force
+                if s.regime == SLIDES:  # It holds what it pulls with, at most dynamic friction.
+                    share = share_held(s.pull, slides_with)
+                    held = scaled(share, pull)
+                    add_to_grip(s.grip2, held, slides_with, held, slides_with, slides_with, slides_with)
+                else:
+                    holds = s.static_friction * s.normal_force
+                    add_to_grip(s.grip2, load, s.foot_load, pull, s.pull, holds, slides_with)
+                s.grip2[STIFFNESS] += s.tangential_stiffness
         for i in range(3):
             s.load[i] = load[i]
 

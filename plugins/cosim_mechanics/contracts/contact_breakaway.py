@@ -121,8 +121,11 @@ def load_short_of(s: Any, course: float) -> float:
     short = holds - s.grip2[BEARS]
     if course == JUMPS:
         return short
-    pull = norm(s.grip2[PULL : PULL + 3])
-    load = norm(s.grip2[LOAD : LOAD + 3])
+    pull = s.pull
+    load = s.foot_load
+    if s.grip2[COUNT] > 1.0:
+        pull = norm(s.grip2[PULL : PULL + 3])
+        load = norm(s.grip2[LOAD : LOAD + 3])
     if course == RISES:
         return min(short, holds - pull)
     moves = pull - load - MOVES * holds

@@ -7,8 +7,7 @@ to surfaces that stick is one to all contacts of the same two bodies, added up b
 
 from __future__ import annotations
 
-from cosim_mechanics.contracts.contact_law import share_held
-from cosim_mechanics.spatial import Reals, Slot, norm, scaled
+from cosim_mechanics.spatial import Reals, Slot, scaled
 
 LOAD, PULL, HOLDS, SLIDES_WITH, BEARS, STIFFNESS, COUNT = 0, 3, 6, 7, 8, 9, 10
 """Where the sums stand: of loads and pulls of bristles, static friction, dynamic friction, the lengths of the
@@ -19,29 +18,15 @@ GRIP = 11
 
 
 def add_to_grip(
-    grip: Slot,
-    load: Reals,
-    pull: Reals,
-    holds: float,
-    slides_with: float,
-    stiffness: float,
-    is_sliding: bool,
+    grip: Slot, load: Reals, foot_load: float, pull: Reals, size: float, most: float, slides_with: float
 ) -> None:
-    """Add a contact to those of its two bodies; one that slides holds dynamic friction."""
-    most = slides_with if is_sliding else holds
-    bears = min(norm(load), norm(pull))
-    share = 1.0
-    if is_sliding:
-        share = share_held(norm(pull), slides_with)
-        load = pull
-        bears = most
+    """Add a contact, which holds `most`, to those of its two surfaces: load and pull, and their lengths."""
     for i in range(3):
-        grip[LOAD + i] += share * load[i]
-        grip[PULL + i] += share * pull[i]
+        grip[LOAD + i] += load[i]
+        grip[PULL + i] += pull[i]
     grip[HOLDS] += most
     grip[SLIDES_WITH] += slides_with
-    grip[BEARS] += bears
-    grip[STIFFNESS] += stiffness
+    grip[BEARS] += min(foot_load, size)
     grip[COUNT] += 1.0
 
 

@@ -29,6 +29,13 @@ class Surfaces(ForceElement):
     depth_rate = cosim.cache_slot(unit="m/s", description="speed of going in")
     slip_velocity = cosim.cache_slot(unit="m/s", shape=3, description="along the surfaces, in Ground")
 
+    def plane_of_contact(self) -> tuple[float, ...]:
+        """The plane on body 1 in which this contact and others lie, X_B1F: none by default.
+
+        Contacts of two bodies in one plane break loose together.
+        """
+        return ()
+
     @cosim.kernel
     def velocity(X_GB1, V_GB1, X_GB2, V_GB2, normal, point, depth_rate, slip_velocity):
         v = minus(point_velocity(V_GB2, X_GB2, point), point_velocity(V_GB1, X_GB1, point))

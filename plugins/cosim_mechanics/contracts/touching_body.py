@@ -50,18 +50,19 @@ def turning_bodies(assembly: Assembly) -> set[str]:
 
 
 def first_contact(assembly: Assembly, part: Any) -> str:
-    """The first contact of the same two bodies, where all of them add up what they hold."""
+    """The first contact of the same two surfaces, where all of them add up what they hold."""
     if "grip" not in assembly.attachable:
         contacts = [name for name, slots in assembly.layout.slots.items() if "grip" in slots]
-        bodies = [touching_bodies(assembly, assembly.parts_by_name[name]) for name in contacts]
-        assembly.attachable["grip"] = [dict(zip(reversed(bodies), reversed(contacts), strict=True))]
-    firsts: dict[tuple[str, ...], str] = assembly.attachable["grip"][0]
-    return firsts[touching_bodies(assembly, part)]
+        surfaces = [touching_surfaces(assembly, assembly.parts_by_name[name]) for name in contacts]
+        assembly.attachable["grip"] = [dict(zip(reversed(surfaces), reversed(contacts), strict=True))]
+    firsts: dict[tuple[Any, ...], str] = assembly.attachable["grip"][0]
+    return firsts[touching_surfaces(assembly, part)]
 
 
-def touching_bodies(assembly: Assembly, contact: Any) -> tuple[str, ...]:
-    """The names of the two bodies of a contact."""
-    return tuple(assembly.attached_path(contact, body) for body in ("body1", "body2"))
+def touching_surfaces(assembly: Assembly, contact: Any) -> tuple[Any, ...]:
+    """What contacts that decide together have in common: two bodies and a plane."""
+    bodies = (assembly.attached_path(contact, body) for body in ("body1", "body2"))
+    return (*bodies, contact.plane_of_contact() or contact.name)
 
 
 def inverse_mass_across(turning: Reals, X_GB: Reals, point: Reals, normal: Reals) -> float:

@@ -45,6 +45,10 @@ class SphereOnHalfSpace(Surfaces):
     center_on_body2 = point_parameter("centre of the sphere, in the frame of body 2")
     radius = cosim.parameter(unit="m", minimum=0.0, description="radius of the sphere")
 
+    def plane_of_contact(self) -> tuple[float, ...]:
+        """See `Surfaces`: the surface of the half-space."""
+        return tuple(self.values.numbers["frame_on_body1"].reshape(-1).tolist())
+
     @cosim.kernel(refuses=[NO_POSE])
     def frames(frame_on_body1):
         return 0.0 if is_pose(frame_on_body1) else 1.0

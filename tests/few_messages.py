@@ -1,0 +1,27 @@
+"""A worker reports how each test ended; of setting up and tearing down, only what failed or took long.
+
+Of the six messages that pytest-xdist sends for a test three are left. Most of ten thousand tests take a
+millisecond, and so did the other three messages.
+"""
+
+from __future__ import annotations
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+LONG = 0.1
+"""Seconds from which a phase is reported, so that the time of a file is right."""
+
+
+def is_reported(report: pytest.TestReport) -> bool:
+    """Whether a worker reports a phase of a test."""
+    return report.when == "call" or not report.passed or report.duration >= LONG
+
+
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+    """Run a test as pytest does, and report the phases that matter when all are over."""
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if is_reported(report):
+            item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
