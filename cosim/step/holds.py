@@ -9,8 +9,6 @@ and the numbers behind the cache in `c` are written from here before each step.
 
 from __future__ import annotations
 
-import math
-
 from cosim.component.history import RING
 from cosim.run_data.records.handlers import IN_D, IN_K, IN_Y, PUBLISH, TRIGGERED, WRITES_SUMS, Handler, Result
 from cosim.run_data.records.holds import (
@@ -23,7 +21,17 @@ from cosim.run_data.records.holds import (
     Hold,
     Switch,
 )
-from cosim.run_data.records.witnesses import BOTH, EITHER, EXACT_BAND, NOT_AT_ZERO, UNGUARDED
+from cosim.run_data.records.witnesses import (
+    BOTH,
+    EITHER,
+    EXACT_BAND,
+    LEAVING,
+    NO_DIRECTION,
+    NOT_AT_ZERO,
+    NOT_EXPECTED,
+    REPORTED,
+    UNGUARDED,
+)
 from cosim.run_data.run import Reals, Run
 from cosim.step.block_calls import copy_cache, walk_here
 from cosim.step.event_log import HELD as FOUND_HELD
@@ -38,10 +46,8 @@ from cosim.step.sliding_field import (
     field_numbers,
 )
 from cosim.step.witness_values import (
-    LEAVING,
     MOST_REPEATS,
     RATE_SPACING,
-    REPORTED,
     compute_rates,
     direction_of,
     error_of_accuracy,
@@ -125,7 +131,7 @@ def exclude_held(run: Run) -> None:
     for i in range(len(run.witnesses)):
         run.probes[i].direction = direction_of(run, i)
     for j in range(held_count(run)):
-        run.probes[held_at(run, j)].direction = 0
+        run.probes[held_at(run, j)].direction = NO_DIRECTION
 
 
 def prepare_sliding_field(run: Run) -> None:
@@ -557,5 +563,5 @@ def hold_witness(run: Run, i: int, side: float, moves_on: bool) -> None:
     witness = run.witnesses[i]
     witness.start_over(0.0, UNGUARDED, NOT_AT_ZERO)
     for j in range(len(run.witnesses)):
-        run.witnesses[j].expected = math.inf
+        run.witnesses[j].expected = NOT_EXPECTED
     report_finding(run, FOUND_HELD, i, 0.0)

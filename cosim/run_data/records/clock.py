@@ -40,7 +40,7 @@ class Options(Record):
 
 
 class Course(Record):
-    """How the steps of a call go on: `most_steps`, `suppressed` and `halts` are the caller's, the rest the Step's."""
+    """How the steps of a call go on; the caller writes `most_steps`, `suppressed` and `halts`."""
 
     most_steps: int  # steps that this call may take
     counted_steps: int  # steps of the present stretch, see `Pace`
@@ -58,6 +58,8 @@ class Passing(Record):
     step_start: float  # s
     duration: float  # wall time of the last handler in Python, s
     refined_until: float  # end of the step whose histories `refine_step` has completed, s; NaN: of none
+    largest_state: float  # of the present states, see `zeros.rounding_near_zero`; -1.0: not computed
+    has_roundings: float  # 1.0: the roundings of witnesses were measured at the present state
 
 
 class Pace(Record):
