@@ -6,6 +6,7 @@ import types
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from cosim_compiler.derivatives.kept_texts import Written, kept_text
 from cosim_compiler.derivatives.notes import NoTangentError
 from cosim_compiler.derivatives.own_tangents import RECORDED
 from cosim_compiler.derivatives.recording_writer import RecordingWriter
@@ -30,7 +31,7 @@ class Adjoint(NamedTuple):
     reverse_signature: str
 
 
-class _Helpers(NamedTuple):
+class _AdjointNames(NamedTuple):
     """The two functions that stand in the text for a function, and what its result has."""
 
     record: str  # names in the text
@@ -45,9 +46,9 @@ class AdjointWriter(TangentWriter):
 
     def __init__(self, program: Program) -> None:
         super().__init__(program, 1)
-        self._adjoints: dict[tuple[int, Varying], _Helpers] = {}
+        self._adjoints: dict[tuple[int, Varying], _AdjointNames] = {}
 
-    def adjoint(self, function: Function, given: Varying) -> _Helpers:
+    def adjoint(self, function: Function, given: Varying) -> _AdjointNames:
         """The adjoint of a function in the text.
 
         The recording function takes the arguments, the tangents of what varies, for each view that varies
@@ -61,7 +62,7 @@ class AdjointWriter(TangentWriter):
         recorded = RECORDED.get(function.author)
         if recorded is not None:
             names = [self.names.name(part, "recorded") for part in recorded]
-            self._adjoints[key] = _Helpers(names[0], names[1], False, {}, False)
+            self._adjoints[key] = _AdjointNames(names[0], names[1], False, {}, False)
             return self._adjoints[key]
         # Which variables vary is a fixed point: one that is assigned from a varying one varies, too, and in
         # a loop that is seen after its first use. The text is written again until it finds nothing new.
@@ -82,7 +83,7 @@ class AdjointWriter(TangentWriter):
         self.texts[name] = [f"def {name}({', '.join(writing.parameters)}):", *lines]
         if not writing.is_silent:
             self.texts[reverse] = writing.reverse(reverse)
-        self._adjoints[key] = _Helpers(name, reverse, result, writing.result_roots, writing.is_silent)
+        self._adjoints[key] = _AdjointNames(name, reverse, result, writing.result_roots, writing.is_silent)
         return self._adjoints[key]
 
 
@@ -115,7 +116,9 @@ def adjoint_function(function: types.FunctionType, signature: str, fixed: frozen
     """
     key = function, signature, fixed
     if key not in _adjoints:
-        _adjoints[key] = _build(*key)
+        written = kept_text(function, signature, f"adjoint {sorted(fixed)}", lambda: _write_adjoint(*key))
+        record, reverse = written.functions(function, "adjoint")
+        _adjoints[key] = Adjoint(*record, *reverse)
     return _adjoints[key]
 
 
@@ -137,7 +140,7 @@ def adjoint_refusal(function: types.FunctionType, kinds: Sequence[Type]) -> str:
     return ""
 
 
-def _build(function: types.FunctionType, signature: str, fixed: frozenset[int]) -> Adjoint:
+def _write_adjoint(function: types.FunctionType, signature: str, fixed: frozenset[int]) -> Written:
     kinds, _ = types_of(signature)
     program = Program()
     typed = program.root(function, signature)
@@ -152,9 +155,8 @@ def _build(function: types.FunctionType, signature: str, fixed: frozenset[int]) 
     entry = _Entry(signature, varying, rate_varies)
     writer.texts["record"] = write_record_entry(entry, helpers)
     writer.texts["reverse"] = write_reverse_entry(entry, helpers)
-    record, reverse = writer.functions(("record", "reverse"), function, "adjoint")
-    record_signature, reverse_signature = entry_signatures(entry)
-    return Adjoint(record, record_signature, reverse, reverse_signature)
+    record, reverse = entry_signatures(entry)
+    return writer.written({"record": record, "reverse": reverse})
 
 
 class _Entry:
@@ -182,7 +184,7 @@ class _Entry:
         self.rate_varies = self.has_rate and rate_varies
 
 
-def write_record_entry(entry: _Entry, helpers: _Helpers) -> list[str]:
+def write_record_entry(entry: _Entry, helpers: _AdjointNames) -> list[str]:
     """The lines of the function that records, for callers outside the text."""
     passed = [f"x{i}" for i in range(len(entry.letters))]
     passed += [f"x{i}_dot" for i in entry.moving] + [f"x{i}_at" for i in entry.views]
@@ -197,7 +199,7 @@ def write_record_entry(entry: _Entry, helpers: _Helpers) -> list[str]:
     return [f"def record({', '.join(parameters)}):", *(f"    {line}" for line in lines)]
 
 
-def write_reverse_entry(entry: _Entry, helpers: _Helpers) -> list[str]:
+def write_reverse_entry(entry: _Entry, helpers: _AdjointNames) -> list[str]:
     """The lines of the function that goes back, for callers outside the text."""
     roots = [f"root{i}" for i in entry.views]
     passed = [*roots, *(["value_bar"] if entry.rate_varies else []), "tape"]
