@@ -151,6 +151,12 @@ class Assembly:
         """A work slot in the cache; one that belongs to a part is called by that, too."""
         return self.layout.allocate("c", size, name, owner)
 
+    def accumulator(self, name: str, size: int) -> Slot:
+        """A work slot in the cache to which several parts add."""
+        slot = self.layout.allocate("c", size, name)
+        self._zero(slot, name)
+        return slot
+
     def part(self, name: str) -> Component:
         """The part of that name."""
         return self.parts_by_name[name]
@@ -328,7 +334,7 @@ class Assembly:
         return self._plans[key]
 
     def holds(self, part: Component, name: str) -> bool:
-        """Whether an option or a condition holds for a part, or a source has a derivative."""
+        """Whether an option or a condition holds for a part, or an attachment has what it offers."""
         if name in part.values.options:
             return bool(part.values.options[name])
         if name in part.conditions:
@@ -337,6 +343,9 @@ class Assembly:
             source = part.values.attachments.get(name.removesuffix(OF_STATE))
             path = source.name if isinstance(source, Component) else source
             return isinstance(path, str) and self.wiring.signal(path).slot.array == "y"
+        offered = known_names(part.declarations)[name]
+        if part.declarations[offered.of].options["provides"] != "source":
+            return bool(part.declarations[offered.of].options["attachment"].has(self, part, offered))
         key = (part.name, name)
         if key not in self._derivatives:
             self._derivatives[key] = None
@@ -473,11 +482,13 @@ class Assembly:
     def _zero_accumulators(self) -> None:
         for name, _, quantities in parts_with(self.alike, _accumulating):
             for quantity in quantities:
-                slot = self.layout.slots[name][quantity]
-                rows, label = [[slot.offset, slot.size]], f"zeroing of {name}.{quantity}"
-                self.blocks.append(
-                    Block(copy_blocks.zero, rows, Stage.INSTANCE, (), (slot,), (), label, mergeable=True)
-                )
+                self._zero(self.layout.slots[name][quantity], f"{name}.{quantity}")
+
+    def _zero(self, slot: Slot, name: str) -> None:
+        rows, label = [[slot.offset, slot.size]], f"zeroing of {name}"
+        self.blocks.append(
+            Block(copy_blocks.zero, rows, Stage.INSTANCE, (), (slot,), (), label, mergeable=True)
+        )
 
     def _raise(self) -> None:
         if self._problems:

@@ -6,6 +6,7 @@ import types
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from cosim_compiler.derivatives.kept_texts import Written, kept_text
 from cosim_compiler.derivatives.notes import NoTangentError
 from cosim_compiler.derivatives.own_tangents import RECORDED
 from cosim_compiler.derivatives.recording_writer import RecordingWriter
@@ -31,7 +32,7 @@ class Adjoint(NamedTuple):
     reverse_signature: str
 
 
-class _Written(NamedTuple):
+class _AdjointNames(NamedTuple):
     """The two functions of a helper in the text."""
 
     name: str
@@ -46,9 +47,9 @@ class AdjointWriter(TangentWriter):
 
     def __init__(self, program: Program) -> None:
         super().__init__(program, 1)
-        self._adjoints: dict[tuple[int, Varying], _Written] = {}
+        self._adjoints: dict[tuple[int, Varying], _AdjointNames] = {}
 
-    def adjoint(self, function: Function, given: Varying) -> _Written:
+    def adjoint(self, function: Function, given: Varying) -> _AdjointNames:
         """The adjoint of a function in the text.
 
         The recording function takes the arguments, the tangents of what varies, for each view that varies
@@ -62,7 +63,7 @@ class AdjointWriter(TangentWriter):
         recorded = RECORDED.get(function.author)
         if recorded is not None:
             names = [self.names.name(part, "recorded") for part in recorded]
-            self._adjoints[key] = _Written(names[0], names[1], False, {}, False)
+            self._adjoints[key] = _AdjointNames(names[0], names[1], False, {}, False)
             return self._adjoints[key]
         varying_names: dict[str, Varying] = {}
         result: Varying = False
@@ -81,7 +82,7 @@ class AdjointWriter(TangentWriter):
         self.texts[name] = [f"def {name}({', '.join(writing.parameters)}):", *lines]
         if not writing.is_silent:
             self.texts[reverse] = writing.reverse(reverse)
-        self._adjoints[key] = _Written(name, reverse, result, writing.result_roots, writing.is_silent)
+        self._adjoints[key] = _AdjointNames(name, reverse, result, writing.result_roots, writing.is_silent)
         return self._adjoints[key]
 
 
@@ -114,7 +115,9 @@ def adjoint_function(function: types.FunctionType, signature: str, fixed: frozen
     """
     key = function, signature, fixed
     if key not in _adjoints:
-        _adjoints[key] = _written(*key)
+        written = kept_text(function, signature, f"adjoint {sorted(fixed)}", lambda: _write_adjoint(*key))
+        record, reverse = written.functions(function, "adjoint")
+        _adjoints[key] = Adjoint(*record, *reverse)
     return _adjoints[key]
 
 
@@ -136,7 +139,7 @@ def adjoint_refusal(function: types.FunctionType, kinds: Sequence[Type]) -> str:
     return ""
 
 
-def _written(function: types.FunctionType, signature: str, fixed: frozenset[int]) -> Adjoint:
+def _write_adjoint(function: types.FunctionType, signature: str, fixed: frozenset[int]) -> Written:
     letters, answer = signature.split(">")
     kinds, result = types_of(signature)
     program = Program()
@@ -178,10 +181,9 @@ def _written(function: types.FunctionType, signature: str, fixed: frozenset[int]
         f"def reverse({', '.join(back_heads)}):",
         *(f"    {line}" for line in back_lines or ["pass"]),
     ]
-    record, reverse = writer.functions(("record", "reverse"), function, "adjoint")
     record_letters = letters + "".join(letters[i] for i in moving) + "i" * len(views) + "F" + "F" * has_rate
     reverse_letters = "".join("F" for _ in views) + "f" * has_rate + "F" + "F" * bool(reals)
-    return Adjoint(record, f"{record_letters}>{answer}", reverse, f"{reverse_letters}>v")
+    return writer.written({"record": f"{record_letters}>{answer}", "reverse": f"{reverse_letters}>v"})
 
 
 __all__ = ["HEAD", "Adjoint", "adjoint_function", "adjoint_refusal"]
