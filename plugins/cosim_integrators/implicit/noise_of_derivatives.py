@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from cosim.kit import rarely
 from cosim_integrators.implicit.matrices import solve_real
 from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.rounding import APART, LEAST, may_be_rounding, raise_floors
@@ -53,6 +54,7 @@ def measure_noise(system, method, t, noise, other, shorter):
                 shorter[m] = bend
 
 
+@rarely
 def measure_rounding_of_differences(system, method, t, t_end):
     """Measure what rounding gives the states in a finished attempt; whether a floor has risen.
 
