@@ -2,7 +2,8 @@
 
 Authors of components do not need it. It is as stable as the contract version says, as `cosim` is.
 
-================= ===================================================================================machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
+================= ==========================================================================================
+machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
                   its address, `lower` its text for other processors (with `data_of`, `length_of`,
                   `with_loops_kept`),
                   `lower_to_c` its C99 (`KnownArray`, `LoweredC`: what is known of arrays, what is written);
@@ -62,7 +63,8 @@ commands          `commands` and `CommandParser`: which there are, what they rea
 packages          `late_names`: an ``__init__`` that imports a name when it is first used
 text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name;
                   `run_source` in place of exec, for text that makes components
-================= ==================================================================================="""
+================= ==========================================================================================
+"""
 
 TYPE_CHECKING = bool(0)  # as in `cosim`
 
