@@ -218,7 +218,7 @@ def _kind_in_words(kind: Any) -> str:
 
 
 def computed_property(cls: type | None, name: str) -> types.FunctionType | None:
-    """The function that computes a property, cached or not; None where a name is no property."""
+    """The function that computes a property, cached or not; None where a name is not a property."""
     if name in getattr(cls, "declared", ()):
         return None
     value: Any = inspect.getattr_static(cls, name, None)

@@ -4,11 +4,11 @@ The states of a witness, by the fields of its record (`guard` is explained in `z
 
 ============= ====================================== ======================================================
 free          band = NOT_AT_ZERO                     crossing zero in its direction is an event
-at zero       band >= 0, guard = UNGUARDED           it came there itself: leaving is no event
+at zero       band >= 0, guard = UNGUARDED           it came there itself: leaving it does nothing
 on guard      band >= 0, guard = DOWNWARD, UPWARD,   it was set or turned round there: leaving that way is an
               EITHER                                 event
 arrived       band >= 0, guard = ARRIVED, -ARRIVED   it has not passed: passing, staying or going back is one
-passed        band >= 0, guard = PASSED, -PASSED     it was stopped just behind zero: leaving is no event
+passed        band >= 0, guard = PASSED, -PASSED     it was stopped just behind zero: leaving it does nothing
 pending       `next_index` of its handlers is 1      it has crossed, and the next step begins with them
 repeating     repeats > 0                            its events follow closely: MOST_REPEATS have it held
 reported      repeats = REPORTED                     its events do not end, and it may not be held

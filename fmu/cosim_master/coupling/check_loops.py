@@ -41,7 +41,7 @@ def check_loops(
         The algorithm that exchanges within a step.
     is_probed : bool
         Whether outputs have been probed, so that these loops are real. Otherwise a loop through an output
-        that can be probed is no problem yet.
+        that can be probed is not reported yet.
     joint : sequence of str
         Participants that step as one.
     """

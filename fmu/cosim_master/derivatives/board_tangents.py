@@ -72,7 +72,7 @@ class BoardTangents:
         dots = np.zeros((self.directions, len(feeds)))
         for j, feed in enumerate(feeds):
             if feed.link.table is not None or feed.link.kind is not float:
-                continue  # what is no real number, or comes from a table, does not vary
+                continue  # integers and values from a table do not vary
             if interface_dots is None or feed.interface_place < 0:
                 read = self.outputs[feed.source][:, feed.place]
             else:
