@@ -7,6 +7,10 @@ and `restore_variables` changes the State.
 A handler has a kind (UNRESTRICTED, DISCRETE, PUBLISH) and a cause, what calls it; of several causes each is a
 bit. A sampler, say, is a discrete update of cause SCHEDULED: `agenda` says when, `list_due` finds
 it, and its result goes into a discrete variable.
+
+At one instant, unrestricted updates run before discrete ones. Inside a kind the causes run in the order of
+their numbers (`EventCause`): triggered, scheduled, time advanced; inside a cause handlers run in the order of
+parts, then of declaration.
 """
 
 from __future__ import annotations
