@@ -400,10 +400,10 @@ if TYPE_CHECKING:
     from cosim_compiler.python_calls import compiled as compiled
     from cosim_compiler.python_calls import prepared_call as prepared_call
     from cosim_compiler.record import Record as Record
-    from cosim_compiler.record import c_header as c_header
     from cosim_compiler.record import place_in as place_in
     from cosim_compiler.record import rows_of as rows_of
     from cosim_compiler.record import width_of as width_of
+    from cosim_compiler.record_header import c_header as c_header
     from cosim_compiler.sine_pairs import with_sine_pairs as with_sine_pairs
     from cosim_compiler.sources.flatten import flattened as flattened
     from cosim_compiler.sources.kernel_rules import check_rules as check_rules
