@@ -8,6 +8,7 @@ machine code      `compiled` and `compile_function` make a kernel function calla
                   `with_loops_kept`),
                   `lower_to_c` its C99 (`KnownArray`, `LoweredC`: what is known of arrays, what is written);
                   `read_cached` and `write_cached`: costly results, by the digest of their sources;
+                  `shipped_content`: those that came with the package;
                   `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
                   `compiled_together`: kernel functions of one signature as one piece, which share helpers;
                   `rarely`: one that seldom runs, which is not written out where it is called
@@ -404,6 +405,7 @@ if TYPE_CHECKING:
     from cosim_compiler.record import rows_of as rows_of
     from cosim_compiler.record import width_of as width_of
     from cosim_compiler.record_header import c_header as c_header
+    from cosim_compiler.shipped import shipped_content as shipped_content
     from cosim_compiler.sine_pairs import with_sine_pairs as with_sine_pairs
     from cosim_compiler.sources.flatten import flattened as flattened
     from cosim_compiler.sources.kernel_rules import check_rules as check_rules

@@ -166,7 +166,7 @@ def _unit(wanted: tuple[Wanted, ...]) -> Unit:
 
 def _content(kind: str, digest: str, make: Callable[[], bytes]) -> bytes:
     """The shipped or cached content under a digest; otherwise it is made now and cached."""
-    content = shipped.content_of(kind, digest) if _has_come(kind, digest) else None
+    content = shipped.shipped_content(kind, digest) if _has_come(kind, digest) else None
     if content is None:
         key = _key(digest)
         content = kernel_cache.read_cached(key)

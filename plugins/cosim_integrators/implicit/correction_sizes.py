@@ -83,8 +83,11 @@ def size_of_attempt(method, t, step, end, slope, order):
 
 def size_of_whole_attempt(method, t, step, end, slope, order):
     """As `size_of_attempt`, with what rounding explains: for errors that have the noise of earlier steps."""
-    size_of_attempt(method, t, step, end, slope, order)
-    return size_of_error(method, method.error, method.start, end, method.floors)
+    set_floors_of_born_states(method, t, step, end, slope, order)
+    error = method.error
+    start = method.start
+    method.work.usual_error = size_of_error(method, error, start, end, method.absolute_tolerances)
+    return size_of_error(method, error, start, end, method.floors)
 
 
 @tangent_of(size_of_attempt, with_values=True, leaves_fixed=True)

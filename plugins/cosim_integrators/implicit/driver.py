@@ -218,6 +218,14 @@ def new_measurement(attempt_step: Callable[..., Any]) -> Callable[..., Any]:
     return measure_rounding
 
 
+def measure_repeated(inner, method, t, t_end, error, was_measured):
+    """Whether a rejected attempt is to be repeated and measured; and False: no floor has risen yet.
+
+    Attempts from moved starts leave their own numbers in ``method.attempt``, so one from the start follows.
+    """
+    return not was_measured and may_be_rounding(method, error), False
+
+
 def new_acceptance(accept_step: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel function that makes the end of an attempt that of the step, and sets up the next one."""
 
@@ -240,6 +248,7 @@ def new_step(
     accept_step: Callable[..., Any],
     order_of: Callable[..., Any] = error_order,
     measure: Callable[..., Any] | None = None,
+    look_at_rejected: Callable[..., Any] = measure_repeated,
 ) -> Callable[..., Any]:
     """The kernel function that takes one accepted step of a family of methods.
 
@@ -293,10 +302,12 @@ def new_step(
                 forget_convergence(method.memory)
                 copy_values(system.y, method.start)
                 continue
-            if controlled and status == OK and not was_measured and may_be_rounding(method, error):
-                measures = True
-                copy_values(system.y, method.start)
-                continue
+            if controlled and status == OK:
+                measures, has_risen = look_at_rejected(inner, method, t, t_end, error, was_measured)
+                if measures or has_risen:
+                    work.rejections += 1.0 if has_risen else 0.0
+                    copy_values(system.y, method.start)
+                    continue
             was_measured = False
             ideal = next_attempt(method, status, error, step, ideal, t_end, has_new_jacobian, smallest)
             if status > 0 or (ideal < step and (not controlled or ideal < smallest)):

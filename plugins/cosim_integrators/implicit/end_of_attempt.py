@@ -15,6 +15,7 @@ from cosim.kit import (
     nan_max,
     project_end,
     project_error,
+    rarely,
     store_state,
     worth_projecting,
 )
@@ -65,6 +66,7 @@ def evaluate_end(system, method, t_end):
     return OK if store_state(method.end, system.y, system.c) else BAD_NUMBER
 
 
+@rarely
 def correct_error(system, method, t_end):
     """Take out of the error of a step what the corrections of its end have taken out."""
     attempt = method.attempt

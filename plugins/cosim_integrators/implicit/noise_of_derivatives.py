@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 
+from cosim.kit import rarely
 from cosim_integrators.implicit.matrices import solve_real
 from cosim_integrators.kit.counted_evaluation import evaluate
-from cosim_integrators.kit.rounding import APART, LEAST, raise_floors
+from cosim_integrators.kit.rounding import APART, LEAST, may_be_rounding, raise_floors
 
 EPSILON = 2.220446049250313e-16
 WAYS = 3
@@ -53,6 +54,7 @@ def measure_noise(system, method, t, noise, other, shorter):
                 shorter[m] = bend
 
 
+@rarely
 def measure_rounding_of_differences(system, method, t, t_end):
     """Measure what rounding gives the states in a finished attempt; whether a floor has risen.
 
@@ -67,3 +69,12 @@ def measure_rounding_of_differences(system, method, t, t_end):
     for m in range(method.n):
         noise[m] = above * OF_STEP * abs(noise[m])
     return raise_floors(method, t_end - t, noise)
+
+
+def measure_rejected(system, method, t, t_end, error, was_measured):
+    """Measure rounding for an attempt that is rejected: (False,) whether a floor has risen.
+
+    Nothing is attempted from elsewhere, so the attempt need not be repeated to be judged: that took a third
+    more steps where a state is little more than rounding.
+    """
+    return False, may_be_rounding(method, error) and measure_rounding_of_differences(system, method, t, t_end)
