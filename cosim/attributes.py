@@ -22,8 +22,11 @@ def is_made(owner: Any) -> bool:
     return IS_MADE in owner.__dict__
 
 
-def check_attribute(owner: Any, name: str) -> None:
-    """`AttributeNameError` for a new public attribute that an object that is made does not take."""
+def check_attribute(owner: Any, name: str, value: Any) -> None:
+    """`AttributeNameError` for a new public attribute that an object that is made does not take.
+
+    In place of a method an object takes another callable: that is called.
+    """
     cls = type(owner)
     declared = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
     if isinstance(declared, property):
@@ -34,9 +37,9 @@ def check_attribute(owner: Any, name: str) -> None:
     if name not in cls.attribute_hints and is_attribute(cls, name):
         return
     if name not in cls.attribute_hints and declared is not None:
-        if not belongs_to_class(cls, name):
-            return
         is_called = callable(getattr(cls, name))
+        if not belongs_to_class(cls, name) or (is_called and callable(value)):
+            return
         hint = f"it is a method: call {name}(…)" if is_called else f"it belongs to the class {cls.__name__}"
         refuse_attribute(owner, name, [], hint)
     refuse_attribute(owner, name, settable_names(owner), cls.attribute_hints.get(name, ""))
@@ -208,7 +211,7 @@ class ClosedAttributes(metaclass=Made):
         def __setattr__(self, name: str, value: Any) -> None:
             held = self.__dict__
             if name not in held and name[:1] != "_" and IS_MADE in held:
-                check_attribute(self, name)
+                check_attribute(self, name, value)
             object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
@@ -264,5 +267,5 @@ class MadeFromOptions(AbstractClosedAttributes):
                     hint = f"it is an option: make another, {cls.__name__}(…, {name}=…)"
                     refuse_attribute(self, name, [], hint)
                 if name not in self.__dict__:
-                    check_attribute(self, name)
+                    check_attribute(self, name, value)
             object.__setattr__(self, name, value)

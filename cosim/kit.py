@@ -2,12 +2,12 @@
 
 Authors of components do not need it. It is as stable as the contract version says, as `cosim` is.
 
-================= ==========================================================================================
-machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
+================= ===================================================================================machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
                   its address, `lower` its text for other processors (with `data_of`, `length_of`,
                   `with_loops_kept`),
                   `lower_to_c` its C99 (`KnownArray`, `LoweredC`: what is known of arrays, what is written);
                   `read_cached` and `write_cached`: costly results, by the digest of their sources;
+                  `shipped_content`: those that came with the package;
                   `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
                   `compiled_together`: kernel functions of one signature as one piece, which share helpers;
                   `rarely`: one that seldom runs, which is not written out where it is called
@@ -62,8 +62,7 @@ commands          `commands` and `CommandParser`: which there are, what they rea
 packages          `late_names`: an ``__init__`` that imports a name when it is first used
 text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name;
                   `run_source` in place of exec, for text that makes components
-================= ==========================================================================================
-"""
+================= ==================================================================================="""
 
 TYPE_CHECKING = bool(0)  # as in `cosim`
 
@@ -400,10 +399,11 @@ if TYPE_CHECKING:
     from cosim_compiler.python_calls import compiled as compiled
     from cosim_compiler.python_calls import prepared_call as prepared_call
     from cosim_compiler.record import Record as Record
-    from cosim_compiler.record import c_header as c_header
     from cosim_compiler.record import place_in as place_in
     from cosim_compiler.record import rows_of as rows_of
     from cosim_compiler.record import width_of as width_of
+    from cosim_compiler.record_header import c_header as c_header
+    from cosim_compiler.shipped import shipped_content as shipped_content
     from cosim_compiler.sine_pairs import with_sine_pairs as with_sine_pairs
     from cosim_compiler.sources.flatten import flattened as flattened
     from cosim_compiler.sources.kernel_rules import check_rules as check_rules

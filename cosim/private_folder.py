@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from cosim.process_lock import HAS_LOCKS, remove_if_abandoned, try_to_lock
+from cosim.process_lock import has_locks, remove_if_abandoned, try_to_lock
 
 PREFIX, NEW = "cosim-run-", "cosim-new-"
 """Prefixes of folders, and of folders whose process is about to lock them."""
@@ -27,7 +27,7 @@ class _ProcessFolder:
     def __init__(self, place: str) -> None:
         self.count, self.made, self._lock = 0, 0, -1
         self.path = Path(tempfile.mkdtemp(prefix=NEW, dir=place))
-        if not HAS_LOCKS:
+        if not has_locks():
             return
         lock = os.open(self.path / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
         if try_to_lock(lock):

@@ -13,14 +13,18 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-HAS_LOCKS = fcntl is not None
 SECONDS_TO_LOCK = 60.0
 """Time for a process between making a file and locking it, s."""
 
 
+def has_locks() -> bool:
+    """Whether files can be locked here; not on Windows."""
+    return fcntl is not None
+
+
 def try_to_lock(handle: int) -> bool:
     """Lock an open file until this process ends; False on a file system or a system without locks."""
-    if not HAS_LOCKS:
+    if not has_locks():
         return False
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -43,7 +47,7 @@ def remove_if_abandoned(
     may_be_new : bool
         Whether its process may not have locked it yet: it then has `SECONDS_TO_LOCK` from the last change on.
     """
-    if not HAS_LOCKS:
+    if not has_locks():
         return
     with suppress(OSError):  # it is gone, or another process holds the lock
         facts = path.lstat()

@@ -42,8 +42,12 @@ class ShipHook(BuildHookInterface):
         return self.target_name == "wheel" and os.environ.get(SHIP) != NOTHING
 
     def dependencies(self) -> list[str]:
-        """The packages that the models of the corpus need when they are built."""
-        return list(self.metadata.core.dependencies) if self._is_compiling() else []
+        """The packages that the models of the corpus need when they are built, and a release's C compiler."""
+        if not self._is_compiling():
+            return []
+        is_release = os.environ.get(SHIP) == EVERYTHING
+        compiler = self.metadata.core.optional_dependencies["native"] if is_release else []
+        return [*self.metadata.core.dependencies, *compiler]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Make the archive; an editable installation finds it in the working tree."""

@@ -18,6 +18,8 @@ from cosim.system import copy_blocks
 from cosim.system.block_address import block_address
 from cosim_ensembles import batch
 from cosim_ensembles.reduction import KNOWN
+from cosim_export.native.compilers import ZigCompiler
+from cosim_export.native.native_sources import COMMON, SHELL
 from cosim_fmi.variables import typed_calls, typed_variables
 from cosim_lowering.linking import lowered_texts
 from cosim_lowering.program import Program
@@ -186,6 +188,11 @@ def use_the_step() -> None:
         simulator.advance_to(FIXED_STEP)
     kit.compile_function(number_text.append_rows, number_text.ROWS_SIGNATURE)
     kit.compile_function(sliding_field, kit.BLOCK_SIGNATURE)  # of every model whose witnesses hold
+
+
+def shell_objects() -> dict[str, bytes]:
+    """The shell of native FMUs, compiled for every platform."""
+    return ZigCompiler().shell_objects([SHELL / f"{name}.c" for name in (*COMMON, "fmi2", "fmi3")], SHELL)
 
 
 def use_all() -> None:

@@ -11,6 +11,7 @@ import time
 
 from cosim_compiler import machine, shipped, units
 from cosim_compiler.sources import clean_sources
+from cosim_export.native.compilers import OBJECTS
 
 os.environ[machine.PLAINEST] = "1"
 os.environ["COSIM_COMPILER"] = "llvm"
@@ -21,12 +22,14 @@ def main() -> None:
     import corpus
 
     began = time.process_time()
+    others = {}
     if "--all" in sys.argv[1:]:
         corpus.use_all()
+        others[OBJECTS] = corpus.shell_objects()
     else:
         corpus.use_the_step()
-    facts = {shipped.FACTS: clean_sources.facts_of_sources()}
-    for kind, pieces in {**units.used, **facts}.items():
+    others[shipped.FACTS] = clean_sources.facts_of_sources()
+    for kind, pieces in {**units.used, **others}.items():
         path = shipped.write(kind, pieces)
         print(f"{path}: {len(pieces)}, {path.stat().st_size // 1024} kB")
     print(f"{time.process_time() - began:.0f} s")

@@ -1,15 +1,15 @@
 """Machine code of a program, by LLVM or by the C compiler of this computer.
 
-What reads and prints programs is imported when something has to be compiled.
+The printers of programs are imported when something has to be compiled.
 """
 
 from __future__ import annotations
 
 import functools
 import platform
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cosim_compiler import c_machine, machine
 from cosim_compiler.road import C, road
@@ -22,6 +22,19 @@ if TYPE_CHECKING:
     """Symbol, function and signature of what others call."""
 
 
+class Machine(Protocol):
+    """Loads machine code into this process."""
+
+    def load(self, code: bytes, /) -> Any:
+        """Load machine code, so that its functions can be called."""
+
+    def address_of(self, symbol: str, /) -> int:
+        """The address of a function of what was loaded."""
+
+    def versions(self) -> Any:
+        """The versions of everything that the machine code depends on."""
+
+
 @dataclass(frozen=True)
 class Coder:
     """One way to machine code.
@@ -29,16 +42,17 @@ class Coder:
     Attributes
     ----------
     text : callable
-        The text of a program and of its entries.
+        Returns the text of a program with its entries.
     code : callable
-        What is kept and loaded, of a text; how often passes run.
+        Returns the machine code of a text, which is stored and loaded. Its second argument says how often
+        LLVM's passes run; a C compiler has its own.
     machine : module
-        `load`, `address_of` and `versions`.
+        Loads machine code, and has the addresses of its functions.
     """
 
-    text: Any
-    code: Any
-    machine: Any
+    text: Callable[[Program, Iterable[Entry]], str]
+    code: Callable[[str, int], bytes]
+    machine: Machine
 
 
 def text_for_llvm(program: Program, entries: Iterable[Entry]) -> str:

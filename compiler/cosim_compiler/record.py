@@ -1,4 +1,4 @@
-"""Records: memory with named fields, declared once for plain Python, machine code, saved bytes, NumPy and C.
+"""Records: memory with named fields, declared once for plain Python, machine code and C.
 
     class Witness(Record):
         '''A function whose zeros are events.'''
@@ -70,7 +70,7 @@ else:
 
 
 class _RecordType(type(ctypes.Structure)):  # type: ignore[misc]
-    """Makes the fields of a class of its annotations."""
+    """Makes the fields of a record from the annotations of its class."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> Any:
         fields: list[tuple[str, Any]] = []
@@ -141,9 +141,13 @@ class Record(_Structure, metaclass=_RecordType):
         if not isinstance(rows, Rows):
             raise ContractError(f"{type(self).__name__}.{field} is not a field of rows")
         if isinstance(elements, np.ndarray):
-            element_type = NUMPY_NUMBERS.get(rows.kind)
-            if elements.dtype != element_type or elements.ndim != 1 or not elements.flags.c_contiguous:
+            if elements.dtype != NUMPY_NUMBERS.get(rows.kind):
                 raise ContractError(f"{type(self).__name__}.{field} holds {rows.kind}, not {elements.dtype}")
+            if elements.ndim != 1 or not elements.flags.c_contiguous:
+                raise ContractError(
+                    f"{type(self).__name__}.{field} needs an array of one dimension without gaps, not one of "
+                    f"the shape {elements.shape}"
+                )
             elements = (rows.element * elements.size).from_buffer(elements)
         elif elements._type_ is not rows.element:
             raise ContractError(f"{type(self).__name__}.{field} holds {rows.kind}, not {elements._type_}")
@@ -174,7 +178,7 @@ def rows_of(cls: Any, view: Any, first: int, count: int) -> Any:
 
 
 def layout_of(cls: type[Record]) -> list[tuple[str, int, Any]]:
-    """The fields of a record: name, where it begins, kind."""
+    """The fields of a record: name, offset in bytes, kind (as in `declared`)."""
     return [
         (name, getattr(cls, _hidden(name) if isinstance(kind, Rows) else name).offset, kind)
         for name, kind in cls.declared.items()
@@ -182,12 +186,12 @@ def layout_of(cls: type[Record]) -> list[tuple[str, int, Any]]:
 
 
 def width_of(cls: type[Record]) -> int:
-    """The count of numbers in a record."""
+    """How many numbers of eight bytes a record has."""
     return ctypes.sizeof(cls) // 8
 
 
 def place_in(cls: type[Record], field: str) -> int:
-    """Which of the numbers of a record a field is; ``"inner.field"`` of a record inside."""
+    """The index of a field among the numbers of a record; ``"inner.field"`` is a field of a record inside."""
     place, kind = 0, cls
     for name in field.split("."):
         place += int(getattr(kind, name).offset) // 8
@@ -196,7 +200,7 @@ def place_in(cls: type[Record], field: str) -> int:
 
 
 def words_of(record: Record) -> list[int]:
-    """A record of whole numbers as these."""
+    """The fields of a record in which all are integers, also those of records inside, as a list."""
     words: list[int] = np.frombuffer(record, dtype=np.int64).tolist()
     return words
 
@@ -214,7 +218,7 @@ def _kind_in_words(kind: Any) -> str:
 
 
 def computed_property(cls: type | None, name: str) -> types.FunctionType | None:
-    """The kernel function behind a property, also one that plain Python asks once; None: there is none."""
+    """The function that computes a property, cached or not; None where a name is no property."""
     if name in getattr(cls, "declared", ()):
         return None
     value: Any = inspect.getattr_static(cls, name, None)
@@ -244,59 +248,3 @@ def classes_in(cls: Any) -> list[type]:
         unread += inside
         classes += inside
     return classes
-
-
-def as_array(records: Any) -> Any:
-    """An array of records as a structured array of NumPy, without a copy."""
-    return np.ctypeslib.as_array(records)
-
-
-def to_bytes(records: Any) -> bytes:
-    """An array of records as bytes, behind the digest of their layout; rows are addresses and stay behind."""
-    return bytes.fromhex(layout_digest(records._type_)) + bytes(records)
-
-
-def from_bytes(cls: type[Record], content: bytes) -> Any:
-    """The array of records of `to_bytes`.
-
-    Raises
-    ------
-    ContractError
-        They are of another layout.
-    """
-    digest, data = content[:16], content[16:]
-    count, surplus = divmod(len(data), ctypes.sizeof(cls))
-    if digest != bytes.fromhex(layout_digest(cls)) or surplus:
-        raise ContractError(
-            f"these bytes are no records of {cls.__name__} as it is now: they were saved by another version"
-        )
-    array: Any = cls
-    records = (array * count)()
-    ctypes.memmove(records, data, len(data))
-    return records
-
-
-def c_header(*classes: type[Record], prefix: str = "") -> str:
-    """The declarations of records in C, those inside before those around them.
-
-    Parameters
-    ----------
-    *classes : type
-    prefix : str
-        Before their names in C.
-    """
-    lines = ["#include <stdint.h>", ""]
-    for cls in classes:
-        lines.append(f"/* {(cls.__doc__ or cls.__name__).strip().splitlines()[0]} */")
-        lines.append(f"typedef struct {prefix}{cls.__name__} {{")
-        for name, kind in cls.declared.items():
-            if isinstance(kind, Rows):
-                lines.append(f"    struct {{ {_in_c(kind.kind, prefix)} *at; int64_t n; }} {name};")
-            else:
-                lines.append(f"    {_in_c(kind, prefix)} {name};")
-        lines += [f"}} {prefix}{cls.__name__};", ""]
-    return "\n".join(lines)
-
-
-def _in_c(kind: Any, prefix: str) -> str:
-    return C_NUMBERS.get(kind) or f"struct {prefix}{kind.__name__}"

@@ -1,8 +1,8 @@
 """Machine code that came with the package: of what belongs to no model.
 
 A wheel carries it for one minor version of Python and one platform, made for the plainest processor of that
-platform (``release/ship.py``): an archive of object files, one of the texts that native FMUs are made of, and
-one of what was found out about kernel functions (`clean_sources`).
+platform (``release/ship.py``): an archive of object files, one of the texts that native FMUs are made of, one
+of what was found out about kernel functions (`clean_sources`); a release's, one of the shell of native FMUs.
 A piece is found by the digest of all that it is made from, so nothing stale can be found; a damaged archive
 is not used.
 """
@@ -36,11 +36,11 @@ def has(kind: str, digest: str) -> bool:
     return archive is not None and digest in archive.NameToInfo
 
 
-def content_of(kind: str, digest: str) -> bytes | None:
-    """A piece that came; None where it is damaged."""
+def shipped_content(kind: str, digest: str) -> bytes | None:
+    """A piece that came; None if it did not, or is damaged."""
     archive = _archive(kind)
     try:
-        return None if archive is None else archive.read(digest)
+        return None if archive is None or digest not in archive.NameToInfo else archive.read(digest)
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError) as error:
         log.warning("%s is damaged: install the package again (%s)", path_of(kind), error)
         return None

@@ -135,7 +135,7 @@ def lowered_text(wanted: Sequence[Wanted]) -> str:
 
         return machine.optimized(llvm_lowered.text_of(wanted)).encode()
 
-    digest = _digest(TEXTS, wanted)
+    digest = digest_of(TEXTS, wanted)
     with _lock, interrupts_held():
         return _content(TEXTS, digest, written).decode()
 
@@ -166,7 +166,7 @@ def _unit(wanted: tuple[Wanted, ...]) -> Unit:
 
 def _content(kind: str, digest: str, make: Callable[[], bytes]) -> bytes:
     """The shipped or cached content under a digest; otherwise it is made now and cached."""
-    content = shipped.content_of(kind, digest) if _has_come(kind, digest) else None
+    content = shipped.shipped_content(kind, digest) if _has_come(kind, digest) else None
     if content is None:
         key = _key(digest)
         content = kernel_cache.read_cached(key)
@@ -277,13 +277,13 @@ def names_in_reach(wanted: Iterable[Wanted]) -> Names | None:
     return Names(reached, classes)
 
 
-def _digest_of_unit(wanted: tuple[Wanted, ...]) -> str:
-    return _digest(UNITS, wanted)
-
-
-def _digest(kind: str, wanted: Iterable[Wanted]) -> str:
-    """The digest of functions, of those of other units that they call, and of the compiler."""
+def digest_of(kind: str, wanted: Iterable[Wanted]) -> str:
+    """The digest of functions, of those of other units that they call, of the compiler, and of a kind."""
     return _joined(kind, _reach(wanted).digest)
+
+
+def _digest_of_unit(wanted: tuple[Wanted, ...]) -> str:
+    return digest_of(UNITS, wanted)
 
 
 @functools.cache

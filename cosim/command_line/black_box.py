@@ -18,29 +18,32 @@ from cosim.command_line.beside_limits import BesideLimits
 LENGTH = struct.Struct("<Q")
 """Before each entry of a file: how many bytes it has."""
 FUNCTION_BITS = 8
-CALL, ENDED, SAVED, WRITTEN, FORKS_END = range(5)
-"""Places in `words`: what is being called (`call_number`), or 0; the exit status + 1, once it is known;
-whether all results are in their files; whether the rows up to a failure are;
-whether `end_forks` was called."""
+# places in `status_words`
+CALL = 0  # the `call_number` of the function that is being called, or 0
+ENDED = 1  # the exit status + 1, once the command has ended; else 0
+SAVED = 2  # whether all results are in their files
+WRITTEN = 3  # whether the rows up to a failure are in their files
+FORKS_END = 4  # whether `end_forks` was called
 
 LOST = "lost"
 """Kind of the note with the sentence that says that rows could not be written, also nowhere else."""
-UNKNOWN = "an FMU"
-"""Begins a note ``"said"`` where the process did not know which one; the other process may."""
+UNNAMED_FMU = "an FMU"
+"""Stands for the name at the start of a message that the process could not give; the watching one may."""
 
-words = memoryview(bytearray(mmap.PAGESIZE)).cast("q")
-"""Of this process; shared with the one that watches it, where one does."""
+status_words = memoryview(bytearray(mmap.PAGESIZE)).cast("q")
+"""The state of this process, which is CALL, ENDED …: other memory once it is watched, or `end_forks` is
+called. Always read it as ``black_box.status_words``."""
 box: BlackBox | None = None
-"""That of this process, where it is watched."""
+"""The black box of this process, if it is watched."""
 
 
 def calling_address() -> int:
     """The address at which compiled code stores a `call_number` during a call, and 0 after it."""
-    return ctypes.addressof(ctypes.c_int64.from_buffer(words, CALL * words.itemsize))
+    return ctypes.addressof(ctypes.c_int64.from_buffer(status_words, CALL * status_words.itemsize))
 
 
 def call_number(callee: int, function: int) -> int:
-    """The number in `words` during a call of a function of a callee.
+    """The number in `status_words` during a call of a function of a callee.
 
     >>> divmod(call_number(3, 7), 1 << FUNCTION_BITS)
     (3, 7)
@@ -49,20 +52,21 @@ def call_number(callee: int, function: int) -> int:
 
 
 def end_forks() -> None:
-    """Have what code of others forks from this process end there when it comes back: it lacks `words`.
+    """Make processes end that code of others forks from this one, when they return from that code.
 
-    It would do the work of this process once more, and fork again.
+    They would do the work of this process once more, and fork again. They end since `status_words` is not
+    there in them.
     """
-    global words
+    global status_words
     if hasattr(mmap, "MADV_DONTFORK"):
-        words[FORKS_END] = 1
-        words = unforked(mmap.PAGESIZE).cast("q")
-        words[FORKS_END] = 1
+        status_words[FORKS_END] = 1
+        status_words = unforked(mmap.PAGESIZE).cast("q")
+        status_words[FORKS_END] = 1
 
 
 def unforked(size: int) -> memoryview:
     """Zeros that a process forked from this one does not have, where `end_forks` was called."""
-    if not words[FORKS_END]:
+    if not status_words[FORKS_END]:
         return memoryview(bytearray(size))
     mapped = mmap.mmap(-1, size)
     _exclude_from_forks(mapped)
@@ -78,34 +82,36 @@ class BlackBox:
     """
 
     def __init__(self) -> None:
-        global words
-        self._words = mmap.mmap(-1, mmap.PAGESIZE)
-        words = self.words = memoryview(self._words).cast("q")
+        global status_words
+        self._status = mmap.mmap(-1, mmap.PAGESIZE)
+        status_words = self.status_words = memoryview(self._status).cast("q")
         self._notes, self._memory = os.memfd_create("cosim-notes"), os.memfd_create("cosim-memory")
         self._rows = tempfile.TemporaryFile(prefix="cosim-rows-", buffering=0)  # noqa: SIM115
         self.keeps_rows = True
-        self._rooms: dict[str, tuple[int, memoryview]] = {}
+        self._shared: dict[str, tuple[int, memoryview]] = {}
         files = self._notes, self._rows.fileno()
-        self._beside, self._is_beside = BesideLimits(files), False
-        self._known = {file: identity(file) for file in (*files, self._memory, self._beside.descriptor)}
+        self._limit_free_writer, self._is_limited = BesideLimits(files), False
+        self._identities = {
+            file: identity(file) for file in (*files, self._memory, self._limit_free_writer.descriptor)
+        }
 
     # in the process that is watched
 
     def enter(self) -> None:
-        """Note that this process is the watched one, after the fork."""
-        _exclude_from_forks(self._words)
-        self._beside.enter()
+        """Make this process the watched one, after the fork."""
+        _exclude_from_forks(self._status)
+        self._limit_free_writer.enter()
 
-    def note(self, kind: str, value: Any) -> None:
-        """Tell something that the other process has to know; the last one of a kind counts there."""
-        if self._is_there(self._notes):
+    def send_note(self, kind: str, value: Any) -> None:
+        """Send a value to the watching process, which uses the last one of each kind."""
+        if self._is_still_ours(self._notes):
             with suppress(OSError):  # the other process is gone
                 self._append(self._notes, (kind, value))
 
     def write(self, entry: Any) -> None:
-        """Keep an entry of what is recorded; where the disk is full, no more."""
+        """Append an entry to the recording, unless the disk is full or was."""
         if self.keeps_rows:
-            if not self._is_there(self._rows.fileno()):
+            if not self._is_still_ours(self._rows.fileno()):
                 self.stop_rows()
                 return
             try:
@@ -116,7 +122,7 @@ class BlackBox:
     def _append(self, file: int, entry: Any) -> None:
         """Write an entry; where code of others has set a limit for files, the other process writes it."""
         data, place = _packed(entry), os.lseek(file, 0, os.SEEK_CUR)
-        if not self._is_beside:
+        if not self._is_limited:
             try:
                 _write(file, data)
                 return
@@ -125,37 +131,39 @@ class BlackBox:
                     raise
                 os.ftruncate(file, place)
                 os.lseek(file, place, os.SEEK_SET)
-        if not self._is_there(self._beside.descriptor):
+        if not self._is_still_ours(self._limit_free_writer.descriptor):
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-        self._is_beside = True  # from now on: what is sent arrives later than what is written
-        self._beside.append(file, data)
+        self._is_limited = True  # from now on: what is sent arrives later than what is written
+        self._limit_free_writer.append(file, data)
 
     def stop_rows(self) -> None:
-        """Keep no rows any more: they are elsewhere, or cannot be kept."""
+        """Record no entries from now on: the rows are elsewhere, or cannot be recorded."""
         self.keeps_rows = False
-        self.note("rows", None)
+        self.send_note("rows", None)
         self.clear_rows()
 
     def clear_rows(self) -> None:
-        """Forget all entries, since others follow that stand for them."""
-        if not self._is_there(self._rows.fileno()):
+        """Remove all entries, since those that follow replace them."""
+        if not self._is_still_ours(self._rows.fileno()):
             return
         with suppress(OSError):
             os.ftruncate(self._rows.fileno(), 0)
             os.lseek(self._rows.fileno(), 0, os.SEEK_SET)
 
-    def room(self, label: str, size: int) -> memoryview:
-        """Memory of at least so many bytes that the other process sees, the same again where it is enough.
+    def shared_memory(self, label: str, size: int) -> memoryview:
+        """Memory of at least so many bytes that both processes see.
+
+        It is the former memory with this label if that is large enough.
 
         Raises
         ------
         OSError
             There is not enough memory.
         """
-        former = self._rooms.get(label)
+        former = self._shared.get(label)
         if former is not None and len(former[1]) >= size:
             return former[1]
-        if not self._is_there(self._memory):
+        if not self._is_still_ours(self._memory):
             return memoryview(bytearray(size))
         begin = os.fstat(self._memory).st_size
         size = -(-max(size, 1) // mmap.PAGESIZE) * mmap.PAGESIZE
@@ -164,24 +172,24 @@ class BlackBox:
         except OSError as error:
             if error.errno != errno.EFBIG:
                 raise
-            self.note(f"room {label}", None)  # the former one is not used any more
+            self.send_note(f"room {label}", None)  # the former one is not used any more
             return memoryview(bytearray(size))
         mapped = mmap.mmap(self._memory, size, offset=begin)
         _exclude_from_forks(mapped)
         memory = memoryview(mapped)
-        self._rooms[label] = begin, memory
-        self.note(f"room {label}", (begin, size))
+        self._shared[label] = begin, memory
+        self.send_note(f"room {label}", (begin, size))
         return memory
 
     # in the one that watches
 
     def watch(self) -> None:
-        """In the process that watches: write what the process may not write itself."""
-        self._beside.watch()
+        """Begin to write what the watched process may not write itself."""
+        self._limit_free_writer.watch()
 
-    def end(self) -> None:
-        """Write all of that: the process has ended."""
-        self._beside.end()
+    def finish_writes(self) -> None:
+        """Write the rest of it, as the watched process has ended."""
+        self._limit_free_writer.end()
 
     def notes(self) -> dict[str, Any]:
         """The reports of the process, by kind."""
@@ -193,19 +201,19 @@ class BlackBox:
         return _entries(self._rows.fileno())
 
     def memory(self, label: str, notes: dict[str, Any]) -> memoryview | None:
-        """The memory with this label, where there is one."""
+        """The shared memory with this label, if there is any."""
         place = notes.get(f"room {label}")
         if place is None:
             return None
         return memoryview(mmap.mmap(self._memory, place[1], offset=place[0]))
 
-    def _is_there(self, file: int) -> bool:
-        """Whether this is still the file that was opened here."""
-        return identity(file) == self._known[file]
+    def _is_still_ours(self, file: int) -> bool:
+        """Whether this number is still that of the file that was opened here, not of one of other code."""
+        return identity(file) == self._identities[file]
 
     def close(self) -> None:
-        """Give the files back."""
-        self._beside.close()
+        """Close the files."""
+        self._limit_free_writer.close()
         self._rows.close()
         os.close(self._notes)
         os.close(self._memory)

@@ -12,7 +12,16 @@ from time import monotonic
 from typing import Any
 
 from cosim.command_line import black_box
-from cosim.command_line.black_box import CALL, ENDED, FUNCTION_BITS, LOST, SAVED, UNKNOWN, WRITTEN, BlackBox
+from cosim.command_line.black_box import (
+    CALL,
+    ENDED,
+    FUNCTION_BITS,
+    LOST,
+    SAVED,
+    UNNAMED_FMU,
+    WRITTEN,
+    BlackBox,
+)
 from cosim.command_line.exit_status import ExitStatus
 from cosim.command_line.native_errors import NativeErrors, late_output_to_errors
 from cosim.contracts.command import Command
@@ -91,7 +100,7 @@ def run_supervised(command: Command, arguments: argparse.Namespace) -> int:
         box.watch()
         code, signals = _wait(child, box, waiting)
         errors.end()
-        box.end()
+        box.finish_writes()
         raise _outcome(code, signals, box, command)
     finally:
         box.close()
@@ -101,7 +110,7 @@ def run_supervised(command: Command, arguments: argparse.Namespace) -> int:
 def record_status(status: int) -> None:
     """Record, in the watched process, that the command has ended with this status."""
     if black_box.box is not None:
-        black_box.words[ENDED] = int(status) + 1
+        black_box.status_words[ENDED] = int(status) + 1
         late_output_to_errors()
 
 
@@ -141,9 +150,9 @@ def _late_signals(code: int, is_asked: bool) -> list[int]:
 
 def _is_in_call(box: BlackBox) -> bool:
     """Whether the process is executing a function of a participant."""
-    if box.words[ENDED]:
+    if box.status_words[ENDED]:
         return False
-    if box.words[CALL]:
+    if box.status_words[CALL]:
         return True
     _, functions = _place(box.notes().get("recovery"), box)
     return bool(functions)
@@ -152,15 +161,15 @@ def _is_in_call(box: BlackBox) -> bool:
 def _outcome(code: int, signals: list[int], box: BlackBox, command: Command) -> BaseException:
     """The exit status and message for the end of the process."""
     is_asked_for = bool(signals) and (code in ANSWERS or -code in signals)
-    if box.words[ENDED] and (is_asked_for or code == box.words[ENDED] - 1):
-        return EndedElsewhere(_checked_status(box.words[ENDED] - 1, box, command))
+    if box.status_words[ENDED] and (is_asked_for or code == box.status_words[ENDED] - 1):
+        return EndedElsewhere(_checked_status(box.status_words[ENDED] - 1, box, command))
     notes = box.notes()
     recovery = notes.get("recovery")
     time, callees = _place(recovery, box)
     # of several threads the last one alone has announced its call
     announced_call = "" if len(callees) > 1 else _announced_call(box, notes)
     culprit = announced_call or " or ".join(callees)
-    if box.words[ENDED] and not culprit:  # the command was over: libraries are unloaded then
+    if box.status_words[ENDED] and not culprit:  # the command was over: libraries are unloaded then
         culprit = f"a library that was loaded{_inside(notes)}"
     if is_asked_for:
         why = ""
@@ -169,7 +178,9 @@ def _outcome(code: int, signals: list[int], box: BlackBox, command: Command) -> 
         why = f"{culprit or 'the process of the run'} {ended}"
     else:
         reason = notes.get("said") or _ending(code, culprit) + ("" if culprit else _inside(notes))
-        why = reason.replace(UNKNOWN, culprit, 1) if culprit and reason.startswith(UNKNOWN) else reason
+        why = (
+            reason.replace(UNNAMED_FMU, culprit, 1) if culprit and reason.startswith(UNNAMED_FMU) else reason
+        )
     answer = "terminated" if signal.SIGTERM in signals else "interrupted"
     _recover(box, (why or answer) if time is None else str(SimulationError(time, why or answer)), command)
     if signals:
@@ -210,7 +221,11 @@ def _checked_status(status: int, box: BlackBox, command: Command) -> int:
 
     Code of others may have taken files, rights or memory away from it.
     """
-    if status not in (ExitStatus.FAILED, ExitStatus.BAD_INPUT) or box.words[SAVED] or box.words[WRITTEN]:
+    if (
+        status not in (ExitStatus.FAILED, ExitStatus.BAD_INPUT)
+        or box.status_words[SAVED]
+        or box.status_words[WRITTEN]
+    ):
         return status
     is_recovered = _recover(box, "the process of the run has failed", command)
     return ExitStatus.FAILED if is_recovered else status
@@ -224,7 +239,7 @@ def _inside(notes: dict[str, Any]) -> str:
 
 def _announced_call(box: BlackBox, notes: dict[str, Any]) -> str:
     """The function that is being called, as Python or compiled code has announced before the call."""
-    callee, function = divmod(box.words[CALL], 1 << FUNCTION_BITS)
+    callee, function = divmod(box.status_words[CALL], 1 << FUNCTION_BITS)
     callee_names = notes.get(f"callee {callee}")
     if not callee or not isinstance(callee_names, tuple):
         return ""

@@ -76,6 +76,10 @@ class Attachment(ABC):
         """Everything in a model that this kind can be attached to; kinds override this."""
         return []
 
+    def has(self, assembly: Any, part: Any, argument: Any) -> bool:
+        """Whether an offered name exists for a part: kernel functions are switched by it (``when=``)."""
+        return True
+
     @abstractmethod
     def slot(self, assembly: Any, part: Any, argument: Any, number: int | None) -> Any:
         """The slot of an argument that goes through this attachment.

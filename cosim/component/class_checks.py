@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cosim.component.argument_names import known_names
 from cosim.component.declaration import Declaration
 from cosim.component.kernel_function import KernelFunction
 from cosim.component.unit_rules import check_unit
@@ -35,7 +36,7 @@ def check_names(cls: ComponentClass) -> None:
         for name in filter(None, (kernel.when, kernel.unless)):
             is_of_source = _is_derivative(cls.declarations, name)
             is_of_source = is_of_source or names_state_of_source(cls.declarations, name)
-            if name not in cls.conditions and not is_of_source:
+            if name not in cls.conditions and not is_of_source and not _is_offered(cls.declarations, name):
                 _check_name(cls, name, "option", f"{kernel.name}() is switched by '{name}'")
     for declared in cls.declarations.values():
         if declared.kind == "history":
@@ -69,6 +70,12 @@ def _is_derivative(declarations: Mapping[str, Declaration], name: str) -> bool:
     """Whether it is ``<source>_dot``."""
     declared = declarations.get(name.removesuffix("_dot"))
     return declared is not None and declared.options.get("provides") == "source"
+
+
+def _is_offered(declarations: Mapping[str, Declaration], name: str) -> bool:
+    """Whether it is a name that an attachment offers."""
+    argument = known_names(declarations).get(name)
+    return argument is not None and argument.role == "offered"
 
 
 def names_state_of_source(declarations: Mapping[str, Declaration], name: str) -> bool:

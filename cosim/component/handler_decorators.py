@@ -13,7 +13,7 @@ import numpy as np
 
 from cosim.cause import EventCause
 from cosim.component.class_line import class_line
-from cosim.component.kernel_function import Handler, KernelFunction, described, plain_function
+from cosim.component.kernel_function import Handler, KernelFunction, describe, plain_function
 from cosim.errors import ContractError, UnitError
 from cosim.options import options_checked
 from cosim.units import exact_quantity
@@ -56,7 +56,7 @@ def on(trigger: Any, *, does: str) -> Callable[[Any], Handler]:
             return Handler(wrapped, EventCause.SCHEDULED, does, timer=trigger)
         raise ContractError(
             f"{wrapped.function.__qualname__}: cosim.on() needs an EventCause, a witness, signal or timer "
-            f"of the same class, not {described(trigger)}{_without_quotes(trigger)}"
+            f"of the same class, not {describe(trigger)}{_without_quotes(trigger)}"
         )
 
     return decorate
@@ -97,7 +97,7 @@ def at(times: float | str | Sequence[float | str], *, does: str) -> Callable[[An
     _check_kind(does)
     listed = list(times) if isinstance(times, Iterable) and not isinstance(times, str) else [times]
     if any(is_no_time(time) for time in listed):
-        raise ContractError(f"{class_line()}: cosim.at({described(times)}): needs a time or a list of times")
+        raise ContractError(f"{class_line()}: cosim.at({describe(times)}): needs a time or a list of times")
     try:
         ordered = tuple(
             sorted(float(exact_quantity(t, "s")) if isinstance(t, str) else float(t) for t in listed)
@@ -117,7 +117,7 @@ def _seconds(time: float | str | Fraction, name: str) -> Fraction | str:
         return time
     if is_no_time(time):
         raise ContractError(
-            f"{class_line()}: cosim.every: {name} is {described(time)}, needs a time in s, text with a unit "
+            f"{class_line()}: cosim.every: {name} is {describe(time)}, needs a time in s, text with a unit "
             "or the name of a parameter"
         )
     try:

@@ -32,7 +32,8 @@ def kernel(
     when, unless : str, optional
         What has to be true (false): the name of an option or of a condition of the component
         (`Component.conditions`), or of a derivative, ``"source_dot"``: the source has one; or
-        ``"source_state"``: the source is a state.
+        ``"source_state"``: the source is a state; or a name that an attachment offers, if it exists
+        (`Attachment.has`).
     refuses : sequence of str, optional
         Makes it a check of the component's parameters, which is all that it may ask for: it returns 0 where
         they fit together, else the number (from 1) of the sentence that says what is wrong. An FMU answers

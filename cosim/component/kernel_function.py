@@ -21,7 +21,8 @@ from cosim_compiler.sources.kernel_effects import returns_condition
 from cosim_compiler.sources.kernel_source import where
 
 UPDATES_AT = ("end", "inside", "ahead", "between")
-MOST_COVERS = 10
+MOST_WRAPPERS = 10
+"""Wrappers that are removed from a function: one that wraps itself has no end."""
 ROLES = {
     "kernel": "a kernel function",
     "check": "a check of parameters",
@@ -52,7 +53,7 @@ class KernelFunction:
         What has to be true (false) for the function to be used: an option, a condition of the class, or
         the derivative of a source (``"source_dot"``: whether it has one).
     at : str
-        Of an update: "end", "inside" or "ahead", see `cosim.update`.
+        Of an update: one of `UPDATES_AT`, see `cosim.update`.
     direction : str
         Of a witness: "rising", "falling" or "both".
     witness_options : WitnessOptions or None
@@ -84,8 +85,8 @@ class KernelFunction:
     def __call__(self, *arguments: Any) -> Any:
         return self.function(*arguments)
 
-    def with_names(self, **values: Any) -> Any:
-        """Call it with its arguments by their names."""
+    def call_by_name(self, **values: Any) -> Any:
+        """Call the function with its arguments by their names."""
         return self.function(*[values[name] for name in self.arguments])
 
     @cached_property
@@ -162,21 +163,21 @@ class Handler:
 
 def plain_function(function: Any) -> types.FunctionType:
     """The function itself; `ContractError` where something else stands between it and its decorator."""
-    covers, inner = uncovered(function)
-    if covers and not (isinstance(function, types.FunctionType) and takes_self(function)):
+    wrappers, inner = unwrap(function)
+    if wrappers and not (isinstance(function, types.FunctionType) and takes_self(function)):
         at = f"{where(inner)}: " if isinstance(inner, types.FunctionType) else f"{class_line()}: "
         raise ContractError(
-            f"{at}{covers[0]} stands below the decorator of cosim: leave it out; what is compiled is the "
+            f"{at}{wrappers[0]} stands below the decorator of cosim: leave it out; what is compiled is the "
             "plain function"
         )
     if isinstance(function, (KernelFunction, Handler)):
         raise ContractError(
-            f"{where(_innermost(function))}: this is {described(function)} already: write one decorator of "
+            f"{where(_innermost(function))}: this is {describe(function)} already: write one decorator of "
             "cosim above each function"
         )
     if not isinstance(function, types.FunctionType):
         raise ContractError(
-            f"{class_line()}: the decorator is applied to {described(function)}, needs a plain "
+            f"{class_line()}: the decorator is applied to {describe(function)}, needs a plain "
             "function: def force(…)"
         )
     return function
@@ -186,7 +187,7 @@ def _innermost(value: KernelFunction | Handler) -> types.FunctionType:
     return _innermost(value.function) if isinstance(value, Handler) else value.function
 
 
-def described(value: Any) -> str:
+def describe(value: Any) -> str:
     """A value that was given in place of another kind of value, in words for messages."""
     if isinstance(value, Handler):
         return f"a handler ({_innermost(value).__name__})"
@@ -204,10 +205,10 @@ def takes_self(function: types.FunctionType) -> bool:
     return next(iter(signature(function).parameters), "") == "self"
 
 
-def uncovered(value: Any) -> tuple[list[str], Any]:
+def unwrap(value: Any) -> tuple[list[str], Any]:
     """The wrappers around a function, from outside to inside, and the function."""
-    covers: list[str] = []
-    while len(covers) < MOST_COVERS and not isinstance(value, (KernelFunction, Handler)):
+    wrappers: list[str] = []
+    while len(wrappers) < MOST_WRAPPERS and not isinstance(value, (KernelFunction, Handler)):
         if isinstance(value, (staticmethod, classmethod)):
             name, inner = type(value).__name__, cast(Any, value.__func__)
         elif isinstance(value, property):
@@ -218,9 +219,9 @@ def uncovered(value: Any) -> tuple[list[str], Any]:
             name, inner = _decorator(value), _wrapped(value)
         if inner is None:
             break
-        covers.append(name)
+        wrappers.append(name)
         value = inner
-    return covers, value
+    return wrappers, value
 
 
 def _wrapped(value: Any) -> Any:

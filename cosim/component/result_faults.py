@@ -8,7 +8,7 @@ from cosim.component.argument import Argument
 from cosim.component.argument_names import may_hold_result
 from cosim.component.argument_types import types_of
 from cosim.component.kernel_signature import KernelSignature
-from cosim_compiler.language.verdict import verdict_on
+from cosim_compiler.language.verdict import find_faults
 from cosim_compiler.sources.kernel_effects import line_of_returned_value, may_raise
 from cosim_compiler.sources.views import lines_of_attributes
 
@@ -72,7 +72,7 @@ def faults_of_elements(
         if is_result and views[name].effect == "write" and views[name].role in ("derivative", "own")
     }
     read_only = frozenset(name for name in sizes if views[name].effect == "read")
-    verdict = verdict_on(kernel.function, types_of(arguments, declarations), results, sizes, read_only)
+    verdict = find_faults(kernel.function, types_of(arguments, declarations), results, sizes, read_only)
 
     def shown(name: str, index: int) -> str:
         return _element(signature, views[name], index)
@@ -84,12 +84,12 @@ def faults_of_elements(
         ),
         *(
             f"{signature.line(access.line)}: {_outside(signature, views[name], access.place)}"
-            for name, access in verdict.outside.items()
+            for name, access in verdict.out_of_bounds.items()
         ),
         *(
             f"{signature.line(line)}: {shown(name, i)} is read before it is written, and has the value of an "
             f"earlier evaluation: write {shown(name, i)} = … first"
-            for name, (i, line) in verdict.early.items()
+            for name, (i, line) in verdict.read_before_written.items()
         ),
         *(
             f"{signature.line(line)}: {shown(name, i)} may not have been written here, and would keep the "

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cosim.component.argument import Argument
 from cosim.component.argument_names import NAMES_OF_UPDATES, known_names, may_hold_result
 from cosim.component.declaration import Declaration
-from cosim.component.kernel_function import Handler, KernelFunction, described, takes_self, uncovered
+from cosim.component.kernel_function import Handler, KernelFunction, describe, takes_self, unwrap
 from cosim.component.view_functions import without_view
 from cosim.errors import ContractError, nearest
 from cosim_compiler.sources.kernel_effects import effects_of, returns_value
@@ -26,24 +26,24 @@ def uncalled_functions(cls: type[Component]) -> list[str]:
     """A sentence for each function in a class body that is written like a law and that nothing calls."""
     faults = []
     for name, value in _own_and_mixed_in(cls):
-        covers, function = uncovered(value)
+        wrappers, function = unwrap(value)
         if isinstance(function, (KernelFunction, Handler)):
-            if covers:
-                faults.append(_covered(function, name, covers))
+            if wrappers:
+                faults.append(_covered(function, name, wrappers))
         elif isinstance(function, types.FunctionType):
-            if name in cls.plain_methods and covers and not _is_wrapped_method(value):
+            if name in cls.plain_methods and wrappers and not _is_wrapped_method(value):
                 faults.append(
-                    f"{where(function)}: {covers[0]} keeps {name} from being called: write @cosim.kernel in "
-                    f"its place, or a plain method, def {name}(self, …)"
+                    f"{where(function)}: {wrappers[0]} keeps {name} from being called: write @cosim.kernel "
+                    f"in its place, or a plain method, def {name}(self, …)"
                 )
             elif name not in cls.plain_methods and not _is_called(cls, name):
                 if _is_law(cls, function):
                     faults.append(_misnamed(cls, name, function))
-                elif not covers and _is_number(cls, function):
+                elif not wrappers and _is_number(cls, function):
                     faults.append(_without_role(cls, name, function))
         elif name in cls.plain_methods and value is not None and not isinstance(value, Declaration):
             faults.append(
-                f"{cls.__qualname__}: {name} is {described(value)}, and nothing calls it: write a kernel "
+                f"{cls.__qualname__}: {name} is {describe(value)}, and nothing calls it: write a kernel "
                 f"function, def {name}(…) below @cosim.kernel, or a plain method, def {name}(self, …)"
             )
     return faults
@@ -64,7 +64,7 @@ def _checked_bases(cls: type[Component]) -> set[type]:
     return {*components[1:], *components[-1].__mro__}
 
 
-def _covered(function: Any, name: str, covers: list[str]) -> str:
+def _covered(function: Any, name: str, wrappers: list[str]) -> str:
     if isinstance(function, Handler):
         kind, function = "handler", function.function
         advice = "let cosim.on, cosim.every or cosim.at stand alone above it"
@@ -72,7 +72,7 @@ def _covered(function: Any, name: str, covers: list[str]) -> str:
         kind = function.role if function.role != "kernel" else "kernel function"
         decorator = "kernel" if function.role in ("kernel", "check") else function.role
         advice = f"let @cosim.{decorator} stand alone above def {name}(…)"
-    return f"{where(function.function)}: {covers[0]} hides this {kind}, and nothing calls it: {advice}"
+    return f"{where(function.function)}: {wrappers[0]} hides this {kind}, and nothing calls it: {advice}"
 
 
 def _is_wrapped_method(value: Any) -> bool:
@@ -146,7 +146,7 @@ def _is_called(cls: type[Component], name: str) -> bool:
 
 def _names_in(cls: type, without: str) -> Iterator[tuple[str, ...]]:
     for name, value in vars(cls).items():
-        _, function = uncovered(value)
+        _, function = unwrap(value)
         function = getattr(function, "function", function)
         function = getattr(function, "function", function)
         if name != without and isinstance(function, types.FunctionType):

@@ -318,9 +318,12 @@ def _fits_free(declaration: Declaration, array: NDArray[np.float64]) -> bool:
 
 
 def _as_array(declaration: Declaration, value: Any) -> NDArray[np.float64]:
-    units = declaration.units
-
-    words = words_of(declaration)
+    value = _without_labels(value)
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+        return value.astype(np.float64)
+    if type(value) is float:
+        return np.array(value)
+    units, words = declaration.units, words_of(declaration)
 
     def number(item: Any, index: int) -> float:
         if isinstance(item, str) and words:
@@ -336,9 +339,6 @@ def _as_array(declaration: Declaration, value: Any) -> NDArray[np.float64]:
             raise ValueError(f"{declaration.name} is {quote(item)}, needs a number")
         return float(item)
 
-    value = _without_labels(value)
-    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
-        return value.astype(np.float64)
     if isinstance(value, (str, int, float, np.generic)):
         return np.array(number(value, 0))
     flat: list[float] = []

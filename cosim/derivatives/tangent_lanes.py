@@ -1,5 +1,8 @@
 """Tangents along several directions side by side, in the lanes of a processor's vectors.
 
+In all functions `carrier` is a `carrier.Carrier`, the arrays of the tangents, and `run` the `Run` along which
+they are carried.
+
 Directions go in groups. Each lane computes what its direction computes alone, to the last bit; values are
 computed once for the group. Where what is done next depends on tangents, and lanes disagree, the directions
 of the group go on one by one.
@@ -23,6 +26,7 @@ from cosim_compiler.language.types import COUNT
 from cosim_compiler.record import place_in
 
 START, END = place_in(StepWork, "start"), place_in(StepWork, "end")
+assert COUNT == 4, "`spread` fills four lanes"
 FEWEST = 2
 """Directions that are worth a group of lanes."""
 FEWEST_CALM = 1.0
@@ -30,7 +34,7 @@ FEWEST_CALM = 1.0
 
 
 class Lanes(NamedTuple):
-    """Tangents of a group of directions, those of one number side by side."""
+    """Tangents of a group of directions: of each number COUNT of them, one for each lane."""
 
     t: Reals
     y: Reals
@@ -38,7 +42,7 @@ class Lanes(NamedTuple):
     d: Reals
     h: Reals
     c: Reals
-    memory: Reals
+    memory: Reals  # of the method, as the next
     work: Reals
 
 
@@ -69,7 +73,7 @@ def end_of_group(carrier, first):
 
 
 def end_of_lanes(carrier, first):
-    """The same of those that may be in lanes together."""
+    """The direction behind those that may be in lanes together with one; only itself if it goes alone."""
     last = min(first + COUNT, carrier.directions)
     return last if last - first >= FEWEST and carrier.refused_lanes[first] == 0.0 else first + 1
 
@@ -91,10 +95,15 @@ def group_of(carrier, first, last):
     at_h = at_work + COUNT * carrier.work.shape[0]
     lanes = carrier.lanes
     rooms = Lanes(
-        lanes[at_t:at_y], lanes[at_y:at_p], lanes[at_p:at_d], lanes[at_d:at_c],
-        lanes[at_h : at_h + COUNT * h.shape[0]],
-        lanes[at_c:at_memory], lanes[at_memory:at_work], lanes[at_work:at_h],
-    )  # fmt: skip
+        lanes[at_t:at_y],  # t
+        lanes[at_y:at_p],  # y
+        lanes[at_p:at_d],  # p
+        lanes[at_d:at_c],  # d
+        lanes[at_h : at_h + COUNT * h.shape[0]],  # h
+        lanes[at_c:at_memory],  # c
+        lanes[at_memory:at_work],  # memory
+        lanes[at_work:at_h],  # work
+    )
     return Group(first, last, rooms, k, h)
 
 
@@ -105,14 +114,20 @@ def spare_group(carrier, first, last):
     spare = carrier.lanes
     lanes = group.lanes
     rooms = Lanes(
-        spare[:COUNT], spare[COUNT:at_c], lanes.p, lanes.d, lanes.h,
-        spare[at_c : at_c + COUNT * carrier.c.shape[0]], lanes.memory, lanes.work,
-    )  # fmt: skip
+        spare[:COUNT],  # t
+        spare[COUNT:at_c],  # y
+        lanes.p,  # p
+        lanes.d,  # d
+        lanes.h,  # h
+        spare[at_c : at_c + COUNT * carrier.c.shape[0]],  # c
+        lanes.memory,  # memory
+        lanes.work,  # work
+    )
     return Group(first, last, rooms, group.k, group.h)
 
 
 def spare_lanes(carrier, group):
-    """The same, with the present tangents of the cache."""
+    """A group of directions as of `spare_group`, whose cache has the present tangents."""
     spare = spare_group(carrier, group.first, group.last)
     copy_reals(group.lanes.c, spare.lanes.c)
     return spare
@@ -159,7 +174,7 @@ def leave_lanes(carrier):
 
 
 def leave_group(carrier, first, last):
-    """The same of one group."""
+    """Write what lanes alone have to the directions of one group."""
     group = group_of(carrier, first, last)
     collect(group.lanes.c, carrier.c_dots, group)
     if carrier.notes.past_in_lanes == 0.0:
@@ -173,7 +188,7 @@ def leave_group(carrier, first, last):
 
 
 def fill_lanes(carrier, group):
-    """Fill the lanes of a group; whether its directions remember the same values."""
+    """Fill the lanes of a group; False where its directions remember other values than each other."""
     for i in range(group.first + 1, group.last):
         other_k, other_h = own_part(carrier, carrier.k, i), own_part(carrier, carrier.h, i)
         for m in range(group.k.shape[0]):
@@ -195,7 +210,7 @@ def fill_lanes(carrier, group):
 
 
 def spread(dots, lanes, group):
-    """Fill lanes with the tangents of directions; lanes behind the last direction repeat it."""
+    """Fill the COUNT lanes, which are four, with tangents of directions; spare lanes repeat the last one."""
     size = lanes.shape[0] // COUNT
     first, end = group.first, group.last - 1
     zero, one = dots[first * size :], dots[min(first + 1, end) * size :]
@@ -269,8 +284,8 @@ def load_flow(carrier):
     copy_reals(carrier.c[: flow.shape[0]], flow)
 
 
-def still_flow(group):
-    """Take the tangents of time, states and cache out of the lane of the flow: what is remembered stays."""
+def clear_flow_tangents(group):
+    """Set the tangents of time, states and cache in the lane of the flow to 0; those of histories stay."""
     if group.first == 0:
         lanes = group.lanes
         lanes.t[0] = 0.0
@@ -282,7 +297,7 @@ def still_flow(group):
 
 
 def step_in_lanes(run, carrier, first, last, end):
-    """Take a step once more along a group of directions; whether it went well."""
+    """Take a step once more along a group of directions; False where a block fails."""
     group = group_of(carrier, first, last)
     lanes = group.lanes
     n = carrier.y.shape[0]
@@ -304,7 +319,7 @@ def put_lanes(numbers, lanes, place):
 
 
 def complete_in_lanes(run, carrier, first, last):
-    """Complete dense output along a group of directions; whether it went well."""
+    """Complete dense output along a group of directions; False where a block fails."""
     present = group_of(carrier, first, last)
     group = spare_lanes(carrier, present)
     copy_reals(present.lanes.t, group.lanes.t)
@@ -316,13 +331,19 @@ def complete_in_lanes(run, carrier, first, last):
 
 
 def redo_lanes(run, carrier, group, address, t, y, c):
-    """Call the tangent of one of the method's functions along a group of directions; whether it went well."""
+    """Call the tangent of a function of the method along a group of directions; False where a block fails."""
     method = method_of(run, carrier)
     lanes = group.lanes
     used = Lanes(
-        lanes.t, lanes.y, lanes.p, lanes.d, lanes.h, lanes.c,
-        lanes.memory[: COUNT * method.memory_numbers.shape[0]], lanes.work,
-    )  # fmt: skip
+        lanes.t,  # t
+        lanes.y,  # y
+        lanes.p,  # p
+        lanes.d,  # d
+        lanes.h,  # h
+        lanes.c,  # c
+        lanes.memory[: COUNT * method.memory_numbers.shape[0]],  # memory
+        lanes.work,  # work
+    )
     rows = run.plan.derivatives
     system = OdeSystem(
         carrier.lane_table, run.ints, rows.first, rows.last, y, carrier.p, carrier.d, group.k, group.h, c
@@ -337,7 +358,7 @@ def redo_lanes(run, carrier, group, address, t, y, c):
 
 
 def realize_in_lanes(run, carrier, first, last):
-    """Evaluate the present cache and its tangents along a group of directions; whether it went well."""
+    """Evaluate the present cache and its tangents along a group of directions; False where a block fails."""
     group = group_of(carrier, first, last)
     t = carrier.notes.time
     motion = run.plan.derivatives
@@ -356,7 +377,7 @@ def realize_in_lanes(run, carrier, first, last):
 
 
 def renew_in_lanes(run, carrier, first, last):
-    """Evaluate the motion and its tangents along a group of directions at present; whether it went well."""
+    """Evaluate the present motion and its tangents along a group of directions; False where a block fails."""
     group = group_of(carrier, first, last)
     if first == 0:
         put_lane(carrier.y_dots, group.lanes.y, 0)
@@ -366,7 +387,7 @@ def renew_in_lanes(run, carrier, first, last):
 
 
 def walk_lanes(run, carrier, group, first, last, t, y, c):
-    """Walk blocks and their tangents in lanes; whether all went well."""
+    """Walk blocks and their tangents in lanes; False where one fails."""
     table, lanes = carrier.lane_table, group.lanes
     for row in range(first, last):
         status = call_lane_tangent(

@@ -20,6 +20,7 @@ from cosim.derivatives.carrier import (
 )
 from cosim.derivatives.tangent_cache import realize_motion
 from cosim.derivatives.tangent_lanes import (
+    clear_flow_tangents,
     end_of_group,
     group_of,
     leave_lanes,
@@ -28,7 +29,6 @@ from cosim.derivatives.tangent_lanes import (
     spare_group,
     spare_lanes,
     spread,
-    still_flow,
     walk_lanes,
 )
 from cosim.derivatives.tangent_rows import interpolate_along
@@ -124,7 +124,7 @@ def copy_present_lanes(carrier, first, last):
     group = spare_lanes(carrier, present)
     copy_reals(present.lanes.t, group.lanes.t)
     copy_reals(present.lanes.y, group.lanes.y)
-    still_flow(group)
+    clear_flow_tangents(group)
     copy_reals(carrier.y, carrier.spare_y)
     copy_reals(carrier.c, carrier.spare_c)
     return group
@@ -304,7 +304,7 @@ def evaluate_point_in_lanes(run, carrier, first, last, t):
         if first + lane < last:
             interpolate_along(run, carrier, first + lane, t, carrier.time_dots[first + lane])
         put_lane(carrier.spare_y_dot, group.lanes.y, lane)
-    still_flow(group)
+    clear_flow_tangents(group)
     carrier.spare_c[run.plan.side] = REFINED
     motion, rows = run.plan.derivatives, run.plan.between_updates
     is_done = walk_lanes(run, carrier, group, motion.first, motion.last, t, carrier.spare_y, carrier.spare_c)

@@ -1,7 +1,7 @@
-"""Our own plugins are listed by a process that ends afterwards: it makes their classes, and checks none.
+"""The process that lists our own plugins: it makes their classes, checks none of them, and ends.
 
 To check every kernel function of every plugin takes four CPU seconds, and a run uses a few of them. The
-classes that were not checked end with the process; whoever uses one imports its module, and it is checked
+classes that were not checked end with the process. A process that uses one imports its module and checks it
 there. The plugins of others are loaded with all checks: a fault of theirs is reported before it is used.
 """
 
@@ -11,7 +11,6 @@ import os
 import threading
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
 
 from cosim_compiler import kernel_cache
 from cosim_compiler.helper_process import kill_with_parent
@@ -24,7 +23,7 @@ def is_listing() -> bool:
     return _is_listing
 
 
-def in_listing_process(make: Callable[[], object]) -> None:
+def run_in_listing_process(write_listing: Callable[[], object]) -> None:
     """Call a function that writes what it finds into the cache folder, in a fork of this process.
 
     Nothing is done where this process cannot be forked, or nothing can be kept.
@@ -33,7 +32,7 @@ def in_listing_process(make: Callable[[], object]) -> None:
     if not hasattr(os, "fork") or threading.active_count() > 1 or not kernel_cache.can_keep():
         return
     parent = os.getpid()
-    with warnings.catch_warnings():  # other threads are those of BLAS, which is ready for it
+    with warnings.catch_warnings():  # Python has one thread here; BLAS, which has others, survives forks
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child:
@@ -42,9 +41,6 @@ def in_listing_process(make: Callable[[], object]) -> None:
     try:
         kill_with_parent(parent)
         _is_listing = True
-        with suppress(
-            ZeroDivisionError
-        ):  # a plugin that fails here is loaded by the process that asks, which says why
-            make()
-    finally:
+        write_listing()
+    finally:  # drops exceptions, too: the parent loads a plugin that failed here, and reports why
         os._exit(0)

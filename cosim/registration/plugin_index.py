@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import astuple, fields
 from typing import Any
 
-from cosim.registration.listing_process import in_listing_process
+from cosim.registration.listing_process import run_in_listing_process
 from cosim.registration.plugin_loader import Candidate, discover, load_plugin
 from cosim.registration.plugin_record import Entry, PluginRecord
 from cosim.registration.unloaded_class import UnloadedClass
@@ -60,7 +60,7 @@ def _list_ours() -> bool:
         is_listed_now = candidate.is_ours and _kept(candidate) is None
         return _loaded(candidate) if is_listed_now else candidate.skipped()
 
-    in_listing_process(lambda: discover(load=load_missing))
+    run_in_listing_process(lambda: discover(load=load_missing))
     return True
 
 

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from cosim.errors import LookUpError
 from cosim.simulation.result import Result, names_of
 from cosim_compiler import native
-from cosim_compiler.derivatives.adjoints import HEAD, adjoint_function
-from cosim_compiler.derivatives.tape_ends import clear_tape
+from cosim_compiler.derivatives.adjoints import adjoint_function
+from cosim_compiler.derivatives.tape_ends import HEAD, clear_tape
 from cosim_compiler.errors import FullTapeError
 
 REDUCTION_SIGNATURE = "FF>f"

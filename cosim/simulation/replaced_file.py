@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cosim.errors import NotWrittenError
-from cosim.process_lock import HAS_LOCKS, remove_if_abandoned, try_to_lock
+from cosim.process_lock import has_locks, remove_if_abandoned, try_to_lock
 from cosim.simulation.own_files import check_folder, is_device
 
 LONGEST = 50
@@ -64,7 +64,7 @@ def _draft_of(path: Path) -> Iterator[Path]:
         mode = stat.S_IMODE(place.stat().st_mode) if place.exists() else 0o666 & ~_umask()
         handle, name = tempfile.mkstemp(suffix=path.suffix, prefix=_prefix(path), dir=place.parent)
         draft = Path(name)
-        if not HAS_LOCKS:
+        if not has_locks():
             os.close(handle)
         else:
             try_to_lock(handle)
@@ -75,7 +75,7 @@ def _draft_of(path: Path) -> Iterator[Path]:
         finally:
             with suppress(OSError):
                 draft.unlink()
-            if HAS_LOCKS:
+            if has_locks():
                 os.close(handle)
     except OSError as error:
         raise NotWrittenError(f"{path}: cannot be written: {error.strerror or error}") from None

@@ -342,7 +342,7 @@ def first_crossing(run: Run, start: float, stop: float, window: float, differenc
     The points LEFT and RIGHT then are those of the window. `difference` is what undeclared rates are taken
     over.
     """
-    if parts == PARTS:
+    if parts == PARTS:  # for its values and rates alone (`store_range`): the start then replaces it in LEFT
         evaluate_with_rates(run, start + ASKEW * (stop - start), difference, LEFT)
     evaluate_start(run, start, difference)
     for number in range(1, parts + 1):

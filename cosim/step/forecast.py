@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from cosim.run_data.records.witnesses import MISSED, NOT_EXPECTED
 from cosim.run_data.run import Run
 from cosim.step.crossing import evaluate_at
 from cosim.step.failures import BlockFailed
@@ -71,7 +72,7 @@ def predict_crossings(run: Run, start: float, stop: float, aim: float) -> None:
             renew_prediction(run, i, start, stop, aim)
     except BlockFailed:
         for witness in run.witnesses:
-            witness.expected = math.inf
+            witness.expected = NOT_EXPECTED
             witness.predicted_error = math.inf
 
 
@@ -88,8 +89,8 @@ def evaluate_quarters(run: Run, start: float, stop: float) -> None:
 def renew_prediction(run: Run, i: int, start: float, stop: float, aim: float) -> None:
     """Renew the time at which a witness is expected, which lies `aim` (s) behind its zero, and its error.
 
-    Infinite: no crossing is expected. Minus infinite: an expected one did not come true, and the next would
-    not have been much nearer; the witness is left alone until it crosses or is moved.
+    NOT_EXPECTED: no crossing is predicted. MISSED: a predicted one did not come true, and the next would not
+    have been much nearer; the witness is left alone until it crosses or is moved.
     """
     witness = run.witnesses[i]
     now = run.clock.time
@@ -98,12 +99,12 @@ def renew_prediction(run: Run, i: int, start: float, stop: float, aim: float) ->
     time = prediction.time + aim
     predicted_error = prediction.predicted_error
     if not predicted_error <= aim:
-        time = math.inf  # a step that ends in front of a zero is one that was not asked for
+        time = NOT_EXPECTED  # a step that ends in front of a zero is one that was not asked for
     if now < former < math.inf and not predicted_error <= witness.predicted_error:
         time = former
         predicted_error = witness.predicted_error
-    if former <= now and (former == -math.inf or not time - now <= MUCH_NEARER * (now - start)):
-        time = -math.inf
+    if former <= now and (former == MISSED or not time - now <= MUCH_NEARER * (now - start)):
+        time = MISSED
     witness.expected = time
     witness.predicted_error = predicted_error
 

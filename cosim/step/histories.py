@@ -10,6 +10,11 @@ accelerations, where a speed is delayed) is computed for those that are added.
 What is appended, and whether a point is needed, are kernel functions of the components that remember (of a
 delay `remember`, `remember_between` …, in `cosim_measures.delay`): rows of the schedule (`plan.end_updates`,
 `between_updates`, `inside_updates`) that are called from here, and told their `side` by a slot of the cache.
+The components also write what is only read here: the slots `kinks` and `breaks` of the cache, and the flags
+of a ring, which say that a history is full, has got a point, or has no value.
+
+Three words: a *swap* is an auto-update variable; a *ring* is the head of a history in `k`; *past* are the
+blocks that read histories. `plan.remembers` says whether there is an update of any kind.
 """
 
 from __future__ import annotations
@@ -325,7 +330,7 @@ def complete_histories(run: Run, shorter: bool) -> None:
         reached = refine(run, shorter)
         if reached >= run.clock.time:
             break
-        redo(run, reached)
+        redo(run, reached)  # the next `remember_inside` forgets what the longer attempt has appended
         realize(run, MOTION)
     run.passing.refined_until = run.clock.time
 

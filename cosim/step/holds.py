@@ -9,8 +9,6 @@ and the numbers behind the cache in `c` are written from here before each step.
 
 from __future__ import annotations
 
-import math
-
 from cosim.component.history import RING
 from cosim.run_data.records.handlers import IN_D, IN_K, IN_Y, PUBLISH, TRIGGERED, WRITES_SUMS, Handler, Result
 from cosim.run_data.records.holds import (
@@ -23,7 +21,17 @@ from cosim.run_data.records.holds import (
     Hold,
     Switch,
 )
-from cosim.run_data.records.witnesses import BOTH, EITHER, EXACT_BAND, NOT_AT_ZERO, UNGUARDED
+from cosim.run_data.records.witnesses import (
+    BOTH,
+    EITHER,
+    EXACT_BAND,
+    LEAVING,
+    NO_DIRECTION,
+    NOT_AT_ZERO,
+    NOT_EXPECTED,
+    REPORTED,
+    UNGUARDED,
+)
 from cosim.run_data.run import Reals, Run
 from cosim.step.block_calls import copy_cache, walk_here
 from cosim.step.event_log import HELD as FOUND_HELD
@@ -38,10 +46,8 @@ from cosim.step.sliding_field import (
     field_numbers,
 )
 from cosim.step.witness_values import (
-    LEAVING,
     MOST_REPEATS,
     RATE_SPACING,
-    REPORTED,
     compute_rates,
     direction_of,
     error_of_accuracy,
@@ -120,12 +126,18 @@ def is_held(run: Run, i: int) -> bool:
     return is_listed
 
 
+def list_held(run: Run, place: int, i: int) -> int:
+    """List a witness as held, at a place of the order; the place behind it."""
+    run.held_order[place] = float(i)
+    return place + 1
+
+
 def exclude_held(run: Run) -> None:
     """Set the directions in which witnesses have to cross, none for those that are held."""
     for i in range(len(run.witnesses)):
         run.probes[i].direction = direction_of(run, i)
     for j in range(held_count(run)):
-        run.probes[held_at(run, j)].direction = 0
+        run.probes[held_at(run, j)].direction = NO_DIRECTION
 
 
 def prepare_sliding_field(run: Run) -> None:
@@ -227,8 +239,7 @@ def release_unpressed(run: Run) -> None:
         strength = multipliers[j]
         switches_over = hold_of(run, i).kind == SWITCHED and strength >= 1.0
         if strength > 0.0 and not switches_over:
-            run.held_order[remaining] = float(i)
-            remaining += 1
+            remaining = list_held(run, remaining, i)
             continue
         start_released(run, i)
         report_finding(run, RELEASED, i, 0.0)
@@ -271,7 +282,7 @@ def start_leaving(run: Run, i: int, side: float) -> None:
 
 
 def switch_over(run: Run, i: int) -> None:
-    """A witness leaves on the side for which its variables are not switched: its handlers run once more."""
+    """Let a witness leave on the side for which nothing is switched yet: its handlers run once more."""
     side = hold_of(run, i).side
     direction = direction_of(run, i)
     triggers = rising_triggers(direction) if side > 0.0 else falling_triggers(direction)
@@ -291,8 +302,8 @@ def make_pending(run: Run, i: int) -> None:
             run.next_index[handler.number] = 1
 
 
-def clear_hold(run: Run, i: int, why: int) -> None:
-    """Reset the memory of a witness whose hold has ended because a variable was written."""
+def start_over_after_write(run: Run, i: int, why: int) -> None:
+    """Report why a hold has ended, and say what counts as zero for its witness: a variable was written."""
     report_finding(run, why, i, 0.0)
     witness = run.witnesses[i]
     now = value(run, i)
@@ -303,14 +314,14 @@ def clear_hold(run: Run, i: int, why: int) -> None:
         witness.start_over(0.0, UNGUARDED, NOT_AT_ZERO)
 
 
-def is_switched_over(run: Run, i: int) -> bool:
+def was_overwritten(run: Run, i: int) -> bool:
     """Whether the variables that a held witness switches were given other values."""
-    was_overwritten = False
+    has_other_value = False
     if hold_of(run, i).kind == SWITCHED:
         for s in range(int(hold_of(run, i).size)):
             switch = switch_of(run, i, s)
-            was_overwritten = was_overwritten or switched_value(run, switch) != switch.present
-    return was_overwritten
+            has_other_value = has_other_value or switched_value(run, switch) != switch.present
+    return has_other_value
 
 
 def switched_value(run: Run, switch: Switch) -> float:
@@ -324,7 +335,7 @@ def switched_value(run: Run, switch: Switch) -> float:
 def evaluate_before_updates(run: Run) -> None:
     """Compute values and rates of the witnesses in the state that handlers found.
 
-    They are left in `window_values` and `present_values`.
+    The values are left in `window_values`, the rates, in 1/s, in `present_values`.
     """
     for number in range(len(run.rings)):
         place = run.rings[number]
@@ -359,16 +370,15 @@ def release_reset(run: Run) -> None:
     remaining = 0
     for j in range(count):
         i = held_at(run, j)
-        stays = not is_switched_over(run, i)
+        stays = not was_overwritten(run, i)
         if moved:
             stays = stays and run.window_values[i] == value(run, i)
             has_rate = run.present_values[i] == run.rates_now[i]
             stays = stays and (has_rate or hold_of(run, i).kind == SET_BACK or is_hit_endlessly(run))
         if stays:
-            run.held_order[remaining] = float(i)
-            remaining += 1
+            remaining = list_held(run, remaining, i)
         else:
-            clear_hold(run, i, RELEASED_BY_HANDLER)
+            start_over_after_write(run, i, RELEASED_BY_HANDLER)
     run.holds.count = float(remaining)
 
 
@@ -397,10 +407,9 @@ def release_moved(run: Run) -> None:
         if hold_of(run, i).kind == PUSHED:
             has_moved = has_moved or run.rates_now[i] != witness.rate
         if has_moved:
-            clear_hold(run, i, RELEASED_BY_WRITE)
+            start_over_after_write(run, i, RELEASED_BY_WRITE)
         else:
-            run.held_order[remaining] = float(i)
-            remaining += 1
+            remaining = list_held(run, remaining, i)
     run.holds.count = float(remaining)
 
 
@@ -434,7 +443,7 @@ def is_endless(run: Run, i: int) -> bool:
 
 
 def clear_candidates(run: Run) -> None:
-    """Handlers are about to run; `has_fired` says of which witnesses."""
+    """Forget what handlers have done, of the witnesses in `has_fired`: theirs are about to run."""
     for i in range(len(run.witnesses)):
         if run.has_fired[i] != 0:
             push = candidate_push(run, i)
@@ -451,7 +460,7 @@ def collects_results(run: Run, handler: Handler) -> bool:
 
 
 def collect_result(run: Run, handler: Handler, result: Result, m: int, before: float, after: float) -> None:
-    """A handler of a witness has written a number, where others of this instant have left `before`."""
+    """Add a number that a handler of a witness has written to its candidates; it replaces `before`."""
     i = handler.flag
     array = result.array
     offset = result.offset + m
@@ -469,7 +478,7 @@ def collect_result(run: Run, handler: Handler, result: Result, m: int, before: f
         run.switched_counts[i] += 1
 
 
-def pushes_it(run: Run, i: int) -> float:
+def largest_push(run: Run, i: int) -> float:
     """The largest change of a state by the handlers of a witness; 0 where they have changed none."""
     largest = 0.0
     for change in candidate_push(run, i):
@@ -493,7 +502,7 @@ def store_push(run: Run, i: int, side: float) -> None:
     `side` is that from which the witness comes.
     """
     hold = hold_of(run, i)
-    largest = pushes_it(run, i)
+    largest = largest_push(run, i)
     is_shared = largest > 0.0 and some_other_pushes(run, i)
     if is_shared and run.witnesses[i].repeats > 0.0 and is_pushable(hold):
         return  # the rate follows from all pushes of this instant: an earlier one shows which way it goes
@@ -513,7 +522,7 @@ def is_pushed(run: Run, i: int, moves_on: bool) -> bool:
 
     Handlers leave state and derivatives as they are where rounding lets a body that rests leave by itself.
     """
-    if pushes_it(run, i) > 0.0:
+    if largest_push(run, i) > 0.0:
         return True
     if not can_hold(run) or (not moves_on and run.switched_counts[i] > 0):
         return False
@@ -529,7 +538,7 @@ def some_other_pushes(run: Run, i: int) -> bool:
     """Whether handlers of another witness than `i` have changed a state at this instant."""
     some = False
     for j in range(len(run.witnesses)):
-        some = some or (j != i and run.has_fired[j] != 0 and pushes_it(run, j) > 0.0)
+        some = some or (j != i and run.has_fired[j] != 0 and largest_push(run, j) > 0.0)
     return some
 
 
@@ -557,5 +566,5 @@ def hold_witness(run: Run, i: int, side: float, moves_on: bool) -> None:
     witness = run.witnesses[i]
     witness.start_over(0.0, UNGUARDED, NOT_AT_ZERO)
     for j in range(len(run.witnesses)):
-        run.witnesses[j].expected = math.inf
+        run.witnesses[j].expected = NOT_EXPECTED
     report_finding(run, FOUND_HELD, i, 0.0)

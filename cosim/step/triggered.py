@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 from cosim.run_data.records.handlers import PUBLISH, TRIGGERED
@@ -14,8 +13,11 @@ from cosim.run_data.records.witnesses import (
     BOTH,
     DOWNWARD,
     EXACT_BAND,
+    LEAVING,
     NOT_AT_ZERO,
+    NOT_EXPECTED,
     PASSED,
+    REPORTED,
     UNGUARDED,
     UPWARD,
 )
@@ -34,9 +36,7 @@ from cosim.step.holds import (
     store_push,
 )
 from cosim.step.witness_values import (
-    LEAVING,
     RATE_SPACING,
-    REPORTED,
     compute_rates,
     direction_of,
     falling_triggers,
@@ -49,10 +49,13 @@ from cosim.step.witness_values import (
     value,
 )
 from cosim.step.zeros import (
+    NOT_NEAR,
     NOT_SET,
     SET_BY_ANOTHER,
     STOPPED,
+    WITHOUT_EFFECT,
     clear_level,
+    clear_measures,
     guards_above,
     guards_below,
     is_near,
@@ -60,6 +63,8 @@ from cosim.step.zeros import (
     is_turned_round,
     largest_state,
     list_arrivals,
+    measured_rounding,
+    rounding_near_zero,
     set_guard,
 )
 
@@ -78,7 +83,7 @@ class Turn(NamedTuple):
 def clear_predicted(run: Run) -> None:
     """Drop all predicted crossings: the states were written to."""
     for i in range(len(run.witnesses)):
-        run.witnesses[i].expected = math.inf
+        run.witnesses[i].expected = NOT_EXPECTED
 
 
 def record_window(run: Run, start: float) -> None:
@@ -117,7 +122,7 @@ def trigger_handlers(run: Run, near_by: float) -> None:
         witness = run.witnesses[i]
         witness.rate = run.rates_now[i]
         if run.has_crossed[i] != 0:
-            witness.expected = math.inf
+            witness.expected = NOT_EXPECTED
             since = now - witness.fired
             near = since <= near_by or is_lost(run, i, since)
             witness.repeats = witness.repeats + 1.0 if near else 0.0
@@ -131,10 +136,9 @@ def trigger_handlers(run: Run, near_by: float) -> None:
 def mark_jumped(run: Run) -> bool:
     """Mark in `has_crossed` the witnesses that crossed because the state was written since the last step."""
     any_crossed = False
-    measured = False
     clear_predicted(run)
     release_moved(run)
-    largest = largest_state(run)
+    clear_measures(run)
     for i in range(len(run.witnesses)):
         witness = run.witnesses[i]
         before = witness.value
@@ -145,12 +149,7 @@ def mark_jumped(run: Run) -> bool:
             continue
         if is_out(run, i, before):
             clear_level(run, i)
-        noise = -1.0
-        if is_near(run, i, now, before, largest):
-            if not measured:
-                measure_rounding(run)
-                measured = True
-            noise = rounding(run, i)
+        noise = rounding_near_zero(run, i, now, before)
         is_zero = abs(now) <= noise
         direction = direction_of(run, i)
         if witness.band >= 0.0 and witness.level == 0.0:
@@ -244,8 +243,7 @@ def follow_handlers(run: Run, moves_on: bool) -> None:
     moved = has_moved_states(run)
     alone = have_run_alone(run)
     clear_outdated_predictions(run)
-    largest = -1.0
-    measured = False
+    clear_measures(run)
     for i in range(len(run.witnesses)):
         if run.was_handled[i] == 0:
             continue
@@ -255,15 +253,11 @@ def follow_handlers(run: Run, moves_on: bool) -> None:
             start_leaving(run, i, hold_of(run, i).side)
             continue
         turn = turn_of(run, i, moved, moves_on)
-        noise = -1.0
-        if turn.stops or witness.band >= 0.0 or now != witness.value:
-            if largest < 0.0:
-                largest = largest_state(run)
-            if turn.stops or is_near(run, i, now, witness.value, largest):
-                if not measured:
-                    measure_rounding(run)
-                    measured = True
-                noise = rounding(run, i)
+        noise = NOT_NEAR
+        if turn.stops:
+            noise = measured_rounding(run, i)
+        elif witness.band >= 0.0 or now != witness.value:
+            noise = rounding_near_zero(run, i, now, witness.value)
             if now == witness.value:
                 noise = max(noise, witness.band)
         stay_where_turned(run, i, turn, noise, moved, alone)
@@ -291,7 +285,7 @@ def clear_outdated_predictions(run: Run) -> None:
         same = value(run, i) == witness.value
         same = same and run.rates_now[i] == witness.rate
         if not (some and same):
-            witness.expected = math.inf
+            witness.expected = NOT_EXPECTED
 
 
 def turn_of(run: Run, i: int, moved: bool, moves_on: bool) -> Turn:
@@ -305,6 +299,9 @@ def turn_of(run: Run, i: int, moved: bool, moves_on: bool) -> Turn:
     # signs, and no product: that of small rates is 0
     is_turned = (stops and rate != 0.0) or rate > 0.0 >= rate_now or rate < 0.0 <= rate_now
     was_set = run.was_set[i] != NOT_SET
+    is_turned = (
+        is_turned or run.was_set[i] == WITHOUT_EFFECT
+    )  # its handler has tried: it will be called again
     on_its_way = is_turned_round(guard) and (rate_now * guard > 0.0 or (moves_on and rate_now == 0.0))
     if on_its_way or (is_turned_round(guard) and (moved or was_set)):
         # it has not come out since it was turned last: rates this small may have any sign
@@ -328,7 +325,7 @@ def is_final(run: Run, i: int, turn: Turn, moved: bool) -> bool:
 def stay_where_turned(run: Run, i: int, turn: Turn, noise: float, moved: bool, alone: bool) -> None:
     """Set the level, the guard and the band of a witness whose handlers have run (`zeros` has their meaning).
 
-    `noise` is its rounding, -1 where it is not near zero; `moved` says whether updates have changed a state,
+    `noise` is its rounding, or NOT_NEAR; `moved` says whether updates have changed a state,
     `alone` whether nothing but handlers of witnesses has run.
     """
     witness = run.witnesses[i]

@@ -7,6 +7,10 @@ and `restore_variables` changes the State.
 A handler has a kind (UNRESTRICTED, DISCRETE, PUBLISH) and a cause, what calls it; of several causes each is a
 bit. A sampler, say, is a discrete update of cause SCHEDULED: `agenda` says when, `list_due` finds
 it, and its result goes into a discrete variable.
+
+At one instant, unrestricted updates run before discrete ones. Inside a kind the causes run in the order of
+their numbers (`EventCause`): triggered, scheduled, time advanced; inside a cause handlers run in the order of
+parts, then of declaration.
 """
 
 from __future__ import annotations
@@ -60,7 +64,7 @@ from cosim.step.holds import collect_result, collects_results
 from cosim.step.realize import realize
 from cosim.step.saved_variables import copied_value, different, restore_variables, save_variables, set_copied
 from cosim.step.tape import log_mark
-from cosim.step.zeros import mark_set_witnesses
+from cosim.step.zeros import WITHOUT_EFFECT, mark_set_witnesses
 from cosim.walker import call_python
 
 UPDATE_CAUSES = (1 << TRIGGERED) + (1 << SCHEDULED) + (1 << TIME_CAUSE)
@@ -377,17 +381,27 @@ def record_writers(run: Run, handler: Handler) -> None:
         for m in range(result.size):
             number = number_of_variable(run, array, offset + m)
             written = pattern == WRITES_ALWAYS or run.python_writers[number] == handler.number + 1
-            if not written and not different(
-                working_value(run, array, offset + m), result_value(run, handler, result, m)
-            ):
+            changes = different(working_value(run, array, offset + m), result_value(run, handler, result, m))
+            if not written and not changes:
                 continue
             earlier = run.writers[number]
+            if earlier != 0 and pattern != WRITES_SUMS and array == IN_Y and changes:
+                mark_without_effect(run, run.handlers[earlier - 1])
             if earlier != 0 and pattern != WRITES_SUMS and run.reported_writers[handler.number] == 0:
                 run.reported_writers[handler.number] = 1
                 report_finding(
                     run, OVERWRITTEN, handler.number * len(run.handlers) + earlier - 1, float(number)
                 )
             run.writers[number] = handler.number + 1
+
+
+def mark_without_effect(run: Run, handler: Handler) -> None:
+    """Mark the witness of a handler whose new state another handler of this instant has overwritten.
+
+    Bodies would fall through each other otherwise: a witness that goes on through zero triggers again.
+    """
+    if handler.cause == TRIGGERED and handler.flag >= 0:
+        run.was_set[handler.flag] = WITHOUT_EFFECT
 
 
 def accept_results(run: Run, handler: Handler) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.run_data.records.witnesses import BOTH, FALLING, RISING
+from cosim.run_data.records.witnesses import BOTH, FALLING, NO_DIRECTION, RISING
 from cosim.run_data.run import Reals, Run, Variables
 from cosim.step.block_calls import copy_cache, probed
 from cosim.step.failures import BlockFailed
@@ -12,8 +12,6 @@ from cosim.walker import walk
 
 RATE_SPACING = 1e-6  # s
 MOST_REPEATS = 10  # that many in a row are chattering, or pile up at an instant
-REPORTED = 1e9  # in place of the number of repetitions: their finding is there, and nothing else is done
-LEAVING = -1.0  # in place of the number of repetitions: its handlers run because it is let go
 MOVED_BY = 1e-14  # of states and of the time, up to twice that: far more than dense output rounds
 TURNS = 3  # directions in which states are moved by rounding
 
@@ -35,7 +33,7 @@ def direction_of(run: Run, i: int) -> int:
 
 def has_events(run: Run, i: int) -> bool:
     """Whether a witness crosses in any direction: one that is held does not, and its values are rounding."""
-    return run.probes[i].direction != 0
+    return run.probes[i].direction != NO_DIRECTION
 
 
 def falling_triggers(direction: int) -> bool:

@@ -1,4 +1,24 @@
-"""Witnesses: what is kept of them from step to step, and ending a step just past one that crosses zero."""
+"""Witnesses: their memory from step to step, and ending a step just past one that crosses zero.
+
+The states of a witness, by the fields of its record (`guard` is explained in `zeros`):
+
+============= ====================================== ======================================================
+free          band = NOT_AT_ZERO                     crossing zero in its direction is an event
+at zero       band >= 0, guard = UNGUARDED           it came there itself: leaving is no event
+on guard      band >= 0, guard = DOWNWARD, UPWARD,   it was set or turned round there: leaving that way is an
+              EITHER                                 event
+arrived       band >= 0, guard = ARRIVED, -ARRIVED   it has not passed: passing, staying or going back is one
+passed        band >= 0, guard = PASSED, -PASSED     it was stopped just behind zero: leaving is no event
+pending       `next_index` of its handlers is 1      it has crossed, and the next step begins with them
+repeating     repeats > 0                            its events follow closely: MOST_REPEATS have it held
+reported      repeats = REPORTED                     its events do not end, and it may not be held
+held          listed in `held_order`,                `sliding_field` keeps it at zero: what is left of its
+              direction = NO_DIRECTION               values is rounding, so the search leaves it out
+leaving       repeats = LEAVING, pending             it is released, and its handlers run once more
+============= ====================================== ======================================================
+
+`expected` is beside these: a time, NOT_EXPECTED, or MISSED.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +26,7 @@ import math
 
 from cosim.run_data.records.plan import STOP_RUN
 from cosim.run_data.records.recording import LOG_TAPE
-from cosim.run_data.records.witnesses import BOTH, FALLING, NOT_AT_ZERO, RISING, UNGUARDED
+from cosim.run_data.records.witnesses import BOTH, FALLING, NOT_AT_ZERO, NOT_EXPECTED, RISING, UNGUARDED
 from cosim.run_data.run import Integers, Run
 from cosim.step.block_calls import copy_cache, probed
 from cosim.step.crossing import (
@@ -51,8 +71,6 @@ from cosim.step.witness_values import (
     compute_rates,
     direction_of,
     is_condition,
-    measure_rounding,
-    rounding,
     shortest_pulse,
     value,
 )
@@ -60,10 +78,10 @@ from cosim.step.zeros import (
     NOT_SET,
     SET_BY_OWN,
     came_to_zero,
-    is_near,
+    clear_measures,
     is_out,
-    largest_state,
     leave_band,
+    rounding_near_zero,
     start_zeros,
     store_zeros,
     was_stopped_behind,
@@ -94,7 +112,7 @@ def start_witnesses(run: Run, goes_on: bool) -> None:
         run.was_set[i] = SET_BY_OWN if same else NOT_SET
         witness.forget()
         witness.fired = -math.inf
-        witness.expected = math.inf
+        witness.expected = NOT_EXPECTED
     start_zeros(run)
     for i in range(len(run.witnesses)):
         witness = run.witnesses[i]
@@ -341,22 +359,19 @@ def is_noise(run: Run) -> bool:
     """
     count = len(run.witnesses)
     points = points_of(run)
-    largest = -1.0
     has_noise = False
+    clear_measures(run)
     for i in range(count):
         before = run.start_values[i]
         left = values_at(points, LEFT)[i]
         if not (before * left < 0.0 and is_crossing(run, i, left, values_at(points, RIGHT)[i])):
             continue
         furthest = (lowest_values(points) if left < 0.0 else highest_values(points))[i]
-        if largest < 0.0:
-            largest = largest_state(run)
-        if is_near(run, i, furthest, before, largest):
-            measure_rounding(run)
-            if abs(furthest) <= rounding(run, i):
-                run.levels[i].band = rounding(run, i)
-                run.course.has_bands = 1
-                has_noise = True
+        noise = rounding_near_zero(run, i, furthest, before)
+        if abs(furthest) <= noise:
+            run.levels[i].band = noise
+            run.course.has_bands = 1
+            has_noise = True
     return has_noise
 
 

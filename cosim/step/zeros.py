@@ -40,6 +40,7 @@ from cosim.step.witness_values import (
     direction_of,
     evaluate_moved,
     falling_triggers,
+    has_events,
     is_timed,
     measure_rounding,
     relative_move,
@@ -50,10 +51,11 @@ from cosim.step.witness_values import (
 from cosim.walker import walk
 
 NEAR = 1e-12  # of the largest number around: further away from zero nothing is measured
+NOT_NEAR = -1.0  # in place of a rounding: no value is as small
 STOPPED = 1e-6  # of the rate before: slower is a stop
 # in `was_set`: set where it lies, by its own handler or by one that another event has called; an arrival that
-# was taken away from zero
-NOT_SET, SET_BY_OWN, SET_BY_ANOTHER, TAKEN_AWAY = 0, 1, -1, 2
+# was taken away from zero; a state that its handler has set was overwritten by another one
+NOT_SET, SET_BY_OWN, SET_BY_ANOTHER, TAKEN_AWAY, WITHOUT_EFFECT = 0, 1, -1, 2, 3
 
 
 def set_guard(run: Run, i: int) -> float:
@@ -141,6 +143,32 @@ def largest_state(run: Run) -> float:
     return largest
 
 
+def clear_measures(run: Run) -> None:
+    """Say that nothing was measured at the present state yet: it takes evaluations, so it is done once."""
+    run.passing.largest_state = -1.0
+    run.passing.has_roundings = 0.0
+
+
+def measured_rounding(run: Run, i: int) -> float:
+    """The rounding of a witness, which is measured for the first witness that asks since `clear_measures`."""
+    if run.passing.has_roundings == 0.0:
+        measure_rounding(run)
+        run.passing.has_roundings = 1.0
+    return rounding(run, i)
+
+
+def rounding_near_zero(run: Run, i: int, number: float, before: float) -> float:
+    """The rounding of a witness; NOT_NEAR, unmeasured, where a value of it is too large to be rounding.
+
+    `before` is an earlier value of it. See `measured_rounding`.
+    """
+    if run.passing.largest_state < 0.0:
+        run.passing.largest_state = largest_state(run)
+    if is_near(run, i, number, before, run.passing.largest_state):
+        return measured_rounding(run, i)
+    return NOT_NEAR
+
+
 def start_zeros(run: Run) -> None:
     """Find the witnesses that lie at zero at the beginning of a run: the start has set them there."""
     measure_rounding(run)
@@ -162,7 +190,7 @@ def store_zeros(run: Run, has_triggered: bool) -> None:
     far = NEAR * max(largest, abs(time))
     length = time - run.last_step.start
     share = MOVED_BY * max(1.0, abs(time) / length) if length > 0.0 else 0.0
-    measured = False
+    clear_measures(run)
     has_rates = False
     for i in range(len(run.witnesses)):
         witness = run.witnesses[i]
@@ -174,20 +202,17 @@ def store_zeros(run: Run, has_triggered: bool) -> None:
         crossed = has_triggered and run.has_crossed[i] != 0
         if crossed and came_to_zero(witness.guard):
             witness.guard = UNGUARDED
-        is_left_out = run.probes[i].direction == 0  # it is held
-        if is_left_out or (band >= 0.0 and abs(now) <= 0.5 * band):
+        if not has_events(run, i) or (band >= 0.0 and abs(now) <= 0.5 * band):
             continue
-        near = is_near(run, i, now, before, largest)
-        if near and not measured:
-            measure_rounding(run)
-            measured = True
-        # what comes to zero was rounded where it came from, and no time is finer than its rounding
-        noise = max(rounding(run, i), share * abs(now - before)) if near else 0.0
+        noise = rounding_near_zero(run, i, now, before)
+        if noise != NOT_NEAR:
+            # what comes to zero was rounded where it came from, and no time is finer than its rounding
+            noise = max(noise, share * abs(now - before))
         if band >= 0.0:
-            drifts = near and abs(now - before) <= 0.25 * noise and not crossed
+            drifts = abs(now - before) <= 0.25 * noise and not crossed
             stay_or_leave(run, i, now, drifts)
             continue
-        if not (near and abs(now) <= noise):
+        if not abs(now) <= noise:
             continue
         leaves = now > before > 0.0 or now < before < 0.0
         if not crossed and (leaves or is_turned_round(witness.guard)):
@@ -325,8 +350,7 @@ def guard_set_witnesses(run: Run) -> None:
     `was_set` says which of those that lay at zero were set there again. One that had come to zero, and was
     taken away from it, is marked TAKEN_AWAY there.
     """
-    largest = -1.0
-    measured = False
+    clear_measures(run)
     for i in range(len(run.witnesses)):
         witness = run.witnesses[i]
         now = value(run, i)
@@ -351,14 +375,8 @@ def guard_set_witnesses(run: Run) -> None:
             run.was_set[i] = TAKEN_AWAY
             witness.guard = UNGUARDED
         witness.band = NOT_AT_ZERO
-        if largest < 0.0:
-            largest = largest_state(run)
-        if not is_near(run, i, now, before, largest):
-            continue
-        if not measured:
-            measure_rounding(run)
-            measured = True
-        if abs(now) <= rounding(run, i):
+        noise = rounding_near_zero(run, i, now, before)
+        if abs(now) <= noise:
             witness.level = 0.0
-            witness.band = rounding(run, i)
+            witness.band = noise
             witness.guard = set_guard(run, i)

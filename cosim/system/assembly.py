@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -25,7 +25,7 @@ from cosim.errors import CosimError, LookUpError, ModelError, Problem
 from cosim.stage import Stage
 from cosim.system import adapter, copy_blocks
 from cosim.system.alike_parts import OfDeclarations, alike_parts, parts_with
-from cosim.system.blocks import Block, Slot
+from cosim.system.blocks import STAGES_OF_ARRAYS, Block, Slot
 from cosim.system.connection import Connection
 from cosim.system.dependency_graph import Graph
 from cosim.system.elements import resize
@@ -151,6 +151,12 @@ class Assembly:
         """A work slot in the cache; one that belongs to a part is called by that, too."""
         return self.layout.allocate("c", size, name, owner)
 
+    def accumulator(self, name: str, size: int) -> Slot:
+        """A work slot in the cache to which several parts add."""
+        slot = self.layout.allocate("c", size, name)
+        self._zero(slot, name)
+        return slot
+
     def part(self, name: str) -> Component:
         """The part of that name."""
         return self.parts_by_name[name]
@@ -238,33 +244,39 @@ class Assembly:
     def base_stage(self, slot: Slot) -> Stage:
         """The stage at which a slot outside the cache is known."""
         array, offset, _ = slot
-        if array == "p":
-            return Stage.INSTANCE
+        if array in STAGES_OF_ARRAYS:
+            return STAGES_OF_ARRAYS[array]
         if array == "y":
             if offset < self.layout.nq:
                 return Stage.POSITION
             return Stage.VELOCITY if offset < self.layout.nq + self.layout.nu else Stage.DYNAMICS
         if array in "dk":
             return self.discrete_stage.get((array, offset), Stage.TIME)
-        return Stage.TIME if array == "h" else Stage.INSTANCE
+        return Stage.INSTANCE
 
     # blocks of components
 
     def _make_blocks(self) -> None:
+        functions_of = cache(self._functions)
         for alike in self.alike:
-            first = alike.parts[0]
-            kernels = [
-                (kernel, self._plan(first, name, kernel), bool(kernel.when or kernel.unless))
-                for name, kernel in chain(first.kernels.items(), first.kink_functions.items())
-            ]
-            handlers = [(n, h.function) for n, h in first.handlers.items() if not h.function.is_python]
             for part in alike.parts:
+                kernels, handlers = functions_of(type(part))
                 owner = (part.name,)  # the blocks of a part share it
                 for kernel, plan, is_switched in kernels:
                     if not is_switched or kernel.applies_to(partial(self.holds, part)):
                         self._make_block(part, kernel, plan, owner)
                 for name, function in handlers:
                     self.handlers[part.name, name] = self._handler_block(part, name, function)
+
+    def _functions(
+        self, cls: type[Component]
+    ) -> tuple[list[tuple[KernelFunction, RowPlan, bool]], list[tuple[str, KernelFunction]]]:
+        """The kernel functions of a class, with whether they depend on a condition, and its handlers."""
+        kernels = [
+            (kernel, self._plan(cls, name, kernel), bool(kernel.when or kernel.unless))
+            for name, kernel in chain(cls.kernels.items(), cls.kink_functions.items())
+        ]
+        return kernels, [(n, h.function) for n, h in cls.handlers.items() if not h.function.is_python]
 
     def _make_block(self, part: Component, kernel: KernelFunction, plan: RowPlan, owner: tuple[str]) -> None:
         name = plan.name
@@ -321,14 +333,14 @@ class Assembly:
             slots[name] = self.allocate(name, size, part.name)
         return slots[name]
 
-    def _plan(self, part: Component, name: str, kernel: KernelFunction) -> RowPlan:
-        key = (type(part), name)
+    def _plan(self, cls: type[Component], name: str, kernel: KernelFunction) -> RowPlan:
+        key = (cls, name)
         if key not in self._plans:
-            self._plans[key] = RowPlan(type(part), name, kernel)
+            self._plans[key] = RowPlan(cls, name, kernel)
         return self._plans[key]
 
     def holds(self, part: Component, name: str) -> bool:
-        """Whether an option or a condition holds for a part, or a source has a derivative."""
+        """Whether an option or a condition holds for a part, or an attachment has what it offers."""
         if name in part.values.options:
             return bool(part.values.options[name])
         if name in part.conditions:
@@ -337,6 +349,9 @@ class Assembly:
             source = part.values.attachments.get(name.removesuffix(OF_STATE))
             path = source.name if isinstance(source, Component) else source
             return isinstance(path, str) and self.wiring.signal(path).slot.array == "y"
+        offered = known_names(part.declarations)[name]
+        if part.declarations[offered.of].options["provides"] != "source":
+            return bool(part.declarations[offered.of].options["attachment"].has(self, part, offered))
         key = (part.name, name)
         if key not in self._derivatives:
             self._derivatives[key] = None
@@ -358,7 +373,7 @@ class Assembly:
         return cached[key]
 
     def _handler_block(self, part: Component, name: str, kernel: KernelFunction) -> Block:
-        plan = self._plan(part, name, kernel)
+        plan = self._plan(type(part), name, kernel)
         slots = self._row_choices(part, plan)[0]
         count = self.elements.get(part.name, 1)
         rows = plan.rows(slots, count)
@@ -473,11 +488,13 @@ class Assembly:
     def _zero_accumulators(self) -> None:
         for name, _, quantities in parts_with(self.alike, _accumulating):
             for quantity in quantities:
-                slot = self.layout.slots[name][quantity]
-                rows, label = [[slot.offset, slot.size]], f"zeroing of {name}.{quantity}"
-                self.blocks.append(
-                    Block(copy_blocks.zero, rows, Stage.INSTANCE, (), (slot,), (), label, mergeable=True)
-                )
+                self._zero(self.layout.slots[name][quantity], f"{name}.{quantity}")
+
+    def _zero(self, slot: Slot, name: str) -> None:
+        rows, label = [[slot.offset, slot.size]], f"zeroing of {name}"
+        self.blocks.append(
+            Block(copy_blocks.zero, rows, Stage.INSTANCE, (), (slot,), (), label, mergeable=True)
+        )
 
     def _raise(self) -> None:
         if self._problems:

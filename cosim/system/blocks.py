@@ -55,6 +55,8 @@ class BlockArrays(NamedTuple):
 
 
 Flows = tuple[tuple[Slot, tuple[Slot, ...]], ...]
+STAGES_OF_ARRAYS = {"p": Stage.INSTANCE, "h": Stage.TIME}
+"""The stage at which everything in an array is known; in other arrays it depends on the place."""
 TIME = Slot("t", 0, 1)
 """The time among what something is computed from."""
 

@@ -12,26 +12,18 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import chain
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosim.errors import ModelError
 from cosim.stage import Stage
-from cosim.system.blocks import Block, Flows, Slot, behind
+from cosim.system.blocks import STAGES_OF_ARRAYS, Block, Flows, Slot, behind
 from cosim.system.layout import Layout
 from cosim.system.short_lists import ShortLists
 
 NO_BLOCK = -1
-
-
-class _MergeKey(NamedTuple):
-    """The properties that merged blocks have in common."""
-
-    stage: Stage
-    depth: int
-    function: int  # its id(); negative and unique for a block that is never merged
 
 
 class Graph:
@@ -101,12 +93,12 @@ class Graph:
                     least = depth[j] + 1
             depth[i] = least
         result: list[list[Block]] = [[] for _ in Stage]
-        groups: dict[_MergeKey, list[int]] = {}
+        groups: dict[tuple[Stage, int, int], list[int]] = {}
         for i, block in enumerate(self.blocks):
-            key = _MergeKey(stages[i], depth[i], id(block.function) if block.mergeable else -1 - i)
-            groups.setdefault(key, []).append(i)
-        for key in sorted(groups, key=lambda key: (key.stage, key.depth, groups[key][0])):
-            result[key.stage].append(self._merge(groups[key], key.stage))
+            function = id(block.function) if block.mergeable else -1 - i  # one of its own: never merged
+            groups.setdefault((stages[i], depth[i], function), []).append(i)
+        for stage, deep, function in sorted(groups, key=lambda key: (key[0], key[1], groups[key][0])):
+            result[stage].append(self._merge(groups[stage, deep, function], stage))
         return result
 
     def stage_of_region(self) -> list[Stage]:
@@ -194,15 +186,19 @@ class Graph:
         first, rows = blocks[0], merged_rows(blocks)
         for block in blocks:
             block.count_merged_rows()
+
+        def joined(effect: str) -> tuple[Any, ...]:
+            return tuple(chain.from_iterable(map(attrgetter(effect), blocks)))
+
         return Block(
             first.function,
             rows,
             stage,
-            tuple([s for b in blocks for s in b.reads]),
-            tuple([s for b in blocks for s in b.writes]),
-            tuple([s for b in blocks for s in b.adds]),
+            joined("reads"),
+            joined("writes"),
+            joined("adds"),
             first.label,
-            tuple([o for b in blocks for o in b.owners]),
+            joined("owners"),
             first.is_python,
             first.mergeable,
             first.can_be_omitted,
@@ -255,8 +251,11 @@ class Graph:
         stages = [block.stage for block in self.blocks]
         for i, block in enumerate(self.blocks):
             for slot in block.reads:
-                if slot[0] != "c" and (known_at := self._base_stage(slot)) > stages[i]:
-                    stages[i] = known_at
+                array = slot[0]
+                if array != "c":
+                    known_at = STAGES_OF_ARRAYS.get(array) or self._base_stage(slot)
+                    if known_at > stages[i]:
+                        stages[i] = known_at
         # all that add to one accumulator, and its zeroing, have to run again together
         together = [self.makers(region) for region in np.flatnonzero(self._adders.counts).tolist()]
         before, changed = list(self.predecessors), True
@@ -280,7 +279,7 @@ def merged_rows(blocks: Sequence[Block]) -> NDArray[np.int64]:
     """The rows of blocks of one function, one below the other."""
     if len(blocks) == 1:
         return np.asarray(blocks[0].rows, dtype=np.int64)
-    rows = [row for block in blocks for row in block.rows]
+    rows = list(chain.from_iterable(map(attrgetter("rows"), blocks)))
     numbers = np.fromiter(chain.from_iterable(rows), dtype=np.int64)  # a third of the time of `np.array`
     return numbers.reshape(len(rows), len(rows[0]) if rows else 0)
 

@@ -1,4 +1,4 @@
-"""The blocks of the schedule that some values need."""
+"""The blocks of the schedule that some values need: backward reachability over regions of the cache."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class NeededBlocks:
     blocks : sequence of Block
         Of the stages of the schedule, in order.
     graph : Graph
-        Whose nodes they were made from.
+        The graph from whose nodes the blocks were made.
     """
 
     def __init__(self, blocks: Sequence[Block], graph: Graph) -> None:
@@ -35,19 +35,19 @@ class NeededBlocks:
     def of_derivatives(self, indices: range, ny: int) -> list[int]:
         """The blocks among `indices` that have to run for derivatives alone, in order.
 
-        Functions in plain Python and what writes elsewhere than into the cache always do, and blocks of a
-        solver that do not say that they can be omitted.
+        Three kinds of blocks always run: functions in plain Python, blocks that write elsewhere than into the
+        cache, and blocks of a solver that do not say that they can be omitted.
         """
 
-        def is_always(block: Block) -> bool:
+        def always_runs(block: Block) -> bool:
             elsewhere = any(slot.array != "c" for slot in (*block.writes, *block.adds))
             is_bound = not (block.mergeable or block.can_be_omitted)
             return block.is_python or is_bound or elsewhere
 
-        return self._find_needed(indices, range(ny), is_always)
+        return self._find_needed(indices, range(ny), always_runs)
 
     def _find_needed(
-        self, indices: range, offsets: Iterable[int], is_always: Callable[[Block], bool]
+        self, indices: range, offsets: Iterable[int], always_runs: Callable[[Block], bool]
     ) -> list[int]:
         layout = self._graph.layout
         needed = np.zeros(len(layout.regions), dtype=bool)
@@ -55,7 +55,7 @@ class NeededBlocks:
         needed[np.searchsorted(layout.regions, wanted_offsets, side="right") - 1] = True
         block_indices = []
         for i in reversed(indices):
-            if needed[self._regions_made[i]].any() or is_always(self._blocks[i]):
+            if needed[self._regions_made[i]].any() or always_runs(self._blocks[i]):
                 block_indices.append(i)
                 needed[self._regions_read[i]] = True
         return block_indices[::-1]

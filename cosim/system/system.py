@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -113,7 +114,7 @@ class System(FixedAttributes):
         self._written_as: dict[str, Declaration] = {}
         self.model = model
         self._starts = {} if model is None else dict(model.starts)
-        self.parts: Mapping[str, Component] = dict(assembly.parts_by_name)
+        self.parts: Mapping[str, Component] = MappingProxyType(dict(assembly.parts_by_name))
         self.alike = assembly.alike
         layout = assembly.layout
         self.nq, self.nu, self.nz = layout.nq, layout.nu, layout.nz

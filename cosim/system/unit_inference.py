@@ -115,8 +115,9 @@ class UnitInference:
         links = list(links)
         copies = _unconnected_copies(alike_parts(parts), links)
         self._solved = {name: part for name, part in parts.items() if name not in copies}
+        rules_of = OfDeclarations(_rules)
         for name, part in self._solved.items():
-            self._collect(name, part)
+            self._collect(name, part, rules_of(part))
         for source, name, port, unit in links:
             self._link(source, (name, port), unit)
         self._using: dict[Key, list[int]] = {}
@@ -127,16 +128,12 @@ class UnitInference:
         self.units.copies = copies
         self._convert(report)
 
-    def _collect(self, name: str, part: Component) -> None:
+    def _collect(self, name: str, part: Component, rules: Iterable[tuple[str, str]]) -> None:
         """The open quantities of a part, and its own rules."""
-        for declaration in part.declarations.values():
-            key = (name, declaration.name)
-            rule = _rule_of(declaration)
-            if rule is None:
-                continue
-            self._open.append(key)
+        for quantity, rule in rules:
+            self._open.append((name, quantity))
             if rule:
-                self._add_rule(key, rule, part)
+                self._add_rule((name, quantity), rule, part)
 
     def _add_rule(self, key: Key, text: str, part: Component) -> None:
         rule = read_rule(text)
@@ -181,11 +178,11 @@ class UnitInference:
 
     def _solve(self) -> None:
         self._is_open = set(self._open)
+        named_units = OfDeclarations(_named_units)
         for name, part in self._solved.items():
-            for declaration in part.declarations.values():
-                of = declaration.options.get("unit_of")
-                if of and part.values.options[declaration.name]:
-                    self._set((name, of), (part.values.options[declaration.name],))
+            for option, of in named_units(part):
+                if part.values.options[option]:
+                    self._set((name, of), (part.values.options[option],))
         for name, part in self._solved.items():
             for quantity, unit in part.values.given_units.items():
                 if (name, quantity) not in self._own:
@@ -331,6 +328,16 @@ def _attachments(listed: Mapping[str, Declaration]) -> list[str]:
 def _head(path: str) -> str:
     """The name of the part in a path."""
     return path.partition(".")[0].partition("[")[0]
+
+
+def _rules(listed: Mapping[str, Declaration]) -> list[tuple[str, str]]:
+    """The open quantities with the rules of their units."""
+    return [(d.name, rule) for d in listed.values() if (rule := _rule_of(d)) is not None]
+
+
+def _named_units(listed: Mapping[str, Declaration]) -> list[tuple[str, str]]:
+    """Options that name a unit, each with the quantity that has it."""
+    return [(d.name, of) for d in listed.values() if (of := d.options.get("unit_of"))]
 
 
 def _rule_of(declaration: Declaration) -> str | None:

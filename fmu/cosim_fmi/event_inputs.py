@@ -10,8 +10,8 @@ from cosim_fmi.binding.fmu_instance import FmuInstance
 from cosim_fmi.description.fmu_interface import FmuInterface
 from cosim_fmi.fmu_clocks import FmuClocks
 
-NEVER = object()
-"""Stands for a value that has not been written."""
+NOT_WRITTEN = object()
+"""Stands for the value of an input that has not been written."""
 
 
 class EventInputs:
@@ -25,8 +25,8 @@ class EventInputs:
         Of the instance.
     write : callable
         Writes variables: names, values.
-    guard : callable
-        Calls something whose errors are those of the FMU.
+    call_checked : callable
+        Calls a function with arguments; its errors name the FMU.
 
     Attributes
     ----------
@@ -41,34 +41,43 @@ class EventInputs:
         instance: FmuInstance,
         clocks: FmuClocks,
         write: Callable[[Sequence[str], Sequence[Any]], None],
-        guard: Callable[..., Any],
+        call_checked: Callable[..., Any],
     ) -> None:
         self._interface, self._instance, self.clocks = interface, instance, clocks
-        self._write, self._guard = write, guard
-        self._among: dict[tuple[str, ...], frozenset[str]] = {}
+        self._write, self._call_checked = write, call_checked
+        self._selected: dict[tuple[str, ...], frozenset[str]] = {}
         self.written: dict[str, Any] = {}
 
-    def among(self, names: tuple[str, ...]) -> frozenset[str]:
-        """The names of variables that are written in event mode."""
-        chosen = self._among.get(names)
+    def select_event_mode(self, names: tuple[str, ...]) -> frozenset[str]:
+        """Those of the names whose variables are written in event mode."""
+        chosen = self._selected.get(names)
         if chosen is None:
             interface = self._interface
             groups = (interface.description.discrete, interface.clocks, interface.clocked)
-            chosen = self._among[names] = frozenset(n for n in names if any(n in group for group in groups))
+            chosen = self._selected[names] = frozenset(
+                n for n in names if any(n in group for group in groups)
+            )
         return chosen
 
-    def changed(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values that have to pass through event mode: changed ones, and clocks that tick."""
+    def store_clocked(self, values: Mapping[str, Any]) -> None:
+        """Give the clocks the values of inputs that are written when their clock ticks."""
+        clocked = self.clocks.clocked
+        self.clocks.values.update({n: v for n, v in values.items() if n in clocked})
+
+    def changed_values(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The values that have to pass through event mode: changed ones, and clocks that tick.
+
+        A clock that has fired already has passed through it at this instant.
+        """
         clocks, clocked = self._interface.clocks, self.clocks.clocked
         fired = self.clocks.fired
         ticks = {n: v for n, v in values.items() if n in clocks and v and n not in fired}
-        self.clocks.values.update({n: v for n, v in values.items() if n in clocked})
-        news = {
+        changed = {
             n: v
             for n, v in values.items()
-            if n not in clocks and n not in clocked and self.written.get(n, NEVER) != v
+            if n not in clocks and n not in clocked and self.written.get(n, NOT_WRITTEN) != v
         }
-        return {**news, **ticks}
+        return {**changed, **ticks}
 
     def write(self, values_and_ticks: Mapping[str, Any]) -> None:
         """Write in event or initialization mode; clocks tick in event mode only."""
@@ -77,13 +86,13 @@ class EventInputs:
         if values:
             self._write(list(values), list(values.values()))
             self.written.update(values)
-        self.clocks.values.update({n: v for n, v in values.items() if n in self.clocks.clocked})
+        self.store_clocked(values)
         if self._instance.mode == modes.EVENT:
             self.tick([name for name, value in values_and_ticks.items() if name in clocks and value])
 
     def tick(self, names: Sequence[str]) -> None:
         """Activate clocks, in event mode, then write the inputs that belong to them."""
         if names:
-            values = self._guard(self.clocks.activate, names)
+            values = self._call_checked(self.clocks.activate, names)
             if values:
                 self._write(list(values), list(values.values()))

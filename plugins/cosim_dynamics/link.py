@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import cosim
 from cosim_mechanics import contracts
@@ -30,7 +31,7 @@ class Link:
     first_dof: int
     reversed: bool = False
 
-    @property
+    @cached_property
     def dofs(self) -> range:
         """The degrees of freedom of the joint."""
         return range(self.first_dof, self.first_dof + self.joint.nu)

@@ -16,6 +16,7 @@ from cosim_mechanics import contracts
 
 #: Below this part of the largest inertia a degree of freedom counts as having none.
 NOTHING = 1e-14
+ONE = np.ones((1, 1))
 
 
 def check_tips(tree: Tree, has_own_terms: Container[str], problem: Report) -> None:
@@ -36,7 +37,8 @@ def check_tips(tree: Tree, has_own_terms: Container[str], problem: Report) -> No
         w, v = R_FM.T @ H[:3], R_FM.T @ H[3:]
         if link.reversed:  # F moves against M: about F's origin and in its axes
             w, v = -H[:3], np.cross(H[:3], p_FM[:, None], axis=0) - H[3:]
-        values, vectors = np.linalg.eigh(_resistance(link, w, v))
+        resistance = _resistance(link, w, v)
+        values, vectors = (resistance[0], ONE) if link.joint.nu == 1 else np.linalg.eigh(resistance)
         if not values[0] > NOTHING * abs(values[-1]):
             free = ", ".join(f"u[{k}]" for k in np.flatnonzero(abs(vectors[:, 0]) > 1e-6))
             problem(

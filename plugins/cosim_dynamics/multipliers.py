@@ -32,7 +32,7 @@ def set_up_group(p: Any, c: Any, mechanism: Any, group: Any, arrays: Any, level:
     else:
         arrays.state.is_along_tree = 0.0
         set_up_jacobian(p, c, mechanism, arrays)
-        eliminate(c, mechanism, group, arrays)
+        divide_by_factor(c, mechanism, group, arrays)
         set_up_products(c, mechanism, arrays)
 
 
@@ -55,8 +55,8 @@ def solve_group(c: Any, mechanism: Any, group: Any, arrays: Any) -> tuple[int, f
     return rank, shortest
 
 
-def eliminate(c: Any, mechanism: Any, group: Any, arrays: Any) -> None:
-    """Z = G L^-1."""
+def divide_by_factor(c: Any, mechanism: Any, group: Any, arrays: Any) -> None:
+    """Z = G L^-1, with the factor L of the mass matrix."""
     for r in range(len(arrays.equations)):
         row = arrays.jacobian[r]
         eliminated = arrays.eliminated[r]
@@ -120,7 +120,7 @@ def set_up_products(c: Any, mechanism: Any, arrays: Any) -> None:
 
 
 def correct_speeds(c: Any, mechanism: Any) -> None:
-    """The correction -M^-1 G^T multipliers of u_dot, or of what else stands in its place."""
+    """Compute the correction -M^-1 G^T multipliers, of u_dot or of what the multipliers were solved for."""
     header = mechanism.header
     correction = reals_at(c, header.correction, header.dofs)
     for i in range(len(correction)):

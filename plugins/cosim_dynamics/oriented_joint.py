@@ -128,7 +128,7 @@ def _begins_as_identity(joint: type[contracts.Joint]) -> bool:
     if kernel is None or kernel.is_python or kernel.when or kernel.unless:
         return False
     try:
-        kernel.with_names(q=np.zeros(joint.nq), X_FM=X_FM, H_FM=np.zeros(6 * joint.nu))
+        kernel.call_by_name(q=np.zeros(joint.nq), X_FM=X_FM, H_FM=np.zeros(6 * joint.nu))
     except (ArithmeticError, ValueError):
         return False
     return bool(np.array_equal(X_FM, IDENTITY))

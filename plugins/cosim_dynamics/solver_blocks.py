@@ -38,7 +38,7 @@ def solver_block(
         stage,
         tuple(slot for slot in reads if slot.size),
         tuple(slot for slot in writes if slot.size),
-        (),
+        (),  # it adds to nothing
         f"dynamics: {label}",
         can_be_omitted=can_be_omitted,
     )
@@ -72,7 +72,7 @@ def traced_block(
         cosim.Stage.TIME if TIME in names else cosim.Stage.INSTANCE,
         tuple(inputs),
         (results_slot,),
-        (),
+        (),  # it adds to nothing
         f"dynamics: equations of {type(part).__name__}",
         (part.name,),
         mergeable=True,

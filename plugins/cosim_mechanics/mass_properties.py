@@ -141,7 +141,7 @@ def _matrix(value: Any) -> NDArray[np.float64]:
         if isinstance(error, cosim.CosimError):
             raise
         raise ValueError(f"inertia is {value!r}, needs {VALID}, in kg.m2") from error
-    if not np.all(np.isfinite(inertia)):
+    if not np.isfinite(inertia).all():
         raise ValueError("inertia is not finite")
     if inertia.shape == (3,):
         return np.diag(inertia)

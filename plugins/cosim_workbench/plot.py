@@ -13,7 +13,7 @@ from cosim_workbench.figure import new_figure, save_figure
 from cosim_workbench.interactive_plot import interactive_page
 from cosim_workbench.optional_library import import_optional
 from cosim_workbench.plot_names import literal, pretty_unit
-from cosim_workbench.plot_plan import PlotPlan, plot_plan
+from cosim_workbench.plot_plan import PlotLine, PlotPanel, PlotPlan, plot_plan
 
 PICTURES = (".png", ".svg", ".pdf")
 WIDTH, PANEL_HEIGHT, NAME_WIDTH, NAME_HEIGHT, ROW_HEIGHT, NOTE_HEIGHT = 8.0, 2.2, 1.8, 0.2, 0.17, 0.16
@@ -23,8 +23,12 @@ LEGEND = 8
 LETTERS_ABOVE = 108
 """Letters in a row of names above a panel."""
 NOTE_LENGTH = 118
-MOST_EVENT_LINES = 40  # across the panels: more would hide the curves
 """Letters in a line below the panels."""
+MOST_EVENT_LINES = 40
+"""Lines across the panels at times of events: more would hide the curves."""
+FRAME_HEIGHT, NOTE_MARGIN = 0.6, 0.08
+"""Inches: title and time axis; space above notes."""
+DASHED = (0, (4, 3))
 
 
 class Plot(cosim.ResultSink):
@@ -61,8 +65,7 @@ class Plot(cosim.ResultSink):
         for line, color in zip(lines, _colors(len(lines)), strict=True):
             unit = result.unit(line.name)
             name = f"{line.label} in {pretty_unit(unit)}" if several and unit != "1" else line.label
-            label, style = literal(name), (0, (4, 3)) if line.dashed else "-"
-            axes.plot(plan.time, line.values, label=label, linewidth=1.2, color=color, linestyle=style)
+            _draw_line(axes, plan, line, literal(name), color)
         if not several and plan.panels:
             axes.set_ylabel(literal(plan.panels[0].label))
         axes.set_xlabel("time in s")
@@ -76,40 +79,59 @@ def draw_panels(plan: PlotPlan) -> tuple[Any, list[Any]]:
     notes = [
         line for note in plan.notes for line in textwrap.wrap(note, NOTE_LENGTH, subsequent_indent="    ")
     ]
-    legend_columns = max((_legend_columns(len(panel.lines)) for panel in plan.panels), default=0)
-    above = [_rows_above(panel.label, [line.label for line in panel.lines]) for panel in plan.panels]
-    rows = [PANEL_HEIGHT + NAME_HEIGHT * count for count in above] + [ROW_HEIGHT * len(plan.marks)] * bool(
-        plan.marks
-    )
-    below = NOTE_HEIGHT * len(notes) + 0.08 * bool(notes)
-    size = (WIDTH + NAME_WIDTH * legend_columns, sum(rows) + 0.6 + below)
-    figure = new_figure(*size)
-    figure.get_layout_engine().set(rect=(0.0, below / size[1], 1.0, 1.0 - below / size[1]))
-    options: dict[str, Any] = {"sharex": True, "squeeze": False, "height_ratios": rows}
-    axes = list(figure.subplots(len(rows), 1, **options)[:, 0])
+    figure, axes = _lay_out(plan, len(notes))
     panels = axes[: len(plan.panels)]
     for axis, panel in zip(panels, plan.panels, strict=True):
-        for line, color in zip(panel.lines, _colors(len(panel.lines)), strict=True):
-            style = (0, (4, 3)) if line.dashed else "-"
-            label = literal(line.label)
-            axis.plot(plan.time, line.values, label=label, linewidth=1.2, color=color, linestyle=style)
-        axis.set_ylabel(literal(panel.label))
-        axis.yaxis.set_offset_position("right")  # "1e-6": on the left it lies on the names
-        axis.grid(True, alpha=0.3)
-        _legend(axis, panel.label, [line.label for line in panel.lines])
+        _draw_panel(axis, plan, panel)
     if plan.marks:
         _draw_marks(axes[-1], plan)
-        event_times = [time for times in plan.marks.values() for time in times]
-        if len(event_times) <= MOST_EVENT_LINES:
-            for axis in panels:
-                for time in event_times:
-                    axis.axvline(time, color="0.6", linewidth=0.6, zorder=0)
+        _draw_event_lines(panels, plan)
     axes[-1].set_xlabel("time in s")
     figure.suptitle(literal(plan.title))
     if notes:
-        text = literal("\n".join(notes))
-        figure.text(0.012, 0.04 / size[1], text, fontsize="x-small", color="0.35", va="bottom")
+        text, bottom = literal("\n".join(notes)), 0.04 / figure.get_size_inches()[1]
+        figure.text(0.012, bottom, text, fontsize="x-small", color="0.35", va="bottom")
     return figure, panels
+
+
+def _lay_out(plan: PlotPlan, notes: int) -> tuple[Any, list[Any]]:
+    """An empty figure with room for lines of notes, and its axes: of the panels, then of the marks."""
+    legend_columns = max((_legend_columns(len(panel.lines)) for panel in plan.panels), default=0)
+    above = [_rows_above(panel.label, [line.label for line in panel.lines]) for panel in plan.panels]
+    rows = [PANEL_HEIGHT + NAME_HEIGHT * count for count in above]
+    if plan.marks:
+        rows.append(ROW_HEIGHT * len(plan.marks))
+    below = NOTE_HEIGHT * notes + NOTE_MARGIN * bool(notes)
+    width, height = WIDTH + NAME_WIDTH * legend_columns, sum(rows) + FRAME_HEIGHT + below
+    figure = new_figure(width, height)
+    figure.get_layout_engine().set(rect=(0.0, below / height, 1.0, 1.0 - below / height))
+    options: dict[str, Any] = {"sharex": True, "squeeze": False, "height_ratios": rows}
+    return figure, list(figure.subplots(len(rows), 1, **options)[:, 0])
+
+
+def _draw_line(axis: Any, plan: PlotPlan, line: PlotLine, label: str, color: Any) -> None:
+    style = DASHED if line.dashed else "-"
+    axis.plot(plan.time, line.values, label=label, linewidth=1.2, color=color, linestyle=style)
+
+
+def _draw_panel(axis: Any, plan: PlotPlan, panel: PlotPanel) -> None:
+    """The signals of one unit."""
+    for line, color in zip(panel.lines, _colors(len(panel.lines)), strict=True):
+        _draw_line(axis, plan, line, literal(line.label), color)
+    axis.set_ylabel(literal(panel.label))
+    axis.yaxis.set_offset_position("right")  # "1e-6": on the left it lies on the names
+    axis.grid(True, alpha=0.3)
+    _legend(axis, panel.label, [line.label for line in panel.lines])
+
+
+def _draw_event_lines(panels: Sequence[Any], plan: PlotPlan) -> None:
+    """A line across all panels at each event, unless there are too many."""
+    event_times = [time for times in plan.marks.values() for time in times]
+    if len(event_times) > MOST_EVENT_LINES:
+        return
+    for axis in panels:
+        for time in event_times:
+            axis.axvline(time, color="0.6", linewidth=0.6, zorder=0)
 
 
 def _draw_marks(axis: Any, plan: PlotPlan) -> None:

@@ -104,7 +104,7 @@ def distance(times, first, second):
 def forks() -> int:
     """As code of an FMU may: the child comes back."""
     child = os.fork()
-    black_box.words[black_box.CALL] = 0
+    black_box.status_words[black_box.CALL] = 0
     return child
 
 

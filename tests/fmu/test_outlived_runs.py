@@ -271,7 +271,7 @@ def test_an_fmu_that_writes_into_files_of_the_run(
 
 def test_what_the_other_process_says_of_an_answered_signal() -> None:
     """The process has answered, and was ended by a second signal before it had recorded its status."""
-    before = black_box.words
+    before = black_box.status_words
     box, command_run = BlackBox(), PluginsCommand()
     try:
         for code in (143, -signal.SIGTERM):
@@ -279,13 +279,13 @@ def test_what_the_other_process_says_of_an_answered_signal() -> None:
             assert isinstance(outcome, Terminated) and str(outcome) == "terminated"
         unasked = supervised._outcome(143, [], box, command_run)
         assert isinstance(unasked, supervised.LostProcessError) and "nothing said why" in str(unasked)
-        box.words[black_box.ENDED] = 0 + 1  # the command was over, and Python about to end
+        box.status_words[black_box.ENDED] = 0 + 1  # the command was over, and Python about to end
         for code in (0, -signal.SIGTERM):
             outcome = supervised._outcome(code, [signal.SIGTERM], box, command_run)
             assert isinstance(outcome, supervised.EndedElsewhere) and outcome.status == 0
     finally:
         box.close()
-        black_box.words = before
+        black_box.status_words = before
 
 
 def test_a_run_that_is_killed_from_outside_has_its_rows(
@@ -337,7 +337,7 @@ def test_a_name_that_nobody_has_is_not_isolated(
 
 
 def test_an_entry_that_is_torn_is_left_out() -> None:
-    before = black_box.words
+    before = black_box.status_words
     box = BlackBox()
     try:
         box.write(("first", 1))
@@ -347,22 +347,22 @@ def test_an_entry_that_is_torn_is_left_out() -> None:
         assert list(box.entries()) == [("first", 1)]
         os.ftruncate(box._rows.fileno(), 3)
         assert list(box.entries()) == []
-        box.note("kind", "old")
-        box.note("kind", "new")
-        room = box.room("numbers", 16)
+        box.send_note("kind", "old")
+        box.send_note("kind", "new")
+        room = box.shared_memory("numbers", 16)
         room[:3] = b"abc"
-        assert box.room("numbers", 8) is room
+        assert box.shared_memory("numbers", 8) is room
         notes = box.notes()
         again = box.memory("numbers", notes)
         assert notes["kind"] == "new" and again is not None and bytes(again[:3]) == b"abc"
         assert box.memory("others", notes) is None
     finally:
         box.close()
-        black_box.words = before
+        black_box.status_words = before
 
 
 def test_rows_are_given_up_where_the_disk_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = black_box.words
+    before = black_box.status_words
     box = BlackBox()
     write = black_box._write
 
@@ -377,4 +377,4 @@ def test_rows_are_given_up_where_the_disk_is_full(monkeypatch: pytest.MonkeyPatc
         assert not box.keeps_rows and "rows" in box.notes() and list(box.entries()) == []
     finally:
         box.close()
-        black_box.words = before
+        black_box.status_words = before

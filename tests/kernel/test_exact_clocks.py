@@ -11,7 +11,7 @@ import cosim
 METHODS = {
     **{f"integrators.{name}": {} for name in ("heun", "bogacki_shampine", "runge_kutta_merson")},
     **{f"integrators.{name}": {} for name in ("dormand_prince", "tsitouras", "dormand_prince_853")},
-    **{f"integrators.{name}": {} for name in ("radau3", "radau5", "esdirk43", "bdf")},
+    **{f"integrators.{name}": {} for name in ("radau3", "radau5", "esdirk43", "bdf", "generalized_alpha")},
     **{"integrators.explicit_euler": {"fixed_step": 0.01}, "integrators.runge_kutta_3": {"fixed_step": 0.05}},
     **{"integrators.runge_kutta_4": {"fixed_step": 0.07}, "integrators.trapezoid": {"fixed_step": 0.03}},
     "integrators.implicit_euler": {"fixed_step": 0.02},

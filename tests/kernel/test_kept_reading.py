@@ -121,9 +121,9 @@ def test_kept_functions_give_the_same_numbers_and_lie_in_their_file(process):
     (first, _), (second, _) = process(), process()
     for cls in (first, second):
         force = [0.0]
-        cls.kernels["push"].with_names(force=force, stiffness=3.0, angle=0.25)
+        cls.kernels["push"].call_by_name(force=force, stiffness=3.0, angle=0.25)
         assert force == [3.0 * (2.0 * 0.25 - 0.5 * 0.25)]
-        assert cls.kink_functions["close_kink_0"].with_names(stiffness=3.0, angle=0.25) == 0.25
+        assert cls.kink_functions["close_kink_0"].call_by_name(stiffness=3.0, angle=0.25) == 0.25
     assert second.kernels["push"].function.__code__.co_filename.endswith("/2/author_of_mount.py")
 
 

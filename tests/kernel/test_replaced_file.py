@@ -30,7 +30,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.mark.skipif(not process_lock.HAS_LOCKS, reason="Windows has no such locks")
+@pytest.mark.skipif(not process_lock.has_locks(), reason="Windows has no such locks")
 def test_what_a_killed_process_has_left_is_removed_by_the_next_write(tmp_path: Path) -> None:
     path = tmp_path / "run.csv"
     path.write_text("before", "utf-8")

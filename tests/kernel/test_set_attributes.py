@@ -523,3 +523,19 @@ def test_an_option_of_a_delay_belongs_to_the_system(name, value):
         setattr(delay, name, value)
     state["felt.delay"] = 0.05
     assert state["felt.delay"] == 0.05
+
+
+def test_another_callable_in_place_of_a_method_is_called():
+    simulator = cosim.Simulator(model_of(Mass()).build())
+    told = []
+    simulator.step = lambda: told.append("called")
+    simulator.step()
+    assert told == ["called"]
+
+
+def test_parts_of_a_system_are_only_read():
+    """A part that was put there ran nowhere; a model that is built again has it."""
+    system = model_of(Mass()).build()
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        system.parts["another"] = Mass()
+    assert list(system.parts) == ["k"]

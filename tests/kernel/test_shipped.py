@@ -92,7 +92,7 @@ def test_what_came_is_not_compiled(folder: Path, monkeypatch: pytest.MonkeyPatch
 def test_texts_lie_in_an_archive_of_their_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     function = of(1.3)
     here = native.lower({"summed": (function, "Fi>f")})
-    shipped.write(shipped.TEXTS, {units._digest(shipped.TEXTS, ((function, "Fi>f"),)): b"define f"})
+    shipped.write(shipped.TEXTS, {units.digest_of(shipped.TEXTS, ((function, "Fi>f"),)): b"define f"})
     shipped._archive.cache_clear()
     assert native.lower({"summed": (function, "Fi>f")}) == "define f" != here
     assert not units.is_at_hand(function, "Fi>f")

@@ -105,3 +105,70 @@ def test_what_comes_to_zero_and_goes_back_is_on_guard():
     simulator = settled(system_of(x=Pair()), 31, "bogacki_shampine")
     found = simulator.state["x.low"], simulator.state["x.high"]
     assert found == pytest.approx((0.0, SIZE), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "seed"),
+    [("bdf", 0), ("bdf", 13), ("bdf", 36), ("bdf", 49), ("radau5", 57), ("esdirk43", 26), ("esdirk43", 60)],
+)
+def test_a_bounce_that_a_blow_of_the_same_instant_overwrites_is_repeated(integrator, seed):
+    """The speed that the floor had given the lower ball was lost, and both fell through the floor."""
+    simulator = settled(system_of(x=Pair()), seed, integrator)
+    found = simulator.state["x.low"], simulator.state["x.high"]
+    assert found == pytest.approx((0.0, SIZE), abs=1e-5)
+
+
+class Meeting(cosim.Component):
+    """Two walls at zero, met at one instant, whose handlers set one speed."""
+
+    x = cosim.position(start=1.0)
+    v = cosim.speed(start=-1.0)
+    first_v = cosim.parameter(default=1.0)
+    second_v = cosim.parameter(default=-2.0)
+    firsts = cosim.discrete(dtype=int)
+    seconds = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(v, x_dot, v_dot):
+        x_dot[0] = v
+        v_dot[0] = 0.0
+
+    @cosim.witness(direction="falling")
+    def first(x):
+        return x
+
+    @cosim.witness(direction="falling")
+    def second(x):
+        return 2.0 * x
+
+    @cosim.on(first, does="unrestricted")
+    @cosim.kernel
+    def set_first(first_v, firsts, firsts_next, v_next):
+        firsts_next[0] = firsts + 1
+        v_next[0] = first_v
+
+    @cosim.on(second, does="unrestricted")
+    @cosim.kernel
+    def set_second(second_v, seconds, seconds_next, v_next):
+        seconds_next[0] = seconds + 1
+        v_next[0] = second_v
+
+
+@pytest.mark.parametrize(
+    ("first_v", "second_v", "calls", "end"),
+    [
+        (1.0, -2.0, (2, 1), 1.0),  # the second one lets it through: the first one turns it after all
+        (-2.0, 1.0, (1, 1), 1.0),  # the second one has turned it
+        (-2.0, -2.0, (1, 1), -2.0),  # both say the same: nothing is lost
+    ],
+)
+@pytest.mark.parametrize("integrator", ["dormand_prince", "radau5", "bdf"])
+def test_one_of_two_handlers_has_no_effect(integrator, first_v, second_v, calls, end):
+    system = system_of(x=Meeting())
+    state = system.default_state()
+    state["x.first_v"], state["x.second_v"] = first_v, second_v
+    simulator = cosim.Simulator(system, state, integrator=f"integrators.{integrator}", accuracy=1e-6)
+    simulator.advance_to(2.0)
+    assert (simulator.state["x.firsts"], simulator.state["x.seconds"]) == calls
+    assert simulator.state["x.x"] == pytest.approx(end, abs=1e-6)
+    assert [each.kind for each in simulator.findings] == ["overwritten"]

@@ -258,5 +258,5 @@ def test_an_exception_has_the_line_of_the_author() -> None:
         '        if s.angle > 0.0:\n            raise ValueError("too far")\n'
     )
     with pytest.raises(ValueError, match="too far") as failed:
-        made.kernels["law"].with_names(angle=1.0, torque=np.zeros(1))
+        made.kernels["law"].call_by_name(angle=1.0, torque=np.zeros(1))
     assert failed.traceback[-1].lineno + 1 == 17

@@ -249,3 +249,24 @@ def test_a_ball_in_a_corner_slides_on_the_floor_though_it_sticks_to_the_wall(
     result = model.simulate(until=0.3, accuracy=1e-7)
     assert result["floor.regime"][-1] == 2
     assert result["ball.vy"][-1] == pytest.approx(acceleration * GRAVITY * 0.2, rel=2e-3)
+
+
+def sums_of(model: Multibody) -> int:
+    """How many groups of contacts add up what they hold."""
+    blocks = model.build().assembly.blocks
+    return sum(block.label == "zeroing of grip" for block in blocks)
+
+
+def test_only_contacts_that_share_a_plane_have_sums() -> None:
+    """A contact alone in its plane decides by its own numbers, at no cost."""
+    assert sums_of(box_on_floor(1e7)) == 1
+    model = Multibody("balls")
+    for i in range(2):
+        ball = model.body(f"ball{i}", mass=1.0, inertia=(0.004,) * 3)
+        model.joint("free", child=ball, q=[1, 0, 0, 0, 0.3 * i, 0, 0.1])
+        for name, frame in {"floor": (0, 0, 0), "wall": ((0, 0, 0), (0, math.pi / 2, 0))}.items():
+            model.add(
+                "mechanics.sphere_contact", f"{name}{i}", body1="ground", body2=ball, radius=0.1,
+                frame_on_body1=frame, stiffness=1e7, **FRICTION,
+            )  # fmt: skip
+    assert sums_of(model) == 0

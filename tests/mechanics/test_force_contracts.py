@@ -289,7 +289,7 @@ class TestCoordinateFriction(ForceElementContract):
     )
     def test_its_size_does_not_depend_on_the_speed(self, speed: float, share: float) -> None:
         tau, lost = np.zeros(1), np.zeros(1)
-        CoordinateFriction.kernels["force"].with_names(
+        CoordinateFriction.kernels["force"].call_by_name(
             u=speed, friction=2.0, transition_speed=0.01, tau=tau, dissipated_energy_dot=lost
         )
         assert tau[0] == pytest.approx(-2.0 * share, rel=1e-15, abs=0.0)
@@ -367,7 +367,7 @@ class TestJointMotor(ForceElementContract):
             "knee": 0.9,
         }
         applied, tau, supplied = np.zeros(1), np.zeros(1), np.zeros(1)
-        JointMotor.kernels["act"].with_names(
+        JointMotor.kernels["act"].call_by_name(
             q=0.3, u=u, effort=effort, target=0.0, target_rate=0.0, **values,
             applied=applied, tau=tau, supplied_energy_dot=supplied,
         )  # fmt: skip

@@ -6,12 +6,12 @@ import types
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from cosim_compiler.derivatives.kept_texts import Written, kept_text
 from cosim_compiler.derivatives.notes import NoTangentError
 from cosim_compiler.derivatives.own_tangents import RECORDED
 from cosim_compiler.derivatives.recording_writer import RecordingWriter
 from cosim_compiler.derivatives.tangent_text import as_identifier
 from cosim_compiler.derivatives.tangent_values import Varying, has_reals, leaves
-from cosim_compiler.derivatives.tape_ends import HEAD
 from cosim_compiler.derivatives.writer import TangentWriter
 from cosim_compiler.errors import ContractError
 from cosim_compiler.language.program import Program
@@ -31,14 +31,14 @@ class Adjoint(NamedTuple):
     reverse_signature: str
 
 
-class _Written(NamedTuple):
-    """The two functions of a helper in the text."""
+class _AdjointNames(NamedTuple):
+    """The two functions that stand in the text for a function, and what its result has."""
 
-    name: str
+    record: str  # names in the text
     reverse: str
-    result: Varying
-    result_roots: dict[str, str]
-    is_silent: bool
+    result: Varying  # which reals of the result vary
+    result_roots: dict[str, str]  # of views in the result: which root each lies in
+    is_silent: bool  # nothing is recorded, so there is no reverse function
 
 
 class AdjointWriter(TangentWriter):
@@ -46,9 +46,9 @@ class AdjointWriter(TangentWriter):
 
     def __init__(self, program: Program) -> None:
         super().__init__(program, 1)
-        self._adjoints: dict[tuple[int, Varying], _Written] = {}
+        self._adjoints: dict[tuple[int, Varying], _AdjointNames] = {}
 
-    def adjoint(self, function: Function, given: Varying) -> _Written:
+    def adjoint(self, function: Function, given: Varying) -> _AdjointNames:
         """The adjoint of a function in the text.
 
         The recording function takes the arguments, the tangents of what varies, for each view that varies
@@ -62,8 +62,10 @@ class AdjointWriter(TangentWriter):
         recorded = RECORDED.get(function.author)
         if recorded is not None:
             names = [self.names.name(part, "recorded") for part in recorded]
-            self._adjoints[key] = _Written(names[0], names[1], False, {}, False)
+            self._adjoints[key] = _AdjointNames(names[0], names[1], False, {}, False)
             return self._adjoints[key]
+        # Which variables vary is a fixed point: one that is assigned from a varying one varies, too, and in
+        # a loop that is seen after its first use. The text is written again until it finds nothing new.
         varying_names: dict[str, Varying] = {}
         result: Varying = False
         writing: RecordingWriter | None = None
@@ -81,7 +83,7 @@ class AdjointWriter(TangentWriter):
         self.texts[name] = [f"def {name}({', '.join(writing.parameters)}):", *lines]
         if not writing.is_silent:
             self.texts[reverse] = writing.reverse(reverse)
-        self._adjoints[key] = _Written(name, reverse, result, writing.result_roots, writing.is_silent)
+        self._adjoints[key] = _AdjointNames(name, reverse, result, writing.result_roots, writing.is_silent)
         return self._adjoints[key]
 
 
@@ -114,7 +116,9 @@ def adjoint_function(function: types.FunctionType, signature: str, fixed: frozen
     """
     key = function, signature, fixed
     if key not in _adjoints:
-        _adjoints[key] = _written(*key)
+        written = kept_text(function, signature, f"adjoint {sorted(fixed)}", lambda: _write_adjoint(*key))
+        record, reverse = written.functions(function, "adjoint")
+        _adjoints[key] = Adjoint(*record, *reverse)
     return _adjoints[key]
 
 
@@ -136,9 +140,8 @@ def adjoint_refusal(function: types.FunctionType, kinds: Sequence[Type]) -> str:
     return ""
 
 
-def _written(function: types.FunctionType, signature: str, fixed: frozenset[int]) -> Adjoint:
-    letters, answer = signature.split(">")
-    kinds, result = types_of(signature)
+def _write_adjoint(function: types.FunctionType, signature: str, fixed: frozenset[int]) -> Written:
+    kinds, _ = types_of(signature)
     program = Program()
     typed = program.root(function, signature)
     if isinstance(typed.result, Tuple):
@@ -147,41 +150,74 @@ def _written(function: types.FunctionType, signature: str, fixed: frozenset[int]
         )
     varying = tuple(has_reals(kind) and i not in fixed for i, kind in enumerate(kinds))
     writer = AdjointWriter(program)
-    adjoint = writer.adjoint(typed, varying)
-    values = [f"x{i}" for i in range(len(kinds))]
-    moving = [i for i, varies in enumerate(varying) if varies]
-    views = [i for i in moving if isinstance(kinds[i], View)]
-    reals = [i for i in moving if kinds[i] is REAL]
-    has_rate = result is REAL
-    rate_varies = has_rate and typed.result is REAL and any(on for _, on in leaves(adjoint.result))
-    passed = [*values, *(f"x{i}_dot" for i in moving), *(f"x{i}_at" for i in views)]
-    heads = [*passed, "tape", *(["rate"] if has_rate else [])]
-    call = f"{adjoint.name}({', '.join(passed + ([] if adjoint.is_silent else ['tape']))})"
-    if rate_varies:
+    helpers = writer.adjoint(typed, varying)
+    rate_varies = typed.result is REAL and any(on for _, on in leaves(helpers.result))
+    entry = _Entry(signature, varying, rate_varies)
+    writer.texts["record"] = write_record_entry(entry, helpers)
+    writer.texts["reverse"] = write_reverse_entry(entry, helpers)
+    record, reverse = entry_signatures(entry)
+    return writer.written({"record": record, "reverse": reverse})
+
+
+class _Entry:
+    """The arguments of a function whose adjoint is called from outside the text.
+
+    Attributes
+    ----------
+    letters, answer : str
+        The two sides of its signature.
+    moving, views, reals : list of int
+        Numbers of the arguments that vary; of those the views, and the reals.
+    has_rate : bool
+        Whether its result is a real, so that there is a tangent of it, and an adjoint.
+    rate_varies : bool
+        Whether that tangent is not always 0.
+    """
+
+    def __init__(self, signature: str, varying: Sequence[bool], rate_varies: bool) -> None:
+        self.letters, self.answer = signature.split(">")
+        kinds, result = types_of(signature)
+        self.moving = [i for i, varies in enumerate(varying) if varies]
+        self.views = [i for i in self.moving if isinstance(kinds[i], View)]
+        self.reals = [i for i in self.moving if kinds[i] is REAL]
+        self.has_rate = result is REAL
+        self.rate_varies = self.has_rate and rate_varies
+
+
+def write_record_entry(entry: _Entry, helpers: _AdjointNames) -> list[str]:
+    """The lines of the function that records, for callers outside the text."""
+    passed = [f"x{i}" for i in range(len(entry.letters))]
+    passed += [f"x{i}_dot" for i in entry.moving] + [f"x{i}_at" for i in entry.views]
+    parameters = [*passed, "tape", *(["rate"] if entry.has_rate else [])]
+    call = f"{helpers.record}({', '.join(passed + ([] if helpers.is_silent else ['tape']))})"
+    if entry.rate_varies:
         lines = [f"value, value_dot = {call}", "rate[0] = value_dot", "return value"]
-    elif answer == "v":
+    elif entry.answer == "v":
         lines = [call]
     else:
-        lines = [f"value = {call}", *(["rate[0] = 0.0"] if has_rate else []), "return value"]
-    roots = [f"root{i}" for i in views]
-    back = [*roots, *(["value_bar"] if rate_varies else []), "tape"]
-    back_heads = [*roots, *(["value_bar"] if has_rate else []), "tape", *(["bars"] if reals else [])]
-    back_lines = [] if adjoint.is_silent else [f"{adjoint.reverse}({', '.join(back)})"]
-    if reals and not adjoint.is_silent:
-        names = [f"bar_{i}" for i in reals]
-        back_lines = [f"{', '.join(names)} = {back_lines[0]}"]
-        back_lines += [f"bars[{k}] = {name}" for k, name in enumerate(names)]
-    elif reals:
-        back_lines = [f"bars[{k}] = 0.0" for k in range(len(reals))]
-    writer.texts["record"] = [f"def record({', '.join(heads)}):", *(f"    {line}" for line in lines)]
-    writer.texts["reverse"] = [
-        f"def reverse({', '.join(back_heads)}):",
-        *(f"    {line}" for line in back_lines or ["pass"]),
-    ]
-    record, reverse = writer.functions(("record", "reverse"), function, "adjoint")
-    record_letters = letters + "".join(letters[i] for i in moving) + "i" * len(views) + "F" + "F" * has_rate
-    reverse_letters = "".join("F" for _ in views) + "f" * has_rate + "F" + "F" * bool(reals)
-    return Adjoint(record, f"{record_letters}>{answer}", reverse, f"{reverse_letters}>v")
+        lines = [f"value = {call}", *(["rate[0] = 0.0"] if entry.has_rate else []), "return value"]
+    return [f"def record({', '.join(parameters)}):", *(f"    {line}" for line in lines)]
 
 
-__all__ = ["HEAD", "Adjoint", "adjoint_function", "adjoint_refusal"]
+def write_reverse_entry(entry: _Entry, helpers: _AdjointNames) -> list[str]:
+    """The lines of the function that goes back, for callers outside the text."""
+    roots = [f"root{i}" for i in entry.views]
+    passed = [*roots, *(["value_bar"] if entry.rate_varies else []), "tape"]
+    parameters = [*roots, *(["value_bar"] if entry.has_rate else []), "tape"]
+    parameters += ["bars"] if entry.reals else []
+    lines = [] if helpers.is_silent else [f"{helpers.reverse}({', '.join(passed)})"]
+    if entry.reals and not helpers.is_silent:
+        names = [f"bar_{i}" for i in entry.reals]
+        lines = [f"{', '.join(names)} = {lines[0]}"]
+        lines += [f"bars[{k}] = {name}" for k, name in enumerate(names)]
+    elif entry.reals:
+        lines = [f"bars[{k}] = 0.0" for k in range(len(entry.reals))]
+    return [f"def reverse({', '.join(parameters)}):", *(f"    {line}" for line in lines or ["pass"])]
+
+
+def entry_signatures(entry: _Entry) -> tuple[str, str]:
+    """The signatures of the two functions that `write_record_entry` and `write_reverse_entry` write."""
+    record = entry.letters + "".join(entry.letters[i] for i in entry.moving)
+    record += "i" * len(entry.views) + "F" + "F" * entry.has_rate
+    reverse = "F" * len(entry.views) + "f" * entry.has_rate + "F" + "F" * bool(entry.reals)
+    return f"{record}>{entry.answer}", f"{reverse}>v"

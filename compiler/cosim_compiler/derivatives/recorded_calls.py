@@ -87,11 +87,11 @@ class CallRecorder(OperationRecorder):
         arguments = [*(text for text, _ in pairs), *tangents, *(place.text for place in views)]
         assignment = f"{', '.join(targets)} = " if targets else ""
         if adjoint.is_silent:
-            self.emit(f"{assignment}{adjoint.name}({', '.join(arguments)})")
+            self.emit(f"{assignment}{adjoint.record}({', '.join(arguments)})")
             return
         self.flush()
         self.emit(STORE_TOP)
-        self.emit(f"{assignment}{adjoint.name}({', '.join([*arguments, 'tape'])})")
+        self.emit(f"{assignment}{adjoint.record}({', '.join([*arguments, 'tape'])})")
         self.emit("_at = int(tape[0])")
 
     def _with_reals(self, tangents: Tangents, kind: Type) -> Tangents:

@@ -6,6 +6,7 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
+from cosim_compiler.derivatives.kept_texts import Written, kept_text
 from cosim_compiler.derivatives.tangent_values import leaves
 from cosim_compiler.derivatives.writer import NoTangentError, Note, TangentWriter, has_reals
 from cosim_compiler.errors import ContractError
@@ -72,7 +73,9 @@ def tangent_function(
     """
     key = function, signature, directions, fixed, unread, refuses_jumps, in_lanes
     if key not in _tangents:
-        _tangents[key] = _write_tangent(*key)
+        options = f"tangent {directions} {sorted(fixed)} {sorted(unread)} {refuses_jumps} {in_lanes}"
+        written = kept_text(function, signature, options, lambda: _write_tangent(*key))
+        (_tangents[key],) = written.functions(function, "tangent")
     return _tangents[key]
 
 
@@ -100,8 +103,8 @@ def _write_tangent(
     unread: frozenset[int],
     refuses_jumps: bool,
     in_lanes: bool,
-) -> tuple[types.FunctionType, str]:
-    """Write the text of a tangent, and make the function; see `tangent_function`."""
+) -> Written:
+    """Write the text of a tangent; see `tangent_function`."""
     letters, answer = signature.split(">")
     kinds, result = types_of(signature)
     program = Program()
@@ -147,11 +150,10 @@ def _write_tangent(
         lines += [f"rate[{k}] = 0.0" for k in range(directions) if result is REAL]
         lines.append("return value")
     writer.texts["tangent"] = [f"def tangent({', '.join(heads)}):", *(f"    {line}" for line in lines)]
-    (tangent,) = writer.functions(("tangent",), function, "tangent")
-    tangent_signature = f"{letters}{more}>{answer}"
+    written = writer.written({"tangent": f"{letters}{more}>{answer}"})
     if in_lanes:
-        _check_lanes(tangent, tangent_signature)
-    return tangent, tangent_signature
+        _check_lanes(*written.functions(function, "tangent")[0])
+    return written
 
 
 def _check_lanes(tangent: types.FunctionType, signature: str) -> None:

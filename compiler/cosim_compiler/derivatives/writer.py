@@ -10,20 +10,15 @@ A `Varying` says of a value whether it has tangents: a truth value, of a tuple o
 
 from __future__ import annotations
 
-import math
-import types
-from collections.abc import Sequence
 from typing import Any
 
 from cosim_compiler.derivatives.function_writer import FunctionWriter
+from cosim_compiler.derivatives.kept_texts import Written
 from cosim_compiler.derivatives.notes import NoTangentError, Note
 from cosim_compiler.derivatives.tangent_text import as_identifier
 from cosim_compiler.derivatives.tangent_values import Varying, has_reals
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import Function
-from cosim_compiler.record import rows_of
-from cosim_compiler.sources.run_source import run_source
-from cosim_compiler.tables import agreed, as_table, in_lanes, zeros, zeros_in_lanes
 
 
 class Names:
@@ -92,19 +87,10 @@ class TangentWriter:
             self.notes.update(dict.fromkeys(writing.notes))
         return self._written[key]
 
-    def functions(self, wanted: Sequence[str], of: types.FunctionType, what: str) -> list[types.FunctionType]:
-        """Functions of the text by their names in it, ready to run; they are what (a word) of a function."""
+    def written(self, wanted: dict[str, str]) -> Written:
+        """The text, with the signatures of the functions that are wanted of it."""
         text = "\n\n\n".join("\n".join(lines) for lines in self.texts.values()) + "\n"
-        space = {
-            "math": math, "rows_of": rows_of, "as_table": as_table, "zeros": zeros, "agreed": agreed,
-            "in_lanes": in_lanes, "zeros_in_lanes": zeros_in_lanes,
-            "__name__": "cosim_compiler.derivatives", **self.names.space,
-        }  # fmt: skip
-        space_of_text = run_source(text, space, f"{what} of {of.__qualname__}")
-        for name in wanted:
-            space_of_text[name].__qualname__ = space_of_text[name].__name__ = f"{of.__name__}_{name}"
-            space_of_text[name].__dict__["__text__"] = text
-        return [space_of_text[name] for name in wanted]
+        return Written(text, dict(self.names.space), wanted)
 
 
 __all__ = ["Names", "NoTangentError", "Note", "TangentWriter", "has_reals"]

@@ -1,6 +1,6 @@
 """Faults in what a kernel function reads and writes; their absence is stored for other processes.
 
-What reads functions is imported only when one has to be read.
+The modules that type functions are imported only when one has to be checked.
 """
 
 from __future__ import annotations
@@ -29,22 +29,23 @@ class Verdict:
 
     Attributes
     ----------
-    unwritten, early : mapping
-        Elements of results that are not written on every path, and where the function is left; that are read
-        before they are written.
-    outside : mapping
-        Places that views do not have.
+    unwritten : mapping
+        Elements of results that are not written on every path, each with the line of a ``return`` behind it.
+    read_before_written : mapping
+        Elements of results that are read before they are written.
+    out_of_bounds : mapping
+        Accesses to elements that a view does not have.
     changed : mapping
-        The line where a view that may be read only is written.
+        Views that may only be read, each with the line that writes to it.
     """
 
     unwritten: Elements = field(default_factory=dict)
-    early: Elements = field(default_factory=dict)
-    outside: Mapping[str, OutOfBounds] = field(default_factory=dict)
+    read_before_written: Elements = field(default_factory=dict)
+    out_of_bounds: Mapping[str, OutOfBounds] = field(default_factory=dict)
     changed: Mapping[str, int] = field(default_factory=dict)
 
 
-def verdict_on(
+def find_faults(
     function: types.FunctionType,
     kinds: tuple[Type, ...],
     results: Mapping[str, int],
@@ -53,7 +54,7 @@ def verdict_on(
 ) -> Verdict:
     """The faults of a function for arguments of these types.
 
-    Nothing is said of a function that is not of the language: whoever compiles it says why.
+    A function outside the language has no faults here: compiling it raises an error that says why.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ def verdict_on(
     results, views : mapping of str to int
         Sizes of the results, and of all views whose sizes are known, by the names of the arguments.
     read_only : frozenset of str
-        Those that it is not known to write.
+        Names of views that the function is not known to write.
     """
     described = repr((kinds, sorted(results.items()), sorted(views.items()), sorted(read_only)))
     source, key = source_of(function), fingerprint(function, "verdict", described)

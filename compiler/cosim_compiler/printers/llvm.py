@@ -35,7 +35,7 @@ from cosim_compiler.language.types import NOTHING
 from cosim_compiler.printers import llvm_arithmetic
 from cosim_compiler.printers.llvm_copies import Copy, copy_of
 from cosim_compiler.printers.llvm_inlining import is_rare, written_out
-from cosim_compiler.printers.llvm_lines import Lines
+from cosim_compiler.printers.llvm_lines import DebugMetadata
 from cosim_compiler.printers.llvm_types import STATUS, alignment, llvm_type, returned, zero_of
 from cosim_compiler.printers.llvm_values import ValueWriter
 
@@ -52,7 +52,7 @@ class Module:
 
     def __init__(self) -> None:
         self.declared: dict[str, str] = {}
-        self.lines = Lines(lines_are_shown())
+        self.lines = DebugMetadata(lines_are_shown())
         self.functions: list[str] = []
 
     def text(self, processor: str = "") -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cosim_compiler.language.typed_form import Function
 
 FIRST = 11
-"""Number of the first description; those before are the same in each module."""
+"""Number of the first description; HEAD has !1 to !6, and `llvm_arithmetic` !7 to !10."""
 HEAD = (
     "!llvm.dbg.cu = !{!1}",
     "!llvm.module.flags = !{!2, !3}",
@@ -19,7 +19,7 @@ HEAD = (
 )
 
 
-class Lines:
+class DebugMetadata:
     """The descriptions of one module: files, functions, lines.
 
     Parameters

@@ -117,7 +117,7 @@ def _as_bytes(facts: Mapping[str, Any]) -> bytes:
 
 def _read_facts(digest: str) -> dict[str, Any]:
     """The facts of the package, and those that are stored on this computer."""
-    brought = shipped.content_of(FACTS, digest) if shipped.has(FACTS, digest) else None
+    brought = shipped.shipped_content(FACTS, digest) if shipped.has(FACTS, digest) else None
     return {**_facts_in(brought), **_facts_in(kernel_cache.read_cached(digest))}
 
 

@@ -22,21 +22,21 @@ class RowRange(Record):
 class Node(Record):
     """Rows of the schedule that are called together, see `block_calls`."""
 
-    block: int
-    first: int  # where in `ints` its rows begin
-    rows: int  # how many
-    width: int  # of a row
-    stage: int
-    is_always_called: int  # whatever it says that it reads
+    block: int  # of the schedule
+    first: int  # place in `ints` of its first row
+    rows: int  # number of rows
+    width: int  # numbers in a row
+    stage: int  # the stage that it belongs to: INSTANCE …
+    is_always_called: int  # whether it is called after each change: what it reads is not known
 
 
 class Evaluation(Record):
     """The stage to which the cache is evaluated, and counts of evaluations."""
 
     stage: int  # RESTORED, NOTHING …
-    touched: int  # whether all changes since the last evaluation are marked
+    touched: int  # whether `marks` shows all changes since the last evaluation, so that a partial one will do
     lowest: int  # the lowest stage that these changes invalidate
     lowered: int  # the lowest stage that handlers have invalidated since the last `stage_out`
-    evaluations: int  # statistics: whole ones, partial ones, rows called in these
-    partial_evaluations: int
-    rows_called: int
+    evaluations: int  # statistics: evaluations of the whole motion
+    partial_evaluations: int  # evaluations of what follows from changes alone
+    rows_called: int  # rows of nodes that were called in partial evaluations

@@ -23,24 +23,24 @@ PERIODIC, LISTED, TIMED = 1, 2, 3
 class Handler(Record):
     """The cause of a handler, and the variables that it may change."""
 
-    number: int
-    cause: int
+    number: int  # its place among the handlers, in order of subsystems, then of declaration
+    cause: int  # TRIGGERED, SCHEDULED …
     kind: int  # UNRESTRICTED, DISCRETE, PUBLISH
-    block: int  # of the schedule: that of a kernel function; -1: Python
-    flag: int  # of a signal or a witness its number, of a timer its place in `d`
-    schedule: int  # 0, or PERIODIC, LISTED, TIMED
-    period: int  # where in `program` its `GivenTime` stands
-    offset: int
-    follows: int  # whether a parameter is its period or its offset
-    times: int  # how many are listed
-    times_at: int  # and where in `numbers`
-    status: int  # where in the cache its answer stands; -1: it gives none
-    needs_report: int
-    results: int  # how many variables it may change
-    results_at: int
-    is_private: int
-    sets: int  # how many witnesses depend on states that it may set
-    sets_at: int
+    block: int  # block of the schedule of a kernel function; -1: a method in Python
+    flag: int  # number of its signal or witness, or the place in `d` of its timer; -1: none
+    schedule: int  # PERIODIC, LISTED, TIMED; 0: it has no times
+    period: int  # place in `program` of the `GivenTime` of its period
+    offset: int  # place in `program` of the `GivenTime` of its offset
+    follows: int  # whether its period or its offset is a parameter: they are read again at each step
+    times: int  # number of listed times
+    times_at: int  # place in `numbers` of the first
+    status: int  # slot of the cache with its answer; -1: it gives none
+    needs_report: int  # whether it reads values of the REPORT stage
+    results: int  # number of its `Result`s: the variables that it may change
+    results_at: int  # place in `program` of the first
+    is_private: int  # whether it is book-keeping of its component, which records of events leave out
+    sets: int  # number of its `SetState`s
+    sets_at: int  # place in `program` of the first
 
 
 WRITES_AT_TIMES, WRITES_ALWAYS, WRITES_SUMS = range(3)
@@ -50,41 +50,41 @@ WRITES_AT_TIMES, WRITES_ALWAYS, WRITES_SUMS = range(3)
 class Result(Record):
     """A variable that a handler may change."""
 
-    at: int  # where a kernel function leaves it in the cache
-    array: int  # the variable: IN_Y, IN_P, IN_D, IN_K, its place and its size
-    offset: int
-    size: int
-    is_switchable: int  # whether a hold may switch it
+    at: int  # first slot of the cache in which a kernel function leaves it
+    array: int  # array of the variable: IN_Y, IN_P, IN_D, IN_K
+    offset: int  # its first place there
+    size: int  # its numbers
+    is_switchable: int  # whether a hold may switch the variable to and fro
     write_pattern: int  # WRITES_AT_TIMES, WRITES_ALWAYS, WRITES_SUMS
 
 
 class SetState(Record):
     """A state that a handler may set and that a witness depends on."""
 
-    witness: int
-    result: int  # where in the cache the handler leaves it
+    witness: int  # its number
+    result: int  # slot of the cache in which the handler leaves the state
     state: int  # its place in y
 
 
 class GivenTime(Record):
-    """A period or an offset as it was given."""
+    """A period or an offset as it was given, and the rational number that it stood for at the start."""
 
-    array: int  # IN_NUMBERS, or that of the parameter that it is
-    at: int
-    given_at: int  # where in `numbers` the value stands whose rational number follows
-    whole: int  # that number, s: whole seconds, and a rest in the resolution
-    rest: int
-    resolution: int
+    array: int  # IN_NUMBERS, or the array of the parameter that it is
+    at: int  # its place there
+    given_at: int  # place in `numbers` of the value at the start, s; another value stands for another number
+    whole: int  # of the rational number: whole seconds
+    rest: int  # the rest, in parts of a second
+    resolution: int  # how many of these parts a second has
 
 
 class Grid(Record):
     """``offset + index * period``, exactly: whole seconds and rests in the resolution."""
 
-    offset_whole: int
-    offset_rest: int
-    period_whole: int
-    period_rest: int
-    resolution: int
+    offset_whole: int  # s
+    offset_rest: int  # in parts of a second
+    period_whole: int  # s
+    period_rest: int  # in parts of a second
+    resolution: int  # how many of these parts a second has
 
     def time(grid, index):
         """The time of an occurrence: the nearest double, never an accumulated sum."""
@@ -112,20 +112,20 @@ class Grid(Record):
 class Timing(Record):
     """When a handler comes; part of the State."""
 
-    served: float  # the time of its timer that was served last, s
-    period: float  # of the present grid, s
-    offset: float
-    next_time: float  # the next time, s; NaN if the period is lost to rounding beside the time
+    served: float  # the last time to which its timer was set and at which it has run, s
+    period: float  # period of its `Grid`, s
+    offset: float  # offset of its `Grid`, s
+    next_time: float  # its next time, s; NaN if the period is lost to rounding beside the time
 
 
 class Answers(Record):
     """The results of handlers."""
 
-    severity: int  # the worst answer
+    severity: int  # the worst answer of this call: did nothing, succeeded, reached termination, failed
     source: int  # number of the handler that gave it
-    phase: int  # the worst answer of this phase
+    phase: int  # the worst answer of the present phase: the updates of one kind
     latest: int  # the answer of the last handler
-    calls: int  # how many handlers were called since the updates of this instant began
+    calls: int  # handlers called since the updates of this instant began
     changed_now: int  # whether updates have changed something since those of this instant began
     changed_in_step: int  # the same since the step, or a host's event, began: it may have several rounds
     pushed: int  # whether triggered or signaled handlers have changed a state

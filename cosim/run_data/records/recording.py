@@ -12,7 +12,7 @@ LOG_NOTHING, LOG_FINDINGS, LOG_ALL, LOG_TAPE = range(4)
 
 
 class Output(Record):
-    """The state of recording."""
+    """What is recorded, and how full the buffers are."""
 
     recording: int  # NO_ROWS, AT_EVENTS …
     rows_used: int  # numbers in the buffer of rows
@@ -21,18 +21,19 @@ class Output(Record):
 
 
 class OutputGrid(Record):
-    """The output times, ``origin + point * interval``, s: of the rational numbers that both stand for.
+    """The output times, ``origin + point * interval``, exactly: both stand for rational numbers.
 
-    Both are counted in the resolution, as doubles that are integers; a resolution of 0: they cannot.
+    The counts say how many parts of a second origin and interval have, as doubles that are integers. Where no
+    such parts are known, the resolution is 0, and times are computed from `origin` and `interval`.
     """
 
-    origin: float
-    interval: float
-    point: float  # the next one
-    until: float  # the end of the run
-    origin_count: float
-    interval_count: float
-    resolution: float
+    origin: float  # s
+    interval: float  # s
+    point: float  # number of the next output time
+    until: float  # the end of the run, s
+    origin_count: float  # in parts of a second
+    interval_count: float  # in parts of a second
+    resolution: float  # how many of these parts a second has; 0: not known
 
     def next_time(grid):
         """The output time that comes next, s: rounded once, as times of timers are."""
@@ -45,13 +46,13 @@ class OutputGrid(Record):
 class Choice(Record):
     """The beginning of `choice`: the chosen values follow, then the blocks that compute them."""
 
-    values: int  # how many
-    inside: int  # blocks that compute them inside a step; they come first
-    outside: int  # those that compute them where the motion is known
+    values: int  # number of `ChosenValue`s
+    inside: int  # number of blocks that compute them inside a step; these come first
+    outside: int  # number of blocks that compute them where the motion is evaluated
 
 
 class ChosenValue(Record):
-    """A recorded value: its array, its place there."""
+    """The place of a recorded value."""
 
-    array: int
+    array: int  # IN_Y, IN_P, IN_D, IN_K, IN_C
     offset: int

@@ -12,6 +12,14 @@ UNGUARDED, DOWNWARD, UPWARD, EITHER, ARRIVED, PASSED = 0.0, 1.0, -1.0, 2.0, 3.0,
 NOT_AT_ZERO, EXACT_BAND = -1.0, 0.0
 FALLING, RISING, BOTH = 1, 2, 3
 """WitnessKind.direction, Probe.direction."""
+NO_DIRECTION = 0
+"""Probe.direction of a witness that is held: it has no events."""
+# Witness.repeats beside counts
+REPORTED = 1e9  # that its events do not end has been reported, and nothing else is done
+LEAVING = -1.0  # its handlers are pending because it is released from a hold
+# Witness.expected beside times
+NOT_EXPECTED = math.inf  # no crossing is predicted
+MISSED = -math.inf  # a predicted crossing did not come: none is predicted until it crosses or is moved
 
 
 class WitnessKind(Record):
@@ -26,17 +34,17 @@ class WitnessKind(Record):
 
 
 class Witness(Record):
-    """The memory of a witness; part of the State. See `witnesses` and `zeros`."""
+    """The memory of a witness; part of the State. Its states are listed in `cosim.step.witnesses`."""
 
     value: float  # at the end of the last step
-    level: float  # what counts as zero
-    guard: float  # what leaving it means: UNGUARDED …, see `zeros`
-    band: float  # how close to it zero begins; NOT_AT_ZERO: it does not lie there
-    fired: float  # time at which it triggered last, s
-    repeats: float  # how many events came close behind each other
-    rate: float  # of the witness, when it triggered last, 1/s
-    expected: float  # predicted time of the next crossing, s
-    predicted_error: float  # that of `expected`, s
+    level: float  # the value that counts as zero
+    guard: float  # which way of leaving the level is an event: UNGUARDED, DOWNWARD …, see `zeros`
+    band: float  # distance from the level within which it counts as zero; NOT_AT_ZERO: it does not lie there
+    fired: float  # time at which it triggered last, s; -infinity: it has not
+    repeats: float  # number of its events in a row that followed each other closely; or LEAVING, REPORTED
+    rate: float  # its rate when it triggered last, or at the end of the last step while it is held, 1/s
+    expected: float  # predicted time of the next crossing, s; NOT_EXPECTED, or MISSED
+    predicted_error: float  # error of `expected`, s
 
     def start_over(witness, level, guard, band):
         """Say what counts as zero and what leaving it means, with no event behind the witness."""
@@ -56,16 +64,16 @@ class Level(Record):
     """The level with which a witness is compared during a step, see `zeros`."""
 
     zero: float  # the value that counts as zero
-    guard: float  # what leaving it means where the step starts there
-    band: float  # how close to it zero begins; NOT_AT_ZERO: it does not start there
+    guard: float  # which way of leaving it is an event, if the step starts there
+    band: float  # distance from it that counts as zero; NOT_AT_ZERO: the step does not start there
 
 
 class Probe(Record):
-    """The place of a witness, and the direction in which it has to cross (0: it is held)."""
+    """The slots of a witness, and the direction in which it has to cross in this step."""
 
-    value: int  # in the cache
-    rate: int  # in the cache; -1: found by differences
-    direction: int
+    value: int  # slot of the cache
+    rate: int  # slot of the cache; -1: it declares no rate, differences are taken
+    direction: int  # FALLING, RISING, BOTH; NO_DIRECTION while it is held
 
 
 class Window(Record):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import importlib.util
+import itertools
 import json
 import logging
 import platform as machine
@@ -12,6 +13,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +22,7 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import cosim
-from cosim.kit import python_command, read_cached, run_process, write_cached
+from cosim.kit import python_command, read_cached, run_process, shipped_content, write_cached
 from cosim_lowering.machine_code import MachineCode, own_target
 from cosim_lowering.machine_code import Target as MachineTarget
 
@@ -130,6 +132,8 @@ FLAGS = (
     "-Wno-unused-parameter",  # the signatures are those of FMI
 )
 LINK_FLAGS = ("-shared", "-s")
+OBJECTS = "objects"
+"""The kind of shipped pieces that are object files of the shell."""
 LOADING = ("-Wl,--as-needed", "-ldl")
 """Options for libraries that load others, in C libraries older than glibc 2.34."""
 OF_LINUX = ("-nostdlib", "-lc", "-lm", "-Wl,-z,defs", *LOADING)
@@ -217,11 +221,38 @@ class ZigCompiler(Compiler):
         objects = write_objects(parts.codes, parts.target.machine, folder)
         command = [*python_command("-m", "ziglang", "cc", "-target", parts.target.zig), *FLAGS]
         command += [*LINK_FLAGS, f"-I{parts.headers}"]
+        sources = [self._shipped_object(source, parts, folder) or source for source in parts.sources]
         more = OF_LINUX if parts.suffix == ".so" else ()
         if parts.suffix == ".dylib":  # else it would hold the path of this folder
             command.append(f"-Wl,-install_name,@rpath/{library.name}")
-        _run([*command, "-o", str(library), *map(str, [*parts.sources, *objects]), *more], folder)
+        _run([*command, "-o", str(library), *map(str, [*objects, *sources]), *more], folder)
         return library
+
+    def shell_objects(self, sources: Sequence[Path], headers: Path) -> dict[str, bytes]:
+        """Object files of the shell for every platform, by digests: a release's wheel carries them."""
+        targets = [target.zig for platform in PLATFORMS.values() for target in platform.targets]
+        objects = {}
+        with tempfile.TemporaryDirectory(prefix="cosim_shell_") as name:
+            made = Path(name) / "shell.o"
+            for target, source in itertools.product(targets, sources):
+                command = [*python_command("-m", "ziglang", "cc", "-target", target), *FLAGS, "-g0"]
+                _run([*command, f"-I{headers}", "-c", "-o", str(made), str(source)], Path(name))
+                objects[self._digest_in_shell(source, headers, target)] = made.read_bytes()
+        return objects
+
+    def _shipped_object(self, source: Path, parts: Library, folder: Path) -> Path | None:
+        """The object file of a C file of the shell, if the wheel brought it for this compiler."""
+        digest = self._digest_in_shell(source, parts.headers, parts.target.zig)
+        code = shipped_content(OBJECTS, digest)
+        if code is None:
+            return None
+        target = folder / f"{source.stem}.o"
+        target.write_bytes(code)
+        return target
+
+    def _digest_in_shell(self, source: Path, headers: Path, target: str) -> str:
+        version = importlib.metadata.version("ziglang")
+        return _digest(OBJECTS, version, _headers(headers), source.read_text("utf-8"), target)
 
 
 class OwnCompiler(Compiler):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
@@ -11,9 +11,11 @@ from xml.etree.ElementTree import Element, SubElement
 from cosim_export.native.model_tables import ENTRY_POINTS
 
 PROTOTYPE = re.compile(r"^(?:const )?\w+ \**(\w+)\(", re.MULTILINE)
+"""A declaration of a function in a header of the shell, with its name."""
 OF_STANDARD = re.compile(
     r"^(?:HANDS_ON|VECTOR|VALUES|NOT_HERE)\(\s*(fmi\d\w+)|^FMI\d_EXPORT [\w *]+?(fmi\d\w+)\(", re.MULTILINE
 )
+"""A definition of a function of the standard, by a macro of the shell or by hand, with its name."""
 PLAIN = {"names.h", "plain_names.h"}
 """Headers of the shell that are written here for a model."""
 PARTS = {"exchange_records": "container", "foreign_calls": "foreign"}
@@ -66,17 +68,20 @@ def compiled_files(files: Iterable[str]) -> list[str]:
 
 
 def _shared_names(headers: Sequence[Path]) -> list[str]:
+    """The names that files of the shell and of the model share."""
     names = {name for path in headers for name in PROTOTYPE.findall(path.read_text("utf-8"))}
     entries = {f"cosim_{name}" for name in ENTRY_POINTS}
     return sorted(names | entries | {"cosim_model"})
 
 
 def _names_of_standard(file: Path) -> list[str]:
+    """The functions of the standard that a file of the shell defines, in its order."""
     names = (first or second for first, second in OF_STANDARD.findall(file.read_text("utf-8")))
     return list(dict.fromkeys(names))
 
 
 def _names(identifier: str, version: int, shared: Sequence[str], standard: Sequence[str]) -> str:
+    """The text of ``names.h``, which begins shared names with the model's identifier."""
     override = f"FMI{version}_OVERRIDE_FUNCTION_PREFIX"
     return "\n".join(
         [
@@ -105,10 +110,8 @@ def _names(identifier: str, version: int, shared: Sequence[str], standard: Seque
 
 
 def _plain_names(version: int, standard: Sequence[str]) -> str:
-    def lines() -> Iterator[str]:
-        for i in range(0, len(standard), 4):
-            yield " ".join(f"PLAIN({name})" for name in standard[i : i + 4])
-
+    """The text of ``plain_names.h``, which gives functions of the standard their plain names as well."""
+    fours = [standard[i : i + 4] for i in range(0, len(standard), 4)]
     return "\n".join(
         [
             "/* The names of the standard, for shared libraries that are made of these files as they are. */",
@@ -117,7 +120,7 @@ def _plain_names(version: int, standard: Sequence[str]) -> str:
             "#define ALIAS(full, plain) extern __typeof__(full) plain_##full __asm__(plain) "
             '__attribute__((weak, alias(IN_QUOTES(full)), visibility("default")));',
             "#define PLAIN(name) ALIAS(name, #name)",
-            *lines(),
+            *(" ".join(f"PLAIN({name})" for name in four) for four in fours),
             "#endif",
             "",
         ]

@@ -161,10 +161,10 @@ class FmuInstance(ABC):
             self.check_allowed(function, group)
         bound = self._function(function)
         process_guard.calling[0] = self, function
-        black_box.words[black_box.CALL] = self._call_numbers[function]
+        black_box.status_words[black_box.CALL] = self._call_numbers[function]
         status: int = bound(self.component, *arguments)
         process_guard.round_as_before()
-        black_box.words[black_box.CALL] = 0
+        black_box.status_words[black_box.CALL] = 0
         process_guard.calling[0] = None
         if status > WARNING or status < OK:  # `is_bad`
             self.check(function, status)
@@ -238,12 +238,12 @@ class FmuInstance(ABC):
         self.name = name
         self._call_numbers = process_guard.call_numbers(self)
         process_guard.calling[0] = self, function
-        black_box.words[black_box.CALL] = self._call_numbers[function]
+        black_box.status_words[black_box.CALL] = self._call_numbers[function]
         inside = tuple(intermediate), intermediate_update
         component = self._instantiate(
             name, token, folder, Options(logging, event_mode, early_return, *inside)
         )
-        black_box.words[black_box.CALL] = 0
+        black_box.status_words[black_box.CALL] = 0
         process_guard.calling[0] = None
         if not component:
             raise FmiError("the FMU refused to be instantiated", self.name_of(function))
@@ -281,9 +281,9 @@ class FmuInstance(ABC):
         if component and mode in modes.FREEABLE:
             free = self._function(self._freeing())
             process_guard.calling[0] = self, self._freeing()
-            black_box.words[black_box.CALL] = self._call_numbers[self._freeing()]
+            black_box.status_words[black_box.CALL] = self._call_numbers[self._freeing()]
             free(component)
-            black_box.words[black_box.CALL] = 0
+            black_box.status_words[black_box.CALL] = 0
             process_guard.calling[0] = None
 
     def _freeing(self) -> str:

@@ -228,15 +228,15 @@ def in_library(name: str, what: str) -> Iterator[None]:
         yield
         return
     callee = next(_callees)
-    black_box.box.note(f"callee {callee}", (name, [what]))
-    before, black_box.words[black_box.CALL] = (
-        black_box.words[black_box.CALL],
+    black_box.box.send_note(f"callee {callee}", (name, [what]))
+    before, black_box.status_words[black_box.CALL] = (
+        black_box.status_words[black_box.CALL],
         black_box.call_number(callee, 0),
     )
     try:
         yield
     finally:
-        black_box.words[black_box.CALL] = before
+        black_box.status_words[black_box.CALL] = before
 
 
 def call_numbers(instance: Any) -> dict[str, int]:
@@ -245,7 +245,7 @@ def call_numbers(instance: Any) -> dict[str, int]:
     callee = next(_callees)
     if black_box.box is not None:
         names = [instance.name_of(function) for function in functions]
-        black_box.box.note(f"callee {callee}", (instance.name, names))
+        black_box.box.send_note(f"callee {callee}", (instance.name, names))
     return {function: black_box.call_number(callee, i) for i, function in enumerate(functions)}
 
 
@@ -255,7 +255,7 @@ def end_process(why: str) -> None:
     One that is watched leaves all of this to the process that watches it.
     """
     if black_box.box is not None:
-        black_box.box.note("said", why)
+        black_box.box.send_note("said", why)
         os._exit(STATUS)
     for say in reversed(_said):
         with suppress(Exception):
@@ -332,7 +332,7 @@ def _who() -> str:
             library, function = caller
             names = sorted(instance.name for instance in living if instance.library is library)
             return "".join(f"{part}: " for part in (" or ".join(names), function) if part) + "the FMU"
-    return black_box.UNKNOWN
+    return black_box.UNNAMED_FMU
 
 
 def _note_process() -> None:

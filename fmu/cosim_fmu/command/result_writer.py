@@ -43,7 +43,7 @@ class ResultWriter:
         self.stream = stream
         self.saved_rows = SavedRows(loop, sink, target) if stream is None else None
         if black_box.box is not None:
-            black_box.box.note("recovery", RunRecovery(sink, target, loop.start))
+            black_box.box.send_note("recovery", RunRecovery(sink, target, loop.start))
 
     def write_so_far(self, report: Callable[..., None]) -> None:
         """Write the recorded rows, and pass them to `Command.report`; nothing before the first row."""
@@ -53,7 +53,7 @@ class ResultWriter:
         if self.saved_rows is not None:
             with uninterrupted():
                 self.saved_rows.write(result)
-        black_box.words[black_box.WRITTEN] = 1
+        black_box.status_words[black_box.WRITTEN] = 1
         report(results=self._target, **reported_result(result))
         print(f"results up to t = {result.time[-1]:.9g} s → {self._target}", file=sys.stderr)
 
@@ -61,9 +61,9 @@ class ResultWriter:
         """Record, for the process that watches this one, whether rows that had no room are elsewhere."""
         if isinstance(error, NotWrittenError) and error.elsewhere is not None:
             if isinstance(error.__cause__, NotWrittenError):  # else this process has lost its rights
-                black_box.words[black_box.WRITTEN] = 1
+                black_box.status_words[black_box.WRITTEN] = 1
         elif black_box.box is not None:
-            black_box.box.note(black_box.LOST, str(error))
+            black_box.box.send_note(black_box.LOST, str(error))
 
     def write_complete(self, result: CoSimulationResult) -> None:
         """Write a run whose steps are taken; before an FMU is freed, which may end this process."""
@@ -73,4 +73,4 @@ class ResultWriter:
         if self.saved_rows is not None:
             with uninterrupted():
                 self.saved_rows.write(result)
-        black_box.words[black_box.SAVED] = 1
+        black_box.status_words[black_box.SAVED] = 1

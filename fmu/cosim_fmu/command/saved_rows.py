@@ -162,7 +162,7 @@ class RunRecovery(Recovery):
         """Write what was recorded."""
         remove_abandoned_folders(Path(tempfile.gettempdir()))
         notes = box.notes()
-        if box.words[black_box.SAVED]:
+        if box.status_words[black_box.SAVED]:
             return f"all results are written → {self._target}", {"results": self._target}
         recorder = notes.get("recorder")
         if not isinstance(recorder, Recorder):

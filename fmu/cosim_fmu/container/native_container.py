@@ -6,18 +6,16 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 
 import cosim
 from cosim.kit import lower
 from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.native.compilers import Platform
 from cosim_export.native.description import describe
 from cosim_export.native.history_room import history_room
-from cosim_export.native.model_tables import (
-    ENTRY_POINTS,
-    RAISED,
-    model_tables,
-)
+from cosim_export.native.model_tables import ENTRY_POINTS, RAISED, model_tables
 from cosim_export.native.native_sources import COMMON, SHELL
 from cosim_export.native.source_files import compiled_files, source_files
 from cosim_fmu.co_simulation import CoSimulation
@@ -39,7 +37,7 @@ ASSESSING_IN_C = {f"cosim_{name}": entry for name, entry in ASSESSING.items()}
 
 
 class NativeContainer:
-    """A co-simulation of systems of ours and FMUs, as what the libraries of an FMU are built from.
+    """The C files and machine code of an FMU that runs a co-simulation of systems of ours and FMUs.
 
     The library has the same C shell as native FMUs of models. To that shell the co-simulation is one model
     whose arrays are those of the interpreter of exchanges (`exchange_arrays`) and of all systems. The
@@ -56,7 +54,9 @@ class NativeContainer:
     has_library : bool
         Whether its functions are compiled for shared libraries.
     history_entries : int, optional
-        Given where the functions are printed as C: how many values of each delayed signal can be stored.
+        If given, the functions are printed as C sources, with room for this number of past values of each
+        delayed signal. Sources allocate nothing while they run, so the error of the coupling is not
+        assessed: its samples need ever more memory.
 
     Attributes
     ----------
@@ -66,8 +66,13 @@ class NativeContainer:
     generated : dict of str to str
         C files by name.
     files : list of Path
-    description, terminals, printed
-        As of `NativeSources`.
+        C files of the shell.
+    description : bytes
+        The text of ``modelDescription.xml``.
+    terminals : None
+        A co-simulation has none.
+    printed : dict of str to bytes
+        The sources that the FMU brings, by name; empty without `history_entries`.
 
     Raises
     ------
@@ -86,18 +91,15 @@ class NativeContainer:
         history_entries: int | None = None,
     ) -> None:
         loop.settle_order()
-        if problems := native_refusals(loop, sources=history_entries is not None):
+        self._history_entries = history_entries
+        self._is_printed = history_entries is not None
+        if problems := native_refusals(loop, sources=self._is_printed):
             raise cosim.ModelError(problems)
         self.version = version
-        # sources allocate nothing while they run, and samples of the coupling need ever more memory
-        self.is_assessed = history_entries is None
-        shown = list(interface.variables)
-        if not self.is_assessed:
-            shown = [v for v in shown if not v.name.startswith(f"{COUPLING}.")]
-        texts = [v for v in shown if v.type == "String"]
+        self.is_assessed = not self._is_printed
+        shown, texts = self._shown_variables(interface)
         refuse_used_texts(texts, loop)
         self.texts = [v.name for v in texts]
-        shown = [v for v in shown if v.type != "String"]
         self._divides = can_divide(loop)
         self._run = read_container_run(loop, shown, is_assessed=self.is_assessed)
         self._abilities = _abilities(loop, version, self._run.has_fmus)
@@ -107,15 +109,26 @@ class NativeContainer:
             variables=tuple(replace(v, array=arrays.get(v.causality, "c")) for v in shown),
             accuracy=self._run.accuracy if self._run.takes_tolerance else None,
         )
+        self.files = self._shell_files()
+        self.codes, self._units = list[MachineCode](), list[str]()
+        self.generated, self.printed = dict[str, str](), dict[str, bytes]()
+        self._build(has_library)
+
+    def _shown_variables(self, interface: FmuInterface) -> tuple[list[FmuVariable], list[FmuVariable]]:
+        """The variables of the FMU, and those of the interface that are text, which it leaves out."""
+        shown = list(interface.variables)
+        if not self.is_assessed:
+            shown = [v for v in shown if not v.name.startswith(f"{COUPLING}.")]
+        texts = [v for v in shown if v.type == "String"]
+        return [v for v in shown if v.type != "String"], texts
+
+    def _shell_files(self) -> list[Path]:
         more: tuple[str, ...] = FOREIGN if self._run.has_fmus else ()
         if any(member.series is not None for member in self._run.members):
             more += ("series",)
         if self.is_assessed:
             more += ("assessment",)
-        self.files = [SHELL / f"{name}.c" for name in (*COMMON, "container", *more, f"fmi{version}")]
-        self.codes, self._units = list[MachineCode](), list[str]()
-        self.generated, self.printed = dict[str, str](), dict[str, bytes]()
-        self._build(has_library, history_entries)
+        return [SHELL / f"{name}.c" for name in (*COMMON, "container", *more, f"fmi{self.version}")]
 
     def resources(self, platforms: Sequence[Platform]) -> dict[str, bytes]:
         """The files in the resources for these platforms.
@@ -128,14 +141,14 @@ class NativeContainer:
         files = (member.files(i, platforms) for i, member in enumerate(self._run.members))
         return {name: content for listed in files for name, content in listed}
 
-    def _build(self, has_library: bool, history_entries: int | None) -> None:
+    def _build(self, has_library: bool) -> None:
         """Compile and print all functions, then write tables and description, with a digest of all that."""
         if has_library:
             called = LEADING_IN_C | (ASSESSING_IN_C if self.is_assessed else {})
             self.codes.append(MachineCode([[lower(called)]], list(called)))
-        printed, names, history_room = self._add_systems(has_library, history_entries)
-        tables = ContainerTables(self._run, self.interface, self.is_assessed, self._divides, history_room)
-        if history_entries is not None:
+        printed, names, room = self._add_systems(has_library)
+        tables = ContainerTables(self._run, self.interface, self.is_assessed, self._divides, room)
+        if self._is_printed:
             printed["interpreter.c"] = '#include "names.h"\n\n' + plain_functions_in_c(LEADING_IN_C)
             units = [*(file.name for file in self.files), *self.generated, "model.c", *printed]
             self._units = compiled_files(units)
@@ -152,21 +165,19 @@ class NativeContainer:
             identifier = self.interface.identifier
             self.printed = source_files(SHELL, self.files, identifier, self.version, sources, names)
 
-    def _add_systems(
-        self, has_library: bool, history_entries: int | None
-    ) -> tuple[dict[str, str], list[str], int]:
+    def _add_systems(self, has_library: bool) -> tuple[dict[str, str], list[str], int]:
         """Compile or print the functions of the systems, and write their tables.
 
         Returns
         -------
         printed : dict of str to str
-            Their functions as files of C by name; none without `history_entries`.
+            Their functions as files of C by name; none if nothing is printed.
         names : list of str
             The names that these files define.
-        history_room : int
-            Numbers that the histories of a system may have at most; 0 without `history_entries`.
+        room : int
+            Numbers that the histories of a system may have at most; 0 if nothing is printed.
         """
-        printed, names, history_rooms = dict[str, str](), list[str](), [0]
+        printed, names, rooms = dict[str, str](), list[str](), [0]
         for i, member in enumerate(self._run.systems):
             program = member.program
             assert program is not None
@@ -174,27 +185,34 @@ class NativeContainer:
             if has_library:
                 self.codes.append(machine_code(program, entries, RAISED, member.prefix))
             room = 0
-            if history_entries is not None:
-                room = history_room(program, history_entries)
+            if self._history_entries is not None:
+                room = history_room(program, self._history_entries)
                 printed[f"member_{i}_code.c"] = CProgram(program, entries, RAISED, member.prefix).text
                 names += [f"{member.prefix}_{name}" for name in ("model", *entries)]
-            history_rooms.append(room)
+            rooms.append(room)
             self.generated[f"member_{i}.c"] = model_tables(
                 program,
                 member.interface,
                 kinds=["cs"],
-                version=2,
+                version=2,  # of FMI 3.0 a model has arrays as variables; the container has each number
                 history_room=room,
                 token="",
                 digest=bytes(16),
                 prefix=member.prefix,
             )
-        return printed, names, max(history_rooms)
+        return printed, names, max(rooms)
 
     def _describe(self, token: str) -> bytes:
-        tool = f"cosim-framework {cosim.__version__}"
-        described = self.version, ["cs"], self.interface, tool, token, ()
-        return describe(*described, sources=self._units, abilities=self._abilities)
+        return describe(
+            self.version,
+            ["cs"],
+            self.interface,
+            tool=f"cosim-framework {cosim.__version__}",
+            token=token,
+            indicators=(),
+            sources=self._units,
+            abilities=self._abilities,
+        )
 
 
 def _abilities(loop: CoSimulation, version: int, has_fmus: bool) -> dict[str, str]:

@@ -85,7 +85,7 @@ class RunningFmu(InstanceParticipant):
         return self._begun[:2]
 
     def _begin(self) -> None:
-        interface = self._read_interface()
+        interface = self.read_interface()
         sizes = self._instance.sizes() or (interface.states, interface.indicators)
         if sizes != (interface.states, interface.indicators):
             declared = f"{interface.states} states and {interface.indicators} event indicators"
@@ -106,7 +106,7 @@ class RunningFmu(InstanceParticipant):
 
     def _fill(self, indicators: int) -> None:
         """Write the control block."""
-        instance, block, interface = self._instance, self.block, self._read_interface()
+        instance, block, interface = self._instance, self.block, self.read_interface()
         library = instance.library
         # from now on the buffers of the block have their places
         self.system = JointModel([JointPart(self.name, self.model)], JointWiring((), {}, {}, {}))
@@ -129,7 +129,7 @@ class RunningFmu(InstanceParticipant):
         block[calls.LOOSE] = int(interface.restores_by_states and not indicators)
         self.model.block.tell_calls()
         block[calls.INSTANCE] = self.model.block.address
-        if not self._read_interface().description.can_restore or block[calls.LOOSE]:
+        if not self.read_interface().description.can_restore or block[calls.LOOSE]:
             self._table = self._table[:0]
         if len(self._table):
             block[calls.RESTORE] = library.address(instance.state_functions["set"])
@@ -140,7 +140,7 @@ class RunningFmu(InstanceParticipant):
         """The calls that write or read the variables of each row, whose values lie as the names do."""
         words = []
         for row in rows:
-            access = Access(self._instance, row, self._read_interface().elements, verb)
+            access = Access(self._instance, row, self.read_interface().elements, verb)
             self._calls_made.append(access)
             words += access.words(ctypes.addressof(values) + calls.REAL * names.index(row[0]))
         return (ctypes.c_int64 * max(1, len(words)))(*words)

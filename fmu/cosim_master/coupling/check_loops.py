@@ -1,4 +1,4 @@
-"""Closed loops of connections that the algorithm cannot resolve: of direct feedthrough, and of clocks."""
+"""Closed loops of direct feedthrough that the algorithm cannot resolve."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import cosim
 from cosim.kit import FeedthroughLoop, ParticipantDescription
-from cosim_master.abilities import WaitsForInputs
 from cosim_master.coupling.directed_graph import closed_path
 from cosim_master.coupling.errors import WiringProblem, problem
 from cosim_master.coupling.feedthrough import is_assumed
@@ -18,8 +17,7 @@ from cosim_master.coupling.instant_graph import (
     path_text,
 )
 from cosim_master.coupling.link import Link
-
-Descriptions = Mapping[str, ParticipantDescription]
+from cosim_master.coupling.ports import Descriptions
 
 
 def check_loops(
@@ -42,16 +40,17 @@ def check_loops(
     algorithm : MasterAlgorithm
         The algorithm that exchanges within a step.
     is_probed : bool
-        Whether it is known that these loops are real; else those that can be looked into are let pass.
+        Whether outputs have been probed, so that these loops are real. Otherwise a loop through an output
+        that can be probed is no problem yet.
     joint : sequence of str
         Participants that step as one.
     """
     graph = instant_graph(descriptions, links, known_only=True)
     problems = []
     for loop in feedthrough_loops(descriptions, links, joint):
-        inside = [port for port in graph if ".".join(port) in loop.values or port[0] in loop.participants]
-        paths = (closed_path(graph, [port, *graph]) for port in inside)
-        path = next((p for p in paths if any(name not in joint for name, _ in p)), [])
+        path = _path_of(loop, graph, joint)
+        if not path:
+            continue  # it stays among the participants that step as one
         if not is_probed and doubtful_outputs(descriptions, links).keys() & set(path):
             continue
         reason = _refusal(loop, descriptions, step_multiple, algorithm)
@@ -70,10 +69,17 @@ def check_loops(
     return problems
 
 
+def _path_of(loop: FeedthroughLoop, graph: Mapping[Port, Sequence[Port]], joint: Sequence[str]) -> list[Port]:
+    """The ports on one way round a loop, which leaves the participants that step as one."""
+    inside = [port for port in graph if ".".join(port) in loop.values or port[0] in loop.participants]
+    paths = (closed_path(graph, [port, *graph]) for port in inside)
+    return next((path for path in paths if any(name not in joint for name, _ in path)), [])
+
+
 def doubtful_outputs(descriptions: Descriptions, links: Sequence[Link]) -> dict[Port, list[str]]:
     """Outputs on loops that may not be there, and the inputs on these loops that they may not depend on.
 
-    Only where the participant lets it be found out: it restores its state, or has derivatives.
+    Only outputs of participants that can be probed: they restore their state, or have derivatives.
     """
     doubtful: dict[Port, list[str]] = {}
     outputs = {link.start for link in links}
@@ -81,7 +87,7 @@ def doubtful_outputs(descriptions: Descriptions, links: Sequence[Link]) -> dict[
         for name, variable in members:
             description = descriptions[name]
             is_doubtful = variable in description.possible_feedthrough or is_assumed(description, variable)
-            if (name, variable) in outputs and is_doubtful and _shows(description):
+            if (name, variable) in outputs and is_doubtful and _can_probe(description):
                 doubtful[name, variable] = [v for n, v in members if n == name and (n, v) not in outputs]
     return doubtful
 
@@ -97,8 +103,8 @@ def unknown_outputs(descriptions: Descriptions, links: Sequence[Link]) -> list[P
     ]
 
 
-def _shows(description: ParticipantDescription) -> bool:
-    """Whether it can be found out what outputs depend on."""
+def _can_probe(description: ParticipantDescription) -> bool:
+    """Whether changes of its inputs can show what its outputs depend on."""
     return description.can_restore or description.has_derivatives
 
 
@@ -135,23 +141,4 @@ def unknown_order(descriptions: Descriptions, links: Sequence[Link], order: Sequ
         f"which inputs {names} {depends} is not known, and that closes a loop: the participants step in "
         f"the order {' → '.join(order)}, and what one takes from those after it is one step late. Where "
         f'there is no feedthrough, write feedthrough = "none" in [participants.{unknown[0][0]}]'
-    ]
-
-
-def early_ticks(participants: Mapping[str, cosim.Participant], links: Sequence[Link]) -> list[str]:
-    """A warning where ticks are passed on to a participant that answers with ticks of its own, such as a bus.
-
-    An algorithm that exchanges within a step has the receiver tick where its step begins, with what the
-    sender says where its step ends.
-    """
-    waiting = {
-        name for name, p in participants.items() if isinstance(p, WaitsForInputs) and p.ticks_follow_inputs
-    }
-    early = [link for link in links if link.target in waiting and link.source not in waiting]
-    if not early:
-        return []
-    names = ", ".join(sorted({link.target for link in early}))
-    return [
-        f"{names} answers what arrives with ticks of its own: messages come up to a step early with an "
-        'algorithm that exchanges within a step; take algorithm = "jacobi"'
     ]

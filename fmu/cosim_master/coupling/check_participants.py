@@ -1,4 +1,4 @@
-"""Checks of participants: lengths of steps, abilities, tolerances, start values, and types of outputs."""
+"""Checks of participants: lengths of steps, abilities, tolerances, start values, types of outputs, ticks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import numpy as np
 
 import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable, accuracy_fault
+from cosim_master.abilities import WaitsForInputs
 from cosim_master.coupling.errors import WiringProblem, problem
+from cosim_master.coupling.link import Link
 from cosim_master.coupling.ports import Descriptions, find_port, with_article
 from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.coupling.unit_conversion import Quantity
@@ -306,3 +308,22 @@ def check_values(description: ParticipantDescription, names: Sequence[str], valu
         kind = description.variables[name].type
         if not isinstance(value, OUTPUT_TYPES[kind]):
             raise cosim.CosimError(f"get returned {value!r:.80} for {name}, declared as {kind}")
+
+
+def early_ticks(participants: Mapping[str, cosim.Participant], links: Sequence[Link]) -> list[str]:
+    """A warning where ticks are passed on to a participant that answers with ticks of its own, such as a bus.
+
+    An algorithm that exchanges within a step has the receiver tick where its step begins, with what the
+    sender says where its step ends.
+    """
+    waiting = {
+        name for name, p in participants.items() if isinstance(p, WaitsForInputs) and p.ticks_follow_inputs
+    }
+    early = [link for link in links if link.target in waiting and link.source not in waiting]
+    if not early:
+        return []
+    names = ", ".join(sorted({link.target for link in early}))
+    return [
+        f"{names} answers what arrives with ticks of its own: messages come up to a step early with an "
+        'algorithm that exchanges within a step; take algorithm = "jacobi"'
+    ]

@@ -1,4 +1,4 @@
-"""The tangents of the values on the board of a co-simulation."""
+"""The tangents of the values on the board of a co-simulation: what was read and set last."""
 
 from __future__ import annotations
 
@@ -66,17 +66,17 @@ class BoardTangents:
         for k, (name, place) in enumerate(self._coupled.interface.places):
             self.outputs[name][:, place] = dots[:, k]
 
-    def input_dots(self, name: str, lines: Reals | None = None) -> Reals:
+    def input_dots(self, name: str, interface_dots: Reals | None = None) -> Reals:
         """The tangents of the connected inputs of a participant, from the board or from an interface."""
         feeds = self._coupled.interface.feeds[name]
         dots = np.zeros((self.directions, len(feeds)))
         for j, feed in enumerate(feeds):
             if feed.link.table is not None or feed.link.kind is not float:
-                continue
-            if lines is None or feed.interface_place < 0:
+                continue  # what is no real number, or comes from a table, does not vary
+            if interface_dots is None or feed.interface_place < 0:
                 read = self.outputs[feed.source][:, feed.place]
             else:
-                read = lines[:, feed.interface_place]
+                read = interface_dots[:, feed.interface_place]
             dots[:, j] = feed.link.factor * read
         return dots
 

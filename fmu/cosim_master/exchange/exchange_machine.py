@@ -321,7 +321,7 @@ class ExchangeMachine:
         coupled = self._coupled
         self._calls = dict(calls)  # what they keep is in use
         if black_box.box is not None:
-            black_box.box.note("functions", [(name, calls[name].names) for name in self.names])
+            black_box.box.send_note("functions", [(name, calls[name].names) for name in self.names])
         for i, (name, part) in enumerate(zip(self.names, self.parts, strict=True)):
             of = calls[name]
             follows = self._along and coupled.interface.follows_lines(name)
@@ -429,7 +429,7 @@ def outliving(cls: Any, count: int) -> Any:
     size = count * ctypes.sizeof(cls)
     if black_box.box is None:
         return (cls * count).from_buffer(black_box.unforked(size)) if size else records(cls, count)
-    rows = (cls * count).from_buffer(black_box.box.room(cls.__name__, size))
+    rows = (cls * count).from_buffer(black_box.box.shared_memory(cls.__name__, size))
     ctypes.memset(rows, 0, ctypes.sizeof(rows))
     return rows
 

@@ -278,9 +278,9 @@ class RunRows:
         if black_box.box is None:
             self._rows = np.empty((count, width))
         else:  # what is in it when the process is ended is not lost
-            room = black_box.box.room("rows", 8 * count * width)
+            room = black_box.box.shared_memory("rows", 8 * count * width)
             self._rows = np.frombuffer(room, count=count * width).reshape(count, width)
-            black_box.box.note("width", (width, self._recorded))
+            black_box.box.send_note("width", (width, self._recorded))
         self._machine.use_rows(self._rows.reshape(-1))
 
     def make_room(self) -> None:

@@ -311,10 +311,10 @@ class JointSystem:
         called = self.solver.called
         if called is None or not called.record.is_saved:
             return
-        called.record.is_noted = 1
-        if not called.record.is_remembered:
+        called.record.needs_python = 1
+        if not called.record.is_memory_saved:
             self._remembered = self._saved_memory(self.solver.events_when_saved)
-            called.record.is_remembered = 1
+            called.record.is_memory_saved = 1
 
     def remember(self) -> SavedMemory:
         """The memory of Python besides a state that compiled code saves."""
@@ -322,7 +322,7 @@ class JointSystem:
 
     def remember_saved(self) -> SavedMemory:
         """The memory of Python when the state was saved."""
-        is_known = self.call().record.is_remembered
+        is_known = self.call().record.is_memory_saved
         if is_known and self._remembered is not None:
             return self._remembered
         return self._saved_memory(self.solver.events_when_saved)

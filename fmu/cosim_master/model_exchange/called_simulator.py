@@ -150,7 +150,7 @@ class CalledModelExchange:
 
     Attributes
     ----------
-    record : Called
+    record : MembersRun
         See `model_exchange_calls`.
     """
 
@@ -162,7 +162,7 @@ class CalledModelExchange:
         self._compared: list[Any] = []
         system, evaluation_address = simulator.system, instance.evaluation.address
         places = [system.written_slot(f"fmu.{name}").offset for name in ("z", "scale", "u")]
-        self.record = calls.Called(self.run.handle, evaluation_address, *places, len(known))
+        self.record = calls.MembersRun(self.run.handle, evaluation_address, *places, len(known))
         self.set, self.set_slopes, self.get, self.step, self.save, self.restore = (
             c_address(function, signature) for function, signature in calls.ENTRIES.items()
         )
@@ -196,18 +196,18 @@ class CalledModelExchange:
         self.members.append(member)
         inputs = [member.given for member in self.members]
         self._given = np.array([(v.ctypes.data, v.size) for v in inputs], dtype=np.int64).reshape(-1)
-        self.record.given, self.record.given_at = len(inputs), self._given.ctypes.data
+        self.record.input_lists, self.record.input_lists_at = len(inputs), self._given.ctypes.data
 
     def compare(self, accesses: Sequence[Access]) -> None:
         """Compare values that pass on at events alone: Python takes a step before which one has changed."""
-        record: Any = calls.Compared
+        record: Any = calls.EventOutputs
         rows = (record * len(accesses))()
         for i, access in enumerate(accesses):
             present, last = np.zeros(access.count), np.zeros(access.count)
             rows[i] = record(*access.words(present.ctypes.data), last.ctypes.data)
             self._compared.append((access, present, last))
         self._compared.append((rows, None, np.zeros(0)))
-        self.record.compared, self.record.compared_at = len(accesses), ctypes.addressof(rows)
+        self.record.event_outputs, self.record.event_outputs_at = len(accesses), ctypes.addressof(rows)
         self.clear_compared()
 
     def clear_compared(self) -> None:
@@ -218,18 +218,18 @@ class CalledModelExchange:
     @property
     def has_begun(self) -> bool:
         """Whether `step` has begun the last step; else Python takes it."""
-        self.record.is_noted = 0
+        self.record.needs_python = 0
         return bool(self.run.answer != STEPPED)
 
     def end_step(self, end: float) -> None:
         """Continue a step that is not done, to `end` (s)."""
-        if self.run.go_on(end, 0.0).succeeded and not self.record.is_pending:
+        if self.run.go_on(end, 0.0).succeeded and not self.record.is_at_boundary:
             self.run.simulator.advance_pending_events()
 
     def check_settled(self) -> None:
         """Raise what moving to the present point has met in the last `get`."""
-        if self.record.settled:
-            self._instance.check_settled(int(self.record.settled))
+        if self.record.settle_answer:
+            self._instance.check_settled(int(self.record.settle_answer))
 
 
 class KeptState:
@@ -256,8 +256,9 @@ class KeptState:
         self._copies = [(array, np.zeros_like(array)) for array in more]
         rows = [(array.ctypes.data, array.size, copy.ctypes.data) for array, copy in self._copies]
         self._rows = np.array(rows, dtype=np.int64).reshape(-1)
-        run = int(self._run.ctypes.data) if called is not None else 0
-        self.record = calls.Kept(0, *(functions or (0,) * 5), run, len(rows), int(self._rows.ctypes.data))
+        run_copy = int(self._run.ctypes.data) if called is not None else 0
+        fmu_calls = functions or (0,) * 5
+        self.record = calls.SavedMember(0, *fmu_calls, run_copy, len(rows), int(self._rows.ctypes.data))
         self.address = self.record.at = ctypes.addressof(self.record)
 
 
@@ -321,12 +322,12 @@ class MemberCalls:
 
     def store_point(self) -> None:
         """Mark that values inside a step wait: Python reads them at its end."""
-        self._called.record.is_noted = 1
+        self._called.record.needs_python = 1
 
     def check(self) -> None:
         """Raise what reading the FMU has met in the last `get`."""
-        if self._called.record.status:
-            self._reads.check(int(self._called.record.status))
+        if self._called.record.read_status:
+            self._reads.check(int(self._called.record.read_status))
 
     def write_back(self, known: Values) -> None:
         """Copy to Python the values that compiled code has written."""

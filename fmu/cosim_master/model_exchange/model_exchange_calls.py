@@ -1,6 +1,6 @@
 """Model Exchange FMUs that a `Simulator` integrates, as others call them: functions of numbers alone.
 
-A handle is the address of a record, `Called`; all FMUs that are solved as one system have the same. The
+A handle is the address of a `MembersRun`; all FMUs that are solved as one system have the same. The
 functions write, advance and read as the methods of the participants do, call for call.
 """
 
@@ -41,95 +41,100 @@ from cosim_master.model_exchange.system_calls_by_address import (
     STRIDE,
     called_set,
     called_slopes,
-    copy_arrays,
+    copy_words,
     hold_lines,
+    restore_arrays,
+    save_arrays,
 )
 
 
-class Called(Record):
-    """The progress of the run, and the outcome of the last calls."""
+class MembersRun(Record):
+    """The run of the FMUs that are solved as one system, and the outcomes of the last calls."""
 
-    step: int  # the head of the Step
-    evaluation: int  # that of `system_calls`
-    z: int  # where in y the states lie
-    scale: int  # where in d their units lie
-    u: int  # where in d the inputs lie
-    inputs: int  # so many
-    is_settled: int  # the instances are at the present point
-    is_noted: int  # values inside a step wait in Python
-    is_pending: int  # the answer of the Step is that about events at the end of a step
-    settled: int  # what settling has answered last
-    status: int  # of the FMU that was read last
-    compared: int  # how many accesses give what is passed on at events alone
-    compared_at: int  # where these lie
-    given: int  # how many lists of inputs there are
-    given_at: int  # for each of them the address of the values that were written last, and how many
-    is_saved: int  # a state has been saved
-    is_remembered: int  # Python has handled an event since then
-    saved_events: int  # how many events there had been then
+    step: int  # address of the head of the Step's arrays
+    evaluation: int  # address of the head of `system_calls`
+    z: int  # the first place in y of the states of the FMUs, each divided by its scale
+    scale: int  # the first place in d of these scales
+    u: int  # the first place in d of the inputs
+    inputs: int  # number of inputs
+    is_settled: int  # whether the FMUs stand at the present point
+    needs_python: int  # whether Python has work at the end of the step: it read inside, or saved its memory
+    is_at_boundary: int  # whether the Step's last answer is that about events at the end of the step
+    settle_answer: int  # what `system_calls.settle` answered for the last reading: 0, or why it failed
+    read_status: int  # status of FMI, where the last reading failed; else 0
+    event_outputs: int  # number of `EventOutputs`
+    event_outputs_at: int  # address of the first
+    input_lists: int  # number of the lists of inputs: one for each member
+    input_lists_at: int  # address of pairs: where the values of a list lie that were written last, how many
+    is_saved: int  # whether a state has been saved
+    is_memory_saved: int  # whether Python has saved its memory since then, as an event came
+    events_when_saved: int  # events of the run until then
 
 
 class Reading(Record):
-    """A call of an FMU that reads variables; between FMUs those of some inputs lie with us already."""
+    """A call of an FMU that reads variables, and where each requested value lies then."""
 
-    function: int
+    function: int  # address
     instance: int
-    references: int
+    references: int  # address of the value references
     reference_count: int
-    buffer: int  # address of what it reads into; 0: at once into the requested places
-    read: int  # so many values
-    places: int  # for each requested value its address
+    buffer: int  # address to which the FMU writes; 0: to the requested places at once
+    value_count: int  # values that the FMU writes
+    places: int  # address of a list: the address of each requested value; of some, another FMU's input
 
 
-class Compared(Record):
-    """A call of an FMU that reads what is passed on at events, and what was read when that was done last."""
+class EventOutputs(Record):
+    """A call of an FMU that reads outputs that are passed on at events alone, and their last values."""
 
-    function: int
+    function: int  # address
     instance: int
-    references: int
+    references: int  # address of the value references
     reference_count: int
-    buffer: int
-    read: int
-    last: int
+    buffer: int  # address to which the FMU writes
+    value_count: int  # values that it writes
+    last: int  # address of the values of the last comparison; NaN: none since the last event
 
 
-class Kept(Record):
-    """A saved state of a member; with the last one that of the run."""
+class SavedMember(Record):
+    """A saved state of a member; the last member's has the arrays of the run, too."""
 
     at: int  # its own address
-    save: int  # functions of the FMU; 0: time, states and inputs are all of it
-    restore: int
-    free: int
+    save: int  # address of the FMU's function; 0: time, states and inputs are the whole state
+    restore: int  # address of the FMU's function, or 0
+    free: int  # address of the FMU's function, or 0
     instance: int
-    state_at: int  # where the state lies that the FMU has saved
-    run: int  # where the arrays of the run are kept; 0: another member has them
-    more: int  # how many arrays there are besides
-    more_at: int  # their addresses and lengths, and where each is kept
+    state_at: int  # address at which the FMU's pointer to its saved state lies
+    run_copy: int  # address of the copy of the run's arrays; 0: the last member has it
+    more: int  # number of arrays that are saved besides those of the run
+    more_at: int  # address of their rows: ADDRESS, LENGTH, COPY
 
 
 REAL = 8
-CALLED, READING, COMPARED, KEPT = (width_of(cls) for cls in (Called, Reading, Compared, Kept))
-ADDRESS, LENGTH, COPY, MORE = range(4)
-"""Of an array that is kept besides those of the run."""
+"""Bytes of a real."""
+RUN_WIDTH, READING_WIDTH, OUTPUTS_WIDTH, SAVED_WIDTH = (
+    width_of(record) for record in (MembersRun, Reading, EventOutputs, SavedMember)
+)
+ADDRESS, LENGTH, COPY, ROW_WIDTH = range(4)
+"""The row of an array that is saved besides those of the run: its address, its words, where its copy lies."""
 
 
-def called_at(handle):
-    """The record `Called` that a handle is the address of."""
-    return rows_of(Called, integers_at(handle, CALLED), 0, 1)[0]
+def run_at(handle):
+    """The run of the members whose address a handle is."""
+    return rows_of(MembersRun, integers_at(handle, RUN_WIDTH), 0, 1)[0]
 
 
 def set_members(handle, inputs, count, values, size):
     """Write inputs of a member; discrete ones that have changed are left to Python."""
-    called = called_at(handle)
-    called.is_settled = 0
-    return called_set(called.step, inputs, count, values, size)
+    run = run_at(handle)
+    run.is_settled = 0
+    return called_set(run.step, inputs, count, values, size)
 
 
 def follow_members(handle, inputs, count, orders, slopes):
     """Let inputs of a member run along lines, per s."""
-    called = called_at(handle)
-    called.is_settled = 0
-    return called_slopes(called.step, inputs, count, orders, slopes)
+    run = run_at(handle)
+    run.is_settled = 0
+    return called_slopes(run.step, inputs, count, orders, slopes)
 
 
 def step_members(handle, start, length, flag, first, second, third, fourth):
@@ -137,78 +142,83 @@ def step_members(handle, start, length, flag, first, second, third, fourth):
 
     NOT_DONE: Python goes on with what is in ``head[ANSWER]``.
     """
-    called = called_at(handle)
-    called.is_pending = 0
-    head = integers_at(called.step, WHOLE_HEAD)
+    run = run_at(handle)
+    run.is_at_boundary = 0
+    head = integers_at(run.step, WHOLE_HEAD)
     head[ANSWER] = STEPPED
-    integers_at(called.evaluation, system_calls.SIZE)[LOST] = NOT_LOST
-    if head[BOUND] == 0 or has_changed(called):
+    integers_at(run.evaluation, system_calls.SIZE)[LOST] = NOT_LOST
+    if head[BOUND] == 0 or compare_event_outputs(run):
         return NOT_DONE
-    called.is_settled = 0
-    a = arrays_at(called.step)
+    run.is_settled = 0
+    a = arrays_at(run.step)
     a.course.most_steps = STRIDE
     a.options.meeting = 0.0
     code = advance_run(a, start + length)
     if code == REACHED:
-        called.is_pending = 1
+        run.is_at_boundary = 1
         a.course.most_steps = 1
         code = advance_run(a, a.clock.time)
     head[ANSWER] = code
     if code != REACHED:
         return NOT_DONE
     hold_lines(a, integers_at(head[LINES_AT], LINE_WIDTH * head[LINES]))
-    return NOT_DONE if called.is_noted != 0 or has_stopped(called) else DONE
+    return NOT_DONE if run.needs_python != 0 or has_stopped(run) else DONE
 
 
-def has_stopped(called):
+def has_stopped(run):
     """Whether an FMU has asked for the end of the run."""
-    count = integers_at(called.evaluation, system_calls.SIZE)[system_calls.INSTANCES]
+    count = integers_at(run.evaluation, system_calls.SIZE)[system_calls.INSTANCES]
     stopped = False
     for i in range(count):
-        stopped = stopped or integers_at(block_of(called.evaluation, i), STOPPED + 1)[STOPPED] != 0
+        stopped = stopped or integers_at(block_of(run.evaluation, i), STOPPED + 1)[STOPPED] != 0
     return stopped
 
 
-def has_changed(called):
-    """Whether a value that is passed on at events alone has changed since then, or cannot be read."""
-    if called.compared == 0:
+def compare_event_outputs(run):
+    """Read outputs that are passed on at events alone; whether one has changed, or cannot be read."""
+    if run.event_outputs == 0:
         return False
-    if settle_members(called) != DONE:
+    if settle_members(run) != DONE:
         return True
     changed = False
-    rows = rows_of(Compared, integers_at(called.compared_at, COMPARED * called.compared), 0, called.compared)
+    rows = rows_of(
+        EventOutputs,
+        integers_at(run.event_outputs_at, OUTPUTS_WIDTH * run.event_outputs),
+        0,
+        run.event_outputs,
+    )
     for row in rows:
         status = call_with_array(
-            row.function, row.instance, row.references, row.reference_count, row.buffer, row.read
+            row.function, row.instance, row.references, row.reference_count, row.buffer, row.value_count
         )
         if is_bad(status):
             return True
-        present = reals_at(row.buffer, row.read)
-        last = reals_at(row.last, row.read)
-        for i in range(row.read):
+        present = reals_at(row.buffer, row.value_count)
+        last = reals_at(row.last, row.value_count)
+        for i in range(row.value_count):
             changed = changed or present[i] != last[i]
             last[i] = present[i]
     return changed
 
 
-def get_members(handle, reading, count, values, size):
+def get_member(handle, reading, count, values, size):
     """Read variables of a member at the present point."""
-    called = called_at(handle)
-    called.status = 0
-    if settle_members(called) != DONE:
+    run = run_at(handle)
+    run.read_status = 0
+    if settle_members(run) != DONE:
         return NOT_DONE
-    row = rows_of(Reading, integers_at(reading, READING), 0, 1)[0]
-    if row.read > 0:
+    row = rows_of(Reading, integers_at(reading, READING_WIDTH), 0, 1)[0]
+    if row.value_count > 0:
         status = call_with_array(
             row.function,
             row.instance,
             row.references,
             row.reference_count,
             row.buffer if row.buffer != 0 else values,
-            row.read,
+            row.value_count,
         )
         if is_bad(status):
-            called.status = status
+            run.read_status = status
             return NOT_DONE
     if row.buffer != 0:
         results = reals_at(values, count)
@@ -218,100 +228,103 @@ def get_members(handle, reading, count, values, size):
     return DONE
 
 
-def settle_members(called):
+def settle_members(run):
     """Make the present point that at which variables are read."""
-    called.settled = 0
-    head = integers_at(called.step, WHOLE_HEAD)
+    run.settle_answer = 0
+    head = integers_at(run.step, WHOLE_HEAD)
     if head[BOUND] == 0:
         return NOT_DONE
-    if called.is_settled != 0:
+    if run.is_settled != 0:
         return DONE
-    a = arrays_at(called.step)
+    a = arrays_at(run.step)
     rows = integers_at(head[LINES_AT], LINE_WIDTH * head[LINES])
     for i in range(head[LINES]):
         slope = a.d[rows[LINE_WIDTH * i + SLOPE]]
         if slope == slope:  # on its way: the cache has the present value
             return NOT_DONE
-    evaluation = integers_at(called.evaluation, system_calls.SIZE)
+    evaluation = integers_at(run.evaluation, system_calls.SIZE)
     put_point(
         a.clock.time,
-        a.y[called.z : called.z + evaluation[system_calls.STATES]],
-        a.d[called.u : called.u + called.inputs],
-        a.d[called.scale : called.scale + evaluation[system_calls.STATES]],
-        float(called.evaluation),
+        a.y[run.z : run.z + evaluation[system_calls.STATES]],
+        a.d[run.u : run.u + run.inputs],
+        a.d[run.scale : run.scale + evaluation[system_calls.STATES]],
+        float(run.evaluation),
     )
     evaluation[REMEMBERS] = 1
-    called.settled = system_calls.settle(called.evaluation, 0, 0, 0, 0)
+    run.settle_answer = system_calls.settle(run.evaluation, 0, 0, 0, 0)
     evaluation[REMEMBERS] = 0
-    if called.settled != 0:
+    if run.settle_answer != 0:
         return NOT_DONE
-    called.is_settled = 1
+    run.is_settled = 1
     return DONE
 
 
-def save_member(handle, state, no, arrays, nothing):
-    """Save a member, and with the last one the run; at `state` lies a `Kept`."""
-    called = called_at(handle)
-    kept = rows_of(Kept, integers_at(state, KEPT), 0, 1)[0]
-    if kept.save != 0:
+def save_member(handle, state, unused_count, unused_values, unused_size):
+    """Save a member, and with the last one the run; at `state` lies a `SavedMember`."""
+    run = run_at(handle)
+    saved = rows_of(SavedMember, integers_at(state, SAVED_WIDTH), 0, 1)[0]
+    if saved.save != 0:
         status = 0
-        if integers_at(kept.state_at, 1)[0] != 0:
-            status = call_with_array(kept.free, kept.instance, kept.state_at, 0, 0, 0)
-            integers_at(kept.state_at, 1)[0] = 0
+        if integers_at(saved.state_at, 1)[0] != 0:
+            status = call_with_array(saved.free, saved.instance, saved.state_at, 0, 0, 0)
+            integers_at(saved.state_at, 1)[0] = 0
         if not is_bad(status):
-            status = call_with_array(kept.save, kept.instance, kept.state_at, 0, 0, 0)
+            status = call_with_array(saved.save, saved.instance, saved.state_at, 0, 0, 0)
         if is_bad(status):
             return status
-    if kept.run != 0:
-        copy_arrays(integers_at(called.step, WHOLE_HEAD), kept.run, True)
-        copy_more(kept, True)
-        called.is_saved = 1
-        called.is_remembered = 0
-        called.saved_events = arrays_at(called.step).counts.events
+    if saved.run_copy != 0:
+        save_arrays(integers_at(run.step, WHOLE_HEAD), saved.run_copy)
+        save_more(saved)
+        run.is_saved = 1
+        run.is_memory_saved = 0
+        run.events_when_saved = arrays_at(run.step).counts.events
     return DONE
 
 
-def restore_member(handle, state, no, arrays, nothing):
+def restore_member(handle, state, unused_count, unused_values, unused_size):
     """Restore the state, after Python has restored its memory."""
-    called = called_at(handle)
-    kept = rows_of(Kept, integers_at(state, KEPT), 0, 1)[0]
-    if kept.restore != 0:
-        saved = integers_at(kept.state_at, 1)[0]
-        status = call_with_array(kept.restore, kept.instance, saved, 0, 0, 0)
+    run = run_at(handle)
+    saved = rows_of(SavedMember, integers_at(state, SAVED_WIDTH), 0, 1)[0]
+    if saved.restore != 0:
+        fmu_state = integers_at(saved.state_at, 1)[0]
+        status = call_with_array(saved.restore, saved.instance, fmu_state, 0, 0, 0)
         if is_bad(status):
             return status
-    if kept.run != 0:
-        copy_arrays(integers_at(called.step, WHOLE_HEAD), kept.run, False)
-        copy_more(kept, False)
-        called.is_settled = 0
-        count = integers_at(called.evaluation, system_calls.SIZE)[system_calls.INSTANCES]
+    if saved.run_copy != 0:
+        restore_arrays(integers_at(run.step, WHOLE_HEAD), saved.run_copy)
+        restore_more(saved)
+        run.is_settled = 0
+        count = integers_at(run.evaluation, system_calls.SIZE)[system_calls.INSTANCES]
         for i in range(count):
-            forget(block_of(called.evaluation, i))
-        rows = integers_at(called.given_at, 2 * called.given)
-        for i in range(called.given):
+            forget(block_of(run.evaluation, i))
+        rows = integers_at(run.input_lists_at, 2 * run.input_lists)
+        for i in range(run.input_lists):
             values = reals_at(rows[2 * i], rows[2 * i + 1])
             for j in range(rows[2 * i + 1]):
                 values[j] = math.nan  # inputs may be anywhere
     return DONE
 
 
-def copy_more(kept, away):
-    """Copy the words that are stored besides the arrays of the run, away or back."""
-    rows = integers_at(kept.more_at, MORE * kept.more)
-    for i in range(kept.more):
-        words = integers_at(rows[MORE * i + ADDRESS], rows[MORE * i + LENGTH])
-        copy = integers_at(rows[MORE * i + COPY], rows[MORE * i + LENGTH])
-        for j in range(rows[MORE * i + LENGTH]):
-            if away:
-                copy[j] = words[j]
-            else:
-                words[j] = copy[j]
+def save_more(saved):
+    """Save the arrays that are saved besides those of the run."""
+    rows = integers_at(saved.more_at, ROW_WIDTH * saved.more)
+    for i in range(saved.more):
+        row = ROW_WIDTH * i
+        copy_words(rows[row + ADDRESS], rows[row + COPY], rows[row + LENGTH])
+
+
+def restore_more(saved):
+    """Restore the arrays that are saved besides those of the run."""
+    rows = integers_at(saved.more_at, ROW_WIDTH * saved.more)
+    for i in range(saved.more):
+        row = ROW_WIDTH * i
+        copy_words(rows[row + COPY], rows[row + ADDRESS], rows[row + LENGTH])
 
 
 ENTRIES: dict[Any, str] = {
     set_members: ARRAY_CALL,
     follow_members: ARRAY_CALL,
-    get_members: ARRAY_CALL,
+    get_member: ARRAY_CALL,
     step_members: STEP_CALL,
     save_member: ARRAY_CALL,
     restore_member: ARRAY_CALL,

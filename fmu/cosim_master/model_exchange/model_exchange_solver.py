@@ -92,7 +92,7 @@ class ModelExchangeSolver:
     def events_when_saved(self) -> int:
         """The number of events at the last state that compiled code saved; also valid inside a step."""
         counted = int(self._simulator.compiled_step.arrays.counts.events)
-        return self.event_total - (counted - int(self.called.record.saved_events))
+        return self.event_total - (counted - int(self.called.record.events_when_saved))
 
     @property
     def event_total(self) -> int:

@@ -121,21 +121,21 @@ def called_slopes(handle, inputs, count, orders, slopes):
     return DONE
 
 
-def called_save(handle, state, no, arrays, more):
+def called_save(handle, state, unused_count, unused_values, unused_size):
     """Copy all that changes in a run to the address that lies at `state`."""
     head = integers_at(handle, WHOLE_HEAD)
     if head[BOUND] == 0:
         return NOT_DONE
-    copy_arrays(head, integers_at(state, 1)[0], True)
+    save_arrays(head, integers_at(state, 1)[0])
     return DONE
 
 
-def called_restore(handle, state, no, arrays, more):
+def called_restore(handle, state, unused_count, unused_values, unused_size):
     """Copy it back from the address `state`."""
     head = integers_at(handle, WHOLE_HEAD)
     if head[BOUND] == 0:
         return NOT_DONE
-    copy_arrays(head, state, False)
+    restore_arrays(head, state)
     return DONE
 
 
@@ -144,19 +144,30 @@ def called_nothing(handle, indices, count, values, size):
     return DONE
 
 
-def copy_arrays(head, address, away):
-    """Copy all words that change in a run to an address, or from there."""
+def save_arrays(head, address):
+    """Copy all words that change in a run to an address."""
     at = address
     for i in CHANGING:
         size = head[ARRAY_WIDTH * i + LENGTH]
-        words = integers_at(head[ARRAY_WIDTH * i + ADDRESS], size)
-        copied = integers_at(at, size)
-        for j in range(size):
-            if away:
-                copied[j] = words[j]
-            else:
-                words[j] = copied[j]
+        copy_words(head[ARRAY_WIDTH * i + ADDRESS], at, size)
         at += 8 * size
+
+
+def restore_arrays(head, address):
+    """Copy all words that change in a run back from an address."""
+    at = address
+    for i in CHANGING:
+        size = head[ARRAY_WIDTH * i + LENGTH]
+        copy_words(at, head[ARRAY_WIDTH * i + ADDRESS], size)
+        at += 8 * size
+
+
+def copy_words(source, target, size):
+    """Copy so many words from one address to another."""
+    words = integers_at(source, size)
+    copied = integers_at(target, size)
+    for j in range(size):
+        copied[j] = words[j]
 
 
 def hold_lines(a, rows):

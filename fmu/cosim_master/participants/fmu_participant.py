@@ -115,7 +115,7 @@ class FmuParticipant(InstanceParticipant):
         self._next_event, self._flags = math.inf, np.zeros(5)
         self._held: dict[str, float] = {}  # inputs as set last, from which lines inside a step begin
         self._passages, self._usual_size = [], 0.0
-        step = self._inner_step or self._read_interface().inner_step
+        step = self._inner_step or self.read_interface().inner_step
         self._inner_clock = InnerClock(step, start) if step else None
         self._is_given = self._inner_step is not None
         super().initialize(start, stop, values, tolerance)
@@ -134,19 +134,21 @@ class FmuParticipant(InstanceParticipant):
         if special and self._mode == modes.STEPPING:
             value_of = dict(zip(names, values, strict=True))
             plain = {name: value_of[name] for name in names if name not in special}
-            changed = self._event_inputs.changed({name: value_of[name] for name in names if name in special})
+            special_values = {name: value_of[name] for name in names if name in special}
+            self._event_inputs.store_clocked(special_values)
+            changed = self._event_inputs.changed_values(special_values)
             if changed:  # all in event mode: in step mode nothing may be read after it was set
                 self._pass_event(cosim.EventCause.SIGNALED, ", ".join(changed), plain | changed)
             elif plain:
                 self._write(list(plain), list(plain.values()))
             return
         super().set(names, values)
-        if not special and self._read_interface().intermediate:
+        if not special and self.read_interface().intermediate:
             self._held.update(zip(names, values, strict=True))
 
     def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
         """Derivatives of real inputs over the next step, per s."""
-        interface = self._read_interface()
+        interface = self.read_interface()
         self._need_ability(
             "follows_slopes", "follow slopes of its inputs", SLOPE_ABILITIES[interface.version]
         )
@@ -275,7 +277,7 @@ class FmuParticipant(InstanceParticipant):
     @property
     def declared(self) -> FmuInterface:
         """The interface as the FMU declares it."""
-        return self._read_interface()
+        return self.read_interface()
 
     def why_not_plain(self) -> str:
         """Why a program in C would have to do more for it than set, step and read; "" where that is all."""
@@ -291,12 +293,12 @@ class FmuParticipant(InstanceParticipant):
     @property
     def ticks_by_time(self) -> bool:
         """Whether it has clocks with an interval."""
-        return any(clock.ticks_by_time for clock in self._read_interface().clocks.values())
+        return any(clock.ticks_by_time for clock in self.read_interface().clocks.values())
 
     @property
     def ticks_follow_inputs(self) -> bool:
         """Whether it has clocks whose interval it tells in event mode again and again."""
-        clocks = self._read_interface().clocks.values()
+        clocks = self.read_interface().clocks.values()
         return any(clock.ticks_by_time and clock.variability in TOLD_AGAIN for clock in clocks)
 
     @property
@@ -319,7 +321,7 @@ class FmuParticipant(InstanceParticipant):
         flags : ndarray, shape (5,)
             Where FMI 3.0 tells after a step what it asks for; last a time (s) beyond which `step` is called.
         """
-        interface, library = self._read_interface(), self._instance.library
+        interface, library = self.read_interface(), self._instance.library
         self.exit_initialization()
         if self._special(tuple(inputs)) or self.ticks_by_time:
             return None
@@ -495,7 +497,7 @@ class FmuParticipant(InstanceParticipant):
 
     def _hold_the_mean(self, size: float) -> None:
         """Inputs with a slope that cannot follow it inside the step are held at its mean."""
-        intermediate = self._read_interface().intermediate
+        intermediate = self.read_interface().intermediate
         held = {n: self._bases[n] + 0.5 * size * s for n, s in self._slopes.items() if n not in intermediate}
         if held:
             super().set(list(held), list(held.values()))
@@ -508,7 +510,7 @@ class FmuParticipant(InstanceParticipant):
                 self._points.append(InnerPoint(time, self._watched_inside, values))
             if not wants or not self._slopes or self._fault is not None:
                 return
-            names = [name for name in self._slopes if name in self._read_interface().intermediate]
+            names = [name for name in self._slopes if name in self.read_interface().intermediate]
             since = time - self._slopes_since
             super().set(names, [self._bases[name] + since * self._slopes[name] for name in names])
         except Exception as error:  # nothing may pass through the FMU

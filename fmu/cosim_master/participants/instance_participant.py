@@ -92,7 +92,7 @@ class InstanceParticipant(cosim.Participant):
 
     def repeated(self) -> InstanceParticipant | None:
         """A copy with the same file, without a log; None if a run of the FMU may have effects outside."""
-        interface = self._read_interface()
+        interface = self.read_interface()
         if not is_self_contained(interface.tool, FmuArchive(self.path)):
             return None
         kind, path, others, more = type(self), *self._made_with
@@ -119,7 +119,7 @@ class InstanceParticipant(cosim.Participant):
 
     def describe(self) -> ParticipantDescription:
         """Read the description; nothing of the file is unpacked or loaded."""
-        return self._read_interface().description
+        return self.read_interface().description
 
     def inspect(self) -> tuple[ParticipantDescription, list[str]]:
         """The description, even of an FMU that cannot run here, and remarks on interfaces and reasons."""
@@ -179,7 +179,7 @@ class InstanceParticipant(cosim.Participant):
         """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
         if self._slot is not None:
             raise self._error(f"initialize was called before; the instance is {self._mode}: close it first")
-        interface = self._read_interface()
+        interface = self.read_interface()
         self._check_starts(interface, values)
         self._log, self._points = self._new_log(), []
         self._created_event_inputs = None
@@ -247,7 +247,7 @@ class InstanceParticipant(cosim.Participant):
     def _clocks(self) -> FmuClocks:
         """The clocks of the instance, created when they are first needed: most FMUs have none."""
         if self._created_clocks is None:
-            interface = self._read_interface()
+            interface = self.read_interface()
             variables = interface.description.variables
             messages = [
                 n
@@ -262,7 +262,7 @@ class InstanceParticipant(cosim.Participant):
         """The inputs that are written in event mode, created when there is one."""
         if self._created_event_inputs is None:
             self._created_event_inputs = EventInputs(
-                self._read_interface(), self._instance, self._clocks, self._write, self._guard
+                self.read_interface(), self._instance, self._clocks, self._write, self._guard
             )
         return self._created_event_inputs
 
@@ -309,7 +309,7 @@ class InstanceParticipant(cosim.Participant):
     ) -> Sequence[float]:
         """The derivatives along a direction of real inputs; only if the FMU provides them."""
         self._need_ability("has_derivatives", "give derivatives", "providesDirectionalDerivative")
-        elements = self._read_interface().elements
+        elements = self.read_interface().elements
         of, by = ([elements[name].reference for name in names] for names in (outputs, inputs))
         signed = [elements[name].sign * float(x) for name, x in zip(inputs, seed, strict=True)]
         slopes = self._guard(self._instance.directional_derivative, of, by, signed)
@@ -414,7 +414,8 @@ class InstanceParticipant(cosim.Participant):
         assert self._unpacked is not None
         instance.instantiate(self.name, interface.guid, self._unpacked.folder, logging=logging)
 
-    def _read_interface(self) -> FmuInterface:
+    def read_interface(self) -> FmuInterface:
+        """The interface of the FMU, which is read once."""
         if self._interface is None:
             self._interface = read_fmu(self.path, self._interface_wanted, self._wine)[1]
         return self._interface
@@ -437,7 +438,7 @@ class InstanceParticipant(cosim.Participant):
         return list(self._values(names, lambda name: name in self._clocks.ticked))
 
     def _values(self, names: Sequence[str], ticks: Callable[[str], bool]) -> NDArray[np.float64] | list[Any]:
-        clocks = self._read_interface().clocks
+        clocks = self.read_interface().clocks
         if not clocks:
             return self._read(names)
         clock_values: dict[str, Any] = {name: ticks(name) for name in names if name in clocks}
@@ -471,7 +472,7 @@ class InstanceParticipant(cosim.Participant):
     def _access(self, names: tuple[str, ...]) -> VariableAccess:
         access = self._accesses.get(names)
         if access is None:
-            instance, interface = self._instance, self._read_interface()
+            instance, interface = self._instance, self.read_interface()
             for name in names:
                 if name not in interface.elements:
                     raise cosim.LookUpError(f"variable of {self.shown_path}", name, interface.elements)
@@ -485,7 +486,7 @@ class InstanceParticipant(cosim.Participant):
 
     def _special(self, names: tuple[str, ...]) -> frozenset[str]:
         """The names of variables that are written in event mode."""
-        return self._event_inputs.among(names) if self._events else frozenset()
+        return self._event_inputs.select_event_mode(names) if self._events else frozenset()
 
     def _state_functions(self, mode: str) -> tuple[int, int, int, int] | None:
         """Addresses of the functions that save, restore and free a state, and of where it lies."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum, auto
 from typing import Any
 
 import cosim
@@ -16,6 +17,16 @@ from cosim_master.participants.process_participant import ProcessParticipant
 
 Participants = Mapping[str, cosim.Participant]
 MEMBERS = ("master", "options", "members")
+NO_MEMBERS = "solves Model Exchange FMUs as one system, and there are none: take gauss_seidel"
+
+
+class Suitability(Enum):
+    """Whether a participant can be solved jointly with others."""
+
+    SUITABLE = auto()
+    NO_MODEL_EXCHANGE = auto()
+    OWN_PROCESS = auto()
+    """It offers Model Exchange, and runs in another process than the system."""
 
 
 def join_participants(
@@ -32,11 +43,11 @@ def join_participants(
     for name, participant in participants.items():
         if chosen is not None and name not in chosen:
             continue
-        reason = _refusal(participant)
-        if not reason:
+        suitability = _suitability(participant)
+        if suitability is Suitability.SUITABLE:
             members[name] = participant
-        elif chosen is not None or (isinstance(participant, ProcessParticipant) and reason != NO_FMU):
-            problems.append(problem(("participants", name), reason))
+        elif chosen is not None or suitability is Suitability.OWN_PROCESS:
+            problems.append(problem(("participants", name), _refusal(participant, suitability)))
     if not members:
         return dict(participants), None, problems
     integrator, integrator_problems = _integrator(members, algorithm)
@@ -49,35 +60,37 @@ def join_participants(
     return with_members, system, problems
 
 
-NO_MEMBERS = "solves Model Exchange FMUs as one system, and there are none: take gauss_seidel"
-NO_FMU = "is not an FMU that offers Model Exchange, so it cannot be solved jointly with others"
-
-
-def _refusal(participant: cosim.Participant) -> str:
-    """Why a participant cannot be solved jointly; "" when it can."""
+def _suitability(participant: cosim.Participant) -> Suitability:
+    if isinstance(participant, ModelExchangeParticipant):
+        return Suitability.SUITABLE
     if isinstance(participant, ProcessParticipant):
         try:
-            kind = participant.describe().kind
-        except Exception:  # reported where it is described
-            return NO_FMU
-        if "Model Exchange" in kind:
-            key = "process = true" if participant.host is None else "its host"
-            return (
-                f"has a process of its own, and the system runs in this one: leave out {key}, or "
-                "name the others in options.members"
-            )
-        return NO_FMU
-    if isinstance(participant, ModelExchangeParticipant):
-        return ""
+            offers_model_exchange = "Model Exchange" in participant.describe().kind
+        except Exception:  # whatever code of others raises there: it is reported where it is described
+            return Suitability.NO_MODEL_EXCHANGE
+        return Suitability.OWN_PROCESS if offers_model_exchange else Suitability.NO_MODEL_EXCHANGE
     if isinstance(participant, InstanceParticipant):
         try:
-            return "" if "ModelExchange" in participant._read_interface().offers else NO_FMU
+            offers = participant.read_interface().offers
         except cosim.FmuError:  # reported where it is described
-            return NO_FMU
-    return NO_FMU
+            return Suitability.NO_MODEL_EXCHANGE
+        return Suitability.SUITABLE if "ModelExchange" in offers else Suitability.NO_MODEL_EXCHANGE
+    return Suitability.NO_MODEL_EXCHANGE
 
 
-def _own_settings(members: Participants) -> dict[str, ModelExchangeParticipant]:
+def _refusal(participant: cosim.Participant, suitability: Suitability) -> str:
+    """Why a participant cannot be solved jointly."""
+    if suitability is Suitability.OWN_PROCESS:
+        has_host = isinstance(participant, ProcessParticipant) and participant.host is not None
+        key = "its host" if has_host else "process = true"
+        return (
+            f"has a process of its own, and the system runs in this one: leave out {key}, or "
+            "name the others in options.members"
+        )
+    return "is not an FMU that offers Model Exchange, so it cannot be solved jointly with others"
+
+
+def _members_with_settings(members: Participants) -> dict[str, ModelExchangeParticipant]:
     """The members that have settings of their own."""
     return {name: p for name, p in members.items() if isinstance(p, ModelExchangeParticipant)}
 
@@ -86,7 +99,9 @@ def _integrator(members: Participants, algorithm: Joint) -> tuple[str, list[Wiri
     """The integrator of the algorithm, or else that of the FMUs."""
     if algorithm.integrator is not None:
         return algorithm.integrator, []
-    named = {n: p.integrator for n, p in _own_settings(members).items() if p.integrator != INTEGRATOR}
+    named = {
+        n: p.integrator for n, p in _members_with_settings(members).items() if p.integrator != INTEGRATOR
+    }
     kinds = list(dict.fromkeys(named.values()))
     if len(kinds) <= 1:
         return (kinds[0] if kinds else INTEGRATOR), []
@@ -96,7 +111,7 @@ def _integrator(members: Participants, algorithm: Joint) -> tuple[str, list[Wiri
 
 def _accuracy(members: Participants, algorithm: Joint) -> float | None:
     """The accuracy of the algorithm, or else the least one of the FMUs."""
-    accuracies = [p.accuracy for p in _own_settings(members).values() if p.accuracy]
+    accuracies = [p.accuracy for p in _members_with_settings(members).values() if p.accuracy]
     return algorithm.accuracy or min(accuracies, default=None)
 
 
@@ -106,7 +121,7 @@ def _integrator_options(
     """The integrator's options of the algorithm, or else those of the FMUs."""
     if algorithm.integrator_options:
         return dict(algorithm.integrator_options), []
-    listed = [p.integrator_options for p in _own_settings(members).values() if p.integrator_options]
+    listed = [p.integrator_options for p in _members_with_settings(members).values() if p.integrator_options]
     options = dict(listed[0]) if listed else {}
     if all(each == options for each in listed):
         return options, []

@@ -139,7 +139,7 @@ class ModelExchangeParticipant(InstanceParticipant):
 
     def _begin(self) -> None:
         """Begin the simulation when all members have reached event mode."""
-        interface, instance = self._read_interface(), self._instance
+        interface, instance = self.read_interface(), self._instance
         # without the functions the model description has to do
         states, indicators = instance.sizes() or (interface.states, interface.indicators)
         self._guard(self._clocks.start_schedule, self.start)
@@ -245,7 +245,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         self.system.before_first_step = partial(self._start_tangents, directions) if directions else None
 
     def _start_tangents(self, directions: int, evaluation: Evaluation, simulator: cosim.Simulator) -> None:
-        interface = self._read_interface()
+        interface = self.read_interface()
         states, inputs = (
             [interface.elements[name] for name in names]
             for names in (interface.description.states, self.continuous_inputs())
@@ -261,7 +261,7 @@ class ModelExchangeParticipant(InstanceParticipant):
 
     def continuous_outputs(self, names: Sequence[str]) -> dict[str, Element]:
         """Those of these variables that change between events."""
-        description, elements = self.describe(), self._read_interface().elements
+        description, elements = self.describe(), self.read_interface().elements
         return {
             name: elements[name]
             for name in names
@@ -271,7 +271,7 @@ class ModelExchangeParticipant(InstanceParticipant):
     @property
     def has_rates(self) -> bool:
         """Whether the description names each state and its derivative."""
-        interface = self._read_interface()
+        interface = self.read_interface()
         return len(interface.description.states) == len(interface.rates) == interface.states
 
     def _place(self, name: str) -> tuple[Any, str | None]:
@@ -283,7 +283,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         """The functions by which compiled code goes back (`MemberCalls.calls`); none if Python does."""
         if not all(member.is_kept_outside for member in self.system.members.values()):
             return {"kept": None, "remember": self._remembered, "forget": self._forget}
-        if self._read_interface().restores_by_states:
+        if self.read_interface().restores_by_states:
             return self.system.state_calls(self.name, None)
         functions = self._state_functions(modes.CONTINUOUS)
         if functions is None:
@@ -295,7 +295,7 @@ class ModelExchangeParticipant(InstanceParticipant):
     @property
     def is_kept_outside(self) -> bool:
         """Whether compiled code can go back to a state of it."""
-        if self._read_interface().restores_by_states:
+        if self.read_interface().restores_by_states:
             return not self.remembers_relations
         return self.describe().can_restore
 
@@ -329,7 +329,7 @@ class ModelExchangeParticipant(InstanceParticipant):
 
     def save(self) -> Any:
         """The state of the FMU; of the last member also that of the system."""
-        by_states = self._read_interface().restores_by_states
+        by_states = self.read_interface().restores_by_states
         if not self.system.has_begun:
             if by_states:
                 raise self._error("has no state to be saved before its initialization has ended")
@@ -380,20 +380,20 @@ class ModelExchangeParticipant(InstanceParticipant):
     @property
     def has_clocks(self) -> bool:
         """Whether it has clocks, or variables that belong to some."""
-        interface = self._read_interface()
+        interface = self.read_interface()
         return bool(interface.clocks or interface.clocked)
 
     @property
     def remembers_relations(self) -> bool:
         """Whether it may know on which side of zero its indicators were, and that is not saved with it."""
         return (
-            self.model is not None and self.model.indicators > 0 and self._read_interface().restores_by_states
+            self.model is not None and self.model.indicators > 0 and self.read_interface().restores_by_states
         )
 
     def continuous_inputs(self) -> list[str]:
         """Names of those that change between events."""
         description = self.describe()
-        discrete = description.discrete | self._read_interface().clocked.keys()
+        discrete = description.discrete | self.read_interface().clocked.keys()
         return [
             v.name
             for v in description.variables.values()
@@ -420,11 +420,12 @@ class ModelExchangeParticipant(InstanceParticipant):
 
     def access(self, names: Sequence[str], verb: str) -> Access:
         """The access by which compiled code reads ("Get") or writes ("Set") variables."""
-        return Access(self._instance, names, self._read_interface().elements, verb)
+        return Access(self._instance, names, self.read_interface().elements, verb)
 
     def changed_ports(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The discrete inputs that have to pass through event mode."""
-        return self._event_inputs.changed(values)
+        self._event_inputs.store_clocked(values)
+        return self._event_inputs.changed_values(values)
 
     @property
     def written(self) -> dict[str, Any]:

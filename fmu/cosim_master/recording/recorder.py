@@ -168,7 +168,7 @@ class Recorder:
         kept.unfinished = None
         if self._derivatives is not None:
             kept._derivatives = self._derivatives.lost()
-        box.note("recorder", kept)
+        box.send_note("recorder", kept)
         self._box = box
 
     def replay(self, entries: Iterable[Any]) -> dict[float, str]:

@@ -1,11 +1,15 @@
 """Going back over the stages of a collocation method: by the implicit function theorem, all at once.
 
-They meet f_i(start + z_i) = (T L T^-1 / step z)_i. With adjoints r of z the solution x of the transposed
-system is that of (L / step - J)' in the variables T' x, with the factors of Newton's method; the blocks of
-the stages say what it has missed, as in `recorded_stage`.
+The stages z_i solve f_i(start + z_i) = (T L T^-1 / step z)_i. Given the adjoints r of all z_i, the adjoints x
+of the derivatives f_i solve the transposed system. In the variables T' x its matrix is (L / step - J)', which
+is solved with the factors of Newton's method. Their Jacobian J is an older one, so the solution is corrected:
+going back over the blocks of the stages, which are on the tape, gives the residual that it leaves, as in
+`recorded_stage`.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 from cosim.kit import (
     WORK_HEADER,
@@ -39,22 +43,31 @@ from cosim_integrators.implicit.recorded_stage import (
 
 
 class RecordedStages(Record):
-    """The head of stages on a tape; T and T^-1 follow, row after row, and room for four vectors."""
+    """The head of stages on a tape; T and T^-1 follow, row after row, then room for `StageVectors`."""
 
-    size: float  # states
-    stages: float
+    size: float  # number of states
+    stages: float  # number of stages
     step: float  # s
-    has_real_system: float
-    shift: float
-    pair_real: float
+    has_real_system: float  # 1.0 where L has a real eigenvalue besides its pair, else 0.0
+    shift: float  # that real eigenvalue
+    pair_real: float  # the complex pair of eigenvalues of L
     pair_imaginary: float
-    matrices_at: float
-    y_at: float  # where in their roots
-    c_at: float
-    start_at: float
-    z_at: float
-    derivatives_at: float
-    walks_end: float  # of the blocks of the stages on the tape
+    matrices_at: float  # where on the tape the factors of Newton's method begin
+    y_at: float  # where in the root of y the states begin
+    c_at: float  # where in the root of the cache the derivatives begin
+    start_at: float  # where in the root of the work the states at the start begin
+    z_at: float  # where in the root of the work the z_i begin
+    derivatives_at: float  # where in the root of the work the f_i begin
+    walks_end: float  # where on the tape the blocks of the stages end
+
+
+class StageVectors(NamedTuple):
+    """Room on a tape for vectors with the numbers of all stages."""
+
+    residual: Any  # adjoints of the stages that the solution so far does not explain
+    solution: Any  # adjoints of the derivatives of the stages
+    transformed: Any  # in the variables in which L is block-diagonal
+    shifted: Any
 
 
 HEADER, TABLE = width_of(RecordedStages), WIDTH * WIDTH
@@ -94,10 +107,11 @@ def shift_transformed(head, v, out):
         out[pair * n + n + m] = (head.pair_real * b - head.pair_imaginary * a) / head.step
 
 
-def reverse_walks(y_root, p_root, d_root, h_root, c_root, work_root, tape, head, x, left):
-    """Go back along the blocks of all stages with adjoints x of the derivatives: that of the time.
+def reverse_walks(y_root, p_root, d_root, h_root, c_root, work_root, tape, head, x, residual):
+    """Go back along the blocks of all stages with the adjoints x of their derivatives.
 
-    What comes to a stage is added to its part of `left`, and to the start.
+    Adds the adjoint of each stage's states to its part of `residual` and to those of the start. Returns the
+    adjoint of the time.
     """
     n = int(head.size)
     stages = int(head.stages)
@@ -112,52 +126,71 @@ def reverse_walks(y_root, p_root, d_root, h_root, c_root, work_root, tape, head,
             c_root[c_at + m] += x[first + m]
         t_bar += reverse_walk(y_root, p_root, d_root, h_root, c_root, tape)
         for m in range(n):
-            left[first + m] += y_root[y_at + m]
+            residual[first + m] += y_root[y_at + m]
             work_root[start_at + m] += y_root[y_at + m]
             y_root[y_at + m] = 0.0
     return t_bar
+
+
+def vectors_on_tape(tape, at, size):
+    """The vectors behind the head and the two matrices of stages at a place on a tape."""
+    first = at + HEADER + 2 * TABLE
+    return StageVectors(
+        tape[first : first + size],
+        tape[first + size : first + 2 * size],
+        tape[first + 2 * size : first + 3 * size],
+        tape[first + 3 * size : first + 4 * size],
+    )
+
+
+def solve_transposed(head, tape, transform, inverse, vectors):
+    """Solve the transposed system for the residual, with the factors of Newton's method."""
+    n = int(head.size)
+    stages = int(head.stages)
+    multiply_transposed(transform, stages, n, vectors.residual, vectors.transformed)
+    solve_transformed(head, tape, vectors.transformed)
+    multiply_transposed(inverse, stages, n, vectors.transformed, vectors.solution)
+
+
+def subtract_explained(head, inverse, vectors):
+    """Subtract from the residual what the solution explains of it without the blocks."""
+    shift_transformed(head, vectors.transformed, vectors.shifted)
+    multiply_transposed(inverse, int(head.stages), int(head.size), vectors.shifted, vectors.transformed)
+    for m in range(vectors.residual.shape[0]):
+        vectors.residual[m] -= vectors.transformed[m]
 
 
 def reverse_stages(y_root, p_root, d_root, h_root, c_root, memory_root, work_root, tape):
     """Go back over the stages; the adjoints of both ends of the step, which move alike."""
     at = int(pop(tape))
     head = rows_of(RecordedStages, tape, at, 1)[0]
-    n = int(head.size)
-    stages = int(head.stages)
-    size = stages * n
+    size = int(head.stages) * int(head.size)
     z_at = int(head.z_at)
     f_at = int(head.derivatives_at)
     first = at + HEADER
     transform = as_table(tape[first : first + TABLE], WIDTH, WIDTH)
     inverse = as_table(tape[first + TABLE : first + 2 * TABLE], WIDTH, WIDTH)
-    first += 2 * TABLE
-    left = tape[first : first + size]
-    x = tape[first + size : first + 2 * size]
-    room = tape[first + 2 * size : first + 3 * size]
-    other = tape[first + 3 * size : first + 4 * size]
+    vectors = vectors_on_tape(tape, at, size)
+    residual = vectors.residual
+    x = vectors.solution
     for m in range(size):
-        left[m] = work_root[z_at + m]
+        residual[m] = work_root[z_at + m]
         work_root[z_at + m] = 0.0
         x[m] = work_root[f_at + m]
         work_root[f_at + m] = 0.0
-    t_bar = reverse_walks(y_root, p_root, d_root, h_root, c_root, work_root, tape, head, x, left)
-    of_first = 0.0
+    t_bar = reverse_walks(y_root, p_root, d_root, h_root, c_root, work_root, tape, head, x, residual)
+    first_size = 0.0
     previous = 0.0
-    for iteration in range(MOST_TANGENT_ITERATIONS if largest(left) > 0.0 else 0):
-        multiply_transposed(transform, stages, n, left, room)
-        solve_transformed(head, tape, room)
-        multiply_transposed(inverse, stages, n, room, x)
-        largest_x = largest(x)
+    for iteration in range(MOST_TANGENT_ITERATIONS if largest(residual) > 0.0 else 0):
+        solve_transposed(head, tape, transform, inverse, vectors)
+        size_of_x = largest(x)
         if iteration == 0:
-            of_first = largest_x
-        elif not needs_correction(largest_x, previous, of_first):
+            first_size = size_of_x
+        elif not needs_correction(size_of_x, previous, first_size):
             break
-        previous = largest_x
-        shift_transformed(head, room, other)
-        multiply_transposed(inverse, stages, n, other, room)
-        for m in range(size):
-            left[m] -= room[m]
-        t_bar += reverse_walks(y_root, p_root, d_root, h_root, c_root, work_root, tape, head, x, left)
+        previous = size_of_x
+        subtract_explained(head, inverse, vectors)
+        t_bar += reverse_walks(y_root, p_root, d_root, h_root, c_root, work_root, tape, head, x, residual)
     cut_tape(tape, at)
     return 0.0, t_bar
 
@@ -172,17 +205,23 @@ def record_stages(*arguments):
     dots = StageDots(*arguments[4:STARTS_AT])
     starts = RootStarts(*arguments[STARTS_AT:TAPE_AT])
     tape = arguments[TAPE_AT]
-    n = method.n
-    numbers = method.numbers
-    stages = method.stages
-    at = reserve(tape, HEADER + 2 * TABLE + 4 * stages * n)
+    at = reserve(tape, HEADER + 2 * TABLE + 4 * method.stages * method.n)
     moved = moved_collocation(method, dots.memory, dots.work)
     recording = StageRecording(starts, end_of_tape(tape), tape)
     status = record_iterations(system, method, moved, dots.walked, t, t_end, recording)
+    write_head(tape, at, method, starts, t_end - t)
+    push(tape, float(at))
+    return status
+
+
+def write_head(tape, at, method, starts, step):
+    """Write the head of stages and the matrices T and T^-1 at a place on the tape."""
+    n = method.n
+    numbers = method.numbers
     head = rows_of(RecordedStages, tape, at, 1)[0]
     head.size = float(n)
-    head.stages = float(stages)
-    head.step = t_end - t
+    head.stages = float(method.stages)
+    head.step = step
     head.has_real_system = numbers.has_real_system
     head.shift = numbers.shift
     head.pair_real = numbers.pair_real
@@ -193,12 +232,10 @@ def record_stages(*arguments):
     family_at = starts.work + WORK_HEADER + FAMILY * n
     head.start_at = float(starts.work + WORK_HEADER)
     head.z_at = float(family_at)
-    head.derivatives_at = float(family_at + 2 * stages * n)
+    head.derivatives_at = float(family_at + 2 * method.stages * n)
     head.walks_end = end_of_tape(tape)
     transform = tape[at + HEADER : at + HEADER + TABLE]
     inverse = tape[at + HEADER + TABLE : at + HEADER + 2 * TABLE]
     for m in range(TABLE):
         transform[m] = method.coefficients[TRANSFORM_AT + m]
         inverse[m] = method.coefficients[INVERSE_AT + m]
-    push(tape, float(at))
-    return status

@@ -17,7 +17,7 @@ from cosim_mechanics.contracts.contact_breakaway import (
     short_of_question,
     slip_acceleration,
 )
-from cosim_mechanics.contracts.contact_grip import GRIP, STIFFNESS, add_to_grip
+from cosim_mechanics.contracts.contact_grip import STIFFNESS, add_to_grip
 from cosim_mechanics.contracts.contact_law import (
     APART,
     LEAST_DAMPING,
@@ -176,9 +176,6 @@ class Contact(Surfaces):
     half_damping = cosim.cache_slot(unit="N.s/m", internal=True, description="half the bristle's damping")
     load = cosim.cache_slot(unit="N", shape=3, internal=True, description="of the foot, in Ground")
     foot_load = cosim.cache_slot(unit="N", internal=True, description="its length")
-    grip = cosim.cache_slot(
-        shape=GRIP, accumulates=True, internal=True, description="of all contacts of the two bodies"
-    )
     pull = cosim.cache_slot(unit="N", internal=True, description="length of what the bristle pulls")
     friction = cosim.cache_slot(unit="N", shape=3, description="on body 2, in Ground")
     friction_force = cosim.cache_slot(unit="N", description="length of the friction")
@@ -247,18 +244,21 @@ class Contact(Surfaces):
             s.foot_load = norm(load)
             pull = plus(load, half)
             s.pull = norm(pull)
-            if s.dynamic_friction < s.static_friction:
-                slides_with = s.dynamic_friction * s.normal_force
-                if s.regime == SLIDES:  # It holds what it pulls with, at most dynamic friction.
-                    share = share_held(s.pull, slides_with)
-                    held = scaled(share, pull)
-                    add_to_grip(s.grip2, held, slides_with, held, slides_with, slides_with, slides_with)
-                else:
-                    holds = s.static_friction * s.normal_force
-                    add_to_grip(s.grip2, load, s.foot_load, pull, s.pull, holds, slides_with)
-                s.grip2[STIFFNESS] += s.tangential_stiffness
         for i in range(3):
             s.load[i] = load[i]
+
+    @cosim.kernel(when="grip2")
+    def share(s):
+        if s.dynamic_friction < s.static_friction and s.tangential_stiffness != 0.0:
+            slides_with = s.dynamic_friction * s.normal_force
+            pull = plus(s.load, scaled(s.half_damping, s.slip_velocity))
+            if s.regime == SLIDES:  # It holds what it pulls with, at most dynamic friction.
+                held = scaled(share_held(s.pull, slides_with), pull)
+                add_to_grip(s.grip2, held, slides_with, held, slides_with, slides_with, slides_with)
+            else:
+                holds = s.static_friction * s.normal_force
+                add_to_grip(s.grip2, s.load, s.foot_load, pull, s.pull, holds, slides_with)
+            s.grip2[STIFFNESS] += s.tangential_stiffness
 
     @cosim.kernel
     def rub(s):

@@ -16,13 +16,14 @@ from typing import Any
 
 from cosim_mechanics.contracts.contact_grip import (
     BEARS,
-    COUNT,
     HOLDS,
     LOAD,
     PULL,
     SLIDES_WITH,
-    STIFFNESS,
-    friction_of,
+    friction_together,
+    held_by_statics,
+    is_shared,
+    shared_stiffness,
 )
 from cosim_mechanics.contracts.contact_law import MARGIN, hertz_stiffness, mindlin_stiffness, tangential_part
 from cosim_mechanics.spatial import (
@@ -78,7 +79,7 @@ def slip_acceleration(s: Any) -> tuple[float, float, float]:
     of the centre of mass of the lighter body.
     """
     p = plus(s.point, (0.0, 0.0, 0.0))
-    if s.grip2[COUNT] > 1.0:
+    if is_shared(s):
         if s.inverse_mass2 >= s.inverse_mass1:
             p = station(s.X_GB2, s.turning2[6:9])
         else:
@@ -89,7 +90,7 @@ def slip_acceleration(s: Any) -> tuple[float, float, float]:
 
 def moving_mass(s: Any) -> float:
     """The mass that bodies show at one contact, or at several, kg."""
-    return float(s.bristle_mass if s.grip2[COUNT] == 1.0 else s.effective_mass)
+    return float(s.effective_mass if is_shared(s) else s.bristle_mass)
 
 
 def end_of_course(s: Any, course: int) -> float:
@@ -97,9 +98,10 @@ def end_of_course(s: Any, course: int) -> float:
 
     Those that pull harder than static friction are asked again after a third of one.
     """
-    if course in (BREAKS, GROWS) or s.grip2[STIFFNESS] == 0.0:
+    stiffness = shared_stiffness(s)
+    if course in (BREAKS, GROWS) or stiffness == 0.0 or s.dynamic_friction == s.static_friction:
         return math.inf
-    constant = (1.0 + 2.0 * s.stick_damping) * math.sqrt(moving_mass(s) / s.grip2[STIFFNESS])
+    constant = (1.0 + 2.0 * s.stick_damping) * math.sqrt(moving_mass(s) / stiffness)
     return float(s.t + (0.33 if course == JUMPS else CALM) * constant)
 
 
@@ -117,19 +119,25 @@ def end_of_impact(s: Any) -> float:
 
 def load_short_of(s: Any, course: float) -> float:
     """Force that bristles lack until the next question in a course of their load, N."""
-    holds = s.grip2[HOLDS] * (1.0 + MARGIN)
-    short = holds - s.grip2[BEARS]
-    if course == JUMPS:
-        return short
+    statics = s.static_friction * s.normal_force
+    dynamics = s.dynamic_friction * s.normal_force
     pull = s.pull
     load = s.foot_load
-    if s.grip2[COUNT] > 1.0:
+    bears = min(load, pull)
+    if is_shared(s):
+        statics = s.grip2[HOLDS]
+        dynamics = s.grip2[SLIDES_WITH]
         pull = norm(s.grip2[PULL : PULL + 3])
         load = norm(s.grip2[LOAD : LOAD + 3])
+        bears = s.grip2[BEARS]
+    holds = statics * (1.0 + MARGIN)
+    short = holds - bears
+    if course == JUMPS:
+        return short
     if course == RISES:
         return min(short, holds - pull)
     moves = pull - load - MOVES * holds
-    slides_with = s.grip2[SLIDES_WITH] * (1.0 + MARGIN)
+    slides_with = dynamics * (1.0 + MARGIN)
     if course == GROWS:  # What is loaded a little is not asked before it bears half of dynamic friction.
         return min(short, holds - pull, -min(moves, pull - 0.5 * slides_with))
     turned = slides_with - min(pull, load)
@@ -150,11 +158,11 @@ def is_outside_cone(s: Any, most: float) -> bool:
     held = friction_at_rest(
         rotate(s.X_GB1, s.course_friction),
         rotate(s.X_GB1, s.course_acceleration),
-        friction_of(s.grip2),
+        friction_together(s),
         slip_acceleration(s),
         most,
     )
-    return norm(held) > s.grip2[HOLDS] * (1.0 + MARGIN)
+    return norm(held) > held_by_statics(s) * (1.0 + MARGIN)
 
 
 def is_pulled_harder(s: Any) -> bool:
@@ -163,8 +171,8 @@ def is_pulled_harder(s: Any) -> bool:
     Then what acts is more. Where a load jumps within the cone, a bristle pulls harder for a while than at
     rest: it slows the surfaces down.
     """
-    held = minus(friction_of(s.grip2), scaled(moving_mass(s), slip_acceleration(s)))
-    return norm(held) > s.grip2[HOLDS] * (1.0 + 0.5 * MARGIN)
+    held = minus(friction_together(s), scaled(moving_mass(s), slip_acceleration(s)))
+    return norm(held) > held_by_statics(s) * (1.0 + 0.5 * MARGIN)
 
 
 def course_within(s: Any, course: int) -> int:
@@ -183,7 +191,7 @@ def course_after(s: Any) -> int:
     if s.dynamic_friction == s.static_friction:
         return BREAKS
     if s.load_course == GROWS:
-        loaded = norm(s.grip2[PULL : PULL + 3]) >= s.grip2[HOLDS] * (1.0 + 0.5 * MARGIN)
+        loaded = norm(friction_together(s)) >= held_by_statics(s) * (1.0 + 0.5 * MARGIN)
         return BREAKS if loaded and is_pulled_harder(s) else course_within(s, STARTS)
     if load_short_of(s, s.load_course) > 0.0:
         return course_within(s, GROWS)
@@ -200,7 +208,7 @@ def begin_course(s: Any, course: int) -> None:
     s.load_course_next = max(course, GROWS)
     s.course_end_next = end_of_course(s, course)
     if course in (TURNS, STARTS):
-        friction = rotate_inverse(s.X_GB1, friction_of(s.grip2))
+        friction = rotate_inverse(s.X_GB1, friction_together(s))
         acceleration = rotate_inverse(s.X_GB1, slip_acceleration(s))
         for i in range(3):
             s.course_friction_next[i] = friction[i]

@@ -7,7 +7,10 @@ to surfaces that stick is one to all contacts of the same two bodies, added up b
 
 from __future__ import annotations
 
-from cosim_mechanics.spatial import Reals, Slot, scaled
+from typing import Any
+
+from cosim_mechanics.contracts.contact_law import SLIDES, share_held
+from cosim_mechanics.spatial import Reals, Slot, plus, scaled
 
 LOAD, PULL, HOLDS, SLIDES_WITH, BEARS, STIFFNESS, COUNT = 0, 3, 6, 7, 8, 9, 10
 """Where the sums stand: of loads and pulls of bristles, static friction, dynamic friction, the lengths of the
@@ -30,6 +33,29 @@ def add_to_grip(
     grip[COUNT] += 1.0
 
 
-def friction_of(grip: Reals) -> tuple[float, float, float]:
-    """Friction on body 2 of all contacts together, N."""
-    return scaled(-1.0, grip[PULL : PULL + 3])
+def is_shared(s: Any) -> bool:
+    """Whether another contact of the two bodies touches in the same plane: else its own numbers count.
+
+    A contact that is alone in its plane has no sums, but NaN.
+    """
+    return bool(s.grip2[COUNT] > 1.0)
+
+
+def held_by_statics(s: Any) -> float:
+    """Static friction, N."""
+    return float(s.grip2[HOLDS] if is_shared(s) else s.static_friction * s.normal_force)
+
+
+def shared_stiffness(s: Any) -> float:
+    """Tangential stiffness, N/m."""
+    return float(s.grip2[STIFFNESS] if is_shared(s) else s.tangential_stiffness)
+
+
+def friction_together(s: Any) -> tuple[float, float, float]:
+    """Friction on body 2, N: bristles that slide pull with dynamic friction at most."""
+    if is_shared(s):
+        return scaled(-1.0, s.grip2[PULL : PULL + 3])
+    share = -1.0
+    if s.regime == SLIDES:
+        share = -share_held(s.pull, s.dynamic_friction * s.normal_force)
+    return scaled(share, plus(s.load, scaled(s.half_damping, s.slip_velocity)))

@@ -150,7 +150,7 @@ class Joint(Component):
         for place in (0.0, 0.3):
             H_FM = np.full(6 * cls.nu, np.nan)
             try:
-                kernel.with_names(q=np.full(cls.nq, place), X_FM=np.zeros(12), H_FM=H_FM)
+                kernel.call_by_name(q=np.full(cls.nq, place), X_FM=np.zeros(12), H_FM=H_FM)
             except (ArithmeticError, ValueError):
                 continue  # a pose that the joint does not have
             if not np.array_equal(H_FM, expected):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from cosim.kit import Argument, Assembly, Offer, Slot, attachment
 from cosim_mechanics.contracts.body_attachment import BodyAttachment
-from cosim_mechanics.contracts.contact_grip import COUNT, GRIP, STIFFNESS
+from cosim_mechanics.contracts.contact_grip import GRIP, STIFFNESS, is_shared
 from cosim_mechanics.spatial import Reals, cross, dot, inertia_times, minus, rotate_inverse, station
 
 
@@ -24,10 +25,14 @@ class TouchingBody(BodyAttachment):
         "grip": Offer("grip", (GRIP,), True, "sums of all contacts of the same two bodies: `contact_grip`"),
     }
 
+    def has(self, assembly: Assembly, part: Any, argument: Argument) -> bool:
+        """See `Attachment.has`: a contact alone in its plane has no sums."""
+        return argument.slot != "grip" or touching_surfaces(assembly, part) in grips(assembly)
+
     def slot(self, assembly: Assembly, part: Any, argument: Argument, number: int | None) -> Slot:
         """See `Attachment.slot`."""
         if argument.slot == "grip":
-            return assembly.provided(argument, first_contact(assembly, part))
+            return grips(assembly).get(touching_surfaces(assembly, part)) or assembly.not_a_number(GRIP)
         if argument.slot != "turning":
             return super().slot(assembly, part, argument, number)
         name = assembly.attached_name(part, argument.of)
@@ -49,14 +54,20 @@ def turning_bodies(assembly: Assembly) -> set[str]:
     return set(assembly.attachable["turning"])
 
 
-def first_contact(assembly: Assembly, part: Any) -> str:
-    """The first contact of the same two surfaces, where all of them add up what they hold."""
+def grips(assembly: Assembly) -> dict[tuple[Any, ...], Slot]:
+    """Where contacts that decide together add up what they hold, by what they have in common."""
     if "grip" not in assembly.attachable:
-        contacts = [name for name, slots in assembly.layout.slots.items() if "grip" in slots]
-        surfaces = [touching_surfaces(assembly, assembly.parts_by_name[name]) for name in contacts]
-        assembly.attachable["grip"] = [dict(zip(reversed(surfaces), reversed(contacts), strict=True))]
-    firsts: dict[tuple[Any, ...], str] = assembly.attachable["grip"][0]
-    return firsts[touching_surfaces(assembly, part)]
+        contacts = [part for part in assembly.parts_by_name.values() if is_contact(part)]
+        counts = Counter(touching_surfaces(assembly, contact) for contact in contacts)
+        shared = {key: assembly.accumulator("grip", GRIP) for key, count in counts.items() if count > 1}
+        assembly.attachable["grip"] = [shared]
+    return cast("dict[tuple[Any, ...], Slot]", assembly.attachable["grip"][0])
+
+
+def is_contact(part: Any) -> bool:
+    """Whether it is attached to bodies that touch."""
+    declared = part.declarations.get("body2")
+    return declared is not None and declared.options.get("attachment") is TOUCHING_BODY
 
 
 def touching_surfaces(assembly: Assembly, contact: Any) -> tuple[Any, ...]:
@@ -93,10 +104,9 @@ def mass_at_contact(s: Any) -> float:
 
 def bristle_mass_of(s: Any) -> float:
     """The mass for which a bristle is damped, kg: its share where the bodies touch in several points."""
-    count = s.grip2[COUNT]
-    if count <= 1.0:
-        return mass_at_contact(s)
-    return float(s.effective_mass * s.tangential_stiffness / s.grip2[STIFFNESS])
+    if is_shared(s):
+        return float(s.effective_mass * s.tangential_stiffness / s.grip2[STIFFNESS])
+    return mass_at_contact(s)
 
 
 TOUCHING_BODY = TouchingBody()
