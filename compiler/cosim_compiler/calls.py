@@ -20,6 +20,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 INDIRECT, STATUS, BY_NAME, GATHERS = "__indirect__", "__status_of__", "__by_name__", "__gathers__"
 GROUP_AT, TOGETHER, RARE = "__group_at__", "__together__", "__rare__"
+APART = "__apart__"
 """Of a function that finds the arrays of a named tuple by an address: the letter of the tuple. Of a function
 that others call by its symbol: those that are compiled together with it, and their signature. Of a function
 that seldom runs."""
@@ -100,6 +101,15 @@ def compiled_together(functions: Iterable[Callable[..., Any]], signature: str) -
 def rarely(function: Function) -> Function:
     """Mark a function that seldom runs: its machine code stands once, apart from its callers."""
     function.__dict__[RARE] = True
+    return function
+
+
+def standing_apart(function: Function) -> Function:
+    """Mark a large function: its machine code stands once, so that what calls it stays small.
+
+    LLVM's passes take the longer for a line of code, the larger the function in which it is.
+    """
+    function.__dict__[APART] = True
     return function
 
 

@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from cosim_compiler.calls import BY_NAME, RARE
+from cosim_compiler.calls import APART, BY_NAME, RARE
 from cosim_compiler.code_digest import code_digest
 from cosim_compiler.digest_pieces import DigestPieces
 from cosim_compiler.errors import NumberedError
 from cosim_compiler.names_in_reach import environment, is_library, names_in
 from cosim_compiler.record import Record, classes_in, functions_of, layout_digest, methods_of
 
-ATTRIBUTES = (BY_NAME, RARE)
+ATTRIBUTES = (BY_NAME, RARE, APART)
 """Marks of a function that change how it is compiled."""
 
 _opaque: dict[int, tuple[Any, int]] = {}

@@ -44,6 +44,7 @@ from cosim.derivatives.tangent_rows import complete_tangent_step, save_swapped_a
 from cosim.stage import Stage
 from cosim.step.saved_variables import copy_reals
 from cosim.step.tape import assembled_states, logged_step, step_numbers
+from cosim_compiler.calls import standing_apart
 
 ON_REPORT = int(Stage.REPORT)
 ROUNDED = 1e-9
@@ -151,6 +152,7 @@ def follow_assembly(run, carrier, at):
     notes.freshness = NOT_FRESH
 
 
+@standing_apart
 def repeat_step(run, carrier, step):
     """Take a step once more along each direction."""
     method = method_of(run, carrier)

@@ -69,6 +69,20 @@ class Edge(cosim.Component):
             x_dot[0] = -a * x
 
 
+class Largest(cosim.Component):
+    """The largest value of the signal at the ends of steps, times `a`; 0 where `a` is 0."""
+
+    a = cosim.parameter(default=0.0)
+    seen = cosim.discrete(start=0.0)
+    signal = cosim.input()
+
+    @cosim.update
+    def remember(a, seen, signal, seen_next):
+        seen_next[0] = seen
+        if a != 0.0:
+            seen_next[0] = max(seen, a * signal)
+
+
 def mount() -> tuple[cosim.System, list[str]]:
     """An engine on two bushings, one of whose parameters is 0, and a delay of its speed."""
     model = Multibody("mount", gravity=(0, 0, -9.81))
@@ -109,7 +123,25 @@ def edge() -> tuple[cosim.System, list[str]]:
     return model.build(), ["x.a", "x.b", "x.x", "x.y"]
 
 
-SYSTEMS = {"mount": (mount, 0.1), "balls": (balls, 1.6), "feedback": (feedback, 3.0), "edge": (edge, 1.0)}
+def edge_in_update() -> tuple[cosim.System, list[str]]:
+    """Lanes that disagree in an update when a history has its new entry already, and another one has not."""
+    model = cosim.Model("edge_in_update")
+    model.add(Feedback, "f")
+    model.add(Largest, "first")
+    model.connect(model.measure("measures.delay", "late", source="f.x", delay=0.4), "f.late")
+    model.connect("f.x", "first.signal")
+    model.add(Largest, "last")
+    model.connect(model.measure("measures.delay", "later", source="f.x", delay=0.7), "last.signal")
+    return model.build(), ["f.k", "last.a", "late.delay", "f.x", "later.delay", "first.a", "first.seen"]
+
+
+SYSTEMS = {
+    "mount": (mount, 0.1),
+    "balls": (balls, 1.6),
+    "feedback": (feedback, 3.0),
+    "edge": (edge, 1.0),
+    "edge_in_update": (edge_in_update, 3.0),
+}
 
 
 @pytest.fixture(scope="module")
@@ -167,3 +199,11 @@ def test_where_lanes_disagree_their_directions_go_alone(
     system, by = systems["edge"]
     assert list(carried(system, by, 1.0, monkeypatch)["refused_lanes"]) == [1.0] * COUNT + [0.0]
     assert list(carried(system, by[1:], 1.0, monkeypatch)["refused_lanes"]) == [0.0] * COUNT
+
+
+def test_lanes_disagree_between_two_histories(systems: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    system, by = systems["edge_in_update"]
+    owners = [system.blocks[row].owners for row in system.update_ranges["end"]]
+    assert owners == [("first",), ("late",), ("last",), ("later",)]
+    refused = carried(system, by[:3], 1.0, monkeypatch)["refused_lanes"]  # `first` agrees: none goes along it
+    assert list(refused) == [1.0] * COUNT

@@ -1,4 +1,4 @@
-"""A function that seldom runs stands once in machine code, and computes the same."""
+"""A function that seldom runs, or is large, stands once in machine code, and computes the same."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import types
 
 from language_tools import compiled
 
-from cosim_compiler.calls import rarely
+from cosim_compiler.calls import rarely, standing_apart
 from cosim_compiler.code import text_for_llvm
 from cosim_compiler.fingerprint import fingerprint
 from cosim_compiler.language.program import Program
+
+MARKS = rarely, standing_apart
 
 
 def larger(x, y):
@@ -21,10 +23,16 @@ def seldom_larger(x, y):
     return (x, y) if x > y else (y, x)
 
 
+@standing_apart
+def apart_larger(x, y):
+    return (x, y) if x > y else (y, x)
+
+
 def with_either(x, y):
     a, b = larger(x, y)
     c, d = seldom_larger(x, y)
-    return 8.0 * a + 4.0 * b + 2.0 * c + d
+    e, f = apart_larger(x, y)
+    return 32.0 * e + 16.0 * f + 8.0 * a + 4.0 * b + 2.0 * c + d
 
 
 def head_of(text: str, symbol: str) -> str:
@@ -36,7 +44,9 @@ def test_it_is_not_written_out_where_it_is_called() -> None:
     text = text_for_llvm(program, [("entry", program.root(with_either, "ff>f"), "ff>f")])
     assert "alwaysinline" in head_of(text, "k.larger")
     assert "alwaysinline" not in head_of(text, "k.seldom_larger")
-    assert "noinline" in head_of(text, "k.seldom_larger")
+    assert "cold noinline" in head_of(text, "k.seldom_larger")
+    apart = head_of(text, "k.apart_larger")
+    assert "noinline" in apart and "cold" not in apart
 
 
 def test_it_computes_the_same() -> None:
@@ -47,5 +57,5 @@ def test_it_computes_the_same() -> None:
 
 def test_the_mark_changes_its_digest() -> None:
     plain = types.FunctionType(larger.__code__, globals(), "larger")
-    marked = rarely(types.FunctionType(larger.__code__, globals(), "larger"))
-    assert fingerprint(plain) != fingerprint(marked)
+    marked = [mark(types.FunctionType(larger.__code__, globals(), "larger")) for mark in MARKS]
+    assert len({fingerprint(function) for function in (plain, *marked)}) == 3

@@ -34,7 +34,7 @@ from cosim_compiler.language.typed_form import (
 from cosim_compiler.language.types import NOTHING
 from cosim_compiler.printers import llvm_arithmetic
 from cosim_compiler.printers.llvm_copies import Copy, copy_of
-from cosim_compiler.printers.llvm_inlining import is_rare, written_out
+from cosim_compiler.printers.llvm_inlining import is_rare, stands_apart, written_out
 from cosim_compiler.printers.llvm_lines import DebugMetadata
 from cosim_compiler.printers.llvm_types import STATUS, alignment, llvm_type, returned, zero_of
 from cosim_compiler.printers.llvm_values import ValueWriter
@@ -120,6 +120,8 @@ class FunctionWriter(ValueWriter):
         function, inline = self.function, " alwaysinline" if is_inlined else ""
         if is_rare(function):
             inline = " cold noinline"
+        elif stands_apart(function):
+            inline = " noinline"
         return "\n".join(
             [
                 f"define internal {returned(function)} @{function.symbol}({', '.join(self.parameters)}) "
