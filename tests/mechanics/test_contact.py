@@ -664,3 +664,19 @@ def test_a_friction_that_is_set_later_counts_for_both() -> None:
 def test_a_contact_needs_a_radius_of_its_own() -> None:
     with pytest.raises(cosim.ModelError, match="radius"):
         SphereContact(stiffness=1e5)
+
+
+@pytest.mark.parametrize("mass, radius", [(3e-6, 0.003), (1.0, 0.1)])
+def test_a_ball_that_is_rolled_on_a_stiff_floor_is_not_held_to_less_than_rounding(mass, radius):
+    model = Multibody("rest", gravity=(0.0, 0.0, -9.81))
+    ball = model.body("ball", mass=mass, inertia=(0.4 * mass * radius**2,) * 3)
+    depth = (3.0 * mass * 9.81 / (4.0 * 5e10 * np.sqrt(radius))) ** (2.0 / 3.0)
+    model.joint("free", child=ball, q=[1, 0, 0, 0, 0, 0, radius - depth])
+    law = {"stiffness": 5e10, "restitution": 0.6, "static_friction": 0.8, "dynamic_friction": 0.8}
+    model.add("mechanics.sphere_contact", "floor", body1="ground", body2=ball, radius=radius, **law)
+    model.add("measures.sinusoid", "push", amplitude=19.0 * mass, frequency=np.pi)
+    model.add("mechanics.applied_force", "load", body=ball, axis=(1, 0, 0))
+    model.connect("push", "load.force")
+    simulator = cosim.Simulator(model.build(), integrator="integrators.radau5", accuracy=1e-7)
+    simulator.advance_to(0.05)
+    assert simulator.statistics.integrator_steps < 200

@@ -12,7 +12,7 @@ import pytest
 from cosim_mechanics import Multibody, shapes
 
 GRAVITY = 9.81
-METHODS = ("runge_kutta_merson", "dormand_prince", "bdf")
+METHODS = ("runge_kutta_merson", "dormand_prince", "radau5", "bdf")
 
 
 def coulomb(accelerations: np.ndarray, share: float, static: float, dynamic: float) -> tuple[float, float]:

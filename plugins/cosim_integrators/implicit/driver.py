@@ -21,6 +21,7 @@ from cosim.kit import (
     NOT_FINITE,
     NOT_INITIALIZED,
     NOT_MET,
+    nan_max,
     project_end,
     redo_entry,
     step_entry,
@@ -36,6 +37,7 @@ from cosim_integrators.implicit.implicit_method import (
 )
 from cosim_integrators.implicit.jacobian import make_jacobian
 from cosim_integrators.implicit.matrices import clear_foreign_matrices, clear_matrices
+from cosim_integrators.implicit.noise_of_derivatives import noise_of_differences
 from cosim_integrators.kit.attempt_outcomes import ACCEPTED, CUT, REJECTED
 from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.kinks import prepare_kink_search
@@ -44,7 +46,8 @@ from cosim_integrators.kit.rounding import (
     is_measured_again,
     may_be_rounding,
     move_start,
-    raise_floors_by_attempts,
+    noise_of_attempts,
+    raise_floors,
     retries_with_size_1,
     update_sizes,
 )
@@ -194,6 +197,9 @@ def new_measurement(attempt_step: Callable[..., Any]) -> Callable[..., Any]:
     def measure_rounding(inner, method, t, t_end):
         """Repeat a finished attempt from starts to both sides, and raise the floors for its noise.
 
+        Where the attempt damps the noise of stiff states, that of their derivatives is added to the others:
+        a ball that rests on a stiff floor was held to less than the rounding of its height.
+
         Afterwards floors alone have changed in the memory, and `y` is none of the attempt's.
         """
         place = method.dense(0)
@@ -213,7 +219,11 @@ def new_measurement(attempt_step: Callable[..., Any]) -> Callable[..., Any]:
                 moved[m] += method.error[m] if status == OK else math.nan
         copy_values(method.start, place)
         copy_values(method.memory_numbers, before)
-        return raise_floors_by_attempts(method, t_end - t, moved, error)
+        noise_of_attempts(method, moved, error)
+        noise_of_differences(inner, method, t)
+        for m in range(method.n):
+            moved[m] = nan_max(moved[m], method.error[m])
+        return raise_floors(method, t_end - t, moved)
 
     return measure_rounding
 

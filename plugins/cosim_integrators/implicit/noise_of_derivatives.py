@@ -55,8 +55,8 @@ def measure_noise(system, method, t, noise, other, shorter):
 
 
 @rarely
-def measure_rounding_of_differences(system, method, t, t_end):
-    """Measure what rounding gives the states in a finished attempt; whether a floor has risen.
+def noise_of_differences(system, method, t):
+    """The floors that noise of the derivatives needs in a finished attempt, into ``method.error``.
 
     The matrix of the step says what noise in derivatives becomes: so positions get that of speeds, and stiff
     states lose theirs. Noise hardly shrinks with the step, and steps grow only while the root of that order
@@ -68,7 +68,12 @@ def measure_rounding_of_differences(system, method, t, t_end):
     above = math.pow(2.0, method.settings.error_order)
     for m in range(method.n):
         noise[m] = above * OF_STEP * abs(noise[m])
-    return raise_floors(method, t_end - t, noise)
+
+
+def measure_rounding_of_differences(system, method, t, t_end):
+    """Measure what rounding gives the states in a finished attempt; whether a floor has risen."""
+    noise_of_differences(system, method, t)
+    return raise_floors(method, t_end - t, method.error)
 
 
 def measure_rejected(system, method, t, t_end, error, was_measured):

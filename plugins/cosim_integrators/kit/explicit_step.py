@@ -42,7 +42,8 @@ from cosim_integrators.kit.rounding import (
     may_be_rounding,
     measure_next_time,
     move_start,
-    raise_floors_by_attempts,
+    noise_of_attempts,
+    raise_floors,
     retries_with_size_1,
     update_sizes,
 )
@@ -110,7 +111,8 @@ def measure_rounding(method, step, rejected):
     combine(method, method.stages + ERROR, error)
     for m in range(method.n):
         error[m] *= step
-    raise_floors_by_attempts(method, step, method.line(0), error)
+    noise_of_attempts(method, method.line(0), error)
+    raise_floors(method, step, method.line(0))
     all_states = method.sizes.all_states
     if all_states.measured > 0.0 and not rejected:
         all_states.last_pause = 0.0

@@ -79,16 +79,15 @@ def move_start(method, place, side):
         start[m] = place[m] + (way if m % 3 == 0 else -way)
 
 
-def raise_floors_by_attempts(method, step, moved, error):
-    """Raise the floors to what rounding gives in steps of this length; whether one has risen.
+def noise_of_attempts(method, moved, error):
+    """The floors that rounding in an attempt needs, into `moved`.
 
-    `error` is that of an attempt, `moved` the sum of those of the same attempt from starts to both sides:
-    what is not on a straight line is rounding. It becomes `moved`.
+    `error` is that of the attempt, `moved` the sum of those of the same attempt from starts to both sides:
+    what is not on a straight line is rounding.
     """
     for m in range(method.n):
         noise = abs(moved[m] - 2.0 * error[m])
         moved[m] = MARGIN * noise if noise < math.inf else 0.0
-    return raise_floors(method, step, moved)
 
 
 def raise_floors(method, step, noise):
