@@ -172,8 +172,8 @@ class Box:
         self.kept: Any = None
         self.entries: list[Any] = []
 
-    def note(self, name: str, kept: Any) -> None:
-        self.kept = pickle.loads(pickle.dumps(kept))
+    def send_note(self, kind: str, value: Any) -> None:
+        self.kept = pickle.loads(pickle.dumps(value))
 
     def write(self, entry: Any) -> None:
         self.entries.append(pickle.loads(pickle.dumps(entry)))
