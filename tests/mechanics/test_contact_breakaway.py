@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -270,3 +271,14 @@ def test_only_contacts_that_share_a_plane_have_sums() -> None:
                 frame_on_body1=frame, stiffness=1e7, **FRICTION,
             )  # fmt: skip
     assert sums_of(model) == 0
+
+
+def test_the_place_of_a_box_that_tumbles_follows_the_accuracy() -> None:
+    """Corners touch in turn: their damping must not follow from the depth at which a touch was located."""
+    path = Path(__file__).parents[2] / "examples" / "thrown_crate" / "thrown_crate.toml"
+    places = []
+    for accuracy in (1e-6, 1e-8):
+        simulator = cosim.Simulator(cosim.Model.from_file(path).build(), accuracy=accuracy)
+        simulator.advance_to(1.0)
+        places.append(np.asarray(simulator.state.y)[4:7])
+    assert np.abs(places[1] - places[0]).max() < 1e-5

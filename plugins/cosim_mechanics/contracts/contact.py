@@ -41,7 +41,7 @@ from cosim_mechanics.contracts.contact_law import (
 )
 from cosim_mechanics.contracts.law import Law
 from cosim_mechanics.contracts.surfaces import Surfaces
-from cosim_mechanics.contracts.touching_body import bristle_mass_of, touching_body
+from cosim_mechanics.contracts.touching_body import bristle_mass_of, mass_at_contact, touching_body
 from cosim_mechanics.spatial import (
     add_force_at,
     dot,
@@ -315,7 +315,9 @@ class Contact(Surfaces):
         course = BREAKS
         end = math.inf
         mass = s.bristle_mass
-        if s.regime != STICKS or s.load_course == GROWS:
+        if s.regime == APART:
+            mass = mass_at_contact(s)  # at a depth of 0 its share of the stiffness is rounding
+        elif s.regime != STICKS or s.load_course == GROWS:
             mass = bristle_mass_of(s)
         if s.regime == APART:
             if sticks_at_touch(
