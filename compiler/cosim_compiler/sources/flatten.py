@@ -23,7 +23,7 @@ from cosim_compiler.sources.attributes_met import Met
 from cosim_compiler.sources.cached_flat_function import restore_code, restore_free_names, to_json
 from cosim_compiler.sources.flat_tree import FlatTree
 from cosim_compiler.sources.kept_reading import KeptReading
-from cosim_compiler.sources.kernel_source import FLAT, where
+from cosim_compiler.sources.kernel_source import FLAT, one_tree_at_a_time, parse, where
 from cosim_compiler.sources.tree_walk import tree_nodes
 from cosim_compiler.sources.views import Flat, Given, View, fields_of, flat_form, is_bundle
 
@@ -187,12 +187,13 @@ def _arguments(tree: ast.FunctionDef, names: dict[str, list[str]], others: list[
 def _code_of(tree: ast.FunctionDef, author: types.FunctionType, free: dict[str, Any]) -> types.CodeType:
     """The code of a tree, compiled inside a function that has the names of the author's and `free`."""
     names = dict.fromkeys([*author.__code__.co_freevars, *free])
-    around = ast.parse(f"def around({', '.join(names)}): pass")
+    around = parse(f"def around({', '.join(names)}): pass")
     outer = around.body[0]
     assert isinstance(outer, ast.FunctionDef)
     outer.body = [tree]
     ast.fix_missing_locations(around)
-    module = compile(around, author.__code__.co_filename, "exec", dont_inherit=True)
+    with one_tree_at_a_time:
+        module = compile(around, author.__code__.co_filename, "exec", dont_inherit=True)
     code = _code_in(_code_in(module, "around"), author.__name__)
     return code.replace(co_qualname=author.__qualname__)
 

@@ -6,6 +6,7 @@ import ast
 import functools
 import inspect
 import linecache
+import threading
 import types
 from collections import deque
 from collections.abc import Iterator
@@ -32,6 +33,11 @@ class _TextOfLines(NamedTuple):
     lines: list[str]
     text: str
 
+
+one_tree_at_a_time = threading.RLock()
+"""While a tree is made of a text, or code of a tree: Python 3.11 counts the depth of all threads together.
+
+Where a collection of garbage lets another thread go on in the middle, it raises SystemError."""
 
 _texts_of_code: dict[int, _TextOfCode] = {}
 _texts_of_lines: dict[str, _TextOfLines] = {}
@@ -124,10 +130,16 @@ def where(function: types.FunctionType, line: int | None = None) -> str:
     return f"{code.co_filename}:{code.co_firstlineno if line is None else line}: {function.__qualname__}"
 
 
+def parse(source: str) -> ast.Module:
+    """The syntax tree of a text, in any thread."""
+    with one_tree_at_a_time:
+        return ast.parse(source)
+
+
 @functools.cache
 def _definitions(source: str) -> dict[int, ast.FunctionDef]:
     """The functions of a file by the line at which each begins, decorators included."""
-    functions = [node for node in statements(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    functions = [node for node in statements(parse(source)) if isinstance(node, ast.FunctionDef)]
     return {min([node.lineno, *(d.lineno for d in node.decorator_list)]): node for node in functions}
 
 
@@ -135,7 +147,7 @@ def _definitions(source: str) -> dict[int, ast.FunctionDef]:
 def _class_bodies(source: str) -> dict[int, dict[str, str]]:
     """Assignments of each class body, by the line at which a function in it begins."""
     bodies: dict[int, dict[str, str]] = {}
-    for node in statements(ast.parse(source)):
+    for node in statements(parse(source)):
         if isinstance(node, ast.ClassDef):
             single = [
                 s for s in node.body if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name)
@@ -151,7 +163,7 @@ def _class_bodies(source: str) -> dict[int, dict[str, str]]:
 @functools.cache
 def _top_level_names(source: str) -> frozenset[str]:
     names: set[str] = set()
-    for statement in ast.parse(source).body:
+    for statement in parse(source).body:
         if isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
             names.add(statement.name)
         else:
