@@ -1,6 +1,7 @@
-"""The noise of derivatives: for methods whose errors are differences of values from earlier steps.
+"""The noise of derivatives, and what it becomes in an attempt of an implicit method.
 
-An attempt that is repeated from another start has the same noise of earlier steps; so it does not show all.
+An attempt that is repeated from another start does not show all rounding: errors of multistep methods have
+the same noise of earlier steps, and one-step methods damp that of stiff states.
 """
 
 from __future__ import annotations
