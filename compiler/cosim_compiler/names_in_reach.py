@@ -50,7 +50,7 @@ def environment(function: types.FunctionType) -> dict[str, Any]:
     return values
 
 
-class Names:
+class ReachedNames:
     """The values of the names in some functions, and the attributes of classes that they reach.
 
     Compared each time that a Simulator is made.

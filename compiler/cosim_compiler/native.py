@@ -34,7 +34,7 @@ from cosim_compiler.code import coder
 from cosim_compiler.convention import FOR_C
 from cosim_compiler.debugging import is_debugging
 from cosim_compiler.errors import ContractError
-from cosim_compiler.names_in_reach import Names
+from cosim_compiler.names_in_reach import ReachedNames
 from cosim_compiler.road import LLVM, PLAIN, C, road
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ NUMBERED = re.compile(rf"@{PLACEHOLDER}_(\d+)\b")
 """Where a text names a function by its number. Beginning with a letter it is found 70 times faster."""
 _called: dict[str, Called] = {}
 """By symbols: a function whose globals changed is another one."""
-_addresses: dict[Any, tuple[Names, Sequence[int]]] = {}
+_addresses: dict[Any, tuple[ReachedNames, Sequence[int]]] = {}
 _address_keepers: dict[int, Any] = {}
 
 

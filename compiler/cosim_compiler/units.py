@@ -32,7 +32,7 @@ from cosim_compiler.errors import NUMBERED, NumberedError
 from cosim_compiler.fingerprint import Reach, reach_of
 from cosim_compiler.held_interrupts import interrupts_held
 from cosim_compiler.names_at_rest import names_at_rest
-from cosim_compiler.names_in_reach import Names
+from cosim_compiler.names_in_reach import ReachedNames
 from cosim_compiler.record import classes_in, functions_of
 from cosim_compiler.road import LLVM, road
 from cosim_compiler.shipped import TEXTS, UNITS
@@ -264,7 +264,7 @@ def _reach(wanted: Iterable[Wanted]) -> Reach:
     return reach
 
 
-def names_in_reach(wanted: Iterable[Wanted]) -> Names | None:
+def names_in_reach(wanted: Iterable[Wanted]) -> ReachedNames | None:
     """The values of all names that some functions reach; None if their machine code depends on more."""
     reached: dict[types.FunctionType, None] = {}
     classes: dict[type, None] = {}
@@ -274,7 +274,7 @@ def names_in_reach(wanted: Iterable[Wanted]) -> Names | None:
             return None
         reached.update(dict.fromkeys(names.functions))
         classes.update(dict.fromkeys(names.classes))
-    return Names(reached, classes)
+    return ReachedNames(reached, classes)
 
 
 def digest_of(kind: str, wanted: Iterable[Wanted]) -> str:

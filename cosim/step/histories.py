@@ -321,7 +321,7 @@ def refine_ended_step(run: Run) -> None:
 
 def complete_histories(run: Run, shorter: bool) -> None:
     """Add points to histories inside the last step until they are good; `shorter`: it may be repeated so."""
-    if run.passing.refined_until == run.clock.time:
+    if run.transient.refined_until == run.clock.time:
         return
     for _ in range(SHORTENED):
         if not run.last_step.start < run.clock.time:
@@ -332,7 +332,7 @@ def complete_histories(run: Run, shorter: bool) -> None:
             break
         redo(run, reached)  # the next `remember_inside` forgets what the longer attempt has appended
         realize(run, MOTION)
-    run.passing.refined_until = run.clock.time
+    run.transient.refined_until = run.clock.time
 
 
 def refine(run: Run, shorter: bool) -> float:

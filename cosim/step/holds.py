@@ -374,7 +374,7 @@ def release_reset(run: Run) -> None:
         if moved:
             stays = stays and run.window_values[i] == value(run, i)
             has_rate = run.present_values[i] == run.rates_now[i]
-            stays = stays and (has_rate or hold_of(run, i).kind == SET_BACK or is_hit_endlessly(run))
+            stays = stays and (has_rate or hold_of(run, i).kind == SET_BACK or all_fired_are_endless(run))
         if stays:
             remaining = list_held(run, remaining, i)
         else:
@@ -382,7 +382,7 @@ def release_reset(run: Run) -> None:
     run.holds.count = float(remaining)
 
 
-def is_hit_endlessly(run: Run) -> bool:
+def all_fired_are_endless(run: Run) -> bool:
     """Whether the handlers that have run are those of witnesses whose events do not end: all will be held."""
     some = False
     for i in range(len(run.witnesses)):
@@ -503,7 +503,7 @@ def store_push(run: Run, i: int, side: float) -> None:
     """
     hold = hold_of(run, i)
     largest = largest_push(run, i)
-    is_shared = largest > 0.0 and some_other_pushes(run, i)
+    is_shared = largest > 0.0 and other_witness_pushes(run, i)
     if is_shared and run.witnesses[i].repeats > 0.0 and is_pushable(hold):
         return  # the rate follows from all pushes of this instant: an earlier one shows which way it goes
     if largest > 0.0:
@@ -534,7 +534,7 @@ def is_pushable(hold: Hold) -> bool:
     return hold.kind != SWITCHED and hold.size > 0.0
 
 
-def some_other_pushes(run: Run, i: int) -> bool:
+def other_witness_pushes(run: Run, i: int) -> bool:
     """Whether handlers of another witness than `i` have changed a state at this instant."""
     some = False
     for j in range(len(run.witnesses)):

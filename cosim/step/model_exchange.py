@@ -28,7 +28,7 @@ from cosim.step.step import (
 )
 from cosim.step.triggered import trigger_handlers
 from cosim.step.updates import PUBLISH_CAUSES
-from cosim.step.witness_values import RATE_SPACING, above, compute_rates, value
+from cosim.step.witness_values import RATE_SPACING, compute_rates, value, value_above_level
 from cosim.step.witnesses import store_start_levels, store_witness_values
 from cosim.step.zeros import has_arrivals, store_zeros
 
@@ -74,7 +74,8 @@ def mark_crossed(run: Run) -> bool:
     for i in range(len(run.witnesses)):
         before = run.witnesses[i].value
         run.values_before[i] = before
-        crossed = is_crossing(run, i, above(run, i, before), above(run, i, value(run, i)))
+        now = value_above_level(run, i, value(run, i))
+        crossed = is_crossing(run, i, value_above_level(run, i, before), now)
         run.has_crossed[i] = 1 if crossed else 0
         some = some or crossed
     return some

@@ -277,7 +277,7 @@ def integrate(run: Run, event_time: float, boundary: float) -> None:
     if run.plan.between_updates.is_empty():
         isolate_witness(run, start)
     else:
-        run.passing.refined_until = math.nan
+        run.transient.refined_until = math.nan
         refine_step(run)
         isolate_witness(run, start)
         realize(run, MOTION)

@@ -233,9 +233,9 @@ def have_run_alone(run: Run) -> bool:
 def follow_handlers(run: Run, moves_on: bool) -> None:
     """Handlers of the witnesses in `was_handled` have run: decide what leaving zero means for each of them.
 
-    One that was turned round is on guard where it is, one that was stopped rests there (`stay_where_turned`);
-    one whose events do not end is held, or reported (`end_repetition`). `starting` has the state before. With
-    `moves_on` the derivatives are the same as before.
+    One that was turned round is on guard where it is, one that was stopped rests there
+    (`set_level_after_handlers`); one whose events do not end is held, or reported (`end_repetition`).
+    `starting` has the state before. With `moves_on` the derivatives are the same as before.
     """
     if len(run.witnesses) == 0:
         return
@@ -260,7 +260,7 @@ def follow_handlers(run: Run, moves_on: bool) -> None:
             noise = rounding_near_zero(run, i, now, witness.value)
             if now == witness.value:
                 noise = max(noise, witness.band)
-        stay_where_turned(run, i, turn, noise, moved, alone)
+        set_level_after_handlers(run, i, turn, noise, moved, alone)
         if can_hold(run):
             store_push(run, i, turn.side)
         if is_endless(run, i):
@@ -322,7 +322,7 @@ def is_final(run: Run, i: int, turn: Turn, moved: bool) -> bool:
     return moved or direction_of(run, i) != BOTH or turn.is_on_its_way
 
 
-def stay_where_turned(run: Run, i: int, turn: Turn, noise: float, moved: bool, alone: bool) -> None:
+def set_level_after_handlers(run: Run, i: int, turn: Turn, noise: float, moved: bool, alone: bool) -> None:
     """Set the level, the guard and the band of a witness whose handlers have run (`zeros` has their meaning).
 
     `noise` is its rounding, or NOT_NEAR; `moved` says whether updates have changed a state,

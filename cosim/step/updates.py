@@ -307,7 +307,7 @@ def changes_states(run: Run, handler: Handler) -> bool:
 def run_handler(run: Run, handler: Handler) -> None:
     """Call a handler with copies of what it may change; its answer is in ``answers.latest``."""
     run.answers.latest = FAILED_STATUS
-    run.passing.duration = 0.0
+    run.transient.duration = 0.0
     realize(run, REPORT if handler.needs_report != 0 else MOTION)
     if handler.block < 0:
         if handler.results > 0:
@@ -440,7 +440,7 @@ def log_event(run: Run, handler: Handler, severity: int, has_results: bool) -> N
         event.before = run.located_before[witness]
         event.after = run.located_after[witness]
     event.answer = float(severity)
-    event.duration = run.passing.duration
+    event.duration = run.transient.duration
     event.changes = 0.0
     write = at + EVENT_WIDTH
     for result in run.results_of(handler):

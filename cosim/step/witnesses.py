@@ -55,9 +55,9 @@ from cosim.step.search_points import (
     clear_hidden,
     clear_searched,
     copy_point,
-    hides,
     highest_values,
     lowest_values,
+    may_hide_touch,
     points_of,
     searched_without_value,
     spacing_for,
@@ -67,12 +67,12 @@ from cosim.step.straight_witnesses import UNCLEAR, first_part
 from cosim.step.triggered import record_isolated_window, record_window, trigger_handlers
 from cosim.step.witness_values import (
     RATE_SPACING,
-    above,
     compute_rates,
     direction_of,
     is_condition,
     shortest_pulse,
     value,
+    value_above_level,
 )
 from cosim.step.zeros import (
     NOT_SET,
@@ -80,7 +80,7 @@ from cosim.step.zeros import (
     came_to_zero,
     clear_measures,
     is_out,
-    leave_band,
+    reset_level,
     rounding_near_zero,
     start_zeros,
     store_zeros,
@@ -175,7 +175,7 @@ def store_start_levels(run: Run) -> None:
         witness = run.witnesses[i]
         now = value(run, i)
         if is_out(run, i, now):
-            leave_band(run, i, now)
+            reset_level(run, i, now)
         elif witness.level == 0.0 and witness.band < 0.0:
             witness.guard = UNGUARDED
         guard = witness.guard
@@ -262,8 +262,8 @@ def compare_ends(run: Run) -> bool:
     """Mark the witnesses that are on the other side of zero at the end of the step; whether there are any."""
     some = False
     for i in range(len(run.witnesses)):
-        before = above(run, i, run.values_before[i])
-        after = above(run, i, value(run, i))
+        before = value_above_level(run, i, run.values_before[i])
+        after = value_above_level(run, i, value(run, i))
         run.start_values[i] = before
         run.stop_values[i] = after
         run.has_crossed[i] = 1 if is_crossing(run, i, before, after) else 0
@@ -320,7 +320,7 @@ def search(run: Run, start: float, stop: float, window: float) -> bool:
             break  # what was found before stays
     for i in range(points.witnesses):
         # for the prediction: where the whole step has ended
-        run.stop_values[i] = above(run, i, value(run, i))
+        run.stop_values[i] = value_above_level(run, i, value(run, i))
     return has_crossed
 
 
@@ -388,7 +388,7 @@ def points_apart(run: Run, points: Points, spacing: float, has_crossed: bool) ->
         starts_at_zero = has_crossed and values_at(points, LEFT)[i] == 0.0
         if not is_condition(run, i) and not starts_at_zero:
             distance = min(distance, spacing_for(points, i))
-            if declared_rate(run, i) >= 0 and hides(points, i):
+            if declared_rate(run, i) >= 0 and may_hide_touch(points, i):
                 distance = min(distance, 0.5 * spacing)
     length = run.clock.time - run.last_step.start
     return min(max(distance, length / MOST_PARTS), shortest_pulse(run))
@@ -397,7 +397,7 @@ def points_apart(run: Run, points: Points, spacing: float, has_crossed: bool) ->
 def mark_crossed(run: Run, crossed: Integers) -> None:
     """Mark the witnesses that have crossed from the start of the window to now."""
     for i in range(len(run.witnesses)):
-        now = above(run, i, value(run, i))
+        now = value_above_level(run, i, value(run, i))
         run.present_values[i] = now
         crossed[i] = 1 if is_crossing(run, i, run.window_values[i], now) else 0
 
@@ -464,7 +464,7 @@ def move_end(run: Run, window: float, spacing: float) -> bool:
         if run.clock.time != time:
             redo(run, time)
         missing = is_crossing_missing(run)
-        if missing and n >= SECANTS and far_enough == math.inf and take_crossed(run):
+        if missing and n >= SECANTS and far_enough == math.inf and accept_crossed(run):
             missing = False
             too_early = start
         if missing:
@@ -491,7 +491,7 @@ def move_end(run: Run, window: float, spacing: float) -> bool:
     return False
 
 
-def take_crossed(run: Run) -> bool:
+def accept_crossed(run: Run) -> bool:
     """Let those witnesses have to cross that have now, and wait for no others; whether there are some.
 
     A crossing that a step of its own does not show was rounding, or a later step will show it.

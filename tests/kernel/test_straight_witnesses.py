@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import cosim
-from cosim.preparation import witness
-from cosim.preparation.witness import list_witnesses
+from cosim.preparation import witness_entry
+from cosim.preparation.witness_entry import list_witnesses
 from cosim_compiler.sources.straight import is_straight
 
 OFFSET = 0.25
@@ -205,9 +205,9 @@ HOW = [
 @pytest.mark.parametrize("how", HOW, ids=[f"{i}" for i in range(len(HOW))])
 def test_runs_are_those_of_the_general_search(how: dict, monkeypatch: pytest.MonkeyPatch) -> None:
     straight = system_of(Thrown)
-    witness_class = witness.Witness
+    witness_class = witness_entry.WitnessEntry
     with monkeypatch.context() as patch:
-        patch.setattr(witness, "Witness", lambda *f: replace(witness_class(*f), is_straight=False))
+        patch.setattr(witness_entry, "WitnessEntry", lambda *f: replace(witness_class(*f), is_straight=False))
         general = system_of(Thrown)
         cosim.Simulator(general, **how)  # the tables are made now
         random = np.random.default_rng(12)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cosim_compiler.language import special
-from cosim_compiler.language.constants import constant, convert, known, made_tuple, parts_of
+from cosim_compiler.language.constants import constant, convert, known, make_tuple, parts_of
 from cosim_compiler.language.reading import Read, Reading
 from cosim_compiler.language.typed_form import (
     Binary,
@@ -288,7 +288,7 @@ def _divmod(reader: Reading, items: list[Expression], node: ast.Call) -> Express
         dividend,
         lambda a: reader.let(
             divisor,
-            lambda b: made_tuple([reader.binary("//", a, b, node), reader.binary("%", a, b, node)]),
+            lambda b: make_tuple([reader.binary("//", a, b, node), reader.binary("%", a, b, node)]),
         ),
     )
 

@@ -34,7 +34,7 @@ class UnclearError(Exception):
 
 
 @dataclass(frozen=True)
-class Section:
+class ViewSection:
     """A view: elements of an array, of an argument or of the function's own."""
 
     array: object
@@ -54,33 +54,33 @@ class Section:
             raise UnclearError("a place beyond the end of a view")
         return range(self.first + at, self.first + at + 1)
 
-    def part(self, first: int | None, last: int | None) -> Section:
+    def part(self, first: int | None, last: int | None) -> ViewSection:
         """A part of it; None: an end that is not known."""
         if first is None or last is None or self.is_anywhere:
-            return Section(self.array, self.first, self.size, 0, True, self.numbers, self.is_whole)
+            return ViewSection(self.array, self.first, self.size, 0, True, self.numbers, self.is_whole)
         first, last, _ = slice(first, last).indices(self.size)
         size = max(last - first, 0)
-        return Section(self.array, self.first + first, size, 0, False, self.numbers, self.is_whole)
+        return ViewSection(self.array, self.first + first, size, 0, False, self.numbers, self.is_whole)
 
 
 @dataclass
-class State:
+class FlowState:
     """Local names, and written elements, on one way through a function."""
 
     function: Function
     names: dict[str, Any]
     written: dict[tuple[object, int], Sources]
 
-    def fork(self) -> State:
+    def fork(self) -> FlowState:
         """A copy, for one of two branches."""
-        return State(self.function, dict(self.names), dict(self.written))
+        return FlowState(self.function, dict(self.names), dict(self.written))
 
     def kind(self, name: str) -> Type | None:
         """The type of a local name; None: it is known in one expression alone."""
         return self.function.result if name == RESULT else self.function.variables.get(name)
 
 
-Outcomes = dict[str, State]
+Outcomes = dict[str, FlowState]
 """How statements end: the joined states of all ways that end so."""
 
 
@@ -111,7 +111,7 @@ def element_flows(
     names: dict[str, Any] = {}
     for name, kind in function.parameters:
         names[name] = follower.argument(name, kind, sizes)
-    outcomes = follower.block(function.body, State(function, names, {}))
+    outcomes = follower.block(function.body, FlowState(function, names, {}))
     ends = [state for kind, state in outcomes.items() if kind in (NORMAL, RETURN)]
     if not ends:
         raise UnclearError("it always raises")
@@ -153,7 +153,7 @@ class _Follower:
         """The value of a parameter."""
         if isinstance(kind, View):
             columns = kind.shape[1] if kind.axes == 2 and kind.shape else 0
-            return Section(name, 0, sizes[name], columns, is_whole=kind.item is not REAL)
+            return ViewSection(name, 0, sizes[name], columns, is_whole=kind.item is not REAL)
         if kind is REAL:
             return 1 << self._first[name] if name in self._first else 0
         if isinstance(kind, Number):
@@ -167,7 +167,7 @@ class _Follower:
         array, offset = place
         return 1 << self._first[array] + offset if array in self._first else 0  # type: ignore[index]
 
-    def join(self, one: State, other: State) -> State:
+    def join(self, one: FlowState, other: FlowState) -> FlowState:
         names = dict(other.names)
         for name, value in one.names.items():
             kind = one.kind(name)
@@ -181,20 +181,20 @@ class _Follower:
         for place in other.written.keys() - one.written.keys():
             written[place] |= self.before(place)
         self._nodes += len(written) // 16
-        return State(one.function, names, written)
+        return FlowState(one.function, names, written)
 
-    def join_all(self, states: Sequence[State]) -> State:
+    def join_all(self, states: Sequence[FlowState]) -> FlowState:
         joined_state = states[0]
         for state in states[1:]:
             joined_state = self.join(joined_state, state)
         return joined_state
 
-    def add(self, outcomes: Outcomes, kind: str, state: State) -> None:
+    def add(self, outcomes: Outcomes, kind: str, state: FlowState) -> None:
         outcomes[kind] = self.join(outcomes[kind], state) if kind in outcomes else state
 
     # statements
 
-    def block(self, statements: Sequence[Statement], state: State) -> Outcomes:
+    def block(self, statements: Sequence[Statement], state: FlowState) -> Outcomes:
         outcomes: Outcomes = {}
         for statement in statements:
             states = self.statement(statement, state)
@@ -236,7 +236,7 @@ class _Follower:
             return {}  # no derivative comes of this way
         raise UnclearError(f"a statement: {type(node).__name__}")
 
-    def store(self, node: form.Store, state: State) -> None:
+    def store(self, node: form.Store, state: FlowState) -> None:
         sources = self.value(node.value, state)
         place = node.place
         if not isinstance(place, form.Element):
@@ -252,7 +252,7 @@ class _Follower:
             key = view.array, offset
             state.written[key] = sources | (state.written[key] if key in state.written else self.before(key))
 
-    def branches(self, node: form.If, state: State) -> Outcomes:
+    def branches(self, node: form.If, state: FlowState) -> Outcomes:
         condition = self.value(node.condition, state)
         if condition is not None:
             return self.block(node.body if condition else node.orelse, state)
@@ -261,12 +261,12 @@ class _Follower:
             self.add(outcomes, kind, left)
         return outcomes
 
-    def count(self, node: form.For, state: State) -> Outcomes:
+    def count(self, node: form.For, state: FlowState) -> Outcomes:
         first, last, step = (self.value(x, state) for x in (node.first, node.last, node.step))
         if first is None or last is None or not step:
             return self.unknown_turns(node, state)
         outcomes: Outcomes = {}
-        current: State | None = state
+        current: FlowState | None = state
         for i in range(first, last, step):
             current.names[node.name] = i  # type: ignore[union-attr]
             current = self.turn(node.body, current, outcomes)
@@ -274,9 +274,9 @@ class _Follower:
                 break
         return self.end_loop(node.orelse, current, outcomes)
 
-    def repeat(self, node: form.While, state: State) -> Outcomes:
+    def repeat(self, node: form.While, state: FlowState) -> Outcomes:
         outcomes: Outcomes = {}
-        current: State | None = state
+        current: FlowState | None = state
         while current is not None:
             condition = self.value(node.condition, current)
             if condition is None:
@@ -287,7 +287,7 @@ class _Follower:
         return self.end_loop(node.orelse, current, outcomes)
 
     def unknown_turns(
-        self, node: form.For | form.While, state: State, outcomes: Outcomes | None = None
+        self, node: form.For | form.While, state: FlowState, outcomes: Outcomes | None = None
     ) -> Outcomes:
         """Any number of turns: until one more changes nothing."""
         outcomes = {} if outcomes is None else outcomes
@@ -303,7 +303,7 @@ class _Follower:
                 return self.end_loop(node.orelse, state, outcomes)
         raise UnclearError("a loop does not settle")
 
-    def turn(self, body: Sequence[Statement], state: Any, outcomes: Outcomes) -> State | None:
+    def turn(self, body: Sequence[Statement], state: Any, outcomes: Outcomes) -> FlowState | None:
         """Follow one turn of a loop; the state in which the next turn begins, None where none does."""
         states = self.block(body, state)
         going_on = [states[kind] for kind in (NORMAL, CONTINUE) if kind in states]
@@ -312,7 +312,7 @@ class _Follower:
                 self.add(outcomes, kind, states[kind].fork())
         return self.join_all(going_on) if going_on else None
 
-    def end_loop(self, orelse: Sequence[Statement], state: State | None, outcomes: Outcomes) -> Outcomes:
+    def end_loop(self, orelse: Sequence[Statement], state: FlowState | None, outcomes: Outcomes) -> Outcomes:
         """Behind a loop: its `else` where it ended by itself."""
         left = outcomes.pop(BREAK, None)
         if state is not None:
@@ -322,9 +322,9 @@ class _Follower:
             self.add(outcomes, NORMAL, left)
         return outcomes
 
-    def turns(self, node: form.Once, state: State) -> Outcomes:
+    def turns(self, node: form.Once, state: FlowState) -> Outcomes:
         outcomes: Outcomes = {}
-        current: State | None = state
+        current: FlowState | None = state
         for body in node.turns:
             current = self.turn(body, current, outcomes)
             if current is None:
@@ -333,7 +333,7 @@ class _Follower:
 
     # expressions
 
-    def value(self, node: Expression, state: State) -> Any:
+    def value(self, node: Expression, state: FlowState) -> Any:
         self._nodes += 1
         if self._nodes > MOST_NODES:
             raise UnclearError("too many turns")
@@ -342,13 +342,13 @@ class _Follower:
             raise UnclearError(f"an expression: {type(node).__name__}")
         return follow(self, node, state)
 
-    def constant(self, node: form.Constant, state: State) -> Any:
+    def constant(self, node: form.Constant, state: FlowState) -> Any:
         return 0 if node.type is REAL else node.value
 
-    def variable(self, node: form.Variable, state: State) -> Any:
+    def variable(self, node: form.Variable, state: FlowState) -> Any:
         return state.names[node.name]
 
-    def binary(self, node: form.Binary, state: State) -> Any:
+    def binary(self, node: form.Binary, state: FlowState) -> Any:
         left, right = self.value(node.left, state), self.value(node.right, state)
         if node.type is REAL:
             return left | right
@@ -356,19 +356,19 @@ class _Follower:
             return None
         return WHOLE_OPERATORS[node.operator](left, right)
 
-    def unary(self, node: form.Unary, state: State) -> Any:
+    def unary(self, node: form.Unary, state: FlowState) -> Any:
         x = self.value(node.operand, state)
         if node.type is REAL or x is None:
             return x
         return not x if node.operator == "not" else -x if node.operator == "-" else ~x
 
-    def compare(self, node: form.Compare, state: State) -> Any:
+    def compare(self, node: form.Compare, state: FlowState) -> Any:
         left, right = self.value(node.left, state), self.value(node.right, state)
         if node.left.type is REAL or left is None or right is None:
             return None
         return COMPARISONS[node.operator](left, right)
 
-    def logic(self, node: form.Logic, state: State) -> Any:
+    def logic(self, node: form.Logic, state: FlowState) -> Any:
         left = self.value(node.left, state)
         decides = node.operator == "or"
         if left is not None and bool(left) == decides:
@@ -378,24 +378,24 @@ class _Follower:
             return None
         return right
 
-    def choice(self, node: form.Choice, state: State) -> Any:
+    def choice(self, node: form.Choice, state: FlowState) -> Any:
         condition = self.value(node.condition, state)
         if condition is None:
             return joined(self.value(node.yes, state), self.value(node.no, state), node.type)
         return self.value(node.yes if condition else node.no, state)
 
-    def convert(self, node: form.Convert, state: State) -> Any:
+    def convert(self, node: form.Convert, state: FlowState) -> Any:
         return converted(self.value(node.operand, state), node.operand.type, node.type)
 
-    def let(self, node: form.Let, state: State) -> Any:
+    def let(self, node: form.Let, state: FlowState) -> Any:
         state.names[node.name] = self.value(node.value, state)
         return self.value(node.body, state)
 
-    def mathematics(self, node: form.Mathematics, state: State) -> Any:
+    def mathematics(self, node: form.Mathematics, state: FlowState) -> Any:
         sources = [self.value(x, state) for x in node.arguments]
         return union(sources, [x.type for x in node.arguments]) if node.type is REAL else None
 
-    def element(self, node: form.Element, state: State) -> tuple[Section, int | None]:
+    def element(self, node: form.Element, state: FlowState) -> tuple[ViewSection, int | None]:
         view = self.value(node.view, state)
         indices = [self.value(x, state) for x in node.indices]
         if len(indices) == 1:
@@ -408,7 +408,7 @@ class _Follower:
             raise UnclearError("a place beyond the end of a table")
         return view, row % rows * view.columns + column % view.columns
 
-    def read(self, node: form.Element, state: State) -> Any:
+    def read(self, node: form.Element, state: FlowState) -> Any:
         view, index = self.element(node, state)
         offsets = view.offsets(index)
         if view.is_whole:
@@ -422,12 +422,12 @@ class _Follower:
             sources |= state.written[key] if key in state.written else self.before(key)
         return sources
 
-    def constant_view(self, node: form.ConstantView, state: State) -> Section:
+    def constant_view(self, node: form.ConstantView, state: FlowState) -> ViewSection:
         columns = node.shape[1] if len(node.shape) == 2 else 0
         is_whole = form.view_type(node).item is not REAL
-        return Section(None, 0, len(node.numbers), columns, False, node.numbers, is_whole)
+        return ViewSection(None, 0, len(node.numbers), columns, False, node.numbers, is_whole)
 
-    def length(self, node: form.Length, state: State) -> int | None:
+    def length(self, node: form.Length, state: FlowState) -> int | None:
         view = self.value(node.view, state)
         if view.is_anywhere:
             return None
@@ -435,33 +435,35 @@ class _Follower:
             return view.columns if node.axis else view.size // view.columns
         return view.size if form.view_type(node.view).axes == 1 else None
 
-    def section(self, node: form.Section, state: State) -> Section:
+    def section(self, node: form.Section, state: FlowState) -> ViewSection:
         view = self.value(node.view, state)
         first = 0 if node.first is None else self.value(node.first, state)
         last = view.size if node.last is None else self.value(node.last, state)
         return view.part(first, last)
 
-    def row(self, node: form.Row, state: State) -> Section:
+    def row(self, node: form.Row, state: FlowState) -> ViewSection:
         view, index = self.value(node.view, state), self.value(node.index, state)
         if index is None or not view.columns or view.is_anywhere:
             return view.part(None, None)
         index %= view.size // view.columns
         return view.part(index * view.columns, (index + 1) * view.columns)
 
-    def as_table(self, node: form.AsTable, state: State) -> Section:
+    def as_table(self, node: form.AsTable, state: FlowState) -> ViewSection:
         view = self.value(node.view, state)
         columns = self.value(node.columns, state)
         anywhere = view.is_anywhere or not columns
-        return Section(view.array, view.first, view.size, columns or 0, anywhere, view.numbers, view.is_whole)
+        return ViewSection(
+            view.array, view.first, view.size, columns or 0, anywhere, view.numbers, view.is_whole
+        )
 
-    def rows_in(self, node: form.RowsIn, state: State) -> Section:
+    def rows_in(self, node: form.RowsIn, state: FlowState) -> ViewSection:
         if not isinstance(node.type, View):
             raise UnclearError("records")
         view = self.value(node.view, state)
         first, count = self.value(node.first, state), self.value(node.count, state)
         return view.part(first, None if first is None or count is None else first + count)
 
-    def zeros(self, node: form.Zeros, state: State) -> Section:
+    def zeros(self, node: form.Zeros, state: FlowState) -> ViewSection:
         kind = form.view_type(node)
         if kind.shape is None:
             raise UnclearError("an array of a length that is not known")
@@ -469,15 +471,15 @@ class _Follower:
         array = node.name, self._calls
         for i in range(size):
             state.written[array, i] = 0
-        return Section(array, 0, size, kind.shape[1] if kind.axes == 2 else 0)
+        return ViewSection(array, 0, size, kind.shape[1] if kind.axes == 2 else 0)
 
-    def make_tuple(self, node: form.MakeTuple, state: State) -> Any:
+    def make_tuple(self, node: form.MakeTuple, state: FlowState) -> Any:
         return tuple([self.value(x, state) for x in node.items])
 
-    def item(self, node: form.Item, state: State) -> Any:
+    def item(self, node: form.Item, state: FlowState) -> Any:
         return self.value(node.tuple, state)[node.index]
 
-    def pick(self, node: form.Pick, state: State) -> Any:
+    def pick(self, node: form.Pick, state: FlowState) -> Any:
         items, index = self.value(node.tuple, state), self.value(node.index, state)
         if index is not None:
             return items[index]
@@ -486,14 +488,14 @@ class _Follower:
             either = joined(either, item, node.type)
         return either
 
-    def call(self, node: form.Call, state: State) -> Any:
+    def call(self, node: form.Call, state: FlowState) -> Any:
         function = node.function
         self._calls += 1
         values = [self.value(x, state) for x in node.arguments]
         names = {}
         for (name, passed), value in zip(function.parameters, values, strict=True):
             names[name] = converted(value, passed, function.variables.get(name, passed))
-        outcomes = self.block(function.body, State(function, names, state.written))
+        outcomes = self.block(function.body, FlowState(function, names, state.written))
         ends = [end for kind, end in outcomes.items() if kind in (NORMAL, RETURN)]
         if not ends:
             raise UnclearError("a helper that always raises")
@@ -502,7 +504,7 @@ class _Follower:
         return end.names.get(RESULT)
 
 
-FOLLOW: dict[type, Callable[[Any, Any, State], Any]] = {
+FOLLOW: dict[type, Callable[[Any, Any, FlowState], Any]] = {
     form.Constant: _Follower.constant,
     form.Variable: _Follower.variable,
     form.Binary: _Follower.binary,
@@ -536,12 +538,12 @@ def joined(one: Any, other: Any, kind: Type) -> Any:
         return one | other
     if one == other:
         return one
-    if isinstance(one, Section) and isinstance(other, Section):
+    if isinstance(one, ViewSection) and isinstance(other, ViewSection):
         if one.array != other.array or one.numbers is not other.numbers:
             raise UnclearError("a name is a view of one array or of another")
         first = min(one.first, other.first)
         last = max(one.first + one.size, other.first + other.size)
-        return Section(one.array, first, last - first, 0, True, one.numbers, one.is_whole)
+        return ViewSection(one.array, first, last - first, 0, True, one.numbers, one.is_whole)
     return None
 
 

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 import cosim
 from cosim_export.interface.diagram import attached_to, part_of
-from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.model_description import as_text, plain_text
 from cosim_export.native.fmu_array import FmuArray, variables_of
 
@@ -125,7 +125,7 @@ KINDS = {
 FRAME = "_cosim_frame"
 
 
-def terminals(system: cosim.System, interface: FmuInterface) -> bytes:
+def terminals(system: cosim.System, interface: ExportedInterface) -> bytes:
     """The text of ``terminalsAndIcons.xml``: where the icon lies, and the flanges.
 
     A flange belongs to a part that has a force or torque among the inputs or outputs of the FMU. Its motion

@@ -11,7 +11,7 @@ from typing import Any
 
 import cosim
 from cosim.kit import ARRAYS, ParticipantDescription
-from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.native.compilers import Platform
 from cosim_export.native.model_tables import ROLES, c_real, c_table, c_text, here
@@ -193,9 +193,9 @@ class NativeMember:
         return FmuVariable(name, *place, "local", "continuous", "calculated")
 
     @property
-    def interface(self) -> FmuInterface:
+    def interface(self) -> ExportedInterface:
         """The variables of a system that are set and read."""
-        return FmuInterface(self.name, self.prefix, {}, tuple(self.variables), "", {}, self.accuracy)
+        return ExportedInterface(self.name, self.prefix, {}, tuple(self.variables), "", {}, self.accuracy)
 
     def arrays(self, *, copied: bool) -> list[str]:
         """The arrays of a system, or others that take a copy of them, as rows of C."""

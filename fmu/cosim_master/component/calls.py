@@ -29,8 +29,8 @@ from cosim_fmi.model_exchange.instance_calls import (
     compute,
     end_call,
     put_point,
+    report_call,
     store_fault,
-    tell_call,
 )
 from cosim_fmi.model_exchange.instance_calls import HANDLE as INSTANCE_HANDLE
 from cosim_fmi.model_exchange.instance_calls import INDICATORS as INSTANCE_INDICATORS
@@ -98,7 +98,7 @@ def restore_epoch(live, epoch):
     for i in range(block[KEPT]):
         if stored_epochs[2 * i] == epoch:
             handle = instance[INSTANCE_HANDLE]
-            tell_call(instance, instance[TOLD_RESTORE])
+            report_call(instance, instance[TOLD_RESTORE])
             status = call_with_array(block[RESTORE], handle, stored_epochs[2 * i + 1], 0, 0, 0)
             end_call(instance)
             if is_bad(status):
@@ -123,7 +123,7 @@ def make_call(live, calls, index, number):
     words = integers_at(calls + 8 * CALL * index, CALL)
     block = integers_at(int(live), SIZE)
     instance = integers_at(block[INSTANCE], INSTANCE_SIZE)
-    tell_call(instance, instance[TOLD_SET] if number < block[INPUTS] else instance[TOLD_GET])
+    report_call(instance, instance[TOLD_SET] if number < block[INPUTS] else instance[TOLD_GET])
     status = call_with_array(words[0], words[1], words[2], words[3], words[4], words[5])
     end_call(instance)
     if is_bad(status):

@@ -127,7 +127,7 @@ class RunningFmu(InstanceParticipant):
             block[place] = ctypes.addressof(buffer)
         block[calls.INPUTS] = len(self.inputs)
         block[calls.LOOSE] = int(interface.restores_by_states and not indicators)
-        self.model.block.tell_calls()
+        self.model.block.report_calls()
         block[calls.INSTANCE] = self.model.block.address
         if not self.read_interface().description.can_restore or block[calls.LOOSE]:
             self._table = self._table[:0]
@@ -210,7 +210,7 @@ class RunningFmu(InstanceParticipant):
         reason = self.model.block.failure(self._calls_made)
         return None if reason is None else self._failure(reason)
 
-    def wish_to_stop(self) -> cosim.EventStatus | None:
+    def stop_request(self) -> cosim.EventStatus | None:
         """The status that ends the run if the FMU has asked for its end."""
         if not self.model.stop_requested:
             return None

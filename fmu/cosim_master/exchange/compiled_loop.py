@@ -80,7 +80,7 @@ class CompiledLoop:
     face : ExchangeFace
         The exchange for an algorithm that decides in Python, the same as in its initialization.
     recorder : Recorder
-    one_by_one : bool
+    split_into_single_calls : bool
         Whether there is an observer of every communication point.
     check : callable
         Called from time to time in a step that takes long; raises what ends the run.
@@ -101,11 +101,11 @@ class CompiledLoop:
         algorithm: cosim.MasterAlgorithm,
         face: ExchangeFace,
         recorder: Recorder,
-        one_by_one: bool,
+        split_into_single_calls: bool,
         check: Callable[[], None],
     ) -> None:
         self.coupled, self.points, self.recorder = coupled, points, recorder
-        self._check, self._one_by_one = check, one_by_one
+        self._check, self._one_by_one = check, split_into_single_calls
         programs = ExchangePrograms(algorithm, coupled)
         self._python_algorithm = programs.asked
         self.decides_in_python = "" if programs.asked is None else type(programs.asked).__name__

@@ -149,7 +149,7 @@ class ModelExchangeParticipant(InstanceParticipant):
             *(instance, states, indicators, access, self._event_inputs),
             interface.wants_steps,
         )
-        self.model.block.tell_calls()
+        self.model.block.report_calls()
         self.system.start_if_complete()
 
     def first_values(self) -> dict[str, float]:
@@ -218,7 +218,7 @@ class ModelExchangeParticipant(InstanceParticipant):
             raise cosim.ModelError.of("derivatives", "tangents go along in Python")
         self.exit_initialization()
         members = self.system.members.values()
-        if any(member.notes_steps for member in members):
+        if any(member.records_inner_steps for member in members):
             raise cosim.ModelError.of("inside", "ends of integrator steps are recorded in Python")
         if self.simulator.final_time < math.inf:
             raise cosim.ModelError.of("final_time", "it ends in Python")
@@ -373,7 +373,7 @@ class ModelExchangeParticipant(InstanceParticipant):
     # for the system
 
     @property
-    def notes_steps(self) -> bool:
+    def records_inner_steps(self) -> bool:
         """Whether values are wanted where integrator steps end."""
         return bool(self._watched) and self._watched_at == "steps"
 
@@ -463,7 +463,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         """The error to raise for a failed call."""
         return self._failure(error, what)
 
-    def wish_to_stop(self) -> str:
+    def stop_request(self) -> str:
         """The reason why the FMU has asked for the end of the run; "" if it has not."""
         return self._why_it_stops() if self.model is not None and self.model.stop_requested else ""
 

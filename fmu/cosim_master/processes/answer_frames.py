@@ -147,7 +147,7 @@ def write_answer_head(service, wire):
     write_at = service.answer_at + FIRST
     requested, reals = 0, 0
     while at < end:
-        handle = known_call(service, wire, at, end)
+        handle = participant_of_call(service, wire, at, end)
         if handle == 0:
             return False
         member = member_of(handle)
@@ -168,7 +168,7 @@ def write_answer_head(service, wire):
     return end + requested == last
 
 
-def known_call(service, wire, at, end):
+def participant_of_call(service, wire, at, end):
     """The participant of the call whose whole numbers begin at an address; 0 where they are not known."""
     if end - at < INTEGER * FEW:
         return 0
@@ -210,7 +210,7 @@ def carry_out(service, wire):
     end = reals_begin
     service.member = 0
     while at < end:
-        handle = known_call(service, wire, at, end)
+        handle = participant_of_call(service, wire, at, end)
         member = member_of(handle)
         action, writes = called_action(service), called_writes(service)
         at += head_length(action, writes)

@@ -363,7 +363,7 @@ class SimulationRun:
 
     def _steps(self, check: Callable[[], None]) -> Callable[[int], int]:
         """The function that takes steps from a communication point on, and returns the point reached."""
-        one_by_one = self._hooks.observe is not None or self._pace is not None
+        split_into_single_calls = self._hooks.observe is not None or self._pace is not None
         with without_collection():
             self._compiled = CompiledLoop(
                 self.coupled,
@@ -371,7 +371,7 @@ class SimulationRun:
                 self._stepped,
                 face=self._face,
                 recorder=self.recorder,
-                one_by_one=one_by_one,
+                split_into_single_calls=split_into_single_calls,
                 check=check,
             )
         self.statistics.loop = "compiled"
