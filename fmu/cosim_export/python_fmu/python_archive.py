@@ -45,7 +45,7 @@ code.released_by_pythonfmu.append(globals())
 
 
 def whole_manifest(
-    bundle: Bundle, name: str, instance: str = "cosim_export.python_fmu.exported_system:FmuInstance"
+    bundle: Bundle, name: str, instance: str = "cosim_export.python_fmu.exported_system:ExportedSystem"
 ) -> dict[str, Any]:
     """The facts that the FMU checks before it imports anything.
 
