@@ -29,8 +29,7 @@ from cosim.derivatives.tangent_holds import store_former
 from cosim.run_data.records.handlers import IN_K, SCHEDULED, SIGNALED, TIMED, TRIGGERED
 from cosim.run_data.run import Variables
 from cosim.step import event_log as log
-from cosim.step.block_calls import number_of_variable
-from cosim.step.saved_variables import copy_reals, different
+from cosim.step.block_calls import copy_reals, different, number_of_variable
 from cosim_compiler.calls import never_inlined
 
 JUMPED = 1e-7  # s: events are located to a thousandth of that

@@ -33,8 +33,8 @@ from cosim.derivatives.tangent_lanes import (
 )
 from cosim.derivatives.tangent_rows import interpolate_along
 from cosim.run_data.records.handlers import IN_K
+from cosim.step.block_calls import copy_reals
 from cosim.step.histories import CLOSE, FIRST_PART, ROOM_FOR_REFINEMENT, SECOND_PART, SHORTEST, set_side
-from cosim.step.saved_variables import copy_reals
 from cosim_compiler.calls import never_inlined
 from cosim_compiler.language.types import COUNT
 

@@ -42,7 +42,7 @@ from cosim.derivatives.tangent_lanes import (
 from cosim.derivatives.tangent_memory import remember_inside_along
 from cosim.derivatives.tangent_rows import complete_tangent_step, save_swapped_along
 from cosim.stage import Stage
-from cosim.step.saved_variables import copy_reals
+from cosim.step.block_calls import copy_reals
 from cosim.step.tape import assembled_states, logged_step, step_numbers
 from cosim_compiler.calls import never_inlined
 

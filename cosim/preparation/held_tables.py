@@ -22,7 +22,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class HeldTables:
-    """Rooms for as many holds as there are witnesses; `cosim.step.holds` fills them.
+    """Rooms for as many holds as there are witnesses; `cosim.step.realize` fills them.
 
     Parameters
     ----------

@@ -39,6 +39,7 @@ from cosim.run_data.run import Integers, Reals, Run
 from cosim.step.block_calls import (
     UNTOUCHED,
     copy_cache,
+    different,
     follow_change,
     mark_change,
     probed,
@@ -50,7 +51,6 @@ from cosim.step.failures import BlockFailed, HistoryFull, HistoryOverrun
 from cosim.step.holds import has_held_derivatives
 from cosim.step.integration import interpolate, redo
 from cosim.step.realize import realize
-from cosim.step.saved_variables import different
 from cosim.step.tape import log_mark
 from cosim.walker import walk
 

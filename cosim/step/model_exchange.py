@@ -11,13 +11,12 @@ from cosim.run_data.records.handlers import BOTH_KINDS, TIME_CAUSE
 from cosim.run_data.run import Run
 from cosim.step.advance import clear_answers, find_next_event
 from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time
-from cosim.step.block_calls import lower_stage
+from cosim.step.block_calls import different, lower_stage
 from cosim.step.crossing import is_crossing
 from cosim.step.failures import EVENT, REACHED, TERMINATED, EndlessEvents
 from cosim.step.histories import SMOOTH, make_room, remember
 from cosim.step.holds import held_at, held_count
 from cosim.step.realize import realize
-from cosim.step.saved_variables import different
 from cosim.step.step import (
     asks_to_stop,
     end_step,

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from cosim.run_data.records.recording import LOG_TAPE
 from cosim.run_data.run import Reals, Run
+from cosim.step.block_calls import copy_reals
 from cosim.step.event_log import ASSEMBLED, STEP_TAKEN, TOUCHED, logged_finding, room_in_log
 from cosim.step.holds import can_hold, held_count
 from cosim.step.integration import method_arrays
-from cosim.step.saved_variables import copy_reals
 from cosim.step.search_points import LEFT, RIGHT, Points, rates_at, time_at, values_at
 from cosim.step.sliding_field import SlidingRow, field_numbers
 from cosim.step.witness_values import error_of_accuracy, has_events, measure_rounding

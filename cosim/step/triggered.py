@@ -24,17 +24,8 @@ from cosim.run_data.records.witnesses import (
 from cosim.run_data.run import Run
 from cosim.step.event_log import CHATTERING, ZENO, report_finding
 from cosim.step.failures import EndlessEvents
-from cosim.step.holds import (
-    can_hold,
-    hold_of,
-    hold_witness,
-    is_endless,
-    is_held,
-    is_pushed,
-    release_moved,
-    start_leaving,
-    store_push,
-)
+from cosim.step.holds import can_hold, hold_of, hold_witness, is_endless, is_held, is_pushed, store_push
+from cosim.step.releases import release_moved, start_leaving
 from cosim.step.witness_values import (
     RATE_SPACING,
     compute_rates,

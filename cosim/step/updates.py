@@ -40,7 +40,16 @@ from cosim.run_data.records.handlers import (
 from cosim.run_data.records.recording import LOG_ALL, LOG_TAPE
 from cosim.run_data.run import Run
 from cosim.step.agenda import first_due, next_time, serve, waits_for
-from cosim.step.block_calls import lower_stage, number_of_variable, walk_here
+from cosim.step.block_calls import (
+    copied_value,
+    different,
+    lower_stage,
+    number_of_variable,
+    restore_variables,
+    save_variables,
+    set_copied,
+    walk_here,
+)
 from cosim.step.event_log import (
     CHANGE_WIDTH,
     EVENT_WIDTH,
@@ -62,7 +71,6 @@ from cosim.step.failures import (
 )
 from cosim.step.holds import collect_result, collects_results
 from cosim.step.realize import realize
-from cosim.step.saved_variables import copied_value, different, restore_variables, save_variables, set_copied
 from cosim.step.tape import log_mark
 from cosim.step.zeros import WITHOUT_EFFECT, mark_set_witnesses
 from cosim.walker import call_python

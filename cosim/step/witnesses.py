@@ -28,7 +28,7 @@ from cosim.run_data.records.plan import STOP_RUN
 from cosim.run_data.records.recording import LOG_TAPE
 from cosim.run_data.records.witnesses import BOTH, FALLING, NOT_AT_ZERO, NOT_EXPECTED, RISING, UNGUARDED
 from cosim.run_data.run import Integers, Run
-from cosim.step.block_calls import copy_cache, probed
+from cosim.step.block_calls import copy_cache, copy_reals, probed
 from cosim.step.crossing import (
     MOST_PARTS,
     PARTS,
@@ -40,13 +40,8 @@ from cosim.step.crossing import (
 from cosim.step.event_log import NOT_A_NUMBER, WRONG_SIDE, report_finding
 from cosim.step.failures import BlockFailed, NoAccuracy, WrongSide
 from cosim.step.forecast import HALF_A_UNIT, predict_crossings
-from cosim.step.holds import (
-    exclude_held,
-    held_count,
-    store_held_rates,
-)
+from cosim.step.holds import exclude_held, held_count, store_held_rates
 from cosim.step.integration import complete, redo
-from cosim.step.saved_variables import copy_reals
 from cosim.step.search_points import (
     ASIDE,
     LEFT,
