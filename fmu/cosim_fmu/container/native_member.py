@@ -251,16 +251,16 @@ class NativeMember:
         yield c_table("ForeignStart", f"starts_{number}", starts)
         # what is written in event mode, where there is one
         written = dict.fromkeys([*self.inputs, *self.set_by_host, *self.starts])
-        discrete = [n for n in written if declared.event_mode and n in self.description.discrete]
+        discrete = [n for n in written if declared.has_event_mode and n in self.description.discrete]
         yield c_table(
             "uint32_t", f"discretes_{number}", (str(self.reference(n, is_set=True)) for n in discrete)
         )
-        inside = sorted({self.reference(name, is_set=True) for name in declared.intermediate})
+        inside = sorted({self.reference(name, is_set=True) for name in declared.settable_inside})
         yield c_table("uint32_t", f"insides_{number}", map(str, inside))
         is_careful = any(name in discrete for name in self.inputs) or (bool(inside) and self.follows)
         cells = [declared.version[0], c_text(declared.guid), c_text(f"members/{number}")]
         cells += [c_text(declared.identifier), str(int(self.description.variable_step))]
-        cells += [str(int(declared.event_mode)), str(int(is_careful))]
+        cells += [str(int(declared.has_event_mode)), str(int(is_careful))]
         cells += [str(len(discrete)), here(f"discretes_{number}", discrete)]
         cells += [str(len(inside)), here(f"insides_{number}", inside), str(len(self.inputs))]
         cells += [str(int(self.tolerance is not None)), c_real(self.tolerance or 0.0)]

@@ -94,7 +94,7 @@ class RunningFmu(InstanceParticipant):
         access = Access(self._instance, self.inputs, interface.elements, "Set") if self.inputs else None
         self.model = FmuModel(
             *(self._instance, *sizes, access, self._event_inputs),
-            interface.wants_steps,
+            interface.needs_completed_steps,
         )
         self._begun = self._guard(self.model.leave_event_mode, self._first[0])
         self._fill(sizes[1])
@@ -126,7 +126,7 @@ class RunningFmu(InstanceParticipant):
         for place, buffer in buffers.items():
             block[place] = ctypes.addressof(buffer)
         block[calls.INPUTS] = len(self.inputs)
-        block[calls.LOOSE] = int(interface.restores_by_states and not indicators)
+        block[calls.LOOSE] = int(interface.is_restored_by_states and not indicators)
         self.model.block.report_calls()
         block[calls.INSTANCE] = self.model.block.address
         if not self.read_interface().description.can_restore or block[calls.LOOSE]:
