@@ -104,7 +104,7 @@ if TYPE_CHECKING:
     from cosim.component.history import margin as margin
     from cosim.component.kink_functions import missed_kinks as missed_kinks
     from cosim.component.values import NUMERIC as NUMERIC
-    from cosim.component.values import words_of as words_of
+    from cosim.component.values import choices_of as choices_of
     from cosim.contracts import method_layout as method_layout
     from cosim.contracts.capabilities import Capabilities as Capabilities
     from cosim.contracts.constraints import CONSTRAINT_TOLERANCE as CONSTRAINT_TOLERANCE

@@ -26,8 +26,8 @@ from cosim_master.exchange.exchange_machine import (
     ExchangeMachine,
     native_participants,
     number_function,
+    numbers_of,
     shows_tables,
-    words_of,
 )
 from cosim_master.exchange.operations_in_python import OperationsInPython
 from cosim_master.exchange.parallel_programs import (
@@ -113,7 +113,7 @@ class CompiledLoop:
         self.machine = machine = ExchangeMachine(coupled, points, recorder.sources, self._carries_slopes)
         self._names, self._numbers = machine.names, ValueNumbers()
         goes_back = programs.saves_states
-        flags = words_of(machine.answers, np.float64).reshape(len(self._names), ANSWER)
+        flags = numbers_of(machine.answers, np.float64).reshape(len(self._names), ANSWER)
         native = native_participants(coupled, points, flags[:, :ANSWERED], self._carries_slopes, goes_back)
         self.in_python = {name: calls for name, calls in native.items() if isinstance(calls, str)}
         self._called: dict[str, CalledInPython] = {}
