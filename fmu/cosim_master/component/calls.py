@@ -42,8 +42,10 @@ integers_at, reals_at = foreign.integers_at, foreign.reals_at
 (
     INSTANCE,  # address of the block of `instance_calls`; 0: there is no instance
     EPOCH,  # number of the last event mode: it names what the instance holds besides time, states and inputs
-    LOOSE,  # 1: that is nothing, so that any epoch will do
-    INPUTS, INPUTS_AT, INPUT_CALLS, OUTPUTS_AT, OUTPUT_CALLS,
+    ANY_EPOCH_WILL_DO,  # 1: the instance holds nothing besides, so a State of any epoch fits
+    INPUTS, INPUTS_AT,  # number of continuous inputs; address of their values
+    INPUT_CALLS,  # address of the calls that write them, CALL words for each
+    OUTPUTS_AT, OUTPUT_CALLS,  # the same of the outputs, a call for each group that is read at once
     RESTORE, KEPT_AT, KEPT,  # the function that goes back to a saved state; epochs and states that are kept
     SIZE,
 ) = range(12)  # fmt: skip
@@ -77,7 +79,7 @@ def move_to(live, t, z, scale, epoch):
     instance = integers_at(block[INSTANCE], INSTANCE_SIZE)
     if instance[FAILED] != 0:
         raise ValueError("a call of the FMU has failed")
-    if block[EPOCH] != epoch and block[LOOSE] == 0 and not restore_epoch(live, epoch):
+    if block[EPOCH] != epoch and block[ANY_EPOCH_WILL_DO] == 0 and not restore_epoch(live, epoch):
         raise ValueError(
             "this State does not belong to the present run of the FMU, or is before an event to which the "
             "FMU cannot return: an FMU serves one run at a time, and returns only to states that it has saved"

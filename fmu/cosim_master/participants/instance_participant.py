@@ -283,9 +283,9 @@ class InstanceParticipant(cosim.Participant):
         if self._mode == modes.INITIALIZING:
             with undisturbed(self._library_path), printed_to(self.log_printed):
                 self._guard(self._instance.exit_initialization_mode)
-                self._begin()
+                self._enter_stepped_mode()
 
-    def _begin(self) -> None:
+    def _enter_stepped_mode(self) -> None:
         """Pass from initialization mode to the mode in which the instance is stepped."""
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
