@@ -206,7 +206,7 @@ def _terminal(
     return terminal
 
 
-def _members(arrays: list[FmuArray], by_unit: Mapping[str, str]) -> Iterator[tuple[str, FmuArray]]:
+def _members(arrays: Sequence[FmuArray], by_unit: Mapping[str, str]) -> Iterator[tuple[str, FmuArray]]:
     for array in arrays:
         member = by_unit.get(array.elements[0].unit)
         if member is not None:
