@@ -92,6 +92,7 @@ def test_places_that_hold_nothing_of_it_do_not_matter(place: Place, tmp_path: Pa
     assert place.overview() == (first, False)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("package", ["acme_lamps", "acme_switches"])
 def test_a_package_that_comes_first_takes_the_place_of_another(
     place: Place, tmp_path: Path, package: str
@@ -135,6 +136,7 @@ def test_a_class_that_cannot_be_imported_later_names_its_plugin(place: Place) ->
     assert "lamp.py:3" in done.stderr and "Traceback" not in done.stderr
 
 
+@pytest.mark.thorough
 def test_strict_asks_the_plugins_themselves(place: Place) -> None:
     place.overview()
     shown = "print('acme_lamps.plugin' in sys.modules)"
@@ -151,6 +153,7 @@ def test_a_damaged_index_is_made_again(place: Place) -> None:
     assert done.stdout.strip() == first.strip()
 
 
+@pytest.mark.thorough
 def test_names_that_come_late() -> None:
     """A module of the same name would take the place of the plugin's."""
     code = """

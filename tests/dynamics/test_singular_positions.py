@@ -277,6 +277,7 @@ def test_equations_that_repeat_others_everywhere_are_no_singular_position() -> N
         assert not any(f.witness.endswith(".singular") for f in simulator.findings)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("method", "options"),
     [

@@ -50,6 +50,7 @@ def test_the_limit_falls_behind_the_pass(folder: Path) -> None:
     assert result["controller.limit"][at] == 4000.0 and result["controller.limit"][at + 1] == 2000.0
 
 
+@pytest.mark.thorough
 def test_it_is_swept_and_drawn(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyarrow")
     monkeypatch.chdir(folder)

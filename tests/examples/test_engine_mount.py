@@ -158,6 +158,7 @@ def test_plant_and_controller_are_the_whole(example: Any) -> None:
     assert joined == whole["connections"]
 
 
+@pytest.mark.thorough
 def test_cut_in_two_it_moves_as_the_whole(example: Any, tmp_path: Path) -> None:
     compare = importlib.import_module("compare")
     fmus = compare.export(tmp_path)

@@ -121,6 +121,7 @@ def here(**values: Any) -> dict[str, Any]:
     return {**found, "message": TEXTS[int(found["message"]) - 1]}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("kind", "version"), KINDS)
 def test_they_are_described_as_what_they_are(kind: str, version: int, fmu: Driven, folder: Path) -> None:
     from fmpy.validation import validate_fmu

@@ -290,6 +290,7 @@ export(oscillator("my oscillator"), Path(sys.argv[1]))
 """
 
 
+@pytest.mark.thorough
 def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
     here = export(oscillator("my oscillator"), tmp_path / "here.fmu")
     there = tmp_path / "sub" / "there.fmu"

@@ -199,6 +199,7 @@ def test_without_llvm_no_bit_changes(oscillator_fmu: Path, expected: list[list[f
     assert rows == expected
 
 
+@pytest.mark.thorough
 def test_the_folder_of_the_first_fmu_may_go(strange_fmu: Path) -> None:
     script = """
     import importlib, pathlib, shutil
@@ -264,6 +265,7 @@ print("null")
 """
 
 
+@pytest.mark.thorough
 def test_modules_of_one_name_are_not_mixed_up(tmp_path: Path) -> None:
     """Of two different FMUs the second does not run the first one's code without a word."""
     folders = [tmp_path / "3.0", tmp_path / "5.0"]
@@ -323,6 +325,7 @@ def test_a_script_that_is_not_there_is_an_error(oscillator_fmu: Path, tmp_path: 
     assert refused and "findClass" in messages[0]
 
 
+@pytest.mark.thorough
 def test_an_export_after_a_run_has_its_binaries(oscillator_fmu: Path, tmp_path: Path) -> None:
     """Where an FMU has run, pythonfmu is the copy that the FMU carries, which has no binaries."""
     script = """

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from export_tools import Fmu, ball, export, fuse, oscillator, running
+from how_many import many
 
 import cosim
 from cosim_export.interface.archive import read_archive, write_archive
@@ -346,7 +347,7 @@ def test_many_instances_one_after_the_other(oscillator_fmu: Path, tmp_path: Path
     import sys
 
     before = list(sys.path)
-    for i in range(10):
+    for i in range(many(3)):
         fmu = Fmu(oscillator_fmu, tmp_path / str(i))
         fmu.start()
         fmu.steps(0, 2)

@@ -136,6 +136,7 @@ def test_exit_in_this_process_is_an_error(
         assert "results up to t = " in said
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("where", ["LOAD", "SetReal", "DoStep"])
 def test_exit_in_another_process_is_an_error_of_the_call(
     where: str, tmp_path: Path, compiled: Compiled
@@ -166,6 +167,7 @@ OF_STATES: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "where",
     [
@@ -337,6 +339,7 @@ def test_what_an_fmu_prints_goes_to_its_log(
     assert "ok: printed: hello" in (tmp_path / "m.log").read_text()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("where", ["DoStep", "GetReal"])
 def test_what_is_printed_in_steps_goes_to_the_log_too(where: str, tmp_path: Path, compiled: Compiled) -> None:
     """By the FMU; what Python prints meanwhile goes to where it went, also from a thread."""

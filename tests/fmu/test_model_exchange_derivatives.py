@@ -135,7 +135,7 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
 @pytest.mark.by_turns  # each algorithm, each version
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_derivatives_are_those_of_the_same_system_of_ours(plant: Path, algorithm: str) -> None:
-    until = 0.2 if algorithm == "adaptive" else 1.0  # its exchanges are shorter
+    until = 0.1 if algorithm == "adaptive" else 0.3  # its exchanges are shorter
     exact = run(system_of("plant", Plant()).build(), algorithm, until=until, **ALGORITHMS[algorithm])
     found = run(ModelExchangeParticipant(plant, "plant"), algorithm, until=until, **ALGORITHMS[algorithm])
     assert not found.findings
@@ -194,7 +194,7 @@ def test_an_fmu_with_event_indicators_is_left_to_differences(tmp_path: Path) -> 
     assert finding.kind == BY_DIFFERENCES and "it may have events" in finding.message
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(1)
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("algorithm", ["gauss_seidel", "adaptive"])
 def test_behind_an_event_derivatives_are_unknown_and_the_run_goes_on(
@@ -250,6 +250,7 @@ def digest(path: str) -> str:
     return digest.hexdigest()
 
 
+@pytest.mark.few(1)
 def test_plain_python_has_the_same_bytes(plant: Path) -> None:
     script = f"import runpy; print(runpy.run_path({__file__!r})['digest']({str(plant)!r}))"
     plain = {**os.environ, "COSIM_PLAIN": "1", "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -52,6 +52,7 @@ def agree(make: Callable[[], CoSimulation], until: float, **more: Any) -> cosim.
     return one
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_cut_car(tmp_path: Path, compiled: Compiled, algorithm: str) -> None:
     part = make_part(tmp_path, compiled)

@@ -136,6 +136,7 @@ def test_the_summary_counts_what_is_left_out(tmp_path: Path) -> None:
     assert "2 parameters, 4 states, 3 outputs" in report.summary
 
 
+@pytest.mark.thorough
 def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from fmpy import read_model_description
 

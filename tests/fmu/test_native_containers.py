@@ -204,6 +204,7 @@ class TestTheBits:
         made = exported(crossed(algorithm), tmp_path, sources=True, fmi=fmi)
         assert same_bits(crossed(algorithm), compiled_sources(made, *CLEAN, "-O3"), 0.5) > 8
 
+    @pytest.mark.thorough
     def test_of_an_algorithm_without_memory(self, controlled: Path) -> None:
         assert same_bits(law(), controlled, 0.3) == 5
 
@@ -538,6 +539,7 @@ def crossed_fmus(folder: Path, algorithm: str) -> CoSimulation:
 class TestFmi3:
     """FMUs of FMI 3.0: event mode, early returns, inputs that run along lines inside a step."""
 
+    @pytest.mark.thorough
     def test_events_along_lines_in_python(self, of_fmi_3: Path) -> None:
         """A participant that Python leads for its slopes steps to its events, too."""
         run = crossed_fmus(of_fmi_3, "gauss_seidel").simulate(0.5, inside="nothing")

@@ -270,6 +270,7 @@ def test_what_slides_and_rests_equals_the_run_in_python_also_after_a_rollback(tm
     assert [f.kind for f in here.simulator.findings if f.kind == "held"] == ["held"] * 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("version", [2, pytest.param(3, marks=pytest.mark.thorough)])
 def test_random_calls_are_answered(version: int, tmp_path: Path) -> None:
     import subprocess

@@ -180,7 +180,7 @@ def test_an_output_that_is_no_number_is_a_finding(fmu: Path) -> None:
     assert end.error == "" and [witness for witness, _ in end.findings] == ["m.y"]
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(24)
 @pytest.mark.parametrize(
     ("function", "status"),
     [(name, status) for name in FUNCTIONS if name not in NOT_IN_A_RUN for status in STATUSES],

@@ -83,8 +83,8 @@ def test_numbers_of_others_are_the_same(
     assert 0.0 < found[1]["w.d.shown_small"][-1] < sys.float_info.min
 
 
+@pytest.mark.few(3)
 @needs_compiler
-@pytest.mark.by_turns
 @pytest.mark.parametrize(
     "where", ["DoStep", "LOAD", "Instantiate", "GetReal", "SetReal", "Terminate", "UNLOAD"]
 )

@@ -197,6 +197,7 @@ class TestStudies:
                 assert table[wanted[1]][i] == one["controller.heat"].max()
         assert loop.start_values["controller"]["gain"] == 200.0
 
+    @pytest.mark.thorough
     def test_values_over_time_are_kept(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -232,6 +233,7 @@ class TestStudies:
         assert main(words) == 0  # nothing is left
         assert (tmp_path / "study" / "table.csv").read_bytes() == before
 
+    @pytest.mark.thorough
     def test_seconds_are_those_of_each_run(self, tmp_path: Path) -> None:
         code = "import time\n" + (write_loop(tmp_path).parent / "room.py").read_text("utf-8").replace(
             "        self.values.update",

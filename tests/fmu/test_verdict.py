@@ -182,6 +182,7 @@ def test_a_real_loop_that_newton_solves_is_fine() -> None:
     assert result.coupling.verdict == "fine"
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 13, 6, 7])
 def test_couplings_that_are_drawn(seed: int) -> None:
     """One of each kind: stiff, chains, control, sampled, relays, clutches, play, oscillators."""

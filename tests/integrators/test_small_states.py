@@ -511,7 +511,7 @@ def beside_a_pendulum(amplitude: float) -> tuple[cosim.System, cosim.State]:
     return system, state
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(3)
 @pytest.mark.parametrize("integrator", CONTROLLED)
 def test_beside_constraints_the_smallest_is_as_exact_as_others(integrator: str) -> None:
     errors = []

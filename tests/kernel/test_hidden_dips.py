@@ -111,6 +111,7 @@ PILING_UP = [
 ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("part", "options"), PILING_UP, ids=["error control", "fixed steps"])
 def test_flights_that_pile_up_are_not_looked_at_a_thousand_times(part, options):
     """Heights are mostly rounding, which looks like a witness that may hide something: 59,000 looks.

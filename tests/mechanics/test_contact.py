@@ -245,7 +245,7 @@ def test_two_equal_contacts_in_one_point_hold_like_one() -> None:
     np.testing.assert_array_equal(result["floor.stretch[0]"], result["again.stretch[0]"])
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(2)
 @pytest.mark.parametrize("damping", [0.0, 0.05, 1.0, 5.0])
 @pytest.mark.parametrize("integrator", ["runge_kutta_merson", "bdf", "radau5"])
 def test_sliding_turns_into_rolling_with_any_damping_of_the_bristle(damping: float, integrator: str) -> None:

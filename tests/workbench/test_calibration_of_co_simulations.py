@@ -77,6 +77,7 @@ def test_of_a_file(scenario: Path) -> None:
         fit.apply()
 
 
+@pytest.mark.thorough
 def test_of_an_object_between_points(scenario: Path) -> None:
     """Measured at times that are no communication points; found values become start values."""
     loop = CoSimulation.from_file(scenario)
@@ -92,6 +93,7 @@ def test_of_an_object_between_points(scenario: Path) -> None:
         loop.set_start("tank.aria", 1.0)
 
 
+@pytest.mark.thorough
 def test_from_the_command_line(
     scenario: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

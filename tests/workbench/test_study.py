@@ -237,6 +237,7 @@ def rows_of(folder):
         return [row[:-1] for row in csv.reader(stream)]  # without the seconds
 
 
+@pytest.mark.thorough
 def test_a_study_that_is_killed_goes_on(tmp_path):
     write_model(tmp_path)
     run = {"cwd": tmp_path, "env": environment()}
