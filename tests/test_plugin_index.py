@@ -192,6 +192,7 @@ def cosim_register(register):
 """
 
 
+@pytest.mark.thorough
 def test_an_ending_loads_the_class_that_has_it_alone(place: Place) -> None:
     for word in ("first", "second"):
         (place.package / f"{word}.py").write_text(

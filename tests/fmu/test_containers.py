@@ -398,6 +398,7 @@ class TestInsideAnother:
             host.step(0.2, 0.1)
             assert (host["right.x"], host["box.left.x"]) == end == (flat["right.x"][30], flat["left.x"][30])
 
+    @pytest.mark.thorough
     def test_an_iterating_master_takes_it_back(self, tmp_path: Path, make_fmu: MakeFmu) -> None:
         make_fmu("mass")
         starts = {name: value for name, value in MASSES.items() if name.startswith("left")}

@@ -137,6 +137,7 @@ PLAINLY = {"COSIM_PLAIN": "1"}
 """Where all machine code would have to be made, as of a version that is not ours: the bits are the same."""
 
 
+@pytest.mark.thorough
 def test_it_runs_on_the_packages_that_it_carries(strange_fmu: Path, expected: list[list[float]]) -> None:
     rows, version, ours, plugins, in_path, messages = python(
         CARRIED, strange_fmu, references(strange_fmu), **PLAINLY

@@ -364,6 +364,7 @@ def test_a_memory_that_holds_a_time_that_never_comes(tmp_path: Path) -> None:
         assert fmu["wanted.due"] == math.inf
 
 
+@pytest.mark.thorough
 def test_a_multibody_system(tmp_path: Path) -> None:
     from cosim_mechanics import Multibody
 

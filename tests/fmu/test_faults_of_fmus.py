@@ -438,6 +438,7 @@ def test_rows_are_saved_while_a_run_goes_on(
     assert len(seen) >= 3 and seen == sorted(seen) and seen[0] < 1.0 and seen[-1] == 1.0
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("number", "status", "text"), [(n, *case[2:]) for n, case in enumerate(LIMITS)])
 def test_limits(number: int, status: int, text: str, limited: list[tuple[Path, Callable[[], Done]]]) -> None:
     folder, wait = limited[number]

@@ -154,6 +154,7 @@ def cosim_system(integrator: str) -> SystemParticipant:
     return SystemParticipant(system_of("plant", Plant()).build(), integrator)
 
 
+@pytest.mark.few(1)
 def test_derivatives_that_are_wrong_are_not_used(plant: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     right = run(ModelExchangeParticipant(plant, "plant"))
     given = FmuInstance.directional_derivative
@@ -178,6 +179,7 @@ def test_derivatives_that_fail_are_not_used(plant: Path, monkeypatch: pytest.Mon
     assert finding.kind == BY_DIFFERENCES and "not in this mode" in finding.message
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("path", ["plant.m.k", "plant.m.x"])
 def test_parameters_and_start_values_are_left_to_differences(plant: Path, path: str) -> None:
     exact = run(system_of("plant", Plant()).build(), by=[path])

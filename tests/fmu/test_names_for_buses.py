@@ -48,6 +48,7 @@ def test_flat_names_are_identifiers(kind: str, form: dict[str, Any], tmp_path: P
     assert state.derivative.name == "osc_x"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["python", pytest.param("native", marks=needs_compiler)])
 def test_the_numbers_are_those_of_other_names(kind: str, tmp_path: Path) -> None:
     plain = written(kind, tmp_path / "plain.fmu")

@@ -651,6 +651,7 @@ def conditional(algorithm: str) -> CoSimulation:
 class TestValuesOverTime:
     """Series, and changes at times."""
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize(
         "given",
         [
@@ -681,6 +682,7 @@ class TestValuesOverTime:
                 found.step(0.3, 0.2)
             assert "timed: has values from 0.1 s to 0.4 s" in found.log[-1]
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize(
         "algorithm",
         ["jacobi", pytest.param("gauss_seidel", marks=pytest.mark.thorough), "waveform_iteration"],
@@ -701,6 +703,7 @@ class TestValuesOverTime:
 class TestTheCouplingError:
     """Estimated in the FMU, by the functions of `assess_samples`."""
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("algorithm", ["jacobi", "adaptive"])
     def test_that_of_the_co_simulation(self, algorithm: str, tmp_path: Path) -> None:
         def loop() -> CoSimulation:
@@ -743,6 +746,7 @@ class TestTheCouplingError:
             found.step(0.0, 1.0)
             assert found["coupling.error"] == 0.0
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize(("time", "is_exact"), [(5.0, True), (0.3, False), (0.32, False)])
     def test_values_over_time_that_change_at_exchanges_are_exact(
         self, time: float, is_exact: bool, tmp_path: Path
@@ -784,6 +788,7 @@ def outputs_of(fmu: Path, step: float, until: float) -> Any:
 class TestWhatIsNotNative:
     """An FMU that runs Python, and why."""
 
+    @pytest.mark.thorough
     def test_python_participants(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -62,6 +62,7 @@ def rows(fmu: Path, steps: int, record: list[str] | None) -> Mapping[str, Any]:
     return {name: np.asarray(result[name]).copy() for name in ("w.d.shown", "w.d.shown_small")}
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("where", "steps"), [("DoStep", 60), ("DoStep", 2000), ("GetReal", 60), ("SetReal", 2000)]
 )

@@ -144,6 +144,7 @@ class TestInputs:
 class TestFiles:
     """Where results go."""
 
+    @pytest.mark.thorough
     def test_a_folder_gives_its_name(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         package = tmp_path / "pump.v2"
         package.mkdir()
@@ -282,6 +283,7 @@ class TestFmus:
             CoSimulation.from_ssp(tmp_path / "plant.ssp").simulate()
         assert "cosim" not in str(caught.value).replace("cosimulate", "")
 
+    @pytest.mark.thorough
     def test_a_study_of_objects(self, make_fmu: MakeFmu) -> None:
         loop = self.coupled(make_fmu("mass"))
         table = Study(loop, {"a.m": "1, 2, 4"}, ["last(a.x)"], until=0.5, threads=1).run()

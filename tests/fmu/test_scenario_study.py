@@ -217,6 +217,7 @@ def test_threads_give_the_table_of_processes(
     assert len(one) == 6 and "through processes" not in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_a_crash_in_threads_is_one_failed_point(make_fmu: MakeFmu, tmp_path: Path) -> None:
     make_fmu("heavy", macros=("RESETS",))
     (tmp_path / "one.toml").write_text(ONE, "utf-8")

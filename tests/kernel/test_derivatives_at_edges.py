@@ -272,6 +272,7 @@ def touched(part: cosim.Component, until: float, path: str, **options) -> cosim.
     return model.simulate(until=until, derivatives=[path], output_interval=until, **options)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("accuracy", [1e-6, 1e-10])
 @pytest.mark.parametrize("method", METHODS)
 def test_a_witness_that_touches_its_level(method: str, accuracy: float) -> None:

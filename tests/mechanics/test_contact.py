@@ -59,6 +59,7 @@ def regimes(result: Any) -> list[tuple[float, float]]:
     return [(e.time, e.after["floor.regime"]) for e in result.events if "floor.regime" in e.changed]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("modulus", [1e5, 1e7, 1e9, 1e11])
 def test_a_ball_rests_at_the_depth_of_hertz(modulus: float) -> None:
     result = ball_on_floor(modulus, restitution=0.5).simulate(
@@ -105,6 +106,7 @@ def test_sliding_turns_into_rolling_at_its_time_and_speed(modulus: float) -> Non
     assert abs(result["energy.residual"]).max() < 1e-8
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("modulus", [1e7, 1e10])
 def test_a_body_within_its_cone_stays(modulus: float) -> None:
     result = block(math.radians(20.0), 0.0, 0.8, 0.8, modulus).simulate(
