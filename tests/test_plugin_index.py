@@ -83,6 +83,7 @@ def test_a_changed_file_is_seen(place: Place) -> None:
     assert "'lamps' (acme-lamps 1.0) did not load: ModuleNotFoundError" in text
 
 
+@pytest.mark.thorough
 def test_places_that_hold_nothing_of_it_do_not_matter(place: Place, tmp_path: Path) -> None:
     first, _ = place.overview()
     for name in ("before", "behind"):
@@ -123,6 +124,7 @@ def test_a_plugin_that_fails_is_not_in_an_index(place: Place) -> None:
     assert "switch a lamp" in place.overview()[0]
 
 
+@pytest.mark.thorough
 def test_a_class_that_cannot_be_imported_later_names_its_plugin(place: Place) -> None:
     (place.package / "lamp.py").write_text(
         f"import os\nif os.environ.get('LAMPS') == 'broken':\n    1 / 0\n{LAMP}"

@@ -207,6 +207,7 @@ def test_compiled_or_not_the_bytes_are_the_same(example: Any, tmp_path: Path) ->
     assert (tmp_path / "compiled.csv").read_bytes() == (tmp_path / "plain.csv").read_bytes()
 
 
+@pytest.mark.thorough
 def test_the_picture_is_drawn(example: Any, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="pictures need matplotlib")
     importlib.import_module("plot").draw(tmp_path / "engine_mount.png")

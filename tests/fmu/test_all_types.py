@@ -311,7 +311,7 @@ def plan() -> cosim.Model:
     return model
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(1)
 @pytest.mark.parametrize("planned_by", ["system", "fmu"])
 @pytest.mark.parametrize("controlled_by", ["system", "fmu"])
 def test_they_are_exchanged_in_a_co_simulation(planned_by: str, controlled_by: str, tmp_path: Path) -> None:

@@ -154,6 +154,7 @@ class Ticking(LinearParticipant):
         return [0.3 + self.LEAP * math.floor(10.0 * value + 1e-9) for value in super().get(names)]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("step", [0.1, 0.7], ids=["at the end of steps", "inside of steps"])
 def test_jumps_of_less_than_a_hundred_tolerances_are_passed(step: float) -> None:
     """No exchange is short enough for a line across a jump: the input is held over one that is short."""
@@ -346,6 +347,7 @@ def largest_error(cut: Cut, algorithm: str, step: float, until: float, **options
     return float(np.max(np.abs(found - exact[:, [0, 2]])) / np.max(np.abs(exact[:, [0, 2]])))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("algorithm", "options", "step", "largest"),
     [

@@ -303,6 +303,7 @@ def test_the_script_has_a_name_of_its_own(oscillator_fmu: Path, tmp_path: Path) 
 NAMES = ["with space", "a@b", "gr\u00f6\u00dfe", "100% +,;=#[]", "%41%4", "\u65e5\u672c", "p%q%"]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_names_of_folders(name: str, oscillator_fmu: Path, tmp_path: Path) -> None:
     with running(oscillator_fmu, folder=tmp_path / name / "b") as fmu:

@@ -232,6 +232,7 @@ WRONG_CALLS = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("what", WRONG_CALLS)
 def test_wrong_calls_are_answered_at_once_and_change_nothing(oscillator_fmu: Path, what: str) -> None:
     call, reason = WRONG_CALLS[what]

@@ -124,6 +124,7 @@ def limited(
     ]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("where", CALLS)
 def test_exit_in_this_process_is_an_error(
     where: str, tmp_path: Path, compiled: Compiled, cosimulate: Cosimulate
@@ -235,7 +236,7 @@ def settings() -> tuple[Any, ...]:
     return ctypes.CDLL("libm.so.6").fegetround(), Path.cwd(), *found
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(5)
 @pytest.mark.parametrize("fault", ["disturb()", "(disturb(), status = 3)", "(disturb(), status = 4)"])
 @pytest.mark.parametrize("where", CALLS)
 def test_what_an_fmu_changes_is_set_back(

@@ -29,6 +29,7 @@ def written(kind: str, path: Path, **options: Any) -> Path:
     return (export if kind == "python" else export_native)(oscillator(), path, **options)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("kind", "form"), KINDS)
 def test_flat_names_are_identifiers(kind: str, form: dict[str, Any], tmp_path: Path) -> None:
     from fmpy import read_model_description

@@ -208,6 +208,7 @@ class TestTheBits:
     def test_of_an_algorithm_without_memory(self, controlled: Path) -> None:
         assert same_bits(law(), controlled, 0.3) == 5
 
+    @pytest.mark.thorough
     def test_of_a_closed_loop(self, tmp_path: Path) -> None:
         assert len(ring(-0.7).loops) == 1
         fmu = exported(ring(-0.7), tmp_path)
@@ -420,6 +421,7 @@ class TestFmusOfOthers:
             read = found.slave.getInteger([found.references["two.integer_out"]])[0]
             assert read == loop.simulate(0.02)["two.integer_out"][-1] != 0
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize(
         ("starts", "status", "text"),
         [
@@ -575,6 +577,7 @@ class TestFmi3:
             assert ends == {run.read("clock", ["part.z"])[0]}
             run.close()
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("algorithm", ["jacobi", "waveform_iteration"])
     def test_discrete_inputs_and_other_types(
         self, algorithm: str, tmp_path: Path, compiled: Callable[..., Path]

@@ -155,6 +155,7 @@ def test_states_stay_where_they_are_and_are_released() -> None:
         part.close()
 
 
+@pytest.mark.thorough
 def test_no_process_and_no_folder_is_left(make_fmu: MakeFmu, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()

@@ -290,6 +290,7 @@ def test_a_second_run_disturbs_nobody() -> None:
     assert loop.verify(result, case.until).signals == unasked.signals
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", [81003, 81004, 81006])
 def test_bars_that_are_verified_hold_for_what_samples_and_switches(seed: int) -> None:
     """With 1.25 times the difference of the order of the algorithm, half of them did not."""

@@ -438,7 +438,7 @@ def solved(t: np.ndarray, force: Callable[[float, float], float]) -> np.ndarray:
     return solve_ivp(law, (0.0, t[-1]), [1.0, 0.0], "DOP853", t_eval=t, rtol=1e-12, atol=1e-14).y
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(4)
 @pytest.mark.parametrize("integrator", CONTROLLED)
 @pytest.mark.parametrize(
     ("part", "exact"),

@@ -325,6 +325,7 @@ def slides_back(friction: float, modulus: float, slope: float, until: float) -> 
     return stop, stop + turned / omega, place + speed * rest + 0.5 * then * rest**2, speed + then * rest
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize(
     ("static", "dynamic"), [(0.3, 0.2), (0.2, 0.2), (0.3, 0.3), (0.3639, 0.2), (0.3, 0.05)]
 )
@@ -346,6 +347,7 @@ def test_a_block_slides_back_with_the_speed_of_coulomb(static: float, dynamic: f
     assert abs(result["energy.residual"]).max() < 1e-8
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("modulus", [1e5, 1e7, 1e9])
 @pytest.mark.parametrize("excess", [-0.2, -1e-4, -1e-6, 0.0, 2e-6, 1e-4, 0.2])
 def test_a_block_that_stopped_slides_back_where_its_weight_pulls_harder_than_static_friction(
@@ -404,6 +406,7 @@ def pushed(model: Multibody, *loads: tuple[float, float, float]) -> Multibody:
     return model
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("push", [-0.7, -0.501, -0.499, -0.4, 0.4, 0.499, 0.501, 0.55, 0.6, 0.9, 2.0])
 def test_a_push_on_a_block_that_stopped_breaks_it_loose_above_static_friction(push: float) -> None:
     """It stopped long ago: what acted then says nothing about what acts now."""

@@ -119,6 +119,7 @@ def test_what_is_wrong(scenario: Path, unknowns: Any, signals: Any, settings: An
         Calibration(scenario, unknowns, scenario.with_name("measured.csv"), signals, **settings)
 
 
+@pytest.mark.thorough
 def test_runs_that_fail_are_told(scenario: Path) -> None:
     parts = scenario.with_name("parts.py")
     code = parts.read_text("utf-8").replace("(inflow -", "1e300 * 1e300 * (inflow -")

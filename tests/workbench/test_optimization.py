@@ -45,6 +45,7 @@ def ramp() -> cosim.Model:
     return model
 
 
+@pytest.mark.thorough
 def test_of_a_co_simulation(tmp_path: Path) -> None:
     loop = CoSimulation.from_file(write(tmp_path))
     told: list[tuple[int, int, int]] = []
