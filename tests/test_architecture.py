@@ -579,6 +579,7 @@ def spec_of(package: str) -> str | None:
     return spec.origin if spec is not None else None
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "package",
     sorted(

@@ -59,6 +59,7 @@ from cosim.step.zeros import (
     set_guard,
 )
 
+HASTE = 0.9  # of its rate: one that stays as fast as that has not been turned; less may be rounding
 LOST = 4.0  # of the rounding: a flight is a quarter as high as its time times the speed at its end
 
 
@@ -294,7 +295,11 @@ def turn_of(run: Run, i: int, moved: bool, moves_on: bool) -> Turn:
         is_turned or run.was_set[i] == WITHOUT_EFFECT
     )  # its handler has tried: it will be called again
     on_its_way = is_turned_round(guard) and (rate_now * guard > 0.0 or (moves_on and rate_now == 0.0))
-    if on_its_way or (is_turned_round(guard) and (moved or was_set)):
+    # it goes on to its side: what handlers have changed has not turned it
+    passes = (
+        rate * guard < 0.0 and rate_now * guard <= HASTE * rate * guard and value(run, i) == witness.value
+    )
+    if on_its_way or (is_turned_round(guard) and (moved or was_set) and not (passes and not was_set)):
         # it has not come out since it was turned last: rates this small may have any sign
         side = guard
         is_turned = True

@@ -302,6 +302,7 @@ def test_a_timer_that_is_not_set_has_no_infinite_start() -> None:
     assert (found["alarm.wake"].initial, found["alarm.wake"].start) == ("exact", 2.0)
 
 
+@pytest.mark.thorough
 @needs_compiler
 def test_values_that_change_in_events_of_the_start_are_no_finding(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -113,7 +113,7 @@ class Probe:
         return found
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(2)
 @pytest.mark.parametrize("all_of_it", [False, True])
 @pytest.mark.parametrize("name", ["trio", "quarter_car", "stick_balancing", "chatter", "thrown_crate"])
 def test_what_changes_an_unknown_is_among_its_dependencies(name: str, all_of_it: bool) -> None:

@@ -98,6 +98,7 @@ def test_texts_lie_in_an_archive_of_their_own(folder: Path, monkeypatch: pytest.
     assert not units.is_at_hand(function, "Fi>f")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("damage", ["content", "short", "empty"])
 def test_what_is_damaged_is_compiled(folder: Path, caplog: pytest.LogCaptureFixture, damage: str) -> None:
     function = of({"content": 2.0, "short": 3.0, "empty": 4.0}[damage])

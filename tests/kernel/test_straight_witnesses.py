@@ -202,6 +202,7 @@ HOW = [
 ]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("how", HOW, ids=[f"{i}" for i in range(len(HOW))])
 def test_runs_are_those_of_the_general_search(how: dict, monkeypatch: pytest.MonkeyPatch) -> None:
     straight = system_of(Thrown)

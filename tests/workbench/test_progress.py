@@ -99,6 +99,7 @@ sys.exit(status)
 """
 
 
+@pytest.mark.thorough
 def test_a_run_with_a_cold_cache_says_once_that_it_compiles(tmp_path: Path) -> None:
     (tmp_path / "wave.toml").write_text(WAVE, "utf-8")
     environment = {**os.environ, "COSIM_CACHE_DIR": str(tmp_path / "cache")}
