@@ -76,9 +76,7 @@ class Service(Record):
     answer_head: int  # bytes of the answer before its reals
     answer_size: int  # bytes of the answer
     member: int  # place in the message of the call that was not as usual
-    calling: (
-        int  # the function that was called there (`exchange_arrays.NOTHING`: the step is for Python)
-    )
+    calling: int  # the function that was called there (`exchange_arrays.NOTHING`: the step is for Python)
     status: int  # that it returned
     busy: int  # 1 while a message is carried out
     served: int  # messages that were answered here
