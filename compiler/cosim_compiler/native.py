@@ -26,7 +26,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cosim_compiler import units
+from cosim_compiler import unit_digests, units
 from cosim_compiler.callback import callback_of
 from cosim_compiler.called import Called
 from cosim_compiler.calls import PLACEHOLDER, plain_address, plain_functions
@@ -136,7 +136,7 @@ def function_addresses(wanted: tuple[tuple[Callable[..., Any], str], ...]) -> Se
     if kept_addresses is not None and kept_addresses[0].are_as_before():
         return kept_addresses[1]
     addresses = [function_address(*item) for item in wanted]
-    names = None if is_plain() else units.names_in_reach(wanted)  # type: ignore[arg-type]
+    names = None if is_plain() else unit_digests.names_in_reach(wanted)  # type: ignore[arg-type]
     if names is not None:
         _addresses[wanted] = names, addresses
     return addresses

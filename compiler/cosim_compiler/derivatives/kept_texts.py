@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosim_compiler import kernel_cache, units
+from cosim_compiler import kernel_cache, unit_digests
 from cosim_compiler.derivatives.own_tangents import (
     LEAVES_FIXED,
     RECORDED,
@@ -82,7 +82,7 @@ def kept_text(of: types.FunctionType, signature: str, options: str, write: Calla
         What else the text depends on.
     write : callable
     """
-    names = units.names_in_reach([(of, signature)])
+    names = unit_digests.names_in_reach([(of, signature)])
     if names is None:
         return write()
     places = _Places(names)
@@ -167,7 +167,7 @@ def _ours(module: str, name: str) -> Any:
 
 
 def _key(of: types.FunctionType, signature: str, options: str, places: _Places) -> str:
-    digest = units.digest_of("derivatives", [(of, signature)])
+    digest = unit_digests.digest_of("derivatives", [(of, signature)])
     content = "\0".join((digest, _made_by(), options, *places.own()))
     return hashlib.sha256(content.encode()).hexdigest()[:32]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement
 
@@ -206,7 +206,7 @@ def _terminal(
     return terminal
 
 
-def _members(arrays: Iterable[FmuArray], by_unit: Mapping[str, str]) -> Iterator[tuple[str, FmuArray]]:
+def _members(arrays: Sequence[FmuArray], by_unit: Mapping[str, str]) -> Iterator[tuple[str, FmuArray]]:
     for array in arrays:
         member = by_unit.get(array.elements[0].unit)
         if member is not None:

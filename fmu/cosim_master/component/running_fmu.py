@@ -81,7 +81,7 @@ class RunningFmu(InstanceParticipant):
     def start(
         self, time: float, values: Mapping[str, Any], inputs: Sequence[float], tolerance: float | None
     ) -> tuple[Sequence[float], float]:
-        """Instantiate and initialize at `time`, s. Returns the continuous states and the next time event, s."""
+        """Instantiate and initialize at `time`, s. Returns continuous states, and the next time event, s."""
         starts = dict(values) | dict(zip(self.inputs, inputs, strict=True))
         settable = self.describe().settable or frozenset()
         self.initialize(time, None, {n: v for n, v in starts.items() if n in settable}, tolerance)

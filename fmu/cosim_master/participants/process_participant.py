@@ -222,7 +222,7 @@ class ProcessParticipant(cosim.Participant):
 
     def _synchronize(self) -> None:
         """Know what compiled code has done."""
-        if self._compiled.has_gone_on():
+        if self._compiled.has_made_calls():
             self._values_with_steps.discard()
 
     @property

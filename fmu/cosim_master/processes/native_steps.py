@@ -197,7 +197,7 @@ class NativeMember(MemberArrays):
     def is_free(self, value: bool) -> None:
         self.record.phase = frames.RESTS if value else frames.IN_PYTHON
 
-    def has_gone_on(self) -> bool:
+    def has_made_calls(self) -> bool:
         """Whether compiled code has worked since the last call, so that outputs are requested now."""
         was_ahead = self.record.is_ahead != 0
         self.record.is_ahead = self.record.has_outputs = 0

@@ -1,7 +1,7 @@
 """Where the shapes of `Collisions` touch: pairs of shapes, and the contacts of each.
 
-`sizes` has four numbers for each shape (`Collisions.sizes`). The functions ``touch_…`` append contacts to `contact_rows`, of which there are
-`number` before, and return how many there are then.
+`sizes` has four numbers for each shape (`Collisions.sizes`). The functions ``touch_…`` append contacts to
+`contact_rows`, of which there are `number` before, and return how many there are then.
 """
 
 from __future__ import annotations
