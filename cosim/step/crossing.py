@@ -298,7 +298,6 @@ def narrow(run: Run, window: float) -> None:
     from the middle than bisection, one evaluation behind, allows. So it takes at most one evaluation more
     than bisection, mostly far fewer, whatever the shape of the witnesses.
     """
-    count = len(run.witnesses)
     points = points_of(run)
     left = time_at(points, LEFT)
     right = time_at(points, RIGHT)
@@ -307,7 +306,6 @@ def narrow(run: Run, window: float) -> None:
     scale = 0.2 / (right - left)
     # twice the interval that is left when nothing but halving was done
     reach = window * math.pow(2.0, math.ceil(math.log((right - left) / window) / math.log(2.0)) + 1.0)
-    middle = values_at(points, MIDDLE)
     while right - left > window:
         half = 0.5 * (left + right)
         guess = first_guess(run, points)
@@ -320,19 +318,25 @@ def narrow(run: Run, window: float) -> None:
         reach = 0.5 * reach
         if not left < x < right:
             return
-        evaluate_at(run, x, MIDDLE)
-        crossed = False
-        for i in range(count):
-            before = values_at(points, LEFT)[i]
-            if middle[i] != middle[i]:
-                middle[i] = before
-            crossed = crossed or is_crossing(run, i, before, middle[i])
-        if crossed:
-            copy_point(points, MIDDLE, RIGHT)
+        if evaluate_middle(run, x):
             right = x
         else:
-            copy_point(points, MIDDLE, LEFT)
             left = x
+
+
+def evaluate_middle(run: Run, x: float) -> bool:
+    """Move LEFT or RIGHT to `x`, so that the first crossing stays between them; whether RIGHT was moved."""
+    points = points_of(run)
+    evaluate_at(run, x, MIDDLE)
+    middle = values_at(points, MIDDLE)
+    crossed = False
+    for i in range(points.witnesses):
+        before = values_at(points, LEFT)[i]
+        if middle[i] != middle[i]:
+            middle[i] = before
+        crossed = crossed or is_crossing(run, i, before, middle[i])
+    copy_point(points, MIDDLE, RIGHT if crossed else LEFT)
+    return crossed
 
 
 def first_crossing(run: Run, start: float, stop: float, window: float, difference: float, parts: int) -> bool:
@@ -351,23 +355,6 @@ def first_crossing(run: Run, start: float, stop: float, window: float, differenc
             store_window(run)
             return True
     return False
-
-
-def crosses_in_quarter(
-    run: Run, start: float, stop: float, window: float, difference: float, part: int
-) -> bool:
-    """Whether a witness crosses in one of `PARTS` parts of a step; `first_crossing` searches all parts."""
-    points = points_of(run)
-    if part == 0:
-        evaluate_start(run, start, difference)
-    else:
-        evaluate_end(run, start, stop, difference, PARTS, part)
-        copy_point(points, FIRST_STACKED, LEFT)
-    evaluate_end(run, start, stop, difference, PARTS, part + 1)
-    has_crossed = crosses_in_part(run, window, difference, False)
-    if has_crossed:
-        store_window(run)
-    return has_crossed
 
 
 def evaluate_start(run: Run, start: float, difference: float) -> None:

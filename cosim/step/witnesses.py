@@ -32,7 +32,6 @@ from cosim.step.block_calls import copy_cache, copy_reals, probed
 from cosim.step.crossing import (
     MOST_PARTS,
     PARTS,
-    crosses_in_quarter,
     declared_rate,
     first_crossing,
     is_crossing,
@@ -58,7 +57,7 @@ from cosim.step.search_points import (
     spacing_for,
     values_at,
 )
-from cosim.step.straight_witnesses import UNCLEAR, first_part
+from cosim.step.straight_witnesses import UNCLEAR, first_part, locate_crossing
 from cosim.step.triggered import record_isolated_window, record_window, trigger_handlers
 from cosim.step.witness_values import (
     RATE_SPACING,
@@ -294,7 +293,9 @@ def search(run: Run, start: float, stop: float, window: float) -> bool:
     clear_searched(points)
     part = first_part(run, start, stop)
     if part != UNCLEAR:
-        return part < PARTS and crosses_in_quarter(run, start, stop, shortest, difference, part)
+        if part < PARTS:
+            locate_crossing(run, start, stop, part, shortest)
+        return part < PARTS
     has_crossed = first_crossing(run, start, stop, shortest, difference, PARTS)
     # What lies before may be hidden between the points: the first search stays as it is where nothing does.
     spacing = (stop - start) / PARTS
