@@ -105,6 +105,7 @@ def test_a_group_is_solved_as_if_it_were_alone() -> None:
     assert state["rod0.multipliers"].tobytes() == alone["rod0.multipliers"].tobytes()
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", range(9))
 def test_random_constraints_along_the_tree(along_tree: None, seed: int) -> None:
     check(seed, 12)

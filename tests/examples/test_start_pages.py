@@ -26,6 +26,7 @@ def test_there_are_three_start_pages() -> None:
     assert len(PAGES) == 3
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
 def test_a_start_page_is_true(page: Path, tmp_path: Path, install: Callable[[Path], Any]) -> None:
     typed, path = 0, [str(ROOT / "docs"), os.environ.get("PYTHONPATH", "")]

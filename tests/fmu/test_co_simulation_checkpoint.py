@@ -90,6 +90,7 @@ def same(one: Any, other: Any) -> None:
     ]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("algorithm", "options"),
     [
@@ -176,6 +177,7 @@ def test_a_longer_run_goes_on_from_the_end(tmp_path: Path) -> None:
     assert resumed["third.place"].tobytes() == whole["third.place"].tobytes()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("write", ["python", pytest.param("native", marks=needs_compiler)])
 def test_a_longer_run_of_our_fmus_goes_on_beyond_the_stop_time_of_the_first(
     write: str, tmp_path: Path

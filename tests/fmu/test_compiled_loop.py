@@ -161,7 +161,7 @@ GOING_BACK = [
 ]
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("kind", "options"), GOING_BACK)
 @pytest.mark.parametrize("follows", [False, True])
 def test_algorithms_that_go_back_give_the_same_bytes(
@@ -336,7 +336,7 @@ ONE_OF_EACH_KIND = [
 """In a short run."""
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("kind", "options"), ALL)
 @pytest.mark.parametrize("follows", [False, True])
 def test_participants_of_python_are_called_at_their_place(
@@ -424,6 +424,7 @@ class Counter(LinearParticipant):
         super().restore(linear)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("kind", "options"), ONE_OF_EACH_KIND)
 def test_integers_events_and_early_returns_of_python(
     make_fmu: MakeFmu, kind: type, options: dict[str, Any]
@@ -542,7 +543,7 @@ MAPS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("kind", "options"), ALL)
 @pytest.mark.parametrize("given", MAPS, ids=lambda given: f"{given['from']} {given['to']}")
 def test_mapped_connections(

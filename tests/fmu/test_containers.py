@@ -172,6 +172,7 @@ SCENARIOS: dict[str, Callable[[Path, MakeFmu, Callable[..., Path]], Path]] = {
 class TestTheBits:
     """Against ``cosim cosimulate``, scenario by scenario."""
 
+    @pytest.mark.few(4)
     @pytest.mark.parametrize(
         "name",
         [pytest.param(name, marks=[pytest.mark.thorough] * (name in RUN_ELSEWHERE)) for name in SCENARIOS],
@@ -398,6 +399,7 @@ class TestInsideAnother:
             host.step(0.2, 0.1)
             assert (host["right.x"], host["box.left.x"]) == end == (flat["right.x"][30], flat["left.x"][30])
 
+    @pytest.mark.thorough
     def test_an_iterating_master_takes_it_back(self, tmp_path: Path, make_fmu: MakeFmu) -> None:
         make_fmu("mass")
         starts = {name: value for name, value in MASSES.items() if name.startswith("left")}

@@ -31,7 +31,7 @@ from cosim_master.trust.explained_bars import EXACT
 from cosim_master.trust.identified_coupling import Answer
 from cosim_master.trust.sampled_wiring import WiredPart, Wiring, at_ticks, late_by_an_exchange
 
-FAST = (2, 11, 16, 21, 25)
+FAST = (2, 16, 25)
 """Cases of few exchanges."""
 LC = [("coil.i", "capacitor.i_in"), ("capacitor.v", "coil.v_in")]
 

@@ -52,6 +52,7 @@ ON_CUTS = [
 """On each cut, on one of both by turns in a short run."""
 
 
+@pytest.mark.few(4)
 @FINER
 @pytest.mark.parametrize(("name", "follows", "since", "order", "cut"), ON_CUTS)
 def test_order_over_the_step(
@@ -63,6 +64,7 @@ def test_order_over_the_step(
     assert orders.order(points) == pytest.approx(order, abs=0.15)
 
 
+@pytest.mark.thorough
 @FINER
 @pytest.mark.parametrize(
     "cut", [CUTS["force and motion"], pytest.param(CUTS["motion and motion"], marks=pytest.mark.thorough)]
@@ -79,6 +81,7 @@ def test_the_error_falls_with_the_tolerance(cut: Cut, follows: bool, iterations:
     assert all(error < tolerance for (_, error), tolerance in zip(points, tolerances, strict=True))
 
 
+@pytest.mark.thorough
 @FINER
 @pytest.mark.parametrize("follows", FIRST)
 @pytest.mark.parametrize("iterations", [pytest.param(0, marks=pytest.mark.thorough), 2])
@@ -128,6 +131,7 @@ class Kinked(LinearParticipant):
         return [max(value, 1.0) for value in super().get(names)]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("start", [0.99999, 0.9999, 0.999])
 def test_a_kink_says_nothing_of_rates(start: float) -> None:
     """What follows a ramp is not taken for as fast as the kink at which the ramp began."""
@@ -150,6 +154,7 @@ class Ticking(LinearParticipant):
         return [0.3 + self.LEAP * math.floor(10.0 * value + 1e-9) for value in super().get(names)]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("step", [0.1, 0.7], ids=["at the end of steps", "inside of steps"])
 def test_jumps_of_less_than_a_hundred_tolerances_are_passed(step: float) -> None:
     """No exchange is short enough for a line across a jump: the input is held over one that is short."""
@@ -269,6 +274,7 @@ def rate_of_growth(cut: Cut, algorithm: str, step: float) -> float:
     return float(sizes[2600:].max() / sizes[1000:1401].max()) ** (1.0 / 1600.0)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("cut", "algorithm"), [(FORCE, "jacobi"), (FORCE, "gauss_seidel"), (MOTION, "jacobi")]
 )
@@ -341,6 +347,7 @@ def largest_error(cut: Cut, algorithm: str, step: float, until: float, **options
     return float(np.max(np.abs(found - exact[:, [0, 2]])) / np.max(np.abs(exact[:, [0, 2]])))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("algorithm", "options", "step", "largest"),
     [

@@ -76,6 +76,7 @@ GAIN = {
 class TestForeignExperiments:
     """Of any FMU that brings some."""
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("role", ["experiment", "experiment/smoke-test", "experiment/validation"])
     def test_parameters_stimuli_and_references(self, make_fmu: Make, role: str) -> None:
         assert findings(bring(make_fmu("gain"), GAIN, role)) == []

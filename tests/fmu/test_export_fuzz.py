@@ -56,6 +56,7 @@ print(json.dumps(sizes))
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 def test_instances_leave_nothing_behind(tmp_path: Path) -> None:
     """Up to about 2 kB each, which pythonfmu leaks; a State and its system are hundreds."""

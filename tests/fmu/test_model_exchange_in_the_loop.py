@@ -52,6 +52,7 @@ def agree(make: Callable[[], CoSimulation], until: float, **more: Any) -> cosim.
     return one
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_cut_car(tmp_path: Path, compiled: Compiled, algorithm: str) -> None:
     part = make_part(tmp_path, compiled)
@@ -61,6 +62,7 @@ def test_a_cut_car(tmp_path: Path, compiled: Compiled, algorithm: str) -> None:
     assert np.ptp(result["wheel.x"]) > 0.1
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_inputs_that_run_along_lines(tmp_path: Path, compiled: Compiled, order: int) -> None:
     part = make_part(tmp_path, compiled)
@@ -177,6 +179,7 @@ def test_no_method_of_python_is_called_in_a_step(
     assert counts[0] == counts[1]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["waveform_iteration", "interface_newton"])
 def test_events_in_steps_that_are_repeated(tmp_path: Path, compiled: Compiled, algorithm: str) -> None:
     """Two that push each other; one of them passes its limit several times."""

@@ -44,6 +44,7 @@ def files_of(fmu: Path) -> list[str]:
         return archive.namelist()
 
 
+@pytest.mark.thorough
 def test_python_makes_what_the_command_makes(
     swing: Path, no_zig: None, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -219,6 +219,7 @@ def test_the_same_model_gives_the_same_bytes(
     assert again.read_bytes() == path.read_bytes()
 
 
+@pytest.mark.thorough
 def test_a_library_is_made_once(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compilers, "_run", lambda *given: pytest.fail("the C compiler runs again"))
     again = export_native(oscillator(), tmp_path / "again.fmu", **OPTIONS)

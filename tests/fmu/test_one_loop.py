@@ -112,6 +112,7 @@ def test_slow_participants(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     agree(make, 1.0, monkeypatch)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("others", ["jacobi", "gauss_seidel", "waveform_iteration"])
 def test_a_joint_system_beside_others(
     tmp_path: Path, compiled: Compiled, others: str, monkeypatch: pytest.MonkeyPatch

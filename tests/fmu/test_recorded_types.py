@@ -59,6 +59,7 @@ def test_of_python_participants() -> None:
     assert result["b.heard"].tolist() == ["number 0"] * 4 + ["number 1"] * 2
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("process", [False, True])
 def test_of_fmi_2(make_fmu: MakeFmu, process: bool) -> None:
     path = make_fmu("types")

@@ -144,6 +144,7 @@ class TestInputs:
 class TestFiles:
     """Where results go."""
 
+    @pytest.mark.thorough
     def test_a_folder_gives_its_name(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         package = tmp_path / "pump.v2"
         package.mkdir()
@@ -197,6 +198,7 @@ class TestStudies:
                 assert table[wanted[1]][i] == one["controller.heat"].max()
         assert loop.start_values["controller"]["gain"] == 200.0
 
+    @pytest.mark.thorough
     def test_values_over_time_are_kept(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -232,6 +234,7 @@ class TestStudies:
         assert main(words) == 0  # nothing is left
         assert (tmp_path / "study" / "table.csv").read_bytes() == before
 
+    @pytest.mark.thorough
     def test_seconds_are_those_of_each_run(self, tmp_path: Path) -> None:
         code = "import time\n" + (write_loop(tmp_path).parent / "room.py").read_text("utf-8").replace(
             "        self.values.update",
@@ -280,6 +283,7 @@ class TestFmus:
             CoSimulation.from_ssp(tmp_path / "plant.ssp").simulate()
         assert "cosim" not in str(caught.value).replace("cosimulate", "")
 
+    @pytest.mark.thorough
     def test_a_study_of_objects(self, make_fmu: MakeFmu) -> None:
         loop = self.coupled(make_fmu("mass"))
         table = Study(loop, {"a.m": "1, 2, 4"}, ["last(a.x)"], until=0.5, threads=1).run()

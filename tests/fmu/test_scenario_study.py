@@ -55,6 +55,7 @@ def rows(folder: Path) -> list[list[str]]:
     return list(csv.reader((folder / "table.csv").read_text("utf-8").splitlines()))
 
 
+@pytest.mark.thorough
 def test_points_of_a_scenario_are_its_runs(
     make_fmu: MakeFmu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -79,6 +80,7 @@ def test_points_of_a_scenario_are_its_runs(
     assert [row[:-1] for row in rows(tmp_path / "study")[1:]] == [row[:-1] for row in found]
 
 
+@pytest.mark.thorough
 def test_a_run_that_crashes_is_a_failed_point(
     make_fmu: MakeFmu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,6 +217,7 @@ def test_threads_give_the_table_of_processes(
     assert len(one) == 6 and "through processes" not in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_a_crash_in_threads_is_one_failed_point(make_fmu: MakeFmu, tmp_path: Path) -> None:
     make_fmu("heavy", macros=("RESETS",))
     (tmp_path / "one.toml").write_text(ONE, "utf-8")
@@ -230,6 +233,7 @@ def test_a_crash_in_threads_is_one_failed_point(make_fmu: MakeFmu, tmp_path: Pat
         Study(subject, {"device.crash_at": crash}, run_in="thread")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("macros", "more", "parameter", "why"),
     [

@@ -182,6 +182,7 @@ def test_a_real_loop_that_newton_solves_is_fine() -> None:
     assert result.coupling.verdict == "fine"
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 13, 6, 7])
 def test_couplings_that_are_drawn(seed: int) -> None:
     """One of each kind: stiff, chains, control, sampled, relays, clutches, play, oscillators."""
@@ -289,6 +290,7 @@ def test_a_second_run_disturbs_nobody() -> None:
     assert loop.verify(result, case.until).signals == unasked.signals
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", [81003, 81004, 81006])
 def test_bars_that_are_verified_hold_for_what_samples_and_switches(seed: int) -> None:
     """With 1.25 times the difference of the order of the algorithm, half of them did not."""

@@ -272,6 +272,7 @@ def touched(part: cosim.Component, until: float, path: str, **options) -> cosim.
     return model.simulate(until=until, derivatives=[path], output_interval=until, **options)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("accuracy", [1e-6, 1e-10])
 @pytest.mark.parametrize("method", METHODS)
 def test_a_witness_that_touches_its_level(method: str, accuracy: float) -> None:
@@ -364,6 +365,7 @@ def counted(path: str, way: int, rate: float) -> tuple[float, list[cosim.Finding
     return float(result.derivative("d.z", path)[-1]), lost_of(result)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("way", range(8))
 def test_a_handler_that_rounds_or_decides_exactly_where_that_jumps(way: int) -> None:
     """x is whole at each count, unless the rate is another; what does not move x changes nothing."""

@@ -23,6 +23,7 @@ def test_random_programs(count: int) -> None:
     assert compared > 3 * count
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("name", "broken"),
     [

@@ -77,6 +77,7 @@ def test_of_a_file(scenario: Path) -> None:
         fit.apply()
 
 
+@pytest.mark.thorough
 def test_of_an_object_between_points(scenario: Path) -> None:
     """Measured at times that are no communication points; found values become start values."""
     loop = CoSimulation.from_file(scenario)
@@ -92,6 +93,7 @@ def test_of_an_object_between_points(scenario: Path) -> None:
         loop.set_start("tank.aria", 1.0)
 
 
+@pytest.mark.thorough
 def test_from_the_command_line(
     scenario: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -117,6 +119,7 @@ def test_what_is_wrong(scenario: Path, unknowns: Any, signals: Any, settings: An
         Calibration(scenario, unknowns, scenario.with_name("measured.csv"), signals, **settings)
 
 
+@pytest.mark.thorough
 def test_runs_that_fail_are_told(scenario: Path) -> None:
     parts = scenario.with_name("parts.py")
     code = parts.read_text("utf-8").replace("(inflow -", "1e300 * 1e300 * (inflow -")

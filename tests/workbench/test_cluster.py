@@ -23,6 +23,7 @@ def cluster():
         yield made
 
 
+@pytest.mark.thorough
 def test_workers_that_are_killed_cost_no_point(cluster, tmp_path):
     from cosim_workbench.studies.cluster import cluster_executor
 
@@ -50,6 +51,7 @@ def test_workers_that_are_killed_cost_no_point(cluster, tmp_path):
     assert [row[:-1] for row in found.rows] == [row[:-1] for row in expected.rows]
 
 
+@pytest.mark.thorough
 def test_workers_write_values_over_time_and_one_of_them_is_killed(cluster, tmp_path):
     pandas, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     from cosim_workbench.studies.cluster import cluster_executor

@@ -45,6 +45,7 @@ def ramp() -> cosim.Model:
     return model
 
 
+@pytest.mark.thorough
 def test_of_a_co_simulation(tmp_path: Path) -> None:
     loop = CoSimulation.from_file(write(tmp_path))
     told: list[tuple[int, int, int]] = []
@@ -132,6 +133,7 @@ def test_along_gradients_from_the_models_own_values(objective: Any) -> None:
     assert found.points[0] == pytest.approx([0.5, 0.2, 0.9, 0.5])
 
 
+@pytest.mark.thorough
 def test_where_runs_have_no_gradients_a_simplex_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT))  # the process of the runs finds the hill there
     started: list[OwnProcesses] = []
