@@ -92,6 +92,7 @@ def test_python_of_readme_runs(
     assert len(names["angles"]) > 1
 
 
+@pytest.mark.thorough
 def test_scenario_of_readme_runs(tmp_path: Path, install: Callable[[Path], Any]) -> None:
     example = ROOT / "examples" / "engine_mount"
     (text,) = blocks_of_readme("toml")

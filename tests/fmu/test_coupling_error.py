@@ -108,6 +108,7 @@ def test_what_a_run_does_not_show_is_unknown(seed: int) -> None:
         assert 1.0 < each.error / true < 2.0
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", [pytest.param(3030, marks=pytest.mark.thorough), 3032, 3034])
 def test_states_that_are_shown_make_it_known(seed: int) -> None:
     """The same with states among the outputs: the bar is twice the error."""

@@ -86,6 +86,7 @@ class TestForeignExperiments:
         assert found.severity == "error"
         assert found.text == "one: y differs from its reference by 0.01 at t = 0.2 s, allowed: 0.00301"
 
+    @pytest.mark.thorough
     def test_times_of_an_older_form(self, make_fmu: Make) -> None:
         inner = (
             GAIN["one.exp"]

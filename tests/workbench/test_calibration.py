@@ -422,6 +422,7 @@ def test_one_constant_signal_of_two_is_a_doubt_alone(model):
     assert any("decay.level are constant" in text for text in fit.doubts)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_data_that_no_parameter_explains_are_a_doubt(model, seed):
     noise = np.random.default_rng(seed).normal(0.0, 1.0, len(EVEN))

@@ -203,6 +203,7 @@ for i in range(10**6):
 """
 
 
+@pytest.mark.thorough
 def test_what_is_complete_survives_a_kill(tmp_path: Path) -> None:
     import pandas
 
