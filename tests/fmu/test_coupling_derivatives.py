@@ -173,7 +173,7 @@ def test_closed_loops_of_direct_feedthrough(algorithm: str, gain: float) -> None
     assert np.abs(result.derivative("second.m.force", "one.m.x")).min() > 0.0
 
 
-@pytest.mark.few(1)
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("iterations", "close"), [(0, 2e-6), pytest.param(1, 5e-7, marks=pytest.mark.thorough), (3, 5e-7)]
 )

@@ -73,6 +73,7 @@ class Hidden(LinearParticipant):
         return dataclasses.replace(found, variables=shown, feedthrough=needs)
 
 
+@pytest.mark.thorough
 def test_predators_and_prey_are_polynomials() -> None:
     case = error_bars.check_bars(1236)
     assert case is not None
@@ -165,6 +166,7 @@ def test_bad_bonds_are_all_named() -> None:
     assert "coil.x" in str(caught.value)
 
 
+@pytest.mark.thorough
 def test_a_verdict_that_is_followed_helps() -> None:
     pair = TwoMasses(k=5.0, c=0.0).motion_and_motion()
     coarse = CoSimulation(pair.make(False), pair.links, "gauss_seidel", 0.02).simulate(5.0)

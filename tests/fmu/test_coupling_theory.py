@@ -171,6 +171,7 @@ def test_jumps_of_less_than_a_hundred_tolerances_are_passed(step: float) -> None
     assert result.statistics["algorithm"]["exchanges"] < 1000
 
 
+@pytest.mark.thorough
 @FINER
 @pytest.mark.parametrize(
     "given", [pytest.param({}, marks=pytest.mark.thorough), {"absolute_tolerance": {"right.y": 1e-12}}]

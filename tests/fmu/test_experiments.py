@@ -139,6 +139,7 @@ class TestForeignExperiments:
 class TestOurExports:
     """`cosim export` lets FMUs bring one."""
 
+    @pytest.mark.thorough
     def test_a_smoke_experiment(self, make_fmu: Make, tmp_path: Path) -> None:
         fmu = export(oscillator(), tmp_path / "x.fmu", step_size=0.01, stop_time=1.0)
         assert add_smoke_experiment(fmu) == ""

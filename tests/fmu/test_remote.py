@@ -337,6 +337,7 @@ def test_logs_are_written_here(make_fmu: MakeFmu, server: Server, tmp_path: Path
     assert told[0] == told[1] and "ran dry" in told[0]
 
 
+@pytest.mark.thorough
 def test_over_ssh_the_server_is_started_there(
     make_fmu: MakeFmu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

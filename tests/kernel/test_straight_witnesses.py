@@ -278,6 +278,7 @@ print(simulator.statistics.events, simulator.statistics.steps, len(points), len(
 """
 
 
+@pytest.mark.thorough
 def test_steps_without_a_crossing_take_three_points_and_no_search() -> None:
     done = subprocess.run(
         [sys.executable, "-c", COUNTING],

@@ -301,6 +301,7 @@ def test_starts_of_any_magnitude(model, start):
     assert fit.values["decay.rate"] == pytest.approx(2.5, rel=1e-4)
 
 
+@pytest.mark.thorough
 def test_the_command_fits_a_file(tmp_path, monkeypatch, capsys):
     import json
 
