@@ -106,6 +106,7 @@ COMPILER_LAYERS = (
     ("cosim_compiler.language",),
     ("cosim_compiler.printers",),
     ("cosim_compiler.code",),
+    ("cosim_compiler.unit_digests",),
     ("cosim_compiler.units",),
     ("cosim_compiler.called",),
     ("cosim_compiler",),

@@ -16,7 +16,7 @@ from cosim.cli import main
 from cosim.command_line.exit_status import ExitStatus
 from cosim.contracts.command import Command
 from cosim.errors import ContractError, ModelError, Problem, SimulationError
-from cosim.registration.plugin_record import Entry, PluginRecord
+from cosim.registration.plugin_record import PluginRecord, RegisteredClass
 from cosim.registration.registry import Registry, use_registry
 from cosim.version import __version__
 
@@ -72,7 +72,7 @@ Act.acts = {
 
 def record(plugin: str, **classes: type) -> PluginRecord:
     owner = (plugin, f"acme-{plugin}", "1.5")
-    entries = tuple(Entry(f"{plugin}.{verb}", cls, *owner) for verb, cls in classes.items())
+    entries = tuple(RegisteredClass(f"{plugin}.{verb}", cls, *owner) for verb, cls in classes.items())
     return PluginRecord(*owner, "module", "loaded", entries=entries)
 
 

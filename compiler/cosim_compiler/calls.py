@@ -104,7 +104,7 @@ def rarely(function: Function) -> Function:
     return function
 
 
-def standing_apart(function: Function) -> Function:
+def never_inlined(function: Function) -> Function:
     """Mark a large function: its machine code stands once, so that what calls it stays small.
 
     LLVM's passes take the longer for a line of code, the larger the function in which it is.

@@ -27,7 +27,7 @@ from cosim.command_line.supervised import EndedElsewhere, LostProcessError, can_
 from cosim.contracts.command import Command
 from cosim.errors import CosimError, LookUpError, NotWrittenError, SimulationError
 from cosim.registration.fault_place import raise_interrupt
-from cosim.registration.plugin_record import Entry
+from cosim.registration.plugin_record import RegisteredClass
 from cosim.registration.registry import Registry, registry
 from cosim.simulation.early_sigterm import TERMINATED
 from cosim.simulation.interrupt import Terminated, answering_sigterm
@@ -179,7 +179,9 @@ def _called(
             document.result = command.reported
 
 
-def _answer(error: Exception, entry: Entry, show_traceback: bool) -> tuple[ExitStatus, Exception | str]:
+def _answer(
+    error: Exception, entry: RegisteredClass, show_traceback: bool
+) -> tuple[ExitStatus, Exception | str]:
     """The exit status after an error, and what to say."""
     if isinstance(error, SimulationError | LostProcessError | NotWrittenError):
         return ExitStatus.FAILED, error
@@ -229,7 +231,7 @@ class _SinceStart(logging.Formatter):
         return super().format(record)
 
 
-def _find(source: Registry, name: str) -> Entry:
+def _find(source: Registry, name: str) -> RegisteredClass:
     """The command that a word means; the full id means it too, and is needed when the word is not unique."""
     commands = claimed_words(source)
     claimants = commands.get(name, [])

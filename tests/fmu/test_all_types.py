@@ -338,7 +338,7 @@ def test_what_is_given_in_a_model_file(tmp_path: Path) -> None:
         'order = "go"\nplace = 0.5\nsurface = "dry"\n',
         "utf-8",
     )
-    entry = kit.Entry("tests.controller", Controller, "tests", "tests", "1.0")
+    entry = kit.RegisteredClass("tests.controller", Controller, "tests", "tests", "1.0")
     tests = kit.PluginRecord("tests", "tests", "1.0", "tests", "loaded", None, (entry,))
     with kit.use_registry(kit.Registry([*cosim.registry().plugins, tests])):
         state = cosim.Model.from_file(file).build().default_state()

@@ -19,7 +19,7 @@ from cosim import kit
 from cosim_fmu import CoSimulation, CoSimulationError, ProcessParticipant
 from cosim_master.participants import process_participant
 from cosim_master.processes.channel import Channel
-from cosim_master.processes.exchange_memory import has_semaphores
+from cosim_master.processes.message_memory import has_semaphores
 
 pytestmark = pytest.mark.skipif(
     not has_semaphores() or kit.is_plain(), reason="semaphores of Linux, machine code"

@@ -8,7 +8,18 @@ import pytest
 from exact_thresholds import on_paper, random_case, run
 from how_many import FACTOR, many
 from kernel_parts import system_of
-from zero_parts import Cradle, EitherWayBall, FloorBall, Mixture, Relay, Tank, Turned
+from zero_parts import (
+    Cradle,
+    Downward,
+    EitherWayBall,
+    FloorBall,
+    FromLevel,
+    Mixture,
+    Relay,
+    Tank,
+    Turned,
+    Upward,
+)
 
 import cosim
 
@@ -75,6 +86,21 @@ def test_a_ball_on_the_floor_stays_there(part, height, method):
     simulator.state["part.h"], simulator.state["part.v"] = height, 0.0
     simulator.advance_to(2.0)
     assert simulator.state["part.h"] == pytest.approx(height, abs=1e-6)
+
+
+@pytest.mark.by_turns
+@pytest.mark.parametrize("method", ["bogacki_shampine", "dormand_prince", "bdf", "radau5"])
+@pytest.mark.parametrize("kick", [0.0, 1.0, -0.1, -1e-3])
+@pytest.mark.parametrize(
+    ("part", "side"), [(Upward, 1.0), (Downward, -1.0), (FromLevel, 1.0), (FromLevel, -1.0)]
+)
+def test_what_starts_at_zero_and_leaves_it_triggers_once(part, side, kick, method):
+    """Its handler changes how fast it moves on, or nothing of it."""
+    for level in (0.0, 0.7, -3e4):
+        simulator = simulator_of(part(level=level, pace=side, kick=kick), f"integrators.{method}", x=level)
+        simulator.advance_to(1.0)
+        assert simulator.state["part.passages"] == 1
+        assert not simulator.findings
 
 
 @pytest.mark.by_turns

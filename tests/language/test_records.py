@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from record_parts import Finding, Level, Run, Witness, forget, look, next_expected
 
-from cosim_compiler import convention, fingerprint, units
+from cosim_compiler import convention, fingerprint, unit_digests
 from cosim_compiler.code import BY_C, BY_LLVM, Coder
 from cosim_compiler.errors import ContractError
 from cosim_compiler.language.program import Program
@@ -93,10 +93,10 @@ def test_random_runs(coder: Coder, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_changed_method_is_another_unit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(convention.records, "R", (Run, layout_digest(Run)))
-    before = units._digest_of_unit(((look, "R>i"),))
-    assert units._digest_of_unit(((look, "R>i"),)) == before
+    before = unit_digests.digest_of_unit(((look, "R>i"),))
+    assert unit_digests.digest_of_unit(((look, "R>i"),)) == before
     monkeypatch.setattr(Level, "is_above", lambda level: level.value >= level.guard)
-    assert units._digest_of_unit(((look, "R>i"),)) != before
+    assert unit_digests.digest_of_unit(((look, "R>i"),)) != before
 
 
 def test_a_misspelt_field_is_refused() -> None:
@@ -311,14 +311,14 @@ def test_a_function_that_names_records_is_digested_once(monkeypatch: pytest.Monk
 
 def test_a_changed_property_is_another_unit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(convention.compounds, "P", (Pair, "FI"))
-    before = units._digest_of_unit(((furthest, "Pf>f"),))
-    assert units._digest_of_unit(((furthest, "Pf>f"),)) == before
+    before = unit_digests.digest_of_unit(((furthest, "Pf>f"),))
+    assert unit_digests.digest_of_unit(((furthest, "Pf>f"),)) == before
     monkeypatch.setattr(Pair, "places", property(lambda pair: rows_of(Place, pair.x, 0, pair.n[0])))
-    assert units._digest_of_unit(((furthest, "Pf>f"),)) != before
+    assert unit_digests.digest_of_unit(((furthest, "Pf>f"),)) != before
     monkeypatch.undo()
     monkeypatch.setitem(convention.compounds, "P", (Pair, "FI"))
     monkeypatch.setattr(Place, "later", lambda place, time: place.at - time * place.speed)
-    assert units._digest_of_unit(((furthest, "Pf>f"),)) != before
+    assert unit_digests.digest_of_unit(((furthest, "Pf>f"),)) != before
 
 
 class Ends(Record):
@@ -403,5 +403,5 @@ def test_another_method_of_a_named_tuple_is_another_unit() -> None:
 
     first, second = property(lambda v: v.vector(0)), property(lambda v: v.vector(1))
     made = [shown_by(*given) for given in ((Vectors.vector, first), (of_next, first), (of_next, second))]
-    digests = [units._digest_of_unit(((read, "iF>f"),)) for read in (*made, shown_by(of_next, second))]
+    digests = [unit_digests.digest_of_unit(((read, "iF>f"),)) for read in (*made, shown_by(of_next, second))]
     assert len(set(digests)) == 3 and digests[2] == digests[3]

@@ -13,7 +13,7 @@ from cosim_compiler.calls import STATUS as STATUS_MARK
 from cosim_compiler.convention import compounds
 from cosim_compiler.errors import ContractError
 from cosim_compiler.language import builtins, tables
-from cosim_compiler.language.constants import NoLanesError, convert, known, made_tuple, parts_of
+from cosim_compiler.language.constants import NoLanesError, convert, known, make_tuple, parts_of
 from cosim_compiler.language.reading import Reading
 from cosim_compiler.language.typed_form import (
     FOREIGN,
@@ -131,7 +131,7 @@ def _named_tuple(reader: Reading, cls: type, items: list[Expression], node: ast.
     for compound, letters in compounds.values():
         if compound is cls:
             return MakeGroup(Group(cls, letters), values)
-    return made_tuple(list(values), cls)
+    return make_tuple(list(values), cls)
 
 
 def _of_function(

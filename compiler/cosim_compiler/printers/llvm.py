@@ -34,7 +34,7 @@ from cosim_compiler.language.typed_form import (
 from cosim_compiler.language.types import NOTHING
 from cosim_compiler.printers import llvm_arithmetic
 from cosim_compiler.printers.llvm_copies import Copy, copy_of
-from cosim_compiler.printers.llvm_inlining import is_rare, stands_apart, written_out
+from cosim_compiler.printers.llvm_inlining import is_never_inlined, is_rare, written_out
 from cosim_compiler.printers.llvm_lines import DebugMetadata
 from cosim_compiler.printers.llvm_types import STATUS, alignment, llvm_type, returned, zero_of
 from cosim_compiler.printers.llvm_values import ValueWriter
@@ -120,7 +120,7 @@ class FunctionWriter(ValueWriter):
         function, inline = self.function, " alwaysinline" if is_inlined else ""
         if is_rare(function):
             inline = " cold noinline"
-        elif stands_apart(function):
+        elif is_never_inlined(function):
             inline = " noinline"
         return "\n".join(
             [
@@ -146,12 +146,14 @@ class FunctionWriter(ValueWriter):
             kind = llvm_type(function.result)
             result = zero_of(function.result) if value is None else value
             if function.raises:
-                self.line(f"ret {returned(function)} {self.behind_status(returned(function), kind, result)}")
+                self.line(
+                    f"ret {returned(function)} {self.result_with_status(returned(function), kind, result)}"
+                )
             else:
                 self.line(f"ret {kind} {result}")
         self.is_live = False
 
-    def behind_status(self, kind: str, result: str, value: str) -> str:
+    def result_with_status(self, kind: str, result: str, value: str) -> str:
         """A result together with a status of 0."""
         return self.value(f"insertvalue {kind} zeroinitializer, {result} {value}, 1")
 

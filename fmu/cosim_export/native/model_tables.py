@@ -31,7 +31,7 @@ from cosim.kit import (
     evaluation,
     place_in,
 )
-from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.native.fmu_array import variables_of
 from cosim_export.native.run_derivatives import ROWS_OF_TANGENTS
@@ -87,7 +87,7 @@ PLACES = {
 
 def model_tables(
     program: Program,
-    interface: FmuInterface,
+    interface: ExportedInterface,
     kinds: Sequence[str],
     version: int,
     history_room: int,
@@ -100,7 +100,7 @@ def model_tables(
     Parameters
     ----------
     program : Program
-    interface : FmuInterface
+    interface : ExportedInterface
     kinds : sequence of str
         "cs", "me" or both.
     version : int
@@ -244,7 +244,7 @@ def _places(program: Program, names: Sequence[str]) -> Callable[[FmuVariable], P
 
 
 def variable_tables(
-    interface: FmuInterface, place_of: Callable[[FmuVariable], Place], *, has_arrays: bool
+    interface: ExportedInterface, place_of: Callable[[FmuVariable], Place], *, has_arrays: bool
 ) -> str:
     """The table of variables, the time as its last one, and their words."""
     rows = []
@@ -380,7 +380,7 @@ def _entry_points(program: Program, prefix: str) -> str:
 
 def _model(
     program: Program,
-    interface: FmuInterface,
+    interface: ExportedInterface,
     kinds: Sequence[str],
     token: str,
     digest: bytes,

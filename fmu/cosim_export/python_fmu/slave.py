@@ -121,7 +121,7 @@ def is_left_out(path: Path) -> bool:
 def create_instance(resources: Path) -> Any:
     """Check the process, load the packages and make the instance of what is in `resources`.
 
-    What it is an instance of, the manifest says: `FmuInstance` of a model, or another class with its methods.
+    The manifest names its class: `ExportedSystem` for a model, or another class with its methods.
 
     Parameters
     ----------

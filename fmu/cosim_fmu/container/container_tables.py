@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from cosim.kit import SAME_TIME
-from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.native.model_tables import (
     c_real,
@@ -49,7 +49,7 @@ class ContainerTables:
     Attributes
     ----------
     run : ContainerRun
-    interface : FmuInterface
+    interface : ExportedInterface
         The variables, each with the array in which it lies.
     is_assessed : bool
         Whether the error of the coupling is estimated.
@@ -60,7 +60,7 @@ class ContainerTables:
     """
 
     run: ContainerRun
-    interface: FmuInterface
+    interface: ExportedInterface
     is_assessed: bool
     divides: bool
     history_room: int

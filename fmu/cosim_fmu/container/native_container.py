@@ -10,7 +10,7 @@ from pathlib import Path
 
 import cosim
 from cosim.kit import lower
-from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.native.compilers import Platform
 from cosim_export.native.description import describe
@@ -47,7 +47,7 @@ class NativeContainer:
     Parameters
     ----------
     loop : CoSimulation
-    interface : FmuInterface
+    interface : ExportedInterface
         From `container_interface`; the error of the coupling is left out.
     version : int
         The version of FMI: 2 or 3.
@@ -85,7 +85,7 @@ class NativeContainer:
     def __init__(
         self,
         loop: CoSimulation,
-        interface: FmuInterface,
+        interface: ExportedInterface,
         version: int,
         has_library: bool = True,
         history_entries: int | None = None,
@@ -114,7 +114,7 @@ class NativeContainer:
         self.generated, self.printed = dict[str, str](), dict[str, bytes]()
         self._build(has_library)
 
-    def _shown_variables(self, interface: FmuInterface) -> tuple[list[FmuVariable], list[FmuVariable]]:
+    def _shown_variables(self, interface: ExportedInterface) -> tuple[list[FmuVariable], list[FmuVariable]]:
         """The variables of the FMU, and those of the interface that are text, which it leaves out."""
         shown = list(interface.variables)
         if not self.is_assessed:

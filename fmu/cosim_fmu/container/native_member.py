@@ -11,7 +11,7 @@ from typing import Any
 
 import cosim
 from cosim.kit import ARRAYS, ParticipantDescription
-from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.native.compilers import Platform
 from cosim_export.native.model_tables import ROLES, c_real, c_table, c_text, here
@@ -193,9 +193,9 @@ class NativeMember:
         return FmuVariable(name, *place, "local", "continuous", "calculated")
 
     @property
-    def interface(self) -> FmuInterface:
+    def interface(self) -> ExportedInterface:
         """The variables of a system that are set and read."""
-        return FmuInterface(self.name, self.prefix, {}, tuple(self.variables), "", {}, self.accuracy)
+        return ExportedInterface(self.name, self.prefix, {}, tuple(self.variables), "", {}, self.accuracy)
 
     def arrays(self, *, copied: bool) -> list[str]:
         """The arrays of a system, or others that take a copy of them, as rows of C."""
@@ -251,16 +251,16 @@ class NativeMember:
         yield c_table("ForeignStart", f"starts_{number}", starts)
         # what is written in event mode, where there is one
         written = dict.fromkeys([*self.inputs, *self.set_by_host, *self.starts])
-        discrete = [n for n in written if declared.event_mode and n in self.description.discrete]
+        discrete = [n for n in written if declared.has_event_mode and n in self.description.discrete]
         yield c_table(
             "uint32_t", f"discretes_{number}", (str(self.reference(n, is_set=True)) for n in discrete)
         )
-        inside = sorted({self.reference(name, is_set=True) for name in declared.intermediate})
+        inside = sorted({self.reference(name, is_set=True) for name in declared.settable_inside})
         yield c_table("uint32_t", f"insides_{number}", map(str, inside))
         is_careful = any(name in discrete for name in self.inputs) or (bool(inside) and self.follows)
         cells = [declared.version[0], c_text(declared.guid), c_text(f"members/{number}")]
         cells += [c_text(declared.identifier), str(int(self.description.variable_step))]
-        cells += [str(int(declared.event_mode)), str(int(is_careful))]
+        cells += [str(int(declared.has_event_mode)), str(int(is_careful))]
         cells += [str(len(discrete)), here(f"discretes_{number}", discrete)]
         cells += [str(len(inside)), here(f"insides_{number}", inside), str(len(self.inputs))]
         cells += [str(int(self.tolerance is not None)), c_real(self.tolerance or 0.0)]

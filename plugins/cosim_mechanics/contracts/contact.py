@@ -11,11 +11,11 @@ from cosim_mechanics.contracts.contact_breakaway import (
     GROWS,
     RISES,
     TURNS,
-    begin_course,
     course_after,
     end_of_impact,
     short_of_question,
     slip_acceleration,
+    start_course,
 )
 from cosim_mechanics.contracts.contact_grip import STIFFNESS, add_to_grip
 from cosim_mechanics.contracts.contact_law import (
@@ -344,17 +344,17 @@ class Contact(Surfaces):
         if s.regime != APART and s.depth <= 0.0:
             s.regime_next = APART
         s.bristle_mass_next = mass
-        begin_course(s, course)
+        start_course(s, course)
         if s.regime == APART:
             s.course_end_next = end
 
     @cosim.on(course_end, does="unrestricted")
-    def ask_again(s):
+    def choose_next_course(s):
         s.course_end_next = math.inf
         if s.regime == STICKS:
             course = course_after(s)
             s.regime_next = SLIDES if course == BREAKS else STICKS
-            begin_course(s, course)
+            start_course(s, course)
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted")
     def begin(s):

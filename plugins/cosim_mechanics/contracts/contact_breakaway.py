@@ -203,7 +203,7 @@ def course_after(s: Any) -> int:
     return course_within(s, RISES)
 
 
-def begin_course(s: Any, course: int) -> None:
+def start_course(s: Any, course: int) -> None:
     """Write a course, and what accelerations at its start show."""
     s.load_course_next = max(course, GROWS)
     s.course_end_next = end_of_course(s, course)
