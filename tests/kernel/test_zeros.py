@@ -60,7 +60,7 @@ def simulator_of(part, method="integrators.dormand_prince", step=None, accuracy=
     return cosim.Simulator(system, state, integrator=method, accuracy=accuracy, **options)
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(16)
 @pytest.mark.parametrize(("method", "step"), EVERY)
 @pytest.mark.parametrize("part", [Tank, Mixture])
 def test_a_level_that_stays_on_its_threshold_closes_its_valve_once(part, method, step):
@@ -417,6 +417,7 @@ def check_campaign(first, count, base, methods):
         assert found == pytest.approx(expected, abs=1e-4), (seed, method, options, unit, grid, case)
 
 
+@pytest.mark.thorough
 def test_random_thresholds_that_are_met_exactly():
     check_campaign(0, many(60), Points, EVERY)
     check_campaign(0, many(60), PushedPoints, EVERY_OF_SECOND_ORDER)
