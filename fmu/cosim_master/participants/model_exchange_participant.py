@@ -137,7 +137,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         self._set = {}
         super().initialize(start, stop, values, tolerance)
 
-    def _begin(self) -> None:
+    def _enter_stepped_mode(self) -> None:
         """Begin the simulation when all members have reached event mode."""
         interface, instance = self.read_interface(), self._instance
         # without the functions the model description has to do
