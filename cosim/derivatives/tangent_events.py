@@ -38,9 +38,8 @@ from cosim.run_data.records.handlers import (
 )
 from cosim.run_data.run import Variables
 from cosim.step import event_log as log
-from cosim.step.block_calls import number_of_variable
-from cosim.step.saved_variables import copy_reals, different
-from cosim_compiler.calls import standing_apart
+from cosim.step.block_calls import copy_reals, different, number_of_variable
+from cosim_compiler.calls import never_inlined
 
 JUMPED = 1e-7  # s: events are located to a thousandth of that
 SAME_TICK = 1e-9  # of the time, or of the period: so far away it is no tick of these
@@ -48,7 +47,7 @@ GRAZING = 1e-9
 """A witness that is slower than this part of what moves it touches zero, and does not cross it."""
 
 
-@standing_apart
+@never_inlined
 def follow_phase(run, carrier, cause, first, last):
     """Differentiate the handlers of one kind and cause, whose events lie in a part of the tape."""
     begin_phase(run, carrier, cause)
