@@ -22,8 +22,7 @@ from cosim.derivatives.tangent_events import copy_to_working, has_own_time, load
 from cosim.derivatives.trail import events_at, load_record
 from cosim.run_data.records.handlers import IN_D, IN_K, IN_P, TIMED, TRIGGERED
 from cosim.step import event_log as log
-from cosim.step.block_calls import number_of_variable
-from cosim.step.saved_variables import copy_reals, different
+from cosim.step.block_calls import copy_reals, different, number_of_variable
 from cosim_compiler.derivatives.rates import clear
 from cosim_compiler.derivatives.tape_ends import cut_tape, end_of_tape, has_overflowed
 from cosim_compiler.record import rows_of

@@ -29,16 +29,15 @@ from cosim.derivatives.tangent_holds import store_former
 from cosim.run_data.records.handlers import IN_K, SCHEDULED, SIGNALED, TIMED, TRIGGERED
 from cosim.run_data.run import Variables
 from cosim.step import event_log as log
-from cosim.step.block_calls import number_of_variable
-from cosim.step.saved_variables import copy_reals, different
-from cosim_compiler.calls import standing_apart
+from cosim.step.block_calls import copy_reals, different, number_of_variable
+from cosim_compiler.calls import never_inlined
 
 JUMPED = 1e-7  # s: events are located to a thousandth of that
 GRAZING = 1e-9
 """A witness that is slower than this part of what moves it touches zero, and does not cross it."""
 
 
-@standing_apart
+@never_inlined
 def follow_phase(run, carrier, cause, first, last):
     """Differentiate the handlers of one kind and cause, whose events lie in a part of the tape."""
     begin_phase(run, carrier, cause)
