@@ -99,7 +99,7 @@ class ModelExchangeParticipant(InstanceParticipant):
     def joined(cls, original: Any, name: str, system: JointSystem) -> ModelExchangeParticipant:
         """A member of a joint system, in the place of a participant with the same FMU."""
         participant = cls(original.path, name, wine=getattr(original, "_wine", False))
-        participant.system, participant._log_file = system, original._log_file
+        vars(participant).update(system=system, _log_file=original._log_file)
         if isinstance(original, ModelExchangeParticipant):
             participant._interface = original._interface
         return participant
