@@ -178,8 +178,7 @@ def _compile(wanted: tuple[Wanted, ...], digest: str) -> bytes:
         (symbol_in(digest, index), program.root(function, signature), signature)
         for index, (function, signature) in enumerate(wanted)
     ]
-    passes = 2 if any(function.picks for function in program.functions) else 1
-    code: bytes = coder().code(coder().text(program, entries), passes)
+    code: bytes = coder().code(coder().text(program, entries))
     header = json.dumps([_as_json(*failure) for failure in program.failures]).encode()
     log.info("compiled %s", wanted[0][0].__qualname__)
     return header + HEADER_END + code

@@ -53,7 +53,7 @@ def rows(folder: Path) -> tuple[list[float], str]:
 ENDS = {"raise(SIGSEGV)": "crashed: SIGSEGV", "_exit(0)": "ended the process of the run, with exit code 0"}
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(5)
 @pytest.mark.parametrize("fault", ENDS)
 @pytest.mark.parametrize("where", CALLS)
 def test_what_ends_the_process_of_a_run_is_named_and_takes_no_rows(
@@ -188,6 +188,7 @@ def test_a_signal_to_both_processes_is_answered_once(
     assert times and (mark.endswith(("interrupted", "terminated")) or times[-1] == pytest.approx(1.0))
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("words", [(), ("--isolate",)])
 @pytest.mark.parametrize("where", ["LOAD", "Instantiate", "DoStep", "FreeInstance", "UNLOAD"])
 def test_what_an_fmu_writes_to_the_standard_error_has_no_control_characters(

@@ -127,6 +127,7 @@ def test_instances_are_reset_where_that_makes_them_new(
     assert (tmp_path / "words").read_text("utf-8").split().count("freed") == before + is_reset
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("kind", "is_reset"),
     [("FMI 1, slave", True), ("FMI 1, model", True), ("FMI 2, model", False), ("FMI 3, model", True)],

@@ -58,7 +58,7 @@ def compiled(coder: Coder, monkeypatch: pytest.MonkeyPatch) -> dict[Any, Any]:
         (f"{name}_{i}", program.root(function, signature), signature)
         for i, (function, signature) in enumerate(FUNCTIONS.items())
     ]
-    coder.machine.load(coder.code(coder.text(program, entries), 1))
+    coder.machine.load(coder.code(coder.text(program, entries)))
 
     def caller(i: int, signature: str) -> Any:
         prototype = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
@@ -216,7 +216,7 @@ def test_records_in_views_and_properties_of_a_group(
     expected = furthest(plain, 0.25)
     program = Program()
     name = f"views_{id(program)}"
-    coder.machine.load(coder.code(coder.text(program, [(name, program.root(furthest, "Pf>f"), "Pf>f")]), 1))
+    coder.machine.load(coder.code(coder.text(program, [(name, program.root(furthest, "Pf>f"), "Pf>f")])))
     other = Pair(start.copy(), np.array([count]))
     head = np.array([word for view in other for word in (view.ctypes.data, view.size)])
     result = ctypes.c_double()
@@ -264,7 +264,7 @@ def test_rows_of_records_inside_records_and_of_numbers(coder: Coder, first: int,
     program = Program()
     name = f"rows_{id(program)}"
     root = program.root(shifted_path, "FIf>f")
-    coder.machine.load(coder.code(coder.text(program, [(name, root, "FIf>f")]), 1))
+    coder.machine.load(coder.code(coder.text(program, [(name, root, "FIf>f")])))
     x, result = start.copy(), ctypes.c_double()
     call = convention.prototype("FIf>f")(coder.machine.address_of(name))
     given = [word for view in (x, n) for word in (view.ctypes.data, view.size)]
@@ -375,7 +375,7 @@ def test_named_tuples_have_methods_and_properties(coder: Coder) -> None:
     program = Program()
     name = f"named_{id(program)}"
     entries = [(name, program.root(of_both, "iF>f"), "iF>f")]
-    coder.machine.load(coder.code(coder.text(program, entries), 1))
+    coder.machine.load(coder.code(coder.text(program, entries)))
     called = convention.prototype("iF>f")(coder.machine.address_of(name))
     for n in (0, 1, 3):
         given = np.arange(4.0 + 2 * 3 + 1)

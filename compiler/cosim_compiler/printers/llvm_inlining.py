@@ -15,7 +15,7 @@ from cosim_compiler.calls import APART, RARE
 from cosim_compiler.language.typed_form import Function
 from cosim_compiler.printers.llvm_types import returns_tuple
 
-MOST_GROWTH = 300
+MOST_GROWTH = 220
 """Lines of text that writing out one helper may add."""
 
 Size = tuple[Function, int, Counter[str]]
