@@ -8,7 +8,18 @@ import pytest
 from exact_thresholds import Points, PushedPoints, on_paper, random_case, run
 from how_many import FACTOR, many
 from kernel_parts import system_of
-from zero_parts import Cradle, EitherWayBall, FloorBall, Mixture, Relay, Tank, Turned
+from zero_parts import (
+    Cradle,
+    Downward,
+    EitherWayBall,
+    FloorBall,
+    FromLevel,
+    Mixture,
+    Relay,
+    Tank,
+    Turned,
+    Upward,
+)
 
 import cosim
 
@@ -49,7 +60,7 @@ def simulator_of(part, method="integrators.dormand_prince", step=None, accuracy=
     return cosim.Simulator(system, state, integrator=method, accuracy=accuracy, **options)
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(16)
 @pytest.mark.parametrize(("method", "step"), EVERY)
 @pytest.mark.parametrize("part", [Tank, Mixture])
 def test_a_level_that_stays_on_its_threshold_closes_its_valve_once(part, method, step):
@@ -94,6 +105,21 @@ def test_steps_of_a_ball_on_the_floor_may_more_than_double(method):
         if simulator.state.time > 0.01:
             growths.append(simulator.state.integrator_memory[0] / (simulator.state.time - before))
     assert max(growths) > 2.1
+
+
+@pytest.mark.by_turns
+@pytest.mark.parametrize("method", ["bogacki_shampine", "dormand_prince", "bdf", "radau5"])
+@pytest.mark.parametrize("kick", [0.0, 1.0, -0.1, -1e-3])
+@pytest.mark.parametrize(
+    ("part", "side"), [(Upward, 1.0), (Downward, -1.0), (FromLevel, 1.0), (FromLevel, -1.0)]
+)
+def test_what_starts_at_zero_and_leaves_it_triggers_once(part, side, kick, method):
+    """Its handler changes how fast it moves on, or nothing of it."""
+    for level in (0.0, 0.7, -3e4):
+        simulator = simulator_of(part(level=level, pace=side, kick=kick), f"integrators.{method}", x=level)
+        simulator.advance_to(1.0)
+        assert simulator.state["part.passages"] == 1
+        assert not simulator.findings
 
 
 @pytest.mark.by_turns
@@ -391,6 +417,7 @@ def check_campaign(first, count, base, methods):
         assert found == pytest.approx(expected, abs=1e-4), (seed, method, options, unit, grid, case)
 
 
+@pytest.mark.thorough
 def test_random_thresholds_that_are_met_exactly():
     check_campaign(0, many(60), Points, EVERY)
     check_campaign(0, many(60), PushedPoints, EVERY_OF_SECOND_ORDER)
