@@ -28,8 +28,7 @@ from cosim.derivatives.tangent_events import (
 from cosim.derivatives.trail import events_at, load_record
 from cosim.run_data.records.handlers import IN_D, IN_K, IN_P, TIMED, TRIGGERED
 from cosim.step import event_log as log
-from cosim.step.block_calls import number_of_variable
-from cosim.step.saved_variables import copy_reals, different
+from cosim.step.block_calls import copy_reals, different, number_of_variable
 from cosim_compiler.derivatives.rates import clear
 from cosim_compiler.derivatives.tape_ends import cut_tape, end_of_tape, has_overflowed
 from cosim_compiler.record import rows_of
@@ -108,16 +107,16 @@ def reverse_shift(run, carrier, back, handler, speed, top, time):
     elif handler.schedule == TIMED:
         back.d[handler.flag] += wanted
     elif handler.follows != 0:
-        add_to_given(back, run.time_given(handler.offset), wanted)
-        add_to_given(back, run.time_given(handler.period), wanted * tick_index(run, carrier, handler, time))
+        add_to_setting(back, run.setting(handler.offset), wanted)
+        add_to_setting(back, run.setting(handler.period), wanted * tick_index(run, carrier, handler, time))
 
 
-def add_to_given(back, given, wanted):
+def add_to_setting(back, setting, wanted):
     """Add to the adjoint of a period or an offset, if it is a variable."""
-    if given.array == IN_P:
-        back.p[given.at] += wanted
-    elif given.array == IN_D:
-        back.d[given.at] += wanted
+    if setting.array == IN_P:
+        back.p[setting.at] += wanted
+    elif setting.array == IN_D:
+        back.d[setting.at] += wanted
 
 
 def record_handlers(run, carrier, back, first, last, head):

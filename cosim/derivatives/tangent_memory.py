@@ -33,9 +33,9 @@ from cosim.derivatives.tangent_lanes import (
 )
 from cosim.derivatives.tangent_rows import interpolate_along
 from cosim.run_data.records.handlers import IN_K
+from cosim.step.block_calls import copy_reals
 from cosim.step.histories import CLOSE, FIRST_PART, ROOM_FOR_REFINEMENT, SECOND_PART, SHORTEST, set_side
-from cosim.step.saved_variables import copy_reals
-from cosim_compiler.calls import standing_apart
+from cosim_compiler.calls import never_inlined
 from cosim_compiler.language.types import COUNT
 
 
@@ -77,7 +77,7 @@ def has_room(run, carrier, needed):
     return is_roomy
 
 
-@standing_apart
+@never_inlined
 def follow_memory(run, carrier, mark):
     """Append to histories, and update variables, at the present time."""
     realize_motion(run, carrier)
@@ -187,7 +187,7 @@ def store_swaps(run, carrier, i, c, c_dot):
             carrier.d[swap.offset] = c[swap.update]
 
 
-@standing_apart
+@never_inlined
 def remember_inside_along(run, carrier, start, now):
     """Append what lies inside the step that was just taken: points of its dense output, and needed ones."""
     has_inside = not run.plan.inside_updates.is_empty()

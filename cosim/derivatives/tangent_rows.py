@@ -32,13 +32,13 @@ from cosim.derivatives.tangent_lanes import (
     walk_lanes,
 )
 from cosim.run_data.records.handlers import IN_C, IN_D, IN_K, IN_P, IN_Y
-from cosim.step.saved_variables import copy_reals
+from cosim.step.block_calls import copy_reals
 from cosim.walker import call_dense_tangent
-from cosim_compiler.calls import standing_apart
+from cosim_compiler.calls import never_inlined
 from cosim_compiler.language.types import COUNT
 
 
-@standing_apart
+@never_inlined
 def write_rows(run, carrier, row):
     """Write the tangents of the recorded values, at a fixed time; `row` is the mark of a row on the tape."""
     if row.detail == 0.0:

@@ -13,7 +13,7 @@ from cosim.derivatives.tangent_lanes import leave_lanes
 from cosim.derivatives.tangent_memory import history_of
 from cosim.derivatives.tangent_rows import write_present_row
 from cosim.derivatives.tape_reader import carry
-from cosim.step.saved_variables import copy_reals
+from cosim.step.block_calls import copy_reals
 
 
 def start_in_host(run, carrier, t):

@@ -91,7 +91,7 @@ class PythonHandlers:
         finally:
             state._locked = ""
             step.stage_in(state)
-        step.arrays.passing.duration = wall.perf_counter() - began
+        step.arrays.transient.duration = wall.perf_counter() - began
         if answer is None or answer == EventStatus.succeeded():
             self.answers.pop(number, None)
             return int(Severity.SUCCEEDED)

@@ -437,19 +437,19 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
             raise cosim.ModelError(problems)
         with without_collection():
             self.settle_order()
-            going_on, self._going_on = self._going_on, None
+            resumed_from, self._resumed_from = self._resumed_from, None
             accepted, self._accepted = self._accepted, frozenset[str]()
             self._run = run = SimulationRun(
                 self,
                 points,
                 limit=limit,
-                going_on=going_on,
+                resumed_from=resumed_from,
                 accepted=accepted,
                 options=options,
                 hooks=hooks,
                 warnings=self.warnings,
                 keep_result=self._keep_result,
-                find_run_again=self._find_unnoticed,
+                find_run_again=self._find_run_again,
                 derivatives=CouplingTangents(self, derivatives) if derivatives else None,
             )
         try:

@@ -32,12 +32,12 @@ MOST_STEPS = 2**40
 class RepeatableCoupling(Coupling):
     """A coupling that is copied for other runs, made anew in another process, saved in a run and resumed.
 
-    What runs it is a subclass, by `simulate`.
+    A subclass runs it (`simulate`).
     """
 
     _recipe: Recipe
     _run: SimulationRun | None = None
-    _going_on: Snapshot | None = None
+    _resumed_from: Snapshot | None = None
     _accepted: frozenset[str] = frozenset()
 
     @abstractmethod
@@ -98,13 +98,13 @@ class RepeatableCoupling(Coupling):
         Raises
         ------
         CosimError
-            It is damaged or cannot be read; whether it is of this co-simulation, `simulate` says.
+            It is damaged or cannot be read. That it is of another co-simulation is an error of `simulate`.
         """
-        self._going_on = (
+        self._resumed_from = (
             Snapshot.from_bytes(saved) if isinstance(saved, bytes) else Snapshot.read(Path(saved))
         )
         self._accepted = frozenset(accept_changed)
-        return self._going_on.time
+        return self._resumed_from.time
 
     def verify(self, result: CoSimulationResult, until: float | str | None = None) -> CouplingReport:
         """Run again with half the step, or a tenth of the algorithm's tolerance, and compare.
@@ -144,8 +144,8 @@ class RepeatableCoupling(Coupling):
         vars(other).update(step=step, algorithm=algorithm, **different)
         return other.simulate(until, progress, record=record, inside="nothing")
 
-    def _find_unnoticed(self) -> RunAgain | None:
-        """The constructor of a run without effects outside; None if a participant may have some."""
+    def _find_run_again(self) -> RunAgain | None:
+        """A function that runs it once more without effects outside; None if a participant may have some."""
         if self.joint is not None:
             return None
         others = {

@@ -219,8 +219,8 @@ def _participant(path: Path, name: str, implementation: str, is_isolated: bool) 
     """
     kind = implementation if implementation != "any" else "CoSimulation"
     interface = read_fmu(path, kind)[1]
-    if implementation != "any" and implementation not in interface.offers:
-        offers = " and ".join(interface.offers)
+    if implementation != "any" and implementation not in interface.interfaces:
+        offers = " and ".join(interface.interfaces)
         raise cosim.FmuError(str(path), f"offers {offers}, but {implementation} is requested")
     make = ModelExchangeParticipant if implementation == "ModelExchange" else open_fmu
     return ProcessParticipant(make, path, name) if is_isolated else make(path, name)

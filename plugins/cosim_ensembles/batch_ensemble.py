@@ -217,7 +217,7 @@ class BatchEnsemble(cosim.Ensemble):
 
     def _run_part(self, call: EnsembleCall, first: int, last: int) -> bool:
         """Make runs `first` … `last` - 1, and pass their results on; as `run_here`."""
-        changes, block = call.changes.some(first, last), self.new_block(last - first)
+        changes, block = call.changes.of_runs(first, last), self.new_block(last - first)
         progress = call.progress
 
         def report(ended: int, total: int) -> bool | None:
@@ -227,7 +227,7 @@ class BatchEnsemble(cosim.Ensemble):
             return self.run_here(changes, block, report)
         finally:
             if call.parts is not None:
-                self._write_part(changes, block, call.parts.some(first, last))
+                self._write_part(changes, block, call.parts.of_runs(first, last))
             call.store(first, last, vars(block))
 
     def run_here(self, changes: Changes, block: Block, progress: Progress | None = None) -> bool:

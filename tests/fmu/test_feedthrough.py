@@ -248,7 +248,7 @@ def test_in_a_scenario(tmp_path: Path) -> None:
     assert Scenario.read(path).couple(CoSimulation).simulate(1.0)["a.y"].tolist()[-1] == 1.0
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("algorithm", "options"),
     [

@@ -438,6 +438,7 @@ def test_what_cannot_be_joint_is_refused(part: Path, tmp_path: Path, compiled: C
         joint({"p": once, "q": once}, [])
 
 
+@pytest.mark.thorough
 def test_a_scenario_says_it(
     part: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -165,6 +165,7 @@ def test_handler_that_asks_to_stop() -> None:
     participant.close()
 
 
+@pytest.mark.thorough
 def test_exported_and_not_exported_give_the_same_bits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

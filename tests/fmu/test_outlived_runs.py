@@ -53,7 +53,7 @@ def rows(folder: Path) -> tuple[list[float], str]:
 ENDS = {"raise(SIGSEGV)": "crashed: SIGSEGV", "_exit(0)": "ended the process of the run, with exit code 0"}
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(5)
 @pytest.mark.parametrize("fault", ENDS)
 @pytest.mark.parametrize("where", CALLS)
 def test_what_ends_the_process_of_a_run_is_named_and_takes_no_rows(
@@ -188,6 +188,7 @@ def test_a_signal_to_both_processes_is_answered_once(
     assert times and (mark.endswith(("interrupted", "terminated")) or times[-1] == pytest.approx(1.0))
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("words", [(), ("--isolate",)])
 @pytest.mark.parametrize("where", ["LOAD", "Instantiate", "DoStep", "FreeInstance", "UNLOAD"])
 def test_what_an_fmu_writes_to_the_standard_error_has_no_control_characters(
@@ -226,6 +227,7 @@ MASKS = "umask(0777)"
 TAKES_RIGHTS = "{ (void)!setgid(65534); (void)!setuid(65534); }"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("fault", "step"),
     [(TAKES_FILES, "0.1 s"), (TAKES_RIGHTS, "0.1 s"), (TAKES_SIZE, "0.1 s"), (TAKES_SIZE, "1e-4 s")],
@@ -259,6 +261,7 @@ def test_limits_and_masks_that_can_be_restored_are(
     assert rows(tmp_path)[0][-1] == 1.0 and (tmp_path / "out.csv").stat().st_mode & 0o700 == 0o600
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("end", ["raise(SIGSEGV)", "_exit(0)", "status = 3", ""])
 def test_an_fmu_that_writes_into_files_of_the_run(
     end: str, tmp_path: Path, compiled: Compiled, commands: ForkedCommands

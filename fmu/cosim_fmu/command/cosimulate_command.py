@@ -153,11 +153,11 @@ class CosimulateCommand(cosim.Command):
             try:
                 writer.write_so_far(self.report)
             except (cosim.CosimError, OSError) as lost:  # the run has ended for another reason
-                writer.note_lost(lost)
+                writer.report_lost_rows(lost)
                 print(lost, file=sys.stderr)
             raise
         except NotWrittenError as error:
-            writer.note_lost(error)
+            writer.report_lost_rows(error)
             raise
 
     def _report_result(

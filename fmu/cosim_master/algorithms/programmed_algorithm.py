@@ -55,7 +55,7 @@ def _fixed(member: str) -> cosim.ContractError:
     )
 
 
-def one_by_one(calls: Sequence[Call], order: Sequence[str]) -> list[Call]:
+def split_into_single_calls(calls: Sequence[Call], order: Sequence[str]) -> list[Call]:
     """The calls with one for each participant in place of one that steps all."""
     sequence = []
     for call, name in calls:
@@ -75,7 +75,7 @@ def operations_of(algorithm: cosim.MasterAlgorithm, order: Sequence[str]) -> lis
         The participants in order.
     """
     if isinstance(algorithm, ProgrammedAlgorithm):
-        return one_by_one(algorithm.calls(order), order)
+        return split_into_single_calls(algorithm.calls(order), order)
     notes: Any = _Notes(order)
     algorithm.step(notes, 0.0, 1.0)
     noted: list[Call] = notes.operations

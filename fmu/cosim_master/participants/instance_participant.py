@@ -124,7 +124,7 @@ class InstanceParticipant(cosim.Participant):
     def inspect(self) -> tuple[ParticipantDescription, list[str]]:
         """The description, even of an FMU that cannot run here, and remarks on interfaces and reasons."""
         interface, refusal = probe_fmu(self.path, self._interface_wanted, self._wine)
-        both = not interface.model_exchange and "ModelExchange" in interface.offers
+        both = not interface.is_model_exchange and "ModelExchange" in interface.interfaces
         remarks = ["offers Model Exchange, too: with options = { integrator = … }"] * both
         return interface.description, remarks + [f"cannot run here: {refusal}"] * bool(refusal)
 
@@ -251,10 +251,10 @@ class InstanceParticipant(cosim.Participant):
             variables = interface.description.variables
             messages = [
                 n
-                for n in interface.clocked
+                for n in interface.clocks_of
                 if variables[n].type == "binary" and variables[n].causality != "input"
             ]
-            self._created_clocks = FmuClocks(self._instance, interface.clocks, interface.clocked, messages)
+            self._created_clocks = FmuClocks(self._instance, interface.clocks, interface.clocks_of, messages)
         return self._created_clocks
 
     @property
@@ -283,9 +283,9 @@ class InstanceParticipant(cosim.Participant):
         if self._mode == modes.INITIALIZING:
             with undisturbed(self._library_path), printed_to(self.log_printed):
                 self._guard(self._instance.exit_initialization_mode)
-                self._begin()
+                self._enter_stepped_mode()
 
-    def _begin(self) -> None:
+    def _enter_stepped_mode(self) -> None:
         """Pass from initialization mode to the mode in which the instance is stepped."""
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:

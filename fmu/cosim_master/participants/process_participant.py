@@ -18,8 +18,8 @@ from cosim_master.native_calls import NativeCalls, StepsNatively, StepsTypesNati
 from cosim_master.participants.compiled_calls import BegunStep, CompiledCalls
 from cosim_master.participants.create_participants import open_fmu
 from cosim_master.processes.calls import CLOSE, LOG, OPEN, STEP, WRITES
-from cosim_master.processes.exchange_memory import has_semaphores
 from cosim_master.processes.host import Host
+from cosim_master.processes.message_memory import has_semaphores
 from cosim_master.processes.participant_calls import ParticipantCalls
 from cosim_master.processes.place import Place
 from cosim_master.processes.plain_events import event_of_plain
@@ -222,7 +222,7 @@ class ProcessParticipant(cosim.Participant):
 
     def _synchronize(self) -> None:
         """Know what compiled code has done."""
-        if self._compiled.has_gone_on():
+        if self._compiled.has_made_calls():
             self._values_with_steps.discard()
 
     @property

@@ -211,7 +211,7 @@ class SystemParticipant(cosim.Participant):
         """Make the rest of a step that the compiled function has left to the simulator."""
         assert self._run is not None and self._simulator is not None
         run, simulator = self._run, self._simulator
-        status = self._guarded(lambda: run.go_on(time + size, SAME_TIME * size))
+        status = self._guarded(lambda: run.resume(time + size, SAME_TIME * size))
         run.unbind()
         self.system.hold_inputs(simulator.state)
         self._heed(status)

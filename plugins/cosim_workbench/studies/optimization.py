@@ -130,7 +130,7 @@ class Optimization(FixedAttributes):
                     search.try_start(self._own_point())
                 else:
                     search.search_everywhere(self._seed)
-                message = search.go_on()
+                message = search.continue_search()
             except SpentError:
                 message = f"all {runs} runs were taken"
             except KeyboardInterrupt as interrupt:
