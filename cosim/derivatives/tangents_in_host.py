@@ -96,7 +96,7 @@ def lengthen_histories(run, carrier):
 
 
 def double_along(run, carrier, i, number, used):
-    """Double the capacity of a history along a direction; the length that is used then. See `double`."""
+    """Double the capacity of a history along a direction; the length that is used then."""
     ring = history_of(run, carrier, i, number).ring
     h = own_part(carrier, carrier.h, i)
     h_dot = own_part(carrier, carrier.h_dots, i)
