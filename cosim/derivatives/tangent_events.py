@@ -42,7 +42,7 @@ from cosim.step.block_calls import copy_reals, different, number_of_variable
 from cosim_compiler.calls import never_inlined
 
 JUMPED = 1e-7  # s: events are located to a thousandth of that
-SAME_TICK = 1e-9  # of the time, or of the period: so far away it is no tick of these
+SAME_TICK = 1e-9  # of the time, or of the period: so far away a time does not belong to them
 GRAZING = 1e-9
 """A witness that is slower than this part of what moves it touches zero, and does not cross it."""
 
