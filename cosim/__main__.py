@@ -4,7 +4,7 @@ import os
 import sys
 
 
-def leave_present_folder() -> None:
+def remove_working_folder() -> None:
     """Take the present folder off the path, where ``-m`` has put it: files of users lie there."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     if sys.path and not sys.flags.safe_path and sys.path[0] == os.getcwd() != package:
@@ -12,7 +12,7 @@ def leave_present_folder() -> None:
 
 
 if __name__ == "__main__":
-    leave_present_folder()
+    remove_working_folder()
 
     from cosim.cli import main
 

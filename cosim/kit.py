@@ -48,7 +48,7 @@ data in files     `data_file` and `text`: options that are no choices; `path_bel
                   `private_folder`, `remove_folder`, `remove_abandoned_folders`: temporary files;
                   `checkpoint_bytes`: one that is read
 declarations      `declared_bounds`, `declared_default`: in words
-registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
+registry          `Registry`, `use_registry`, `RegisteredClass`, `PluginRecord`: others than installed ones;
                   `declared_kinds`: the base class of each kind
 attributes        `ClosedAttributes`: unknown ones are an error; `FixedAttributes`: all are;
                   `is_made`, `refuse_attribute`
@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from cosim.attributes import AbstractClosedAttributes as AbstractClosedAttributes
     from cosim.attributes import ClosedAttributes as ClosedAttributes
     from cosim.attributes import FixedAttributes as FixedAttributes
+    from cosim.attributes import MadeFromOptions as MadeFromOptions
     from cosim.attributes import is_made as is_made
     from cosim.attributes import refuse_attribute as refuse_attribute
     from cosim.command_line import black_box as black_box
@@ -104,7 +105,8 @@ if TYPE_CHECKING:
     from cosim.component.history import margin as margin
     from cosim.component.kink_functions import missed_kinks as missed_kinks
     from cosim.component.values import NUMERIC as NUMERIC
-    from cosim.component.values import words_of as words_of
+    from cosim.component.values import choices_of as choices_of
+    from cosim.component.values import own_value as own_value
     from cosim.contracts import method_layout as method_layout
     from cosim.contracts.capabilities import Capabilities as Capabilities
     from cosim.contracts.constraints import CONSTRAINT_TOLERANCE as CONSTRAINT_TOLERANCE
@@ -212,8 +214,8 @@ if TYPE_CHECKING:
     from cosim.registration.kinds import declared_kinds as declared_kinds
     from cosim.registration.kinds import kinds_of as kinds_of
     from cosim.registration.late_names import late_names as late_names
-    from cosim.registration.plugin_record import Entry as Entry
     from cosim.registration.plugin_record import PluginRecord as PluginRecord
+    from cosim.registration.plugin_record import RegisteredClass as RegisteredClass
     from cosim.registration.registry import Registry as Registry
     from cosim.registration.registry import use_registry as use_registry
     from cosim.resource_limits import ResourceLimits as ResourceLimits
@@ -306,10 +308,10 @@ if TYPE_CHECKING:
     from cosim.system.history_buffer import entry_time as entry_time
     from cosim.system.history_buffer import forget_after as forget_after
     from cosim.system.history_buffer import is_open as is_open
-    from cosim.system.history_buffer import leave_piece as leave_piece
     from cosim.system.history_buffer import mark_start as mark_start
     from cosim.system.history_buffer import newest_time as newest_time
     from cosim.system.history_buffer import next_break_order as next_break_order
+    from cosim.system.history_buffer import restart_piece as restart_piece
     from cosim.system.history_buffer import trim_history as trim_history
     from cosim.system.kernel_code import KernelCode as KernelCode
     from cosim.system.kernel_code import kernel_code as kernel_code
@@ -355,7 +357,7 @@ if TYPE_CHECKING:
     from cosim_compiler.calls import plain_address as plain_address
     from cosim_compiler.calls import rarely as rarely
     from cosim_compiler.child_process import forget_safe_spawn as forget_safe_spawn
-    from cosim_compiler.child_process import leave_signals as leave_signals
+    from cosim_compiler.child_process import ignore_stop_signals as ignore_stop_signals
     from cosim_compiler.child_process import python_command as python_command
     from cosim_compiler.child_process import python_environment as python_environment
     from cosim_compiler.child_process import python_path as python_path

@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from cosim.process_lock import has_locks, remove_if_abandoned, try_to_lock
+from cosim.process_lock import SECONDS_TO_LOCK, has_locks, remove_if_abandoned, try_to_lock
 
 PREFIX, NEW = "cosim-run-", "cosim-new-"
 """Prefixes of folders, and of folders whose process is about to lock them."""
@@ -91,4 +91,5 @@ def remove_abandoned_folders(place: Path) -> None:
             if entry.name.startswith((PREFIX, NEW)):
                 path = Path(entry.path)
                 remove = partial(shutil.rmtree, ignore_errors=True)
-                remove_if_abandoned(path, path / LOCK, remove, may_be_new=entry.name.startswith(NEW))
+                least_age = SECONDS_TO_LOCK if entry.name.startswith(NEW) else 0.0
+                remove_if_abandoned(path, path / LOCK, remove, least_age=least_age)

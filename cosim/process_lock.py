@@ -34,7 +34,7 @@ def try_to_lock(handle: int) -> bool:
 
 
 def remove_if_abandoned(
-    path: Path, lock: Path, remove: Callable[[Path], object], *, may_be_new: bool
+    path: Path, lock: Path, remove: Callable[[Path], object], *, least_age: float
 ) -> None:
     """Remove a file or folder of this user whose lock is free: the process that held it has ended.
 
@@ -44,15 +44,16 @@ def remove_if_abandoned(
     lock : Path
         The file that its process holds locked.
     remove : callable
-    may_be_new : bool
-        Whether its process may not have locked it yet: it then has `SECONDS_TO_LOCK` from the last change on.
+    least_age : float
+        Time since its last change, s, before which it stays: `SECONDS_TO_LOCK` if its process may not have
+        locked it yet, else 0.
     """
     if not has_locks():
         return
     with suppress(OSError):  # it is gone, or another process holds the lock
         facts = path.lstat()
-        is_young = time.time() - facts.st_mtime < SECONDS_TO_LOCK
-        if facts.st_uid != os.getuid() or (may_be_new and is_young):
+        is_young = least_age > 0.0 and time.time() - facts.st_mtime < least_age
+        if facts.st_uid != os.getuid() or is_young:
             return
         handle = os.open(lock, os.O_RDWR | os.O_NOFOLLOW)
         try:

@@ -1,4 +1,7 @@
-"""Combinations of parameters by turns: a short run has each value of each, a thorough one all of them."""
+"""Cases of a test that a short run leaves to a thorough one.
+
+Of combinations marked ``by_turns`` it has each value of each parameter, of cases marked ``few`` that many.
+"""
 
 from __future__ import annotations
 
@@ -34,13 +37,24 @@ def values_of(item: Any) -> dict[str, Hashable]:
     return {",".join(group): tuple(id(params[name]) for name in group) for group in [*groups, *alone]}
 
 
-def mark_by_turns(items: Iterable[Any]) -> None:
-    """Mark as thorough what a short run leaves out of the tests that are marked ``by_turns``."""
+def not_among_few(length: int, count: int) -> list[bool]:
+    """Which cases a short run leaves out: it has the first, the last, and others evenly between."""
+    kept = {round(n * (length - 1) / max(count - 1, 1)) for n in range(min(count, length))}
+    return [n not in kept for n in range(length)]
+
+
+def mark_cases(items: Iterable[Any]) -> None:
+    """Mark as thorough what a short run leaves out of the tests that are marked ``by_turns`` or ``few``."""
     functions: dict[tuple[object, ...], list[Any]] = {}
     for item in items:
-        if item.get_closest_marker("by_turns") and not item.get_closest_marker("thorough"):
+        is_marked = item.get_closest_marker("by_turns") or item.get_closest_marker("few")
+        if is_marked and not item.get_closest_marker("thorough"):
             functions.setdefault((item.path, item.cls, item.originalname), []).append(item)
     for found in functions.values():
-        for item, is_left_out in zip(found, off_the_diagonal([*map(values_of, found)]), strict=True):
+        few = found[0].get_closest_marker("few")
+        left_out = (
+            not_among_few(len(found), few.args[0]) if few else off_the_diagonal([*map(values_of, found)])
+        )
+        for item, is_left_out in zip(found, left_out, strict=True):
             if is_left_out:
                 item.add_marker(pytest.mark.thorough)

@@ -85,7 +85,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     is_worker = hasattr(config, "workerinput")
     if is_worker:
         items.sort(key=lambda item: item.path)
-    by_turns.mark_by_turns(items)
+    by_turns.mark_cases(items)
     long_checks.mark_long_checks(items)
     yield
     if is_worker:

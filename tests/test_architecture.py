@@ -106,6 +106,7 @@ COMPILER_LAYERS = (
     ("cosim_compiler.language",),
     ("cosim_compiler.printers",),
     ("cosim_compiler.code",),
+    ("cosim_compiler.unit_digests",),
     ("cosim_compiler.units",),
     ("cosim_compiler.called",),
     ("cosim_compiler",),
@@ -578,6 +579,7 @@ def spec_of(package: str) -> str | None:
     return spec.origin if spec is not None else None
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "package",
     sorted(

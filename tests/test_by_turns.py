@@ -1,9 +1,9 @@
-"""A short run has each value of the parameters whose combinations are tried by turns."""
+"""A short run has each value of parameters that are tried by turns, and few cases of other tests."""
 
 from itertools import product
 
 import pytest
-from by_turns import off_the_diagonal
+from by_turns import not_among_few, off_the_diagonal
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,25 @@ def test_what_a_run_has_of_a_marked_test(request: pytest.FixtureRequest) -> None
         assert found == {"test_marked[1-2-a]", "test_marked[1-3-c]", "test_marked[2-2-a]"}
     else:
         assert len(found) == 9
+
+
+@pytest.mark.parametrize(
+    ("length", "count", "kept"),
+    [(5, 2, "04"), (5, 3, "024"), (4, 1, "0"), (2, 2, "01"), (1, 3, "0"), (0, 2, "")],
+)
+def test_few_are_from_the_first_to_the_last(length: int, count: int, kept: str) -> None:
+    assert "".join(str(n) for n, out in enumerate(not_among_few(length, count)) if not out) == kept
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize("number", [1, 2, 3, pytest.param(4, marks=pytest.mark.thorough)])
+def test_marked_as_few(number: int) -> None:
+    assert number < 5
+
+
+def test_what_a_run_has_of_a_test_that_is_marked_as_few(request: pytest.FixtureRequest) -> None:
+    found = {item.name for item in request.session.items if item.name.startswith("test_marked_as_few[")}
+    if request.config.getoption("markexpr") == "not thorough":
+        assert found == {"test_marked_as_few[1]", "test_marked_as_few[3]"}
+    else:
+        assert len(found) == 4

@@ -101,13 +101,13 @@ def cosim_command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]
 @pytest.mark.parametrize(
     "words",
     [
-        ("run", "drop.toml", "-q"),
+        pytest.param(("run", "drop.toml", "-q"), marks=LONG),
         ("cosimulate", "loop.toml", "-q"),
         ("sweep", "one.toml", *VARY, "-q"),
         pytest.param(("sweep", "one.toml", *VARY, "--run-in", "threads", "-q", "-o", "t"), marks=LONG),
         ("export", "drop.toml", "--native", "-q"),
-        ("validate", "drop.fmu"),
-        ("check", "measures.constant"),
+        pytest.param(("validate", "drop.fmu"), marks=LONG),
+        pytest.param(("check", "measures.constant"), marks=LONG),
         ("serve", "--stdio"),
         *(
             pytest.param(words, marks=pytest.mark.thorough)

@@ -16,7 +16,7 @@ from cosim.cli import main
 from cosim.command_line.exit_status import ExitStatus
 from cosim.contracts.command import Command
 from cosim.errors import ContractError, ModelError, Problem, SimulationError
-from cosim.registration.plugin_record import Entry, PluginRecord
+from cosim.registration.plugin_record import PluginRecord, RegisteredClass
 from cosim.registration.registry import Registry, use_registry
 from cosim.version import __version__
 
@@ -72,7 +72,7 @@ Act.acts = {
 
 def record(plugin: str, **classes: type) -> PluginRecord:
     owner = (plugin, f"acme-{plugin}", "1.5")
-    entries = tuple(Entry(f"{plugin}.{verb}", cls, *owner) for verb, cls in classes.items())
+    entries = tuple(RegisteredClass(f"{plugin}.{verb}", cls, *owner) for verb, cls in classes.items())
     return PluginRecord(*owner, "module", "loaded", entries=entries)
 
 
@@ -190,6 +190,7 @@ def test_what_a_command_must_say(attributes: dict[str, str], said: str) -> None:
         type("Do", (Command,), attributes | methods)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_reader_that_goes_away(unbuffered: str) -> None:
     command = f"{sys.executable} -m cosim plugins | true"
@@ -198,6 +199,7 @@ def test_a_reader_that_goes_away(unbuffered: str) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.few(1)
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no such signals")
 @pytest.mark.parametrize(
     ("number", "status", "word"),
@@ -284,7 +286,7 @@ def test_control_c_while_modules_are_imported(module: str) -> None:
     assert done.returncode in (130, -signal.SIGINT)  # 130 for a shell, both of them
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(1)
 @pytest.mark.parametrize("words", [["--help"], ["nothing"], ["describe", "ω…", "--json"]])
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_a_locale_without_the_characters(words, encoding):
@@ -301,6 +303,7 @@ def test_a_locale_without_the_characters(words, encoding):
         assert "'ω…'" in json.loads(done.stdout)["errors"][0]["text"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX")
 @pytest.mark.parametrize(("words", "status"), [("plugins", 0), ("info nothing.toml", 2)])
 def test_a_closed_standard_error_ends_no_command(words, status, tmp_path):

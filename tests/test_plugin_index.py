@@ -83,6 +83,7 @@ def test_a_changed_file_is_seen(place: Place) -> None:
     assert "'lamps' (acme-lamps 1.0) did not load: ModuleNotFoundError" in text
 
 
+@pytest.mark.thorough
 def test_places_that_hold_nothing_of_it_do_not_matter(place: Place, tmp_path: Path) -> None:
     first, _ = place.overview()
     for name in ("before", "behind"):
@@ -92,6 +93,7 @@ def test_places_that_hold_nothing_of_it_do_not_matter(place: Place, tmp_path: Pa
     assert place.overview() == (first, False)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("package", ["acme_lamps", "acme_switches"])
 def test_a_package_that_comes_first_takes_the_place_of_another(
     place: Place, tmp_path: Path, package: str
@@ -113,6 +115,7 @@ def test_a_package_that_comes_first_takes_the_place_of_another(
     assert imported and "switch another lamp" in text
 
 
+@pytest.mark.thorough
 def test_a_plugin_that_fails_is_not_in_an_index(place: Place) -> None:
     (place.package / "plugin.py").write_text("import acme_switches\n")
     for _ in range(2):
@@ -122,6 +125,7 @@ def test_a_plugin_that_fails_is_not_in_an_index(place: Place) -> None:
     assert "switch a lamp" in place.overview()[0]
 
 
+@pytest.mark.thorough
 def test_a_class_that_cannot_be_imported_later_names_its_plugin(place: Place) -> None:
     (place.package / "lamp.py").write_text(
         f"import os\nif os.environ.get('LAMPS') == 'broken':\n    1 / 0\n{LAMP}"
@@ -135,6 +139,7 @@ def test_a_class_that_cannot_be_imported_later_names_its_plugin(place: Place) ->
     assert "lamp.py:3" in done.stderr and "Traceback" not in done.stderr
 
 
+@pytest.mark.thorough
 def test_strict_asks_the_plugins_themselves(place: Place) -> None:
     place.overview()
     shown = "print('acme_lamps.plugin' in sys.modules)"
@@ -151,6 +156,7 @@ def test_a_damaged_index_is_made_again(place: Place) -> None:
     assert done.stdout.strip() == first.strip()
 
 
+@pytest.mark.thorough
 def test_names_that_come_late() -> None:
     """A module of the same name would take the place of the plugin's."""
     code = """
@@ -189,6 +195,7 @@ def cosim_register(register):
 """
 
 
+@pytest.mark.thorough
 def test_an_ending_loads_the_class_that_has_it_alone(place: Place) -> None:
     for word in ("first", "second"):
         (place.package / f"{word}.py").write_text(
@@ -219,6 +226,7 @@ def test_our_plugins_are_listed_by_another_process(tmp_path: Path) -> None:
     assert place.python(code).splitlines() == ["True", "[]"]
 
 
+@pytest.mark.thorough
 def test_a_listed_class_is_checked_where_it_is_used(tmp_path: Path) -> None:
     place = Place(tmp_path)
     place.environment["COSIM_PLUGINS"] = "mechanics"

@@ -19,6 +19,7 @@ esac
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("given", [None, "/somewhere/else"])
 def test_tox_keeps_kernels_from_one_start_to_the_next(tmp_path: Path, given: str | None) -> None:
     pytest.importorskip("tox")

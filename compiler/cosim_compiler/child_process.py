@@ -52,7 +52,7 @@ def run_process(words: Sequence[str], **more: Any) -> subprocess.CompletedProces
 
 @contextmanager
 def signals_held() -> Iterator[None]:
-    """A process that is started inside has Ctrl-C and SIGTERM blocked until it calls `leave_signals`.
+    """A process that is started inside has Ctrl-C and SIGTERM blocked until it calls `ignore_stop_signals`.
 
     These are for the one that starts it, which ends it then; else it could end first, with another status.
     """
@@ -66,7 +66,7 @@ def signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def leave_signals() -> None:
+def ignore_stop_signals() -> None:
     """Ignore Ctrl-C and SIGTERM in a helper process: the process that started it handles them."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)

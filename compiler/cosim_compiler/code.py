@@ -44,14 +44,13 @@ class Coder:
     text : callable
         Returns the text of a program with its entries.
     code : callable
-        Returns the machine code of a text, which is stored and loaded. Its second argument says how often
-        LLVM's passes run; a C compiler has its own.
+        Returns the machine code of a text, which is stored and loaded.
     machine : module
         Loads machine code, and has the addresses of its functions.
     """
 
     text: Callable[[Program, Iterable[Entry]], str]
-    code: Callable[[str, int], bytes]
+    code: Callable[[str], bytes]
     machine: Machine
 
 
@@ -75,7 +74,7 @@ def text_in_c(program: Program, entries: Iterable[Entry]) -> str:
     return module.text()
 
 
-def _library_of(text: str, passes: int) -> bytes:
+def _library_of(text: str) -> bytes:
     from cosim_compiler.printers import c99
 
     return c_machine.library_of(text, c99.FLAGS)

@@ -18,7 +18,7 @@ from cosim_compiler import foreign, tables
 from cosim_compiler.calls import GROUP_AT, INDIRECT, STATUS, TOGETHER, is_call
 from cosim_compiler.convention import compounds
 from cosim_compiler.names_at_rest import are_at_rest, memory_at_rest
-from cosim_compiler.names_in_reach import Names, is_library
+from cosim_compiler.names_in_reach import ReachedNames, is_library
 from cosim_compiler.record import rows_of
 from cosim_compiler.value_digest import ValueDigest
 
@@ -37,14 +37,14 @@ class _StoredDigest(NamedTuple):
     """The digest of a function, and the names on which it depends."""
 
     digest: bytes
-    names: Names
+    names: ReachedNames
 
 
 class _StoredPart(NamedTuple):
     """The own part of a function, and the names on which it depends."""
 
     part: _OwnPart
-    names: Names
+    names: ReachedNames
 
 
 _digests: dict[types.FunctionType, _StoredDigest] = {}
@@ -94,7 +94,7 @@ def _known_digest(function: types.FunctionType) -> bytes:
     digest.root(function)
     function_digest = digest.hash.digest()
     if digest.is_lasting:
-        _digests[function] = _StoredDigest(function_digest, Names(digest.functions, digest.classes))
+        _digests[function] = _StoredDigest(function_digest, ReachedNames(digest.functions, digest.classes))
     else:
         _digests.pop(function, None)
     return function_digest
@@ -108,14 +108,14 @@ class Reach:
     ----------
     digest : str
         Of all that they reach, and that the functions in `apart` reach.
-    names : Names or None
+    names : ReachedNames or None
         While they are as before the digest is, too; None where that is not all that counts.
     apart : tuple of function
         Those in reach that are compiled by themselves.
     """
 
     digest: str
-    names: Names | None
+    names: ReachedNames | None
     apart: tuple[types.FunctionType, ...]
 
 
@@ -142,7 +142,7 @@ def reach_of(
         digest.root(method)
     for function in digest.apart:  # which becomes longer here
         digest.root(function)
-    names = Names(digest.functions, [*digest.classes, *classes]) if digest.is_lasting else None
+    names = ReachedNames(digest.functions, [*digest.classes, *classes]) if digest.is_lasting else None
     return Reach(digest.hash.hexdigest()[:32], names, tuple(digest.apart))
 
 
@@ -156,7 +156,7 @@ class _ReachDigest(ValueDigest):
         self.apart: list[types.FunctionType] = []  # those that are compiled by themselves
         self._fed: set[types.FunctionType] = set()
 
-    def for_a_value_alone(self) -> _ReachDigest:
+    def new_digest(self) -> _ReachDigest:
         return _ReachDigest(dict(self._numbers))
 
     def add_met(self, other: _ReachDigest) -> None:
@@ -230,7 +230,7 @@ class _OwnDigest(ValueDigest):
         self.put("calls", str(len(self.functions)).encode())
         self.functions.append(function)
 
-    def for_a_value_alone(self) -> _OwnDigest:
+    def new_digest(self) -> _OwnDigest:
         return _OwnDigest()
 
     def add_met(self, other: _OwnDigest) -> None:
@@ -271,5 +271,5 @@ def _compared_part(function: types.FunctionType) -> _OwnPart | None:
     if part is None:
         _own_parts.pop(function, None)
     else:
-        _own_parts[function] = _StoredPart(part, Names([function], digest.classes))
+        _own_parts[function] = _StoredPart(part, ReachedNames([function], digest.classes))
     return part

@@ -1,7 +1,7 @@
 """Ctrl-C and SIGTERM wait until a function is compiled.
 
-LLVM frees a module that is linked into another, and llvmlite notes that a moment later: an exception in
-between frees it twice, which ends the process.
+LLVM frees a module that is linked into another, and llvmlite records that it is gone a moment later. If the
+exception of a signal comes in between, llvmlite frees the module a second time, which ends the process.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from typing import Any
 @contextlib.contextmanager
 def interrupts_held() -> Iterator[None]:
     """Call the handler of a first Ctrl-C or SIGTERM at the end; a second one comes through."""
-    waiting: list[tuple[signal.Signals, FrameType | None]] = []
+    held_back: list[tuple[signal.Signals, FrameType | None]] = []
     before: dict[signal.Signals, Callable[[int, FrameType | None], Any]] = {}
 
-    def note(number: int, frame: FrameType | None) -> None:
-        if waiting:
+    def hold_back(number: int, frame: FrameType | None) -> None:
+        if held_back:
             before[signal.Signals(number)](number, frame)
         else:
-            waiting.append((signal.Signals(number), frame))
+            held_back.append((signal.Signals(number), frame))
 
     for number in (signal.SIGINT, signal.SIGTERM):
         handler = signal.getsignal(number)
         if callable(handler):
             before[number] = handler
             try:
-                signal.signal(number, note)
+                signal.signal(number, hold_back)
             except ValueError:  # another thread: exceptions of signals are raised in the main one alone
                 del before[number]
     try:
@@ -38,5 +38,5 @@ def interrupts_held() -> Iterator[None]:
     finally:
         for number, handler in reversed(before.items()):  # Ctrl-C may raise as soon as it has its own again
             signal.signal(number, handler)
-        for number, frame in waiting:
+        for number, frame in held_back:
             before[number](number, frame)

@@ -9,7 +9,8 @@ import os
 import platform
 import re
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from cosim_compiler import kernel_cache, object_loader
@@ -18,6 +19,8 @@ from cosim_compiler.sine_pairs import has_sine_pairs, with_sine_pairs
 
 INLINED_BELOW = 225
 """Cost up to which LLVM inlines a function; its own default."""
+PICKS = "  switch "
+"""What takes an item of a tuple at a place that is computed."""
 OF_CODE = 3
 """Level at which machine code is chosen."""
 FILES_OF_LLVM = "_version.py", "binding/libllvmlite.so"
@@ -121,28 +124,48 @@ def _signs_of_processor() -> str:
     return repr((folder, stamps, platform.machine(), platform.release(), is_for_others(), signs))
 
 
-def object_of(text: str, passes: int = 1) -> bytes:
+def object_of(text: str) -> bytes:
     """The object file of a module for this processor.
 
     Parameters
     ----------
     text : str
         LLVM's text; operations on reals are neither reordered nor joined.
-    passes : int
-        How often LLVM's passes run: twice where loops have to be written out before tuples can be told apart.
-        The second time those of single functions are enough.
     """
     llvm, machine = _llvm(), _processor()
     module = llvm.parse_assembly(text)
     module.verify()
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     _run_passes(module, vectors=True)
-    for _ in range(1, passes):
+    if PICKS in text:  # LLVM has to write out loops before it can tell the items of a tuple apart
         _run_passes_of_functions(module)
     if "@sin(" in text and "@cos(" in text and has_sine_pairs():
         module = llvm.parse_assembly(with_sine_pairs(str(module)))
-    object_file: bytes = machine.emit_object(module)
+    with loops_as_they_are():
+        object_file: bytes = machine.emit_object(module)
     return object_file
+
+
+NEWEST_TRIED = 22
+"""The newest LLVM in which the option of `loops_as_they_are` was tried: an unknown one ends the process."""
+
+
+@contextmanager
+def loops_as_they_are() -> Iterator[None]:
+    """Leave out the pass that replaces the indices of loops by addresses, while machine code is chosen.
+
+    It takes a third of that time, and these processors add index and address at no cost. Others in this
+    process may compile with LLVM as well: its options hold for all, so the option is taken back.
+    """
+    llvm = _llvm()
+    has_option = llvm.llvm_version_info[0] <= NEWEST_TRIED
+    if has_option:
+        llvm.set_option("cosim", "-disable-lsr=true")
+    try:
+        yield
+    finally:
+        if has_option:
+            llvm.set_option("cosim", "-disable-lsr=false")
 
 
 def optimized(text: str) -> str:

@@ -15,6 +15,7 @@ from cosim_compiler.record import Record
 LIBRARIES = sys.stdlib_module_names | {"numpy", "llvmlite"}
 """What these contain follows from their versions."""
 PARTS = operator.attrgetter("__code__", "__dict__", "__defaults__", "__kwdefaults__")
+"""What a function consists of, and may be changed in place."""
 CONTENTS = operator.attrgetter("cell_contents")
 
 _names_in_code: dict[int, tuple[types.CodeType, tuple[str, ...]]] = {}
@@ -50,10 +51,11 @@ def environment(function: types.FunctionType) -> dict[str, Any]:
     return values
 
 
-class Names:
+class ReachedNames:
     """The values of the names in some functions, and the attributes of classes that they reach.
 
-    Compared each time that a Simulator is made.
+    `are_as_before` compares them with those of the start each time that a Simulator is made: two lists by
+    ``==``, which is fast, and in addition by ``is`` those values to which another one may be equal.
     """
 
     def __init__(self, functions: Iterable[types.FunctionType], classes: Iterable[type] = ()) -> None:
@@ -63,13 +65,13 @@ class Names:
         self._attributes = [vars(base) for base in bases if base not in (tuple, *Record.__mro__)]
         self._cells = [cell for function in self.functions for cell in function.__closure__ or ()]
         named = _names_by_module(self.functions)
-        self._globals, self._absent = [], []
+        self._globals, self._absent = [], []  # names by module: that it has, that it does not have yet
         for globals_, names in named:
             present = [name for name in names if name in globals_]
             self._absent.append((globals_.keys(), [name for name in names if name not in globals_]))
             if present:
                 self._globals.append((_values_getter(present), globals_))
-        self._distinct = [
+        self._with_twins = [
             (_values_getter(distinct), space)
             for space, names in (
                 *named,
@@ -92,9 +94,9 @@ class Names:
             yield [*attributes.values()]
 
     def _identical_objects(self) -> Iterator[Any]:
-        """Objects of which an equal one may be another: numbers, and what has some inside."""
+        """Values to which another one may be equal: numbers, and what has some inside."""
         return itertools.chain(
-            *(values_of(space) for values_of, space in self._distinct),
+            *(values_of(space) for values_of, space in self._with_twins),
             *(PARTS(function)[2:] for function in self._with_defaults),
             map(CONTENTS, self._cells),  # with another code there are other names
         )

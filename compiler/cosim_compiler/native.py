@@ -26,7 +26,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cosim_compiler import units
+from cosim_compiler import unit_digests, units
 from cosim_compiler.callback import callback_of
 from cosim_compiler.called import Called
 from cosim_compiler.calls import PLACEHOLDER, plain_address, plain_functions
@@ -34,7 +34,7 @@ from cosim_compiler.code import coder
 from cosim_compiler.convention import FOR_C
 from cosim_compiler.debugging import is_debugging
 from cosim_compiler.errors import ContractError
-from cosim_compiler.names_in_reach import Names
+from cosim_compiler.names_in_reach import ReachedNames
 from cosim_compiler.road import LLVM, PLAIN, C, road
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ NUMBERED = re.compile(rf"@{PLACEHOLDER}_(\d+)\b")
 """Where a text names a function by its number. Beginning with a letter it is found 70 times faster."""
 _called: dict[str, Called] = {}
 """By symbols: a function whose globals changed is another one."""
-_addresses: dict[Any, tuple[Names, Sequence[int]]] = {}
+_addresses: dict[Any, tuple[ReachedNames, Sequence[int]]] = {}
 _address_keepers: dict[int, Any] = {}
 
 
@@ -136,7 +136,7 @@ def function_addresses(wanted: tuple[tuple[Callable[..., Any], str], ...]) -> Se
     if kept_addresses is not None and kept_addresses[0].are_as_before():
         return kept_addresses[1]
     addresses = [function_address(*item) for item in wanted]
-    names = None if is_plain() else units.names_in_reach(wanted)  # type: ignore[arg-type]
+    names = None if is_plain() else unit_digests.names_in_reach(wanted)  # type: ignore[arg-type]
     if names is not None:
         _addresses[wanted] = names, addresses
     return addresses

@@ -2,61 +2,43 @@
 
 A unit is one kernel function with its helpers, or several that belong together (`calls.compiled_together`),
 which others call by their symbols. Its object file, with what its functions raise, comes with the package
-(`shipped`) or is kept (`kernel_cache`). It is found by the digest of all that it is made from.
+(`shipped`) or is kept (`kernel_cache`). It is found by the digest of all that it is made from
+(`unit_digests`).
 """
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import importlib
 import json
 import logging
-import sys
 import threading
 import types
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import (
-    Any,
-    NamedTuple,
-)
+from typing import Any
 
 from cosim_compiler import kernel_cache, machine, shipped
 from cosim_compiler.calls import TOGETHER
 from cosim_compiler.code import coder
-from cosim_compiler.convention import compounds, records, spelled
 from cosim_compiler.debugging import lines_are_shown
 from cosim_compiler.errors import NUMBERED, NumberedError
-from cosim_compiler.fingerprint import Reach, reach_of
 from cosim_compiler.held_interrupts import interrupts_held
 from cosim_compiler.names_at_rest import names_at_rest
-from cosim_compiler.names_in_reach import Names
-from cosim_compiler.record import classes_in, functions_of
 from cosim_compiler.road import LLVM, road
 from cosim_compiler.shipped import TEXTS, UNITS
+from cosim_compiler.unit_digests import Wanted, digest_of, digest_of_unit, key_of, linked_functions, member_of
 
 log = logging.getLogger("cosim.native")
 
-Wanted = tuple[types.FunctionType, str]
-"""A function and its signature."""
 Failure = tuple[type[BaseException], tuple[Any, ...]]
 HEADER_END = b"\0"
-MADE_BY = ("*.py", "language/*.py", "printers/*.py")
-NOT_MADE_BY = ("native.py", "shipped.py", "ahead.py", "first_calls.py")
+"""Between the failures of a unit, as JSON, and its object file."""
 
 used: dict[str, dict[str, bytes]] = {UNITS: {}, TEXTS: {}}
 """What this process has used, by kinds and digests: what a release ships."""
 _loaded: dict[str, Unit] = {}
+"""By digest."""
 _lock = threading.RLock()
-
-
-class Member(NamedTuple):
-    """A function as the member of a unit."""
-
-    functions: tuple[Wanted, ...]  # all of the unit that others call
-    place: int  # of the function among them
 
 
 @dataclass(frozen=True)
@@ -100,31 +82,31 @@ def unit_of(function: types.FunctionType, signature: str) -> tuple[Unit, int]:
     ContractError
         It is not of the kernel language.
     """
-    member = _member(function, signature)
-    return _unit(member.functions), member.place
+    member = member_of(function, signature)
+    return _loaded_unit(member.functions), member.place
 
 
 def is_at_hand(function: types.FunctionType, signature: str) -> bool:
     """Whether the code of a function is loaded or stored already."""
-    digest = _digest_of_unit(_member(function, signature).functions)
-    return digest in _loaded or _has_come(UNITS, digest) or kernel_cache.has(_key(digest))
+    digest = digest_of_unit(member_of(function, signature).functions)
+    return digest in _loaded or _is_shipped(UNITS, digest) or kernel_cache.has(key_of(digest))
 
 
 def one_of_each(wanted: Iterable[Wanted]) -> list[Wanted]:
     """One function of each unit that contains a wanted function or a function that one of them calls."""
-    units = {_member(*item).functions: item for item in wanted}
+    units = {member_of(*item).functions: item for item in wanted}
     with names_at_rest():
         for functions in list(units):
-            for item in _linked(functions):
-                units.setdefault(_member(*item).functions, item)
+            for item in linked_functions(functions):
+                units.setdefault(member_of(*item).functions, item)
     return list(units.values())
 
 
 def compile_and_keep(function: types.FunctionType, signature: str) -> None:
     """Compile a function and store its code, which another process will load."""
-    functions = _member(function, signature).functions
-    digest = _digest_of_unit(functions)
-    _content(UNITS, digest, lambda: _compiled(functions, digest))
+    functions = member_of(function, signature).functions
+    digest = digest_of_unit(functions)
+    _shipped_or_cached(UNITS, digest, lambda: _compile(functions, digest))
 
 
 def lowered_text(wanted: Sequence[Wanted]) -> str:
@@ -137,38 +119,30 @@ def lowered_text(wanted: Sequence[Wanted]) -> str:
 
     digest = digest_of(TEXTS, wanted)
     with _lock, interrupts_held():
-        return _content(TEXTS, digest, written).decode()
+        return _shipped_or_cached(TEXTS, digest, written).decode()
 
 
-def _member(function: types.FunctionType, signature: str) -> Member:
-    """A function as a member of its unit; unless compiled together with others, it is the only one."""
-    if TOGETHER not in function.__dict__:
-        return Member(((function, signature),), 0)
-    together, common_signature = function.__dict__[TOGETHER]
-    return Member(tuple((other, common_signature) for other in together), together.index(function))
-
-
-def _unit(wanted: tuple[Wanted, ...]) -> Unit:
-    digest = _digest_of_unit(wanted)
+def _loaded_unit(wanted: tuple[Wanted, ...]) -> Unit:
+    digest = digest_of_unit(wanted)
     loaded = _loaded.get(digest)
     if loaded is not None:
         return loaded
     with _lock, interrupts_held():
         if digest not in _loaded:
-            for linked in _linked(wanted):
+            for linked in linked_functions(wanted):
                 unit_of(*linked)
-            content = _content(UNITS, digest, lambda: _compiled(wanted, digest))
+            content = _shipped_or_cached(UNITS, digest, lambda: _compile(wanted, digest))
             header, _, code = content.partition(HEADER_END)
             coder().machine.load(code)
-            _loaded[digest] = Unit(digest, tuple(map(_failure, json.loads(header))))
+            _loaded[digest] = Unit(digest, tuple(map(_read_failure, json.loads(header))))
     return _loaded[digest]
 
 
-def _content(kind: str, digest: str, make: Callable[[], bytes]) -> bytes:
+def _shipped_or_cached(kind: str, digest: str, make: Callable[[], bytes]) -> bytes:
     """The shipped or cached content under a digest; otherwise it is made now and cached."""
-    content = shipped.shipped_content(kind, digest) if _has_come(kind, digest) else None
+    content = shipped.shipped_content(kind, digest) if _is_shipped(kind, digest) else None
     if content is None:
-        key = _key(digest)
+        key = key_of(digest)
         content = kernel_cache.read_cached(key)
         if content is None:
             with kernel_cache.alone(key):  # two processes do not make the same
@@ -181,11 +155,11 @@ def _content(kind: str, digest: str, make: Callable[[], bytes]) -> bytes:
     return content
 
 
-def _has_come(kind: str, digest: str) -> bool:
+def _is_shipped(kind: str, digest: str) -> bool:
     return road() == LLVM and not lines_are_shown() and shipped.has(kind, digest)
 
 
-def _compiled(wanted: tuple[Wanted, ...], digest: str) -> bytes:
+def _compile(wanted: tuple[Wanted, ...], digest: str) -> bytes:
     """The content of a unit in the cache: the failures of its functions, and the object file."""
     from cosim_compiler.language.program import Program
 
@@ -196,16 +170,15 @@ def _compiled(wanted: tuple[Wanted, ...], digest: str) -> bytes:
         if TOGETHER not in function.__dict__ or function in own_functions:
             return None
         _, signature = function.__dict__[TOGETHER]
-        member = _member(function, signature)
-        return symbol_in(_digest_of_unit(member.functions), member.place), signature
+        member = member_of(function, signature)
+        return symbol_in(digest_of_unit(member.functions), member.place), signature
 
     program = Program(linked)
     entries = [
         (symbol_in(digest, index), program.root(function, signature), signature)
         for index, (function, signature) in enumerate(wanted)
     ]
-    passes = 2 if any(function.picks for function in program.functions) else 1
-    code: bytes = coder().code(coder().text(program, entries), passes)
+    code: bytes = coder().code(coder().text(program, entries))
     header = json.dumps([_as_json(*failure) for failure in program.failures]).encode()
     log.info("compiled %s", wanted[0][0].__qualname__)
     return header + HEADER_END + code
@@ -215,7 +188,7 @@ def _as_json(kind: type[BaseException], arguments: tuple[Any, ...]) -> list[Any]
     return [kind.__module__, kind.__qualname__, list(map(str, arguments))]
 
 
-def _failure(described: Sequence[Any]) -> Failure:
+def _read_failure(described: Sequence[Any]) -> Failure:
     module, name, arguments = described
     try:
         value: Any = importlib.import_module(module)
@@ -224,88 +197,3 @@ def _failure(described: Sequence[Any]) -> Failure:
     except (ImportError, AttributeError):  # it was made inside a function
         value = RuntimeError
     return value, tuple(arguments)
-
-
-# ---- digests
-
-
-@functools.cache
-def _made_by() -> str:
-    """The compiler of this package as a digest, and the minor version of Python."""
-    folder = Path(__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(path for pattern in MADE_BY for path in folder.glob(pattern)):
-        if path.name not in NOT_MADE_BY:
-            digest.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return f"{sys.version_info[:2]} {digest.hexdigest()}"
-
-
-@functools.cache
-def _key(digest: str) -> str:
-    """Under which something is kept on this computer: with LLVM or the C compiler, and the processor."""
-    made_with = road(), lines_are_shown(), coder().machine.versions()
-    return hashlib.sha256(f"{digest} {made_with}".encode()).hexdigest()[:32]
-
-
-_reaches: dict[tuple[Wanted, ...], Reach] = {}
-"""By functions and what their signatures say."""
-
-
-def _reach(wanted: Iterable[Wanted]) -> Reach:
-    """The reach of functions; cached while every name in reach stands for the same thing."""
-    wanted = tuple(wanted)
-    functions = tuple((function, spelled(signature)) for function, signature in wanted)
-    reach = _reaches.get(functions)
-    if reach is None or reach.names is None or not reach.names.are_as_before():
-        passed = dict.fromkeys(cls for _, signature in wanted for cls in _passed(signature))
-        # a digest of a function does not see what the methods of its arguments do
-        methods = [method for cls in passed for method in functions_of(cls)]
-        reach = _reaches[functions] = reach_of(functions, methods, passed)
-    return reach
-
-
-def names_in_reach(wanted: Iterable[Wanted]) -> Names | None:
-    """The values of all names that some functions reach; None if their machine code depends on more."""
-    reached: dict[types.FunctionType, None] = {}
-    classes: dict[type, None] = {}
-    for item in wanted:
-        names = _reach(_member(*item).functions).names
-        if names is None:
-            return None
-        reached.update(dict.fromkeys(names.functions))
-        classes.update(dict.fromkeys(names.classes))
-    return Names(reached, classes)
-
-
-def digest_of(kind: str, wanted: Iterable[Wanted]) -> str:
-    """The digest of functions, of those of other units that they call, of the compiler, and of a kind."""
-    return _joined(kind, _reach(wanted).digest)
-
-
-def _digest_of_unit(wanted: tuple[Wanted, ...]) -> str:
-    return digest_of(UNITS, wanted)
-
-
-@functools.cache
-def _joined(kind: str, of: str) -> str:
-    return hashlib.sha256(f"{kind} {_made_by()} {of}".encode()).hexdigest()[:32]
-
-
-def _passed(signature: str) -> list[type]:
-    """The records and groups that are passed, and the records in them."""
-    passed_records = [records[letter][0] for letter in signature if letter in records]
-    return [
-        *(cls for record in passed_records for cls in classes_in(record)),
-        *(compounds[letter][0] for letter in signature if letter in compounds),
-    ]
-
-
-def _linked(wanted: tuple[Wanted, ...]) -> list[Wanted]:
-    """One function of each other unit that the wanted functions call."""
-    own_functions = {function for function, _ in wanted}
-    linked_functions = [linked for linked in _reach(wanted).apart if linked not in own_functions]
-    return list(
-        {
-            linked.__dict__[TOGETHER]: (linked, linked.__dict__[TOGETHER][1]) for linked in linked_functions
-        }.values()
-    )

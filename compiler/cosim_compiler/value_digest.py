@@ -55,7 +55,7 @@ class ValueDigest(DigestPieces, ABC):
         """Feed a function that a value holds or names."""
 
     @abstractmethod
-    def for_a_value_alone(self) -> ValueDigest:
+    def new_digest(self) -> ValueDigest:
         """An empty digest of the same kind, for a value whose place among others is not settled."""
 
     def add_met(self, other: Any) -> None:
@@ -146,7 +146,7 @@ class ValueDigest(DigestPieces, ABC):
 
     def _alone(self, value: Any) -> bytes:
         """The digest of a value alone, which knows of the containers around it."""
-        digest = self.for_a_value_alone()
+        digest = self.new_digest()
         digest._around = list(self._around)
         digest.feed(value)
         self.add_met(digest)

@@ -17,13 +17,13 @@ from cosim.component.class_checks import check_names, check_signals, check_write
 from cosim.component.declaration import Declaration
 from cosim.component.documented import documented
 from cosim.component.hidden_memory import hidden_memories
-from cosim.component.kernel_function import Handler, KernelFunction
+from cosim.component.kernel_function import HandlerFunction, KernelFunction
 from cosim.component.kink_functions import kinks_of
 from cosim.component.part_text import shown_values
 from cosim.component.set_attribute import MADE_WITH, set_attribute
 from cosim.component.uncalled_functions import uncalled_functions
 from cosim.component.unit_rules import check_rule_names, settle_unit_rules
-from cosim.component.values import GIVEN, Values, check_default, read_values
+from cosim.component.values import GIVEN, Values, check_default, own_value, read_values
 from cosim.component.view_functions import written_out
 from cosim.errors import ContractError
 from cosim.registration.kinds import plugin_kind
@@ -118,7 +118,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
 
     declarations: ClassVar[dict[str, Declaration]] = {}
     kernels: ClassVar[dict[str, KernelFunction]] = {}
-    handlers: ClassVar[dict[str, Handler]] = {}
+    handlers: ClassVar[dict[str, HandlerFunction]] = {}
     kink_functions: ClassVar[dict[str, KernelFunction]] = {}
     arguments: ClassVar[dict[str, list[Argument]]] = {}
     signals: ClassVar[dict[str, tuple[str, int, str] | tuple[str, int, str, str]]] = {}
@@ -180,7 +180,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
     def _store_arguments(self, positional: tuple[Any, ...], named: Mapping[str, Any]) -> None:
         """Store the arguments of a class with a constructor of its own: `set_attribute` calls it again."""
         if type(self).__init__ is not Component.__init__:
-            self.__dict__[MADE_WITH] = (positional, dict(named))
+            self.__dict__[MADE_WITH] = (own_value(positional), own_value(dict(named)))
 
     if not TYPE_CHECKING:  # type checkers know which attributes there are
 
@@ -241,7 +241,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
                 f"{cls.__name__}: @dataclass would replace the constructor: remove it. What is declared, "
                 "stiffness = cosim.parameter(…), is what the constructor takes"
             )
-        is_law = isinstance(value, (Declaration, KernelFunction, Handler))
+        is_law = isinstance(value, (Declaration, KernelFunction, HandlerFunction))
         is_declared = isinstance(vars(cls).get(name), Declaration)
         if (is_law or is_declared) and "declarations" in vars(cls):
             raise ContractError(
@@ -326,7 +326,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
                 elif isinstance(value, KernelFunction):
                     value.name = name
                     cls.kernels[name] = value
-                elif isinstance(value, Handler):
+                elif isinstance(value, HandlerFunction):
                     value.name = value.function.name = name
                     cls.handlers[name] = value
                     if isinstance(value.signal, Declaration):
@@ -350,7 +350,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
             call = f"cosim.{value.__name__}"
             raise ContractError(f"{cls.__name__}: {name} = {call} declares nothing: write {call}(…)")
         is_reserved = isinstance(value, Declaration) and name in RESERVED
-        is_declared = isinstance(value, (Declaration, KernelFunction, Handler))
+        is_declared = isinstance(value, (Declaration, KernelFunction, HandlerFunction))
         if is_reserved or (is_declared and name in vars(Component)):
             hint = f"; every component has {', '.join(sorted(RESERVED))}" if is_reserved else ""
             raise ContractError(f"{cls.__name__}: the name '{name}' is taken; choose another{hint}")

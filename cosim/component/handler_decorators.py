@@ -13,7 +13,7 @@ import numpy as np
 
 from cosim.cause import EventCause
 from cosim.component.class_line import class_line
-from cosim.component.kernel_function import Handler, KernelFunction, describe, plain_function
+from cosim.component.kernel_function import HandlerFunction, KernelFunction, describe, plain_function
 from cosim.errors import ContractError, UnitError
 from cosim.options import options_checked
 from cosim.units import exact_quantity
@@ -22,7 +22,7 @@ KINDS = ("unrestricted", "discrete", "publish")
 
 
 @options_checked
-def on(trigger: Any, *, does: str) -> Callable[[Any], Handler]:
+def on(trigger: Any, *, does: str) -> Callable[[Any], HandlerFunction]:
     """Declare an event handler: for a cause, or a witness, a signal or a timer of this class.
 
     Parameters
@@ -34,7 +34,7 @@ def on(trigger: Any, *, does: str) -> Callable[[Any], Handler]:
     """
     _check_kind(does)
 
-    def decorate(function: Any) -> Handler:
+    def decorate(function: Any) -> HandlerFunction:
         wrapped = _handler_function(function)
         if isinstance(trigger, EventCause):
             if trigger in (
@@ -47,13 +47,13 @@ def on(trigger: Any, *, does: str) -> Callable[[Any], Handler]:
                     f"{wrapped.function.__qualname__}: {trigger.name} needs what triggers it: "
                     "cosim.on(a_witness), cosim.on(a_signal), cosim.every(period) or cosim.at(times)"
                 )
-            return Handler(wrapped, trigger, does)
+            return HandlerFunction(wrapped, trigger, does)
         if isinstance(trigger, KernelFunction) and trigger.role == "witness":
-            return Handler(wrapped, EventCause.TRIGGERED, does, witness=trigger)
+            return HandlerFunction(wrapped, EventCause.TRIGGERED, does, witness=trigger)
         if getattr(trigger, "kind", "") == "signal":
-            return Handler(wrapped, EventCause.SIGNALED, does, signal=trigger)
+            return HandlerFunction(wrapped, EventCause.SIGNALED, does, signal=trigger)
         if getattr(trigger, "options", {}).get("timer"):
-            return Handler(wrapped, EventCause.SCHEDULED, does, timer=trigger)
+            return HandlerFunction(wrapped, EventCause.SCHEDULED, does, timer=trigger)
         raise ContractError(
             f"{wrapped.function.__qualname__}: cosim.on() needs an EventCause, a witness, signal or timer "
             f"of the same class, not {describe(trigger)}{_without_quotes(trigger)}"
@@ -72,7 +72,7 @@ def _without_quotes(trigger: Any) -> str:
 @options_checked
 def every(
     period: float | str | Fraction, *, does: str, offset: float | str | Fraction = 0.0
-) -> Callable[[Any], Handler]:
+) -> Callable[[Any], HandlerFunction]:
     """Declare a periodic event at ``offset + i * period`` (s), i = 0, 1, …, never before `offset`.
 
     `period` and `offset` are numbers, text with a unit (``"10 ms"``, ``"1/3 s"``), or names of parameters.
@@ -86,13 +86,13 @@ def every(
             "(for every step: EventCause.TIME_ADVANCED)"
         )
     exact = _seconds(period, "period"), _seconds(offset, "offset")
-    return lambda f: Handler(
+    return lambda f: HandlerFunction(
         _handler_function(f), EventCause.SCHEDULED, does, period=exact[0], offset=exact[1]
     )
 
 
 @options_checked
-def at(times: float | str | Sequence[float | str], *, does: str) -> Callable[[Any], Handler]:
+def at(times: float | str | Sequence[float | str], *, does: str) -> Callable[[Any], HandlerFunction]:
     """Declare events at a time or a list of times: numbers in s, or text with a unit (``"20 ms"``)."""
     _check_kind(does)
     listed = list(times) if isinstance(times, Iterable) and not isinstance(times, str) else [times]
@@ -108,7 +108,7 @@ def at(times: float | str | Sequence[float | str], *, does: str) -> Callable[[An
         raise ContractError(
             f"{class_line()}: cosim.at({listed}): needs at least one time, all of them finite"
         )
-    return lambda f: Handler(_handler_function(f), EventCause.SCHEDULED, does, times=ordered)
+    return lambda f: HandlerFunction(_handler_function(f), EventCause.SCHEDULED, does, times=ordered)
 
 
 def _seconds(time: float | str | Fraction, name: str) -> Fraction | str:

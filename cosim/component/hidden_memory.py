@@ -7,7 +7,7 @@ import types
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from cosim.component.kernel_function import Handler
+from cosim.component.kernel_function import HandlerFunction
 from cosim.errors import ContractError
 from cosim_compiler.sources.kernel_source import definition_of, where
 from cosim_compiler.sources.tree_walk import tree_nodes
@@ -38,7 +38,7 @@ def hidden_memories(cls: type[Component]) -> list[str]:
     read: set[str] = set()
     for name, value in vars(cls).items():
         law, publishes = cls.kernels.get(name), False
-        if isinstance(value, Handler):
+        if isinstance(value, HandlerFunction):
             law, publishes = value.function, value.does == "publish"
         if law is not None and law.is_python and value is not None:
             function = law.function

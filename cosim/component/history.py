@@ -25,7 +25,7 @@ LOOKED = -0.25  # a side: whether an entry is needed there is all that is asked
 FULL, ADDED, NO_VALUE = 1, 2, 4  # flags of a ring
 
 
-class Entry(Record):
+class HistoryEntry(Record):
     """The entry of a history for one time."""
 
     time: float
@@ -68,7 +68,7 @@ class Ring(Record):
         return ring.start + ENTRY_WIDTH * ring.capacity
 
 
-ENTRY_WIDTH, RING = width_of(Entry), width_of(Ring)
+ENTRY_WIDTH, RING = width_of(HistoryEntry), width_of(Ring)
 
 
 def empty_ring(start: int) -> list[int]:
@@ -129,7 +129,7 @@ class History(NamedTuple):
         place = ring.oldest + index
         if place >= ring.capacity:  # a remainder would take longer than all else here
             place -= ring.capacity
-        return rows_of(Entry, self.numbers, ring.start + ENTRY_WIDTH * place, 1)[0]
+        return rows_of(HistoryEntry, self.numbers, ring.start + ENTRY_WIDTH * place, 1)[0]
 
     def time(self, index):
         """Time of an entry, s."""
@@ -378,7 +378,7 @@ class History(NamedTuple):
             ring.piece_begin = ring.piece_end + 1
             ring.piece_end = self.last_of_piece(ring.piece_begin)
 
-    def leave_piece(self):
+    def restart_piece(self):
         """Let `enter_piece` begin at the oldest entry again: the delay itself has changed."""
         self.ring.piece_begin = -1
         self.ring.piece_end = -1

@@ -123,7 +123,7 @@ class KernelFunction:
 
 
 @dataclass(eq=False)
-class Handler:
+class HandlerFunction:
     """An event handler of a component.
 
     Attributes
@@ -170,7 +170,7 @@ def plain_function(function: Any) -> types.FunctionType:
             f"{at}{wrappers[0]} stands below the decorator of cosim: leave it out; what is compiled is the "
             "plain function"
         )
-    if isinstance(function, (KernelFunction, Handler)):
+    if isinstance(function, (KernelFunction, HandlerFunction)):
         raise ContractError(
             f"{where(_innermost(function))}: this is {describe(function)} already: write one decorator of "
             "cosim above each function"
@@ -183,13 +183,13 @@ def plain_function(function: Any) -> types.FunctionType:
     return function
 
 
-def _innermost(value: KernelFunction | Handler) -> types.FunctionType:
-    return _innermost(value.function) if isinstance(value, Handler) else value.function
+def _innermost(value: KernelFunction | HandlerFunction) -> types.FunctionType:
+    return _innermost(value.function) if isinstance(value, HandlerFunction) else value.function
 
 
 def describe(value: Any) -> str:
     """A value that was given in place of another kind of value, in words for messages."""
-    if isinstance(value, Handler):
+    if isinstance(value, HandlerFunction):
         return f"a handler ({_innermost(value).__name__})"
     if isinstance(value, KernelFunction):
         return f"{ROLES[value.role]} ({value.function.__name__})"
@@ -208,7 +208,7 @@ def takes_self(function: types.FunctionType) -> bool:
 def unwrap(value: Any) -> tuple[list[str], Any]:
     """The wrappers around a function, from outside to inside, and the function."""
     wrappers: list[str] = []
-    while len(wrappers) < MOST_WRAPPERS and not isinstance(value, (KernelFunction, Handler)):
+    while len(wrappers) < MOST_WRAPPERS and not isinstance(value, (KernelFunction, HandlerFunction)):
         if isinstance(value, (staticmethod, classmethod)):
             name, inner = type(value).__name__, cast(Any, value.__func__)
         elif isinstance(value, property):

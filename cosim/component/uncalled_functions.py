@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cosim.component.argument import Argument
 from cosim.component.argument_names import NAMES_OF_UPDATES, known_names, may_hold_result
 from cosim.component.declaration import Declaration
-from cosim.component.kernel_function import Handler, KernelFunction, describe, takes_self, unwrap
+from cosim.component.kernel_function import HandlerFunction, KernelFunction, describe, takes_self, unwrap
 from cosim.component.view_functions import without_view
 from cosim.errors import ContractError, nearest
 from cosim_compiler.sources.kernel_effects import effects_of, returns_value
@@ -27,7 +27,7 @@ def uncalled_functions(cls: type[Component]) -> list[str]:
     faults = []
     for name, value in _own_and_mixed_in(cls):
         wrappers, function = unwrap(value)
-        if isinstance(function, (KernelFunction, Handler)):
+        if isinstance(function, (KernelFunction, HandlerFunction)):
             if wrappers:
                 faults.append(_covered(function, name, wrappers))
         elif isinstance(function, types.FunctionType):
@@ -65,7 +65,7 @@ def _checked_bases(cls: type[Component]) -> set[type]:
 
 
 def _covered(function: Any, name: str, wrappers: list[str]) -> str:
-    if isinstance(function, Handler):
+    if isinstance(function, HandlerFunction):
         kind, function = "handler", function.function
         advice = "let cosim.on, cosim.every or cosim.at stand alone above it"
     else:

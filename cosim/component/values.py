@@ -116,7 +116,7 @@ def _reading_of(declarations: Mapping[str, Declaration]) -> _Reading:
 
 def read_values(declarations: Mapping[str, Declaration], arguments: Mapping[str, Any]) -> Values:
     """Check everything that was given to a part of these declarations; `ModelError` lists every fault."""
-    arguments = {name: _without_labels(value) for name, value in arguments.items()}
+    arguments = {name: own_value(value) for name, value in arguments.items()}
     values, reading = Values(declarations, arguments=arguments), _reading_of(declarations)
     problems: list[Problem] = []
     misspelt: set[str | None] = set()
@@ -171,8 +171,21 @@ def _is_plain(declaration: Declaration) -> bool:
     is_real = (
         declaration.kind in NUMERIC and declaration.kind != "integer" and declaration.dtype not in (bool, int)
     )
-    is_converted = declaration.convert is not None or bool(words_of(declaration))
+    is_converted = declaration.convert is not None or bool(choices_of(declaration))
     return is_real and not is_converted and len(declaration.shape) < 2 and not declaration.free_length
+
+
+def own_value(value: Any) -> Any:
+    """A copy of an array, a list or a dict, which its owner may change later; anything else as it is."""
+    kind = type(value)
+    if kind in (float, str, int, bool):
+        return value
+    if kind in (list, tuple):
+        return kind(map(own_value, value))
+    if kind is dict:
+        return {key: own_value(item) for key, item in value.items()}
+    array = _without_labels(value)
+    return array.copy() if isinstance(array, np.ndarray) else value
 
 
 def _without_labels(value: Any) -> Any:
@@ -303,7 +316,7 @@ def _read_shaped(declaration: Declaration, value: Any) -> NDArray[np.float64]:
     if (declaration.kind == "integer" or declaration.dtype is int) and (
         np.any(flat != np.floor(flat)) or np.any(np.abs(flat) > 2.0**53)
     ):
-        if words_of(declaration):
+        if choices_of(declaration):
             raise ValueError(_needs_word(declaration, repr(value)))
         raise ValueError(f"{name} is {quote(value)}, needs an integer (at most 2**53)")
     return flat.reshape(array.shape) if declaration.free_length else flat
@@ -323,7 +336,7 @@ def _as_array(declaration: Declaration, value: Any) -> NDArray[np.float64]:
         return value.astype(np.float64)
     if type(value) is float:
         return np.array(value)
-    units, words = declaration.units, words_of(declaration)
+    units, words = declaration.units, choices_of(declaration)
 
     def number(item: Any, index: int) -> float:
         if isinstance(item, str) and words:
@@ -366,7 +379,7 @@ def _check_bounds(declaration: Declaration, flat: NDArray[np.float64]) -> None:
         never = number == math.inf and declaration.options.get("timer")
         if not math.isfinite(number) and not never:
             raise ValueError(f"{at} is {number}, needs a finite number")
-        if words_of(declaration):
+        if choices_of(declaration):
             raise ValueError(_needs_word(declaration, f"{number:g}", at))
         unit = declaration.unit(index)
         says = f"{at} is {number:g}" + ("" if unit == "1" else f" {unit}")
@@ -384,14 +397,14 @@ def _bounds(declaration: Declaration) -> tuple[float, float]:
     return least, math.inf if declaration.maximum is None else declaration.maximum
 
 
-def words_of(declaration: Declaration) -> tuple[str, ...]:
+def choices_of(declaration: Declaration) -> tuple[str, ...]:
     """The words that a parameter or port is one of; empty for one that is a number."""
     words: tuple[str, ...] = declaration.options.get("words", ())
     return words
 
 
 def _needs_word(declaration: Declaration, value: str, at: str = "") -> str:
-    listed = ", ".join(map(repr, words_of(declaration)))
+    listed = ", ".join(map(repr, choices_of(declaration)))
     return f"{at or declaration.name} is {value}, needs one of {listed}"
 
 
@@ -416,8 +429,8 @@ def _read_attachment(name: str, value: Any) -> Any:
 
 def _expected(declaration: Declaration) -> str:
     unit = "" if set(declaration.units) == {"1"} else f" [{', '.join(dict.fromkeys(declaration.units))}]"
-    if words_of(declaration) and not declaration.shape:
-        return f"one of {', '.join(map(repr, words_of(declaration)))}"
+    if choices_of(declaration) and not declaration.shape:
+        return f"one of {', '.join(map(repr, choices_of(declaration)))}"
     if 0 in declaration.shape:
         return f"a list of {'numbers' if len(declaration.shape) == 1 else 'rows of numbers'}{unit}"
     return (f"{declaration.shape}" if declaration.shape else "one number") + unit

@@ -13,19 +13,19 @@ from typing import TypeVar
 
 from cosim.component.argument import Argument
 from cosim.component.history import History
-from cosim.component.kernel_function import Handler, KernelFunction
+from cosim.component.kernel_function import HandlerFunction, KernelFunction
 from cosim.errors import ContractError
 from cosim_compiler.sources.flatten import flatten, is_flat
 from cosim_compiler.sources.kept_reading import KeptReading
 from cosim_compiler.sources.kernel_source import where
 from cosim_compiler.sources.recursion import recursion_fault
-from cosim_compiler.sources.views import View, attributes_of, is_view
+from cosim_compiler.sources.views import ViewAttributes, attributes_of, is_view
 
 OF_PYTHON = ("state", "next_state")
 """What handlers in Python ask for besides."""
 UNDECLARED = ("side", "smoothness")
 """What updates may ask for besides."""
-Law = TypeVar("Law", KernelFunction, Handler)
+Law = TypeVar("Law", KernelFunction, HandlerFunction)
 
 
 def view_of(kernel: KernelFunction, arguments: Mapping[str, Argument]) -> str:
@@ -46,12 +46,14 @@ def view_of(kernel: KernelFunction, arguments: Mapping[str, Argument]) -> str:
     return names[0] if reading.fact else ""
 
 
-def view_kind(arguments: Mapping[str, Argument]) -> View:
+def view_kind(arguments: Mapping[str, Argument]) -> ViewAttributes:
     """The meaning of a view's attributes in a class with these names."""
     in_rows = ("history", "ring")
     numbers = [n for n, a in arguments.items() if a.shape == () and not a.is_free and a.role not in in_rows]
     bundles = [(n, History, (n, f"{n}_ring")) for n, a in arguments.items() if a.role == "history"]
-    return View(frozenset([*numbers, *UNDECLARED]), tuple(bundles), frozenset([*arguments, *UNDECLARED]))
+    return ViewAttributes(
+        frozenset([*numbers, *UNDECLARED]), tuple(bundles), frozenset([*arguments, *UNDECLARED])
+    )
 
 
 def written_out(
@@ -64,7 +66,7 @@ def written_out(
     without: dict[str, Law] = {}
     became: dict[int, KernelFunction] = {}
     for name, law in laws.items():
-        kernel = law.function if isinstance(law, Handler) else law
+        kernel = law.function if isinstance(law, HandlerFunction) else law
         try:
             flattened = _without_view(kernel, arguments)
         except ContractError as error:
@@ -73,7 +75,9 @@ def written_out(
         if flattened is kernel:
             without[name] = law
         else:
-            without[name] = replace(law, function=flattened) if isinstance(law, Handler) else flattened
+            without[name] = (
+                replace(law, function=flattened) if isinstance(law, HandlerFunction) else flattened
+            )
     return without, became
 
 

@@ -264,7 +264,7 @@ def assemble_system(system, corrections, t, nq, nu, spare):
             break
         for m in range(n):
             nearest[m] = y[m]
-        smaller = come_nearer(system, corrections, t, nq, nu, nearest, error)
+        smaller = reduce_error(system, corrections, t, nq, nu, nearest, error)
         if not smaller < error:
             break
         error = smaller
@@ -273,7 +273,7 @@ def assemble_system(system, corrections, t, nq, nu, spare):
     return NOT_MET
 
 
-def come_nearer(system, corrections, t, nq, nu, nearest, error):
+def reduce_error(system, corrections, t, nq, nu, nearest, error):
     """Go from `y`, equal to `nearest`, to a state with a smaller error than this, and return its error.
 
     Newton's step is halved until there is one. Where none is found, `y` is as before.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cosim.derivatives.carrier import ALONG, HELD, part_of
 from cosim.run_data.records.holds import IN_SWITCH_D, IN_SWITCH_P, SWITCHED
-from cosim.step.saved_variables import copy_reals
+from cosim.step.block_calls import copy_reals
 from cosim.step.sliding_field import (
     SWITCHED_WIDTH,
     HeldWitness,

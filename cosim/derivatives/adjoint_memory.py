@@ -30,8 +30,8 @@ from cosim.derivatives.tangent_memory import added_since, history_of, load_swaps
 from cosim.derivatives.trail import load_record
 from cosim.recorded_walk import reverse_walk
 from cosim.run_data.records.handlers import IN_K
+from cosim.step.block_calls import copy_reals
 from cosim.step.histories import CLOSE, FIRST_PART, ROOM_FOR_REFINEMENT, SECOND_PART, SHORTEST, set_side
-from cosim.step.saved_variables import copy_reals
 from cosim.walker import call_dense_record, call_dense_reverse
 from cosim_compiler.derivatives.rates import clear
 from cosim_compiler.derivatives.tape_ends import (

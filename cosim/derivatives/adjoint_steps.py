@@ -31,7 +31,7 @@ from cosim.derivatives.tangent_memory import copy_present
 from cosim.derivatives.tangent_steps import load_direction, store_start
 from cosim.derivatives.trail import INSIDE_WIDTH, PAST_CHANGED, TrailRecord, load_record
 from cosim.step import event_log as log
-from cosim.step.saved_variables import copy_reals
+from cosim.step.block_calls import copy_reals
 from cosim.walker import call_dense_record, call_dense_reverse
 from cosim_compiler.derivatives.rates import clear
 from cosim_compiler.derivatives.tape_ends import has_overflowed

@@ -13,11 +13,11 @@ from cosim.step.sliding_field import (
     field_numbers,
 )
 from cosim.step.tape import held_sizes, holds_at
-from cosim_compiler.calls import standing_apart
+from cosim_compiler.calls import never_inlined
 from cosim_compiler.record import rows_of
 
 
-@standing_apart
+@never_inlined
 def follow_holds(run, carrier, step, at):
     """Load what holds witnesses in a step that begins at a place in the log, and its tangents."""
     notes = carrier.notes

@@ -20,7 +20,7 @@ from cosim.contracts.method_entries import by_address
 from cosim.contracts.method_layout import DONE, WORK_HEADER, OdeSystem, StepWork
 from cosim.derivatives.carrier import HELD, method_of, own_part, part_of, store_head
 from cosim.run_data.run import Integers, Reals
-from cosim.step.saved_variables import copy_reals, different
+from cosim.step.block_calls import copy_reals, different
 from cosim.walker import call_lane_redo, call_lane_tangent, walk
 from cosim_compiler.language.types import COUNT
 from cosim_compiler.record import place_in

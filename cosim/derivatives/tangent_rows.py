@@ -32,13 +32,13 @@ from cosim.derivatives.tangent_lanes import (
     walk_lanes,
 )
 from cosim.run_data.records.handlers import IN_C, IN_D, IN_K, IN_P, IN_Y
-from cosim.step.saved_variables import copy_reals
+from cosim.step.block_calls import copy_reals
 from cosim.walker import call_dense_tangent
-from cosim_compiler.calls import standing_apart
+from cosim_compiler.calls import never_inlined
 from cosim_compiler.language.types import COUNT
 
 
-@standing_apart
+@never_inlined
 def write_rows(run, carrier, row):
     """Write the tangents of the recorded values, at a fixed time; `row` is the mark of a row on the tape."""
     if row.detail == 0.0:
@@ -166,7 +166,7 @@ def write_numbers(run, carrier, i, y_dot, c_dot, width, place):
 
 
 def evaluate_in_lanes(run, carrier, first, last, t):
-    """Write a row of the present along directions whose time does not move; whether it went well."""
+    """Write a row of the present along directions whose time does not move; False where a block fails."""
     present = group_of(carrier, first, last)
     group = spare_lanes(carrier, present)
     copy_reals(present.lanes.t, group.lanes.t)
@@ -179,7 +179,7 @@ def evaluate_in_lanes(run, carrier, first, last, t):
 
 
 def interpolate_in_lanes(run, carrier, first, last, t):
-    """Write a row inside the last step along a group of directions; whether it went well."""
+    """Write a row inside the last step along a group of directions; False where a block fails."""
     group = spare_lanes(carrier, group_of(carrier, first, last))
     begin = max(first, 1)  # the lane of the flow is not read
     for lane in range(COUNT):

@@ -42,9 +42,9 @@ from cosim.derivatives.tangent_lanes import (
 from cosim.derivatives.tangent_memory import remember_inside_along
 from cosim.derivatives.tangent_rows import complete_tangent_step, save_swapped_along
 from cosim.stage import Stage
-from cosim.step.saved_variables import copy_reals
+from cosim.step.block_calls import copy_reals
 from cosim.step.tape import assembled_states, logged_step, step_numbers
-from cosim_compiler.calls import standing_apart
+from cosim_compiler.calls import never_inlined
 
 ON_REPORT = int(Stage.REPORT)
 ROUNDED = 1e-9
@@ -152,7 +152,7 @@ def follow_assembly(run, carrier, at):
     notes.freshness = NOT_FRESH
 
 
-@standing_apart
+@never_inlined
 def repeat_step(run, carrier, step):
     """Take a step once more along each direction."""
     method = method_of(run, carrier)

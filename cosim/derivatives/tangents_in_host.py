@@ -13,7 +13,7 @@ from cosim.derivatives.tangent_lanes import leave_lanes
 from cosim.derivatives.tangent_memory import history_of
 from cosim.derivatives.tangent_rows import write_present_row
 from cosim.derivatives.tape_reader import carry
-from cosim.step.saved_variables import copy_reals
+from cosim.step.block_calls import copy_reals
 
 
 def start_in_host(run, carrier, t):
@@ -29,6 +29,7 @@ def start_in_host(run, carrier, t):
             k[m] = run.k[m]
         copy_reals(run.h, own_part(carrier, carrier.h, i))
     carrier.notes.time = t
+    carrier.notes.shifted_at = t
     carrier.notes.freshness = NOT_FRESH
     run.output.log_used = 0
 
@@ -95,7 +96,7 @@ def lengthen_histories(run, carrier):
 
 
 def double_along(run, carrier, i, number, used):
-    """Double the capacity of a history along a direction; the length that is used then. See `double`."""
+    """Double the capacity of a history along a direction; the length that is used then."""
     ring = history_of(run, carrier, i, number).ring
     h = own_part(carrier, carrier.h, i)
     h_dot = own_part(carrier, carrier.h_dots, i)

@@ -17,7 +17,7 @@ from cosim.derivatives.tangent_lanes import leave_lanes
 from cosim.derivatives.tape_reader import end_of_phase, follow_record, is_ready
 from cosim.run_data.run import Integers, Reals, arrays_at
 from cosim.step import event_log as log
-from cosim.step.saved_variables import copy_reals, different
+from cosim.step.block_calls import copy_reals, different
 from cosim.step.tape import assembled_states, logged_mark, logged_step, step_numbers
 from cosim_compiler.array_groups import Table, address_reader
 from cosim_compiler.derivatives.rates import clear

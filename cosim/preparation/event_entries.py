@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from cosim.cause import EventCause
 from cosim.component.declaration import Declaration
-from cosim.component.kernel_function import Handler
-from cosim.preparation.witness import list_witnesses
+from cosim.component.kernel_function import HandlerFunction
+from cosim.preparation.witness_entry import list_witnesses
 from cosim.system.alike_parts import parts_of_classes, parts_with
 from cosim.system.system import System
 
 
 @dataclass(frozen=True)
-class Entry:
+class HandlerEntry:
     """One handler of one part.
 
     Attributes
@@ -22,7 +22,7 @@ class Entry:
     number : int
         Its place among all.
     part : str
-    handler : Handler
+    handler : HandlerFunction
     block : int
         Of a kernel function: its place in the table, else -1.
     flag : int
@@ -31,7 +31,7 @@ class Entry:
 
     number: int
     part: str
-    handler: Handler
+    handler: HandlerFunction
     block: int
     flag: int
 
@@ -54,14 +54,14 @@ class EventEntries:
 
     Attributes
     ----------
-    entries : list of Entry
+    entries : list of HandlerEntry
         In order of parts, then of declaration.
-    in_steps : list of Entry
+    in_steps : list of HandlerEntry
         Those that a step may have to serve.
     witnesses : list of Witness
     signals : list of int
         Offsets in k.
-    scheduled : list of Entry
+    scheduled : list of HandlerEntry
         Those of cause Scheduled.
     """
 
@@ -79,10 +79,10 @@ class EventEntries:
         outside_steps = (EventCause.INITIALIZATION, EventCause.TERMINATION)
         self.in_steps = [e for e in self.entries if e.handler.cause not in outside_steps]
 
-    def _list_entries(self) -> list[Entry]:
+    def _list_entries(self) -> list[HandlerEntry]:
         slots = self.system.assembly.layout.slots
         places = {witness.path: i for i, witness in enumerate(self.witnesses)}
-        entries: list[Entry] = []
+        entries: list[HandlerEntry] = []
         for name, part in parts_of_classes(self.system.parts, lambda cls: cls.handlers):
             for handler in part.handlers.values():
                 flag = -1
@@ -91,7 +91,7 @@ class EventEntries:
                 elif handler.signal or handler.timer:
                     flag = slots[name][handler.signal or handler.timer].offset
                 block = self.system.handler_blocks.get((name, handler.name), -1)
-                entries.append(Entry(len(entries), name, handler, block, flag))
+                entries.append(HandlerEntry(len(entries), name, handler, block, flag))
         return entries
 
 

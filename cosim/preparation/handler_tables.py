@@ -9,7 +9,7 @@ from typing import Any
 
 from cosim.cause import EventCause
 from cosim.component.handler_decorators import KINDS
-from cosim.preparation.event_entries import Entry, EventEntries
+from cosim.preparation.event_entries import EventEntries, HandlerEntry
 from cosim.preparation.run_layout import RunLayout
 from cosim.run_data.records.handlers import (
     IN_NUMBERS,
@@ -20,11 +20,11 @@ from cosim.run_data.records.handlers import (
     WRITES_ALWAYS,
     WRITES_AT_TIMES,
     WRITES_SUMS,
-    GivenTime,
     Grid,
     Handler,
     Result,
     SetState,
+    TimeSetting,
     Timing,
 )
 from cosim.stage import Stage
@@ -50,7 +50,7 @@ def write_handlers(system: System, events: EventEntries, layout: RunLayout) -> R
         if row.schedule == PERIODIC:
             for name in ("period", "offset"):
                 setattr(row, name, place + len(listed))
-                listed += words_of(given_time(system, entry, getattr(entry.handler, name), layout))
+                listed += words_of(make_time_setting(system, entry, getattr(entry.handler, name), layout))
     results: Results = {}
     for row, entry in zip(rows, events.entries, strict=True):
         results[entry.number] = changed = changed_variables(system, entry)
@@ -79,7 +79,7 @@ def write_handlers(system: System, events: EventEntries, layout: RunLayout) -> R
     return results
 
 
-def handler_row(system: System, entry: Entry, layout: RunLayout) -> Handler:
+def handler_row(system: System, entry: HandlerEntry, layout: RunLayout) -> Handler:
     """The record of a handler; listed times go into `numbers`."""
     handler, row = entry.handler, Handler(number=entry.number)
     row.cause, row.kind = int(handler.cause), 1 + KINDS.index(handler.does)
@@ -103,7 +103,9 @@ def handler_row(system: System, entry: Entry, layout: RunLayout) -> Handler:
     return row
 
 
-def given_time(system: System, entry: Entry, duration: Fraction | str, layout: RunLayout) -> GivenTime:
+def make_time_setting(
+    system: System, entry: HandlerEntry, duration: Fraction | str, layout: RunLayout
+) -> TimeSetting:
     """A period or an offset: where it stands, and the rational number that was given."""
     exact = exact_time(system.parts[entry.part], duration)
     layout.numbers.append(math.nan if exact is None else float(exact))
@@ -113,10 +115,10 @@ def given_time(system: System, entry: Entry, duration: Fraction | str, layout: R
         slot = system.signal(f"{entry.part}.{duration}").slot
         where = ARRAYS_OF_VARIABLES.index(slot.array), slot.offset
     whole, remainder = divmod(exact or Fraction(0), 1)
-    return GivenTime(*where, place, whole, remainder.numerator, remainder.denominator)
+    return TimeSetting(*where, place, whole, remainder.numerator, remainder.denominator)
 
 
-def changed_variables(system: System, entry: Entry) -> list[Result]:
+def changed_variables(system: System, entry: HandlerEntry) -> list[Result]:
     """The variables that a handler may change, and the places in the cache of their new values."""
     if entry.handler.function.is_python:
         return all_variables(system) if takes_next_state(entry) else []
@@ -152,7 +154,7 @@ def all_variables(system: System) -> list[Result]:
     return results
 
 
-def states_set_by(events: EventEntries, entry: Entry, results: list[Result]) -> list[SetState]:
+def states_set_by(events: EventEntries, entry: HandlerEntry, results: list[Result]) -> list[SetState]:
     """Witnesses that depend on states that a kernel function has among its results, and these states."""
     if entry.handler.function.is_python:
         return []
@@ -181,7 +183,7 @@ def share_variables(events: EventEntries, results: Results) -> bool:
     return False
 
 
-def takes_next_state(entry: Entry) -> bool:
+def takes_next_state(entry: HandlerEntry) -> bool:
     """Whether a Python method asks for the variables that it may change."""
     return "next_state" in inspect.signature(entry.handler.function.function).parameters
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cosim.preparation.held_system import HeldSystem
 from cosim.preparation.method import Method
-from cosim.preparation.witness import Witness
+from cosim.preparation.witness_entry import WitnessEntry
 from cosim.preparation.witness_rates import rates_of_block
 from cosim.step.sliding_field import BLOCK_WIDTH, HELD_WIDTH, SIDES, SWITCHED_WIDTH, SlidingRow
 from cosim.system.blocks import Slot
@@ -22,13 +22,13 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class HeldTables:
-    """Rooms for as many holds as there are witnesses; `cosim.step.holds` fills them.
+    """Rooms for as many holds as there are witnesses; `cosim.step.realize` fills them.
 
     Parameters
     ----------
     system : System
     integrator : Method
-    witnesses : list of Witness
+    witnesses : list of WitnessEntry
     switchable : int
         How many variables the handlers of one witness may switch at most.
     pushed : frozenset of int
@@ -50,7 +50,7 @@ class HeldTables:
 
     system: System
     integrator: Method
-    witnesses: list[Witness]
+    witnesses: list[WitnessEntry]
     switchable: int
     pushed: frozenset[int]
     method: Method = field(init=False)
@@ -108,7 +108,7 @@ class HeldTables:
         held = HeldSystem(system, self.table, self.ints, self.sides)
         object.__setattr__(self, "method", self.integrator.while_held(held))
 
-    def _rate_of(self, witness: Witness) -> Any:
+    def _rate_of(self, witness: WitnessEntry) -> Any:
         """A function that computes the rate of a witness; None where differences have to do."""
         declared = witness.rate >= 0 or witness.is_condition
         if declared or witness.is_straight or witness.own_block < 0 or witness.kernel.is_python:

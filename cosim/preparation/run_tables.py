@@ -21,7 +21,7 @@ from cosim.preparation.memory_tables import list_notices, write_checked_rows, wr
 from cosim.preparation.method import Method
 from cosim.preparation.reach import NO_REACH, Reach, reach_of
 from cosim.preparation.run_layout import RunLayout
-from cosim.run_data.records.clock import Pace, Passing
+from cosim.run_data.records.clock import Pace, Transient
 from cosim.run_data.records.evaluation import Node
 from cosim.run_data.records.handlers import IN_Y
 from cosim.run_data.records.holds import Hold, Holds, Switch
@@ -307,7 +307,7 @@ class Tables:
         ):
             layout.reserve(name, "scratch", size)
         for name, count, record in (
-            ("passing", 1, Passing),
+            ("transient", 1, Transient),
             ("pace", 1, Pace),
             ("located", 1, Window),
             ("search_window", 1, Window),

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import FrameType
 
-    from cosim.registration.plugin_record import Entry
+    from cosim.registration.plugin_record import RegisteredClass
 
 OF_OTHERS = {
     **dict.fromkeys(
@@ -106,7 +106,7 @@ def _packages_with(package: str, name: str) -> list[str]:
     return packages
 
 
-def _entries_of_plugins() -> list[Entry]:
+def _entries_of_plugins() -> list[RegisteredClass]:
     """The registrations of plugins; none while they load: a missing name may be a plugin's fault."""
     global _is_searching
     if _is_searching:

@@ -20,7 +20,7 @@ from typing import Any
 
 from cosim.registration.listing_process import run_in_listing_process
 from cosim.registration.plugin_loader import Candidate, discover, load_plugin
-from cosim.registration.plugin_record import Entry, PluginRecord
+from cosim.registration.plugin_record import PluginRecord, RegisteredClass
 from cosim.registration.unloaded_class import UnloadedClass
 from cosim.version import __version__
 from cosim_compiler import kernel_cache
@@ -104,7 +104,7 @@ def _from_bytes(content: bytes, candidate: Candidate) -> PluginRecord | None:
         return None
     owner = candidate.name, candidate.distribution, candidate.version
     entries = tuple(
-        Entry(id, UnloadedClass(target, tuple(kinds), name, summary, *map(tuple, words)), *owner)
+        RegisteredClass(id, UnloadedClass(target, tuple(kinds), name, summary, *map(tuple, words)), *owner)
         for id, target, kinds, name, summary, *words in document["entries"]
     )
     return PluginRecord(*owner, candidate.value, "loaded", document["contract"], entries)

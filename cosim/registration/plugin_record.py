@@ -11,7 +11,7 @@ from cosim.registration.unloaded_class import UnloadedClass
 
 
 @dataclass(frozen=True)
-class Entry:
+class RegisteredClass:
     """One registered class and its owner.
 
     Attributes
@@ -118,7 +118,7 @@ class PluginRecord:
         "loaded", "failed", or "skipped" when the environment asked not to load it.
     contract : str or None
         Contract version that the plugin declares, None when it declares none or was not loaded.
-    entries : tuple of Entry
+    entries : tuple of RegisteredClass
     refused : tuple of Refusal
         Ids that several of its classes claim.
     error : PluginError or None
@@ -133,7 +133,7 @@ class PluginRecord:
     value: str
     status: Literal["loaded", "failed", "skipped"]
     contract: str | None = None
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[RegisteredClass, ...] = ()
     refused: tuple[Refusal, ...] = ()
     error: PluginError | None = None
     reason: str = ""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from cosim.errors import PluginError
 from cosim.registration.kinds import declared_kinds, kinds_of
 from cosim.registration.listing_process import is_listing
-from cosim.registration.plugin_record import Entry, Refusal
+from cosim.registration.plugin_record import Refusal, RegisteredClass
 from cosim.value_text import quote
 
 
@@ -27,7 +27,7 @@ class Registrations:
         self, plugin: str, distribution: str, version: str, error: Callable[[str], PluginError]
     ) -> None:
         self._owner, self._error = (plugin, distribution, version), error
-        self._claims: dict[tuple[str, str], list[Entry]] = {}
+        self._claims: dict[tuple[str, str], list[RegisteredClass]] = {}
 
     def register(self, name: str, cls: type) -> None:
         """Register a class; `PluginError` when the id or the class is refused."""
@@ -50,13 +50,13 @@ class Registrations:
             raise self._error(f"{name}: {cls.__qualname__} has no docstring; say in it what it is")
         if not is_listing() and (lacking := getattr(cls, "missing_law", str)()):
             raise self._error(f"{name}: {lacking}")
-        new = Entry(name, cls, *self._owner)
+        new = RegisteredClass(name, cls, *self._owner)
         claims = self._claims.setdefault((new.kinds[-1], name), [])
         if all(old.registered is not cls for old in claims):
             claims.append(new)
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[RegisteredClass, ...]:
         """The entries whose id one class alone claims."""
         return tuple(claims[0] for claims in self._claims.values() if len(claims) == 1)
 

@@ -13,7 +13,7 @@ from cosim.errors import LookUpError, nearest
 from cosim.registration.kinds import declared_kinds
 from cosim.registration.plugin_index import installed_plugins
 from cosim.registration.plugin_loader import discover
-from cosim.registration.plugin_record import Entry, PluginRecord, Refusal
+from cosim.registration.plugin_record import PluginRecord, Refusal, RegisteredClass
 from cosim.registration.unloaded_class import UnloadedClass, place_of
 
 __all__ = ["Registry", "registry", "use_registry"]
@@ -33,7 +33,7 @@ class Registry:
 
     def __init__(self, plugins: Iterable[PluginRecord]) -> None:
         self.plugins = sorted(plugins, key=lambda record: (record.name, record.distribution))
-        self._entries: dict[str, dict[str, Entry]] = {}
+        self._entries: dict[str, dict[str, RegisteredClass]] = {}
         self._by_synonym: dict[str, dict[str, list[str]]] = {}
         for record in self.plugins:
             for entry in record.entries:
@@ -54,19 +54,19 @@ class Registry:
         Parameters
         ----------
         rows : iterable of mapping
-            As `Entry.to_dict` writes them.
+            As `RegisteredClass.to_dict` writes them.
 
         Raises
         ------
         PluginError
             When a class cannot be imported; it names the plugin, its distribution and version.
         """
-        plugins: dict[tuple[str, str, str], list[Entry]] = {}
+        plugins: dict[tuple[str, str, str], list[RegisteredClass]] = {}
         for row in rows:
             owner = (row["plugin"], row["distribution"], row["version"])
-            entry = Entry(row["id"], UnloadedClass(row["target"]), *owner)
+            entry = RegisteredClass(row["id"], UnloadedClass(row["target"]), *owner)
             # `entry.cls` imports the class: what is missing shows now, and not in the middle of a run
-            plugins.setdefault(owner, []).append(Entry(row["id"], entry.cls, *owner))
+            plugins.setdefault(owner, []).append(RegisteredClass(row["id"], entry.cls, *owner))
         return cls(
             PluginRecord(*owner, "manifest", "loaded", None, tuple(entries))
             for owner, entries in plugins.items()
@@ -82,7 +82,7 @@ class Registry:
         """
         return self.entry(kind, id).cls
 
-    def entry(self, kind: str, id: str) -> Entry:
+    def entry(self, kind: str, id: str) -> RegisteredClass:
         """The class with its owner; raises `LookUpError` as `get` does."""
         entries = self._of_kind(kind)
         if id not in entries:
@@ -95,11 +95,11 @@ class Registry:
             raise LookUpError(kind.replace("_", " "), id, candidates, self._hint(id), same)
         return entries[id]
 
-    def entries(self, kind: str) -> list[Entry]:
+    def entries(self, kind: str) -> list[RegisteredClass]:
         """Everything of one kind, in order of ids."""
         return [entry for _, entry in sorted(self._of_kind(kind).items())]
 
-    def owner(self, cls: type) -> Entry:
+    def owner(self, cls: type) -> RegisteredClass:
         """The entry of a registered class (its id and who owns it).
 
         Raises
@@ -114,7 +114,7 @@ class Registry:
             raise LookUpError("registered class", name, targets, "Register it in the hook of a plugin.")
         return owning_entry
 
-    def registered(self, cls: type) -> Entry | None:
+    def registered(self, cls: type) -> RegisteredClass | None:
         """The entry of a class; None where no plugin registered it."""
         cls = getattr(cls, "made_by", None) or cls
         name = place_of(cls)
@@ -139,7 +139,7 @@ class Registry:
         """The ids of loaded plugins that several classes claim."""
         return [refusal for record in self.plugins for refusal in record.refused]
 
-    def _of_kind(self, kind: str) -> dict[str, Entry]:
+    def _of_kind(self, kind: str) -> dict[str, RegisteredClass]:
         if kind not in self._entries and kind not in declared_kinds():
             raise LookUpError("kind of entry", kind, {**declared_kinds(), **self._entries})
         return self._entries.get(kind, {})

@@ -11,9 +11,9 @@ from typing import ClassVar, NamedTuple
 from cosim.component.history import history_at
 from cosim.component.witness_decorator import WitnessOptions
 from cosim.contracts.method_layout import Settings, StepMemory, StepWork
-from cosim.run_data.records.clock import Agenda, Clock, Counts, Course, FailureNotes, Options, Pace, Passing
+from cosim.run_data.records.clock import Agenda, Clock, Counts, Course, FailureNotes, Options, Pace, Transient
 from cosim.run_data.records.evaluation import Evaluation, Node
-from cosim.run_data.records.handlers import Answers, GivenTime, Grid, Handler, Result, SetState, Timing
+from cosim.run_data.records.handlers import Answers, Grid, Handler, Result, SetState, TimeSetting, Timing
 from cosim.run_data.records.holds import Hold, Holds, Switch
 from cosim.run_data.records.past import PastRow, Smoothness, Swap
 from cosim.run_data.records.plan import PlacesHeader, Plan
@@ -179,7 +179,7 @@ class Run(Arrays):
     probed_states: Reals = numbers("scratch")  # for evaluations at other times
     probed_cache: Reals = numbers("scratch")
     failed_cache: Reals = numbers("scratch")  # that a handler found that failed
-    passing: Passing = one("scratch", Passing)
+    transient: Transient = one("scratch", Transient)
     pace: Pace = one("scratch", Pace)
 
     # what follows which variables, see `block_calls`
@@ -241,9 +241,9 @@ class Run(Arrays):
         """The states that a handler may set, once for each witness that depends on one."""
         return rows_of(SetState, run.program, handler.sets_at, handler.sets)
 
-    def time_given(run, place):
+    def setting(run, place):
         """The period or the offset that stands at a place of `program`."""
-        return rows_of(GivenTime, run.program, place, 1)[0]
+        return rows_of(TimeSetting, run.program, place, 1)[0]
 
     @property
     def chosen_values(run):

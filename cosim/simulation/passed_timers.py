@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from cosim.preparation.event_entries import Entry
+from cosim.preparation.event_entries import HandlerEntry
 from cosim.simulation.event_record import Finding
 from cosim.system.state import State
 
 
-def passed_timers(state: State, entries: list[Entry]) -> list[Finding]:
+def passed_timers(state: State, entries: list[HandlerEntry]) -> list[Finding]:
     """A finding for each timer whose time has passed when a run begins.
 
     Parameters
     ----------
     state : State
         After initialization, whose handlers may have set timers.
-    entries : list of Entry
+    entries : list of HandlerEntry
         All handlers.
     """
     timers = {entry.flag: f"{entry.part}.{entry.handler.timer}" for entry in entries if entry.handler.timer}

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cosim.errors import NotWrittenError
-from cosim.process_lock import has_locks, remove_if_abandoned, try_to_lock
+from cosim.process_lock import SECONDS_TO_LOCK, has_locks, remove_if_abandoned, try_to_lock
 from cosim.simulation.own_files import check_folder, is_device
 
 LONGEST = 50
@@ -88,7 +88,7 @@ def _remove_abandoned_drafts(path: Path, folder: Path) -> None:
         for entry in entries:
             if name.fullmatch(entry.name):
                 draft = Path(entry.path)
-                remove_if_abandoned(draft, draft, Path.unlink, may_be_new=True)
+                remove_if_abandoned(draft, draft, Path.unlink, least_age=SECONDS_TO_LOCK)
 
 
 def is_draft(name: str) -> bool:

@@ -175,7 +175,7 @@ def simulate(
         simulator.state.carried = b""
     carried = simulator.carry_tangents(derivatives) if derivatives else None
     gradient = [gradient] if isinstance(gradient, str) else list(gradient)
-    trail = simulator.leave_trail(gradient) if gradient else None
+    trail = simulator.start_trail(gradient) if gradient else None
     start = simulator.state.time
     until = min(until, simulator.final_time)  # behind it no step advances time
     if not (math.isfinite(until) and until > start):

@@ -350,7 +350,7 @@ class StepCalls(ClosedAttributes):
         self._tangents = carried
         return carried
 
-    def leave_trail(self, by: Sequence[str]) -> Trail:
+    def start_trail(self, by: Sequence[str]) -> Trail:
         """Have the run leave a trail from the present State on, for gradients by these paths; as `Trail`."""
         from cosim.simulation.run_trail import Trail  # most runs need none
 

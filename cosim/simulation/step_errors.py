@@ -17,7 +17,7 @@ from cosim.step import failures as step_failures
 
 if TYPE_CHECKING:
     from cosim.preparation.compiled_step import CompiledStep
-    from cosim.preparation.event_entries import Entry
+    from cosim.preparation.event_entries import HandlerEntry
     from cosim.simulation.event_record import Finding
     from cosim.system.state import State
     from cosim.system.system import System
@@ -134,12 +134,12 @@ TEXTS: dict[int, Callable[[CompiledStep, State], str]] = {
 """What the failures say whose sentence has names or numbers of the model in it."""
 
 
-def _failed_entry(step: CompiledStep) -> Entry:
+def _failed_entry(step: CompiledStep) -> HandlerEntry:
     """The handler that ``run.failure`` names."""
     return step.tables.events.entries[int(step.arrays.failure.handler)]
 
 
-def _seconds(state: State, entry: Entry, time: Any) -> float:
+def _seconds(state: State, entry: HandlerEntry, time: Any) -> float:
     """A period or an offset, s: a number, or the value of a parameter of the part."""
     return float(state[f"{entry.part}.{time}"] if isinstance(time, str) else time)
 

@@ -8,8 +8,8 @@ The files in the order in which they are read:
 `advance`                              a run: its beginning, its steps, its end
 `failures`                             why a run cannot go on
 `agenda`                               scheduled times, in rational numbers
-`updates`, `saved_variables`           handlers; copies of the variables
-`block_calls`, `realize`               calling blocks; computing what is not computed yet
+`updates`                              handlers
+`block_calls`, `realize`               variables, and calling blocks; computing what is not computed yet
 `integration`                          calling the integrator
 `histories`                            histories and auto-update variables, also between the ends of steps
 `witnesses`, `witness_values`          their memory, the end of a step just past a crossing; values, rates
@@ -17,7 +17,7 @@ The files in the order in which they are read:
 `straight_witnesses`                   parts of a step that need no search
 `forecast`                             predicted crossings
 `triggered`, `zeros`                   behind a crossing; what lies at zero, and what leaving it means
-`holds`, `sliding_field`               sliding modes
+`holds`, `releases`, `sliding_field`   sliding modes: what holds a witness, and until when; their equations
 `recording`, `event_log`, `tape`       rows of values; events and findings; steps, for derivatives
 `model_exchange`                       a host that integrates
 ====================================== ====================================================================

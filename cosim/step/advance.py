@@ -193,7 +193,7 @@ def advance_once(run: Run, t: float) -> int:
         raise TimeInPast()
     make_room(run)
     clear_answers(run)
-    run.passing.step_start = run.clock.time
+    run.transient.step_start = run.clock.time
     step_and_record(run, t)
     if run.course.arrived != 0 and run.plan.restarts_cheaply == 0:
         # after recording, which needs the dense output of the step
@@ -206,7 +206,7 @@ def record_end(run: Run) -> None:
     """Record the end of a step, and its rows if it has advanced time."""
     run.clock.stamp = run.clock.time
     run.clock.states_changed = float(run.answers.changed_in_step)
-    if run.output.recording != NO_ROWS and run.clock.time > run.passing.step_start:
+    if run.output.recording != NO_ROWS and run.clock.time > run.transient.step_start:
         record_step(run)
 
 

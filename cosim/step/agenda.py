@@ -14,8 +14,8 @@ from cosim.run_data.records.handlers import (
     LISTED,
     PERIODIC,
     TIMED,
-    GivenTime,
     Handler,
+    TimeSetting,
 )
 from cosim.run_data.run import Run
 from cosim.step.failures import PeriodLost, ResolutionLost, TimerInPast
@@ -31,30 +31,30 @@ class RationalTime(NamedTuple):
     resolution: int
 
 
-def given_seconds(run: Run, time_given: GivenTime) -> float:
+def present_seconds(run: Run, setting: TimeSetting) -> float:
     """A period or an offset, s: a number, or the present value of a parameter."""
-    if time_given.array == IN_NUMBERS:
-        return run.numbers[time_given.at]
-    if time_given.array == IN_D:
-        return run.d[time_given.at]
-    if time_given.array == IN_K:
-        return float(run.k[time_given.at])
-    if time_given.array == IN_C:
-        return run.c[time_given.at]
-    return run.p[time_given.at]
+    if setting.array == IN_NUMBERS:
+        return run.numbers[setting.at]
+    if setting.array == IN_D:
+        return run.d[setting.at]
+    if setting.array == IN_K:
+        return float(run.k[setting.at])
+    if setting.array == IN_C:
+        return run.c[setting.at]
+    return run.p[setting.at]
 
 
-def exact_value(run: Run, time_given: GivenTime, number: float) -> RationalTime:
+def exact_value(run: Run, setting: TimeSetting, number: float) -> RationalTime:
     """The rational number that a period or an offset is: as it was given, as long as it has that value."""
-    if number == run.numbers[time_given.given_at]:
-        return RationalTime(time_given.whole, time_given.rest, time_given.resolution)
+    if number == run.numbers[setting.start_value_at]:
+        return RationalTime(setting.whole, setting.rest, setting.resolution)
     return RationalTime(*rational_time(number))
 
 
 def set_grid(run: Run, handler: Handler, period: float, offset: float) -> None:
     """Set the period and the offset that the next times of a periodic event are computed from."""
-    exact_period = exact_value(run, run.time_given(handler.period), period)
-    exact_offset = exact_value(run, run.time_given(handler.offset), offset)
+    exact_period = exact_value(run, run.setting(handler.period), period)
+    exact_offset = exact_value(run, run.setting(handler.offset), offset)
     of_period = exact_period.resolution
     of_offset = exact_offset.resolution
     resolution = 0 if of_period == 0 or of_offset == 0 else common_resolution(of_period, of_offset)
@@ -205,8 +205,8 @@ def reschedule_periods(run: Run) -> None:
 def await_first(run: Run, handler: Handler) -> None:
     """Let a periodic or listed event begin with its first occurrence that is not past."""
     if handler.schedule == PERIODIC:
-        period = given_seconds(run, run.time_given(handler.period))
-        offset = given_seconds(run, run.time_given(handler.offset))
+        period = present_seconds(run, run.setting(handler.period))
+        offset = present_seconds(run, run.setting(handler.offset))
         set_grid(run, handler, period, offset)
     await_index(run, handler, first_index(run, handler, run.clock.time))
 
@@ -231,8 +231,8 @@ def follow_parameters(run: Run) -> None:
         if handler.follows == 0:
             continue
         timing = run.timings[handler.number]
-        period = given_seconds(run, run.time_given(handler.period))
-        offset = given_seconds(run, run.time_given(handler.offset))
+        period = present_seconds(run, run.setting(handler.period))
+        offset = present_seconds(run, run.setting(handler.offset))
         is_same = timing.period == period and timing.offset == offset
         if is_same or timing.next_time <= run.clock.time:
             continue

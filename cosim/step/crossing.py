@@ -35,13 +35,13 @@ from cosim.step.search_points import (
     time_at,
     values_at,
 )
-from cosim.step.tape import note_touch, note_touches
+from cosim.step.tape import record_touch, record_touches
 from cosim.step.witness_values import (
-    above,
     falling_triggers,
     has_events,
     level,
     rising_triggers,
+    value_above_level,
     walk_watched,
 )
 from cosim.step.zeros import guards_above, guards_below
@@ -105,7 +105,7 @@ def evaluate_at(run: Run, t: float, at: int) -> None:
         values[i] = c[run.probes[i].value] - level(run, i)
     if run.course.has_bands != 0:
         for i in range(len(run.witnesses)):
-            values[i] = above(run, i, c[run.probes[i].value])
+            values[i] = value_above_level(run, i, c[run.probes[i].value])
 
 
 def evaluate_with_rates(run: Run, t: float, step: float, at: int) -> None:
@@ -154,7 +154,7 @@ def search_extremum(run: Run, i: int, turn: int, difference: float, shortest: fl
     zero is out of reach.
     """
     points = points_of(run)
-    has_turns = shows_turns(points, difference)
+    has_turns = rates_show_turns(points, difference)
     left = time_at(points, LEFT)
     v_left = values_at(points, LEFT)[i]
     r_left = rates_at(points, LEFT)[i]
@@ -185,7 +185,7 @@ def search_extremum(run: Run, i: int, turn: int, difference: float, shortest: fl
             return False
         if turn * v <= 0.0:
             if has_turns:
-                note_touch(run, i, middle, v, r, (r_right - r_left) / step)
+                record_touch(run, i, middle, v, r, (r_right - r_left) / step)
             return True
         if turn * r < 0.0:
             left = middle
@@ -198,9 +198,9 @@ def search_extremum(run: Run, i: int, turn: int, difference: float, shortest: fl
     if has_turns and right > left:
         bend = (r_right - r_left) / (right - left)
         if abs(v_left) < abs(v_right):
-            note_touch(run, i, left, v_left, r_left, bend)
+            record_touch(run, i, left, v_left, r_left, bend)
         else:
-            note_touch(run, i, right, v_right, r_right, bend)
+            record_touch(run, i, right, v_right, r_right, bend)
     return False
 
 
@@ -220,7 +220,7 @@ def turn_of_cubic(slope: float, bend: float, change: float, turn: int) -> float:
     return share if 0.0 < share < 1.0 else 0.5
 
 
-def between_turns(points: Points, i: int) -> float:
+def place_between_turns(points: Points, i: int) -> float:
     """The place at which to divide LEFT … RIGHT if witness `i` may turn twice there; NaN if it may not.
 
     It may where the cubic through the values and rates at both ends does, and comes close to zero at a turn.
@@ -298,7 +298,6 @@ def narrow(run: Run, window: float) -> None:
     from the middle than bisection, one evaluation behind, allows. So it takes at most one evaluation more
     than bisection, mostly far fewer, whatever the shape of the witnesses.
     """
-    count = len(run.witnesses)
     points = points_of(run)
     left = time_at(points, LEFT)
     right = time_at(points, RIGHT)
@@ -307,7 +306,6 @@ def narrow(run: Run, window: float) -> None:
     scale = 0.2 / (right - left)
     # twice the interval that is left when nothing but halving was done
     reach = window * math.pow(2.0, math.ceil(math.log((right - left) / window) / math.log(2.0)) + 1.0)
-    middle = values_at(points, MIDDLE)
     while right - left > window:
         half = 0.5 * (left + right)
         guess = first_guess(run, points)
@@ -320,19 +318,25 @@ def narrow(run: Run, window: float) -> None:
         reach = 0.5 * reach
         if not left < x < right:
             return
-        evaluate_at(run, x, MIDDLE)
-        crossed = False
-        for i in range(count):
-            before = values_at(points, LEFT)[i]
-            if middle[i] != middle[i]:
-                middle[i] = before
-            crossed = crossed or is_crossing(run, i, before, middle[i])
-        if crossed:
-            copy_point(points, MIDDLE, RIGHT)
+        if evaluate_middle(run, x):
             right = x
         else:
-            copy_point(points, MIDDLE, LEFT)
             left = x
+
+
+def evaluate_middle(run: Run, x: float) -> bool:
+    """Move LEFT or RIGHT to `x`, so that the first crossing stays between them; whether RIGHT was moved."""
+    points = points_of(run)
+    evaluate_at(run, x, MIDDLE)
+    middle = values_at(points, MIDDLE)
+    crossed = False
+    for i in range(points.witnesses):
+        before = values_at(points, LEFT)[i]
+        if middle[i] != middle[i]:
+            middle[i] = before
+        crossed = crossed or is_crossing(run, i, before, middle[i])
+    copy_point(points, MIDDLE, RIGHT if crossed else LEFT)
+    return crossed
 
 
 def first_crossing(run: Run, start: float, stop: float, window: float, difference: float, parts: int) -> bool:
@@ -351,23 +355,6 @@ def first_crossing(run: Run, start: float, stop: float, window: float, differenc
             store_window(run)
             return True
     return False
-
-
-def crosses_in_quarter(
-    run: Run, start: float, stop: float, window: float, difference: float, part: int
-) -> bool:
-    """Whether a witness crosses in one of `PARTS` parts of a step; `first_crossing` searches all parts."""
-    points = points_of(run)
-    if part == 0:
-        evaluate_start(run, start, difference)
-    else:
-        evaluate_end(run, start, stop, difference, PARTS, part)
-        copy_point(points, FIRST_STACKED, LEFT)
-    evaluate_end(run, start, stop, difference, PARTS, part + 1)
-    has_crossed = crosses_in_part(run, window, difference, False)
-    if has_crossed:
-        store_window(run)
-    return has_crossed
 
 
 def evaluate_start(run: Run, start: float, difference: float) -> None:
@@ -427,8 +414,8 @@ def crosses_in_part(run: Run, window: float, difference: float, is_fine: bool) -
             copy_point(points, MIDDLE, FIRST_STACKED + depth)
             continue
         store_hidden_speeds(points)
-        if shows_turns(points, difference):
-            note_touches(run, points)
+        if rates_show_turns(points, difference):
+            record_touches(run, points)
         guess = first_guess(run, points)
         if guess == guess:
             narrow(run, window)
@@ -443,7 +430,7 @@ def is_longer_than_rates(points: Points, difference: float) -> bool:
     return time_at(points, RIGHT) - time_at(points, LEFT) > HIDING * difference
 
 
-def shows_turns(points: Points, difference: float) -> bool:
+def rates_show_turns(points: Points, difference: float) -> bool:
     """Whether rates, taken over a difference, show where witnesses turn: over too short a one they round."""
     is_resolved = difference > RESOLVED * abs(time_at(points, RIGHT))
     return is_resolved and is_longer_than_rates(points, difference)
@@ -470,7 +457,7 @@ def first_turn(run: Run, points: Points) -> float:
     """The place at which to divide LEFT … RIGHT if a witness may turn twice there; NaN if none may."""
     first = math.nan
     for i in range(points.witnesses):
-        time = between_turns(points, i) if has_events(run, i) else math.nan
+        time = place_between_turns(points, i) if has_events(run, i) else math.nan
         if time == time and not time >= first:
             first = time
     return first

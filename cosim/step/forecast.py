@@ -17,7 +17,7 @@ from cosim.run_data.run import Run
 from cosim.step.crossing import evaluate_at
 from cosim.step.failures import BlockFailed
 from cosim.step.search_points import LEFT, QUARTERS, points_of, time_at, values_at
-from cosim.step.witness_values import above, falling_triggers, level, rising_triggers, value
+from cosim.step.witness_values import falling_triggers, level, rising_triggers, value, value_above_level
 
 MUCH_NEARER = (
     0.1  # of the step since a prediction that did not come true: the next has to be nearer than that
@@ -115,7 +115,7 @@ def predicted_crossing(run: Run, i: int, start: float, stop: float) -> Predictio
     A zero that lies inside the step is located on dense output itself.
     """
     zero = zero_beyond(run, i)
-    present = above(run, i, value(run, i)) + zero
+    present = value_above_level(run, i, value(run, i)) + zero
     direction = run.probes[i].direction
     triggers = (present > 0.0 and falling_triggers(direction)) or (
         present < 0.0 and rising_triggers(direction)
@@ -153,7 +153,7 @@ def zero_beyond(run: Run, i: int) -> float:
     That is the level itself once the witness has come out on the side that it guards: then it is compared
     with zero again. Until then it is 0.
     """
-    present = above(run, i, value(run, i))
+    present = value_above_level(run, i, value(run, i))
     is_out = run.levels[i].guard * (present + level(run, i)) > 0.0
     return level(run, i) if is_out else 0.0
 
@@ -173,14 +173,14 @@ def differences_of(run: Run, i: int, zero: float) -> Differences:
     return Differences(
         v4,
         v4 - v3,
-        unless_rounding(second, 4.0 * rounding),
-        unless_rounding(third, 8.0 * rounding),
-        unless_rounding(fourth, 16.0 * rounding),
+        zero_if_rounding(second, 4.0 * rounding),
+        zero_if_rounding(third, 8.0 * rounding),
+        zero_if_rounding(fourth, 16.0 * rounding),
         rounding,
     )
 
 
-def unless_rounding(difference: float, rounding: float) -> float:
+def zero_if_rounding(difference: float, rounding: float) -> float:
     """A difference, 0 where it is no more than rounding."""
     return 0.0 if abs(difference) <= rounding else difference
 

@@ -39,6 +39,7 @@ from cosim.run_data.run import Integers, Reals, Run
 from cosim.step.block_calls import (
     UNTOUCHED,
     copy_cache,
+    different,
     follow_change,
     mark_change,
     probed,
@@ -50,7 +51,6 @@ from cosim.step.failures import BlockFailed, HistoryFull, HistoryOverrun
 from cosim.step.holds import has_held_derivatives
 from cosim.step.integration import interpolate, redo
 from cosim.step.realize import realize
-from cosim.step.saved_variables import different
 from cosim.step.tape import log_mark
 from cosim.walker import walk
 
@@ -279,10 +279,10 @@ def make_room(run: Run) -> None:
     for number in range(len(run.rings)):
         ring = run.history(number).ring
         while ring.capacity - ring.count < run.plan.room:
-            used = double(run, number, used)
+            used = double_capacity(run, number, used)
 
 
-def double(run: Run, number: int, used: int) -> int:
+def double_capacity(run: Run, number: int, used: int) -> int:
     """Double the capacity of one history; the stretches behind it move up. The length that is used then."""
     ring = run.history(number).ring
     capacity = ring.capacity
@@ -321,7 +321,7 @@ def refine_ended_step(run: Run) -> None:
 
 def complete_histories(run: Run, shorter: bool) -> None:
     """Add points to histories inside the last step until they are good; `shorter`: it may be repeated so."""
-    if run.passing.refined_until == run.clock.time:
+    if run.transient.refined_until == run.clock.time:
         return
     for _ in range(SHORTENED):
         if not run.last_step.start < run.clock.time:
@@ -332,7 +332,7 @@ def complete_histories(run: Run, shorter: bool) -> None:
             break
         redo(run, reached)  # the next `remember_inside` forgets what the longer attempt has appended
         realize(run, MOTION)
-    run.passing.refined_until = run.clock.time
+    run.transient.refined_until = run.clock.time
 
 
 def refine(run: Run, shorter: bool) -> float:

@@ -11,13 +11,12 @@ from cosim.run_data.records.handlers import BOTH_KINDS, TIME_CAUSE
 from cosim.run_data.run import Run
 from cosim.step.advance import clear_answers, find_next_event
 from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time
-from cosim.step.block_calls import lower_stage
+from cosim.step.block_calls import different, lower_stage
 from cosim.step.crossing import is_crossing
 from cosim.step.failures import EVENT, REACHED, TERMINATED, EndlessEvents
 from cosim.step.histories import SMOOTH, make_room, remember
 from cosim.step.holds import held_at, held_count
 from cosim.step.realize import realize
-from cosim.step.saved_variables import different
 from cosim.step.step import (
     asks_to_stop,
     end_step,
@@ -28,7 +27,7 @@ from cosim.step.step import (
 )
 from cosim.step.triggered import trigger_handlers
 from cosim.step.updates import PUBLISH_CAUSES
-from cosim.step.witness_values import RATE_SPACING, above, compute_rates, value
+from cosim.step.witness_values import RATE_SPACING, compute_rates, value, value_above_level
 from cosim.step.witnesses import store_start_levels, store_witness_values
 from cosim.step.zeros import has_arrivals, store_zeros
 
@@ -74,7 +73,8 @@ def mark_crossed(run: Run) -> bool:
     for i in range(len(run.witnesses)):
         before = run.witnesses[i].value
         run.values_before[i] = before
-        crossed = is_crossing(run, i, above(run, i, before), above(run, i, value(run, i)))
+        now = value_above_level(run, i, value(run, i))
+        crossed = is_crossing(run, i, value_above_level(run, i, before), now)
         run.has_crossed[i] = 1 if crossed else 0
         some = some or crossed
     return some

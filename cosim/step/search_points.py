@@ -168,6 +168,6 @@ def store_hidden_speeds(points: Points) -> None:
             hiding_rates(points)[i] = min(hiding_rates(points)[i], hiding_rate(points, i))
 
 
-def hides(points: Points, i: int) -> bool:
+def may_hide_touch(points: Points, i: int) -> bool:
     """Whether witness `i` could have touched zero between two points of the last search."""
     return hiding_rates(points)[i] < largest_rates(points)[i]

@@ -8,7 +8,7 @@ constraints forbid is taken out of r_i first, in the metric of the mass matrix. 
 *switched* discrete variables, it is Filippov's: y' = f + sum lambda_i (f_i - f), with 0 <= lambda_i <= 1 such
 that W' = -k W; f_i has the variables of witness i switched over. All lambda_i are found together.
 
-The block comes after all others of an evaluation. Its row holds what `holds.prepare_sliding_field` writes
+The block comes after all others of an evaluation. Its row holds what `realize.prepare_sliding_field` writes
 there; the numbers that it works with follow the cache of the State.
 """
 

@@ -27,6 +27,7 @@ from cosim.run_data.records.handlers import BOTH_KINDS, PUBLISH, TRIGGERED
 from cosim.run_data.records.recording import NO_ROWS, ON_GRID
 from cosim.run_data.run import Run
 from cosim.step.agenda import follow_clocks, next_event_time
+from cosim.step.block_calls import copy_reals, different, save_variables
 from cosim.step.crossing import MOST_PARTS
 from cosim.step.event_log import NOTICE, report_finding
 from cosim.step.failures import HandlerFailed, NothingTakesTime, PeriodLost, followed_by
@@ -42,18 +43,11 @@ from cosim.step.histories import (
     save_swapped,
     stop_before_jump,
 )
-from cosim.step.holds import (
-    can_hold,
-    clear_candidates,
-    held_count,
-    realize_held,
-    release_reset,
-    release_unpressed,
-)
+from cosim.step.holds import can_hold, clear_candidates, held_count
 from cosim.step.integration import assemble, integrate_step, restart_integration
-from cosim.step.realize import realize
+from cosim.step.realize import realize, realize_held
 from cosim.step.recording import record_update
-from cosim.step.saved_variables import copy_reals, different, save_variables
+from cosim.step.releases import release_reset, release_unpressed
 from cosim.step.tape import log_assembly, log_step, start_step_on_tape
 from cosim.step.triggered import (
     follow_handlers,
@@ -277,7 +271,7 @@ def integrate(run: Run, event_time: float, boundary: float) -> None:
     if run.plan.between_updates.is_empty():
         isolate_witness(run, start)
     else:
-        run.passing.refined_until = math.nan
+        run.transient.refined_until = math.nan
         refine_step(run)
         isolate_witness(run, start)
         realize(run, MOTION)

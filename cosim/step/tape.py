@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from cosim.run_data.records.recording import LOG_TAPE
 from cosim.run_data.run import Reals, Run
+from cosim.step.block_calls import copy_reals
 from cosim.step.event_log import ASSEMBLED, STEP_TAKEN, TOUCHED, logged_finding, room_in_log
 from cosim.step.holds import can_hold, held_count
 from cosim.step.integration import method_arrays
-from cosim.step.saved_variables import copy_reals
 from cosim.step.search_points import LEFT, RIGHT, Points, rates_at, time_at, values_at
 from cosim.step.sliding_field import SlidingRow, field_numbers
 from cosim.step.witness_values import error_of_accuracy, has_events, measure_rounding
@@ -178,7 +178,7 @@ def log_holds(run: Run, at: int, held: int) -> None:
         run.log[at + m] = numbers.sides[m]
 
 
-def note_touch(run: Run, i: int, t: float, value: float, rate: float, bend: float) -> None:
+def record_touch(run: Run, i: int, t: float, value: float, rate: float, bend: float) -> None:
     """Record that witness `i` turns close to a time, if it turns closer to zero than its values are exact.
 
     Its value and its rate there are given, and how fast the rate changes. Its error is what errors of the
@@ -198,7 +198,7 @@ def note_touch(run: Run, i: int, t: float, value: float, rate: float, bend: floa
         log_mark(run, TOUCHED, t, float(i), AROUND * math.sqrt(2.0 * error / abs(bend)))
 
 
-def note_touches(run: Run, points: Points) -> None:
+def record_touches(run: Run, points: Points) -> None:
     """Record the witnesses that turn close to zero at the end of the searched part.
 
     One that comes to zero and stays there turns no sooner than after the time in which it slows down.
@@ -212,4 +212,4 @@ def note_touches(run: Run, points: Points) -> None:
         change = rate - rates_at(points, LEFT)[i]
         if length > 0.0 and abs(rate) <= SLOWED * abs(change):
             bend = change / length
-            note_touch(run, i, end, values_at(points, RIGHT)[i], rate, bend)
+            record_touch(run, i, end, values_at(points, RIGHT)[i], rate, bend)

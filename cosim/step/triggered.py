@@ -24,17 +24,8 @@ from cosim.run_data.records.witnesses import (
 from cosim.run_data.run import Run
 from cosim.step.event_log import CHATTERING, ZENO, report_finding
 from cosim.step.failures import EndlessEvents
-from cosim.step.holds import (
-    can_hold,
-    hold_of,
-    hold_witness,
-    is_endless,
-    is_held,
-    is_pushed,
-    release_moved,
-    start_leaving,
-    store_push,
-)
+from cosim.step.holds import can_hold, hold_of, hold_witness, is_endless, is_held, is_pushed, store_push
+from cosim.step.releases import release_moved, start_leaving
 from cosim.step.witness_values import (
     RATE_SPACING,
     compute_rates,
@@ -66,8 +57,11 @@ from cosim.step.zeros import (
     measured_rounding,
     rounding_near_zero,
     set_guard,
+    stays_behind_zero,
+    was_stopped_behind,
 )
 
+HASTE = 0.9  # of its rate: one that stays as fast as that has not been turned; less may be rounding
 LOST = 4.0  # of the rounding: a flight is a quarter as high as its time times the speed at its end
 
 
@@ -152,10 +146,15 @@ def mark_jumped(run: Run) -> bool:
         noise = rounding_near_zero(run, i, now, before)
         is_zero = abs(now) <= noise
         direction = direction_of(run, i)
-        if witness.band >= 0.0 and witness.level == 0.0:
+        behind = witness.level != 0.0 and witness.guard != UNGUARDED
+        if behind and not is_zero and stays_behind_zero(run, i, now):
+            witness.level = now
+            continue
+        if behind or (witness.band >= 0.0 and witness.level == 0.0):
             # written away from zero
-            falls = guards_below(witness.guard) and now < 0.0 and not is_zero
-            rises = guards_above(witness.guard) and now > 0.0 and not is_zero
+            leaves = not is_zero and not was_stopped_behind(witness.guard)
+            falls = leaves and guards_below(witness.guard) and now < 0.0
+            rises = leaves and guards_above(witness.guard) and now > 0.0
         elif is_zero and is_moved(run, i):
             # written to zero: leaving it will be the event
             falls = False
@@ -168,7 +167,7 @@ def mark_jumped(run: Run) -> bool:
             witness.band = noise
             witness.guard = UNGUARDED if falls or rises else set_guard(run, i)
         else:
-            witness.band = NOT_AT_ZERO
+            clear_level(run, i)
         run.has_crossed[i] = 1 if falls or rises else 0
         any_crossed = any_crossed or falls or rises
     if any_crossed:
@@ -233,9 +232,9 @@ def have_run_alone(run: Run) -> bool:
 def follow_handlers(run: Run, moves_on: bool) -> None:
     """Handlers of the witnesses in `was_handled` have run: decide what leaving zero means for each of them.
 
-    One that was turned round is on guard where it is, one that was stopped rests there (`stay_where_turned`);
-    one whose events do not end is held, or reported (`end_repetition`). `starting` has the state before. With
-    `moves_on` the derivatives are the same as before.
+    One that was turned round is on guard where it is, one that was stopped rests there
+    (`set_level_after_handlers`); one whose events do not end is held, or reported (`end_repetition`).
+    `starting` has the state before. With `moves_on` the derivatives are the same as before.
     """
     if len(run.witnesses) == 0:
         return
@@ -260,7 +259,7 @@ def follow_handlers(run: Run, moves_on: bool) -> None:
             noise = rounding_near_zero(run, i, now, witness.value)
             if now == witness.value:
                 noise = max(noise, witness.band)
-        stay_where_turned(run, i, turn, noise, moved, alone)
+        set_level_after_handlers(run, i, turn, noise, moved, alone)
         if can_hold(run):
             store_push(run, i, turn.side)
         if is_endless(run, i):
@@ -303,7 +302,11 @@ def turn_of(run: Run, i: int, moved: bool, moves_on: bool) -> Turn:
         is_turned or run.was_set[i] == WITHOUT_EFFECT
     )  # its handler has tried: it will be called again
     on_its_way = is_turned_round(guard) and (rate_now * guard > 0.0 or (moves_on and rate_now == 0.0))
-    if on_its_way or (is_turned_round(guard) and (moved or was_set)):
+    # it goes on to its side: what handlers have changed has not turned it
+    passes = (
+        rate * guard < 0.0 and rate_now * guard <= HASTE * rate * guard and value(run, i) == witness.value
+    )
+    if on_its_way or (is_turned_round(guard) and (moved or was_set) and not (passes and not was_set)):
         # it has not come out since it was turned last: rates this small may have any sign
         side = guard
         is_turned = True
@@ -322,7 +325,7 @@ def is_final(run: Run, i: int, turn: Turn, moved: bool) -> bool:
     return moved or direction_of(run, i) != BOTH or turn.is_on_its_way
 
 
-def stay_where_turned(run: Run, i: int, turn: Turn, noise: float, moved: bool, alone: bool) -> None:
+def set_level_after_handlers(run: Run, i: int, turn: Turn, noise: float, moved: bool, alone: bool) -> None:
     """Set the level, the guard and the band of a witness whose handlers have run (`zeros` has their meaning).
 
     `noise` is its rounding, or NOT_NEAR; `moved` says whether updates have changed a state,

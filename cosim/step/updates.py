@@ -40,7 +40,16 @@ from cosim.run_data.records.handlers import (
 from cosim.run_data.records.recording import LOG_ALL, LOG_TAPE
 from cosim.run_data.run import Run
 from cosim.step.agenda import first_due, next_time, serve, waits_for
-from cosim.step.block_calls import lower_stage, number_of_variable, walk_here
+from cosim.step.block_calls import (
+    copied_value,
+    different,
+    lower_stage,
+    number_of_variable,
+    restore_variables,
+    save_variables,
+    set_copied,
+    walk_here,
+)
 from cosim.step.event_log import (
     CHANGE_WIDTH,
     EVENT_WIDTH,
@@ -62,7 +71,6 @@ from cosim.step.failures import (
 )
 from cosim.step.holds import collect_result, collects_results
 from cosim.step.realize import realize
-from cosim.step.saved_variables import copied_value, different, restore_variables, save_variables, set_copied
 from cosim.step.tape import log_mark
 from cosim.step.zeros import WITHOUT_EFFECT, mark_set_witnesses
 from cosim.walker import call_python
@@ -307,7 +315,7 @@ def changes_states(run: Run, handler: Handler) -> bool:
 def run_handler(run: Run, handler: Handler) -> None:
     """Call a handler with copies of what it may change; its answer is in ``answers.latest``."""
     run.answers.latest = FAILED_STATUS
-    run.passing.duration = 0.0
+    run.transient.duration = 0.0
     realize(run, REPORT if handler.needs_report != 0 else MOTION)
     if handler.block < 0:
         if handler.results > 0:
@@ -440,7 +448,7 @@ def log_event(run: Run, handler: Handler, severity: int, has_results: bool) -> N
         event.before = run.located_before[witness]
         event.after = run.located_after[witness]
     event.answer = float(severity)
-    event.duration = run.passing.duration
+    event.duration = run.transient.duration
     event.changes = 0.0
     write = at + EVENT_WIDTH
     for result in run.results_of(handler):

@@ -69,7 +69,7 @@ def level(run: Run, i: int) -> float:
     return run.levels[i].zero
 
 
-def above(run: Run, i: int, number: float) -> float:
+def value_above_level(run: Run, i: int, number: float) -> float:
     """A value of a witness above its level, 0 where that is rounding: see `cosim.step.zeros`."""
     distance = number - level(run, i)
     band = run.levels[i].band

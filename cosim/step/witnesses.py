@@ -28,11 +28,10 @@ from cosim.run_data.records.plan import STOP_RUN
 from cosim.run_data.records.recording import LOG_TAPE
 from cosim.run_data.records.witnesses import BOTH, FALLING, NOT_AT_ZERO, NOT_EXPECTED, RISING, UNGUARDED
 from cosim.run_data.run import Integers, Run
-from cosim.step.block_calls import copy_cache, probed
+from cosim.step.block_calls import copy_cache, copy_reals, probed
 from cosim.step.crossing import (
     MOST_PARTS,
     PARTS,
-    crosses_in_quarter,
     declared_rate,
     first_crossing,
     is_crossing,
@@ -40,13 +39,8 @@ from cosim.step.crossing import (
 from cosim.step.event_log import NOT_A_NUMBER, WRONG_SIDE, report_finding
 from cosim.step.failures import BlockFailed, NoAccuracy, WrongSide
 from cosim.step.forecast import HALF_A_UNIT, predict_crossings
-from cosim.step.holds import (
-    exclude_held,
-    held_count,
-    store_held_rates,
-)
+from cosim.step.holds import exclude_held, held_count, store_held_rates
 from cosim.step.integration import complete, redo
-from cosim.step.saved_variables import copy_reals
 from cosim.step.search_points import (
     ASIDE,
     LEFT,
@@ -55,24 +49,24 @@ from cosim.step.search_points import (
     clear_hidden,
     clear_searched,
     copy_point,
-    hides,
     highest_values,
     lowest_values,
+    may_hide_touch,
     points_of,
     searched_without_value,
     spacing_for,
     values_at,
 )
-from cosim.step.straight_witnesses import UNCLEAR, first_part
+from cosim.step.straight_witnesses import UNCLEAR, first_part, locate_crossing
 from cosim.step.triggered import record_isolated_window, record_window, trigger_handlers
 from cosim.step.witness_values import (
     RATE_SPACING,
-    above,
     compute_rates,
     direction_of,
     is_condition,
     shortest_pulse,
     value,
+    value_above_level,
 )
 from cosim.step.zeros import (
     NOT_SET,
@@ -80,7 +74,7 @@ from cosim.step.zeros import (
     came_to_zero,
     clear_measures,
     is_out,
-    leave_band,
+    reset_level,
     rounding_near_zero,
     start_zeros,
     store_zeros,
@@ -175,7 +169,7 @@ def store_start_levels(run: Run) -> None:
         witness = run.witnesses[i]
         now = value(run, i)
         if is_out(run, i, now):
-            leave_band(run, i, now)
+            reset_level(run, i, now)
         elif witness.level == 0.0 and witness.band < 0.0:
             witness.guard = UNGUARDED
         guard = witness.guard
@@ -262,8 +256,8 @@ def compare_ends(run: Run) -> bool:
     """Mark the witnesses that are on the other side of zero at the end of the step; whether there are any."""
     some = False
     for i in range(len(run.witnesses)):
-        before = above(run, i, run.values_before[i])
-        after = above(run, i, value(run, i))
+        before = value_above_level(run, i, run.values_before[i])
+        after = value_above_level(run, i, value(run, i))
         run.start_values[i] = before
         run.stop_values[i] = after
         run.has_crossed[i] = 1 if is_crossing(run, i, before, after) else 0
@@ -299,7 +293,9 @@ def search(run: Run, start: float, stop: float, window: float) -> bool:
     clear_searched(points)
     part = first_part(run, start, stop)
     if part != UNCLEAR:
-        return part < PARTS and crosses_in_quarter(run, start, stop, shortest, difference, part)
+        if part < PARTS:
+            locate_crossing(run, start, stop, part, shortest)
+        return part < PARTS
     has_crossed = first_crossing(run, start, stop, shortest, difference, PARTS)
     # What lies before may be hidden between the points: the first search stays as it is where nothing does.
     spacing = (stop - start) / PARTS
@@ -320,7 +316,7 @@ def search(run: Run, start: float, stop: float, window: float) -> bool:
             break  # what was found before stays
     for i in range(points.witnesses):
         # for the prediction: where the whole step has ended
-        run.stop_values[i] = above(run, i, value(run, i))
+        run.stop_values[i] = value_above_level(run, i, value(run, i))
     return has_crossed
 
 
@@ -388,7 +384,7 @@ def points_apart(run: Run, points: Points, spacing: float, has_crossed: bool) ->
         starts_at_zero = has_crossed and values_at(points, LEFT)[i] == 0.0
         if not is_condition(run, i) and not starts_at_zero:
             distance = min(distance, spacing_for(points, i))
-            if declared_rate(run, i) >= 0 and hides(points, i):
+            if declared_rate(run, i) >= 0 and may_hide_touch(points, i):
                 distance = min(distance, 0.5 * spacing)
     length = run.clock.time - run.last_step.start
     return min(max(distance, length / MOST_PARTS), shortest_pulse(run))
@@ -397,7 +393,7 @@ def points_apart(run: Run, points: Points, spacing: float, has_crossed: bool) ->
 def mark_crossed(run: Run, crossed: Integers) -> None:
     """Mark the witnesses that have crossed from the start of the window to now."""
     for i in range(len(run.witnesses)):
-        now = above(run, i, value(run, i))
+        now = value_above_level(run, i, value(run, i))
         run.present_values[i] = now
         crossed[i] = 1 if is_crossing(run, i, run.window_values[i], now) else 0
 
@@ -464,7 +460,7 @@ def move_end(run: Run, window: float, spacing: float) -> bool:
         if run.clock.time != time:
             redo(run, time)
         missing = is_crossing_missing(run)
-        if missing and n >= SECANTS and far_enough == math.inf and take_crossed(run):
+        if missing and n >= SECANTS and far_enough == math.inf and accept_crossed(run):
             missing = False
             too_early = start
         if missing:
@@ -491,7 +487,7 @@ def move_end(run: Run, window: float, spacing: float) -> bool:
     return False
 
 
-def take_crossed(run: Run) -> bool:
+def accept_crossed(run: Run) -> bool:
     """Let those witnesses have to cross that have now, and wait for no others; whether there are some.
 
     A crossing that a step of its own does not show was rounding, or a later step will show it.

@@ -115,7 +115,18 @@ def clear_level(run: Run, i: int) -> None:
     witness.band = NOT_AT_ZERO
 
 
-def leave_band(run: Run, i: int, now: float) -> None:
+def stays_behind_zero(run: Run, i: int, now: float) -> bool:
+    """Whether a witness that rests just behind zero, and was written to `now`, still rests there.
+
+    It has moved no further than it was from zero, or than rounding. Else it is on a side, whatever was
+    there: a guard that is kept would trigger when the witness comes to zero from that side, and goes back.
+    """
+    zero = run.witnesses[i].level
+    moved = abs(now - zero)
+    return moved <= abs(zero) or moved <= measured_rounding(run, i)
+
+
+def reset_level(run: Run, i: int, now: float) -> None:
     """Make zero the level of a witness again, which is `now`; where it lies at zero, it stays on guard."""
     witness = run.witnesses[i]
     guard = witness.guard
@@ -145,15 +156,15 @@ def largest_state(run: Run) -> float:
 
 def clear_measures(run: Run) -> None:
     """Say that nothing was measured at the present state yet: it takes evaluations, so it is done once."""
-    run.passing.largest_state = -1.0
-    run.passing.has_roundings = 0.0
+    run.transient.largest_state = -1.0
+    run.transient.has_roundings = 0.0
 
 
 def measured_rounding(run: Run, i: int) -> float:
     """The rounding of a witness, which is measured for the first witness that asks since `clear_measures`."""
-    if run.passing.has_roundings == 0.0:
+    if run.transient.has_roundings == 0.0:
         measure_rounding(run)
-        run.passing.has_roundings = 1.0
+        run.transient.has_roundings = 1.0
     return rounding(run, i)
 
 
@@ -162,9 +173,9 @@ def rounding_near_zero(run: Run, i: int, number: float, before: float) -> float:
 
     `before` is an earlier value of it. See `measured_rounding`.
     """
-    if run.passing.largest_state < 0.0:
-        run.passing.largest_state = largest_state(run)
-    if is_near(run, i, number, before, run.passing.largest_state):
+    if run.transient.largest_state < 0.0:
+        run.transient.largest_state = largest_state(run)
+    if is_near(run, i, number, before, run.transient.largest_state):
         return measured_rounding(run, i)
     return NOT_NEAR
 
@@ -210,7 +221,7 @@ def store_zeros(run: Run, has_triggered: bool) -> None:
             noise = max(noise, share * abs(now - before))
         if band >= 0.0:
             drifts = abs(now - before) <= 0.25 * noise and not crossed
-            stay_or_leave(run, i, now, drifts)
+            update_band(run, i, now, drifts)
             continue
         if not abs(now) <= noise:
             continue
@@ -218,7 +229,7 @@ def store_zeros(run: Run, has_triggered: bool) -> None:
         if not crossed and (leaves or is_turned_round(witness.guard)):
             continue  # it is on its way away from zero, or on a flight from where it was turned
         witness.band = noise
-        if not crossed and comes_to_trigger(run, i, before):
+        if not crossed and triggers_if_passing(run, i, before):
             if not has_rates:
                 compute_rates(run, RATE_SPACING)
                 has_rates = True
@@ -226,7 +237,7 @@ def store_zeros(run: Run, has_triggered: bool) -> None:
             witness.guard = ARRIVED if before > 0.0 else -ARRIVED
 
 
-def stay_or_leave(run: Run, i: int, now: float, drifts: bool) -> None:
+def update_band(run: Run, i: int, now: float, drifts: bool) -> None:
     """Let a witness that lies at zero stay there while it is within its band, or leave.
 
     One that `drifts`, by less than its rounding in a whole step, takes its band with it.
@@ -238,7 +249,7 @@ def stay_or_leave(run: Run, i: int, now: float, drifts: bool) -> None:
     witness.band = band if abs(now) <= band else NOT_AT_ZERO
 
 
-def comes_to_trigger(run: Run, i: int, before: float) -> bool:
+def triggers_if_passing(run: Run, i: int, before: float) -> bool:
     """Whether a witness that was at `before`, and goes on through zero, triggers."""
     direction = direction_of(run, i)
     falls = falling_triggers(direction) and before > 0.0
@@ -374,9 +385,12 @@ def guard_set_witnesses(run: Run) -> None:
         if came_to_zero(witness.guard) and witness.band >= 0.0:
             run.was_set[i] = TAKEN_AWAY
             witness.guard = UNGUARDED
-        witness.band = NOT_AT_ZERO
         noise = rounding_near_zero(run, i, now, before)
         if abs(now) <= noise:
             witness.level = 0.0
             witness.band = noise
             witness.guard = set_guard(run, i)
+        elif witness.level != 0.0 and stays_behind_zero(run, i, now):
+            witness.level = now
+        else:
+            clear_level(run, i)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cosim.component.declaration import Declaration
-from cosim.component.values import words_of
+from cosim.component.values import choices_of
 
 NAMES = {bool: "a switch", int: "a whole number"}
 
@@ -21,7 +21,7 @@ def type_fault(path: str, source: Declaration, target: Declaration, is_scaled: b
     is_scaled : bool
         Whether the connection has a factor or an offset.
     """
-    words, needed = words_of(source), words_of(target)
+    words, needed = choices_of(source), choices_of(target)
     is_integer = source.dtype in (bool, int) or source.kind == "integer"
     if target.dtype is float and not needed:
         return ""
@@ -38,7 +38,7 @@ def type_fault(path: str, source: Declaration, target: Declaration, is_scaled: b
 
 
 def _what(declaration: Declaration) -> str:
-    words = words_of(declaration)
+    words = choices_of(declaration)
     if words:
         return f"one of {', '.join(map(repr, words))}"
     is_count = declaration.kind == "integer" and declaration.dtype is float

@@ -8,7 +8,7 @@ from contextlib import suppress
 from fractions import Fraction
 
 from cosim.component.component import Component
-from cosim.component.kernel_function import Handler
+from cosim.component.kernel_function import HandlerFunction
 from cosim.errors import Problem, UnitError
 from cosim.rational import LARGEST_RESOLUTION
 from cosim.system.alike_parts import parts_of_classes
@@ -62,7 +62,7 @@ def check_timers(parts: Mapping[str, Component]) -> list[Problem]:
 _ADVICE = 'write periods and offsets as multiples of one time, "900 ms" and "300 ms", or "1/3 s" and "1/7 s"'
 
 
-def _counted_times(part: Component, handler: Handler) -> list[Fraction]:
+def _counted_times(part: Component, handler: HandlerFunction) -> list[Fraction]:
     """Period and offset, without parameters whose values are not short decimals: a run counts them."""
     times = []
     for time in (handler.period, handler.offset):

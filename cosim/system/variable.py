@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cosim.component.declaration import Declaration
-from cosim.component.values import words_of
+from cosim.component.values import choices_of
 from cosim.stage import Stage
 from cosim.system.blocks import Slot
 
@@ -79,7 +79,7 @@ class Variable(NamedTuple):
     @property
     def words(self) -> tuple[str, ...]:
         """The texts that the numbers from 1 on stand for; empty for numbers."""
-        return words_of(self.declaration)
+        return choices_of(self.declaration)
 
     @property
     def is_text(self) -> bool:

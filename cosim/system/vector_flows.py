@@ -79,7 +79,8 @@ class VectorFlows:
         if any(array_of(a, declarations) == "h" or a.role == "ring" for a in self._arguments):
             return []
 
-        from cosim_compiler.language.element_flows import UnclearError, element_flows
+        from cosim_compiler.language.element_flows import element_flows
+        from cosim_compiler.language.flow_values import UnclearError
         from cosim_compiler.language.program import Program  # most models have no vectors that are longer
 
         try:

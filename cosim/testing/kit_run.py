@@ -33,7 +33,7 @@ class KitRun:
 
     Parameters
     ----------
-    entry : Entry
+    entry : RegisteredClass
     kit : str
         ``module:Class`` of the kit; empty where the class says it.
     values : mapping

@@ -69,23 +69,23 @@ def results_in_mode(case: type, method: str, plain: bool, prepare: str = "") -> 
     order |= {"file": file, "module": case.__module__, "prepare": prepare}
     environment = {**os.environ, "COSIM_PLAIN": "1" if plain else "0"}
     environment.pop(OF_A_TEST, None)
-    waiting, changed = _waiting.get(plain), os.stat(file).st_mtime_ns
-    if waiting is None or not waiting.fits(list(sys.path), environment, file, changed):
-        if waiting is not None:
-            waiting.close()
-        waiting = _waiting[plain] = _Waiting(list(sys.path), environment)
-    waiting.loaded[file] = changed
-    answer = waiting.request(order)
+    process, changed = _processes.get(plain), os.stat(file).st_mtime_ns
+    if process is None or not process.fits(list(sys.path), environment, file, changed):
+        if process is not None:
+            process.close()
+        process = _processes[plain] = _OtherProcess(list(sys.path), environment)
+    process.loaded[file] = changed
+    answer = process.request(order)
     if isinstance(answer, str):
         raise RuntimeError(f"{case.__qualname__} in another process:\n{answer}")
     return answer
 
 
-class _Waiting:
+class _OtherProcess:
     """A process that has loaded some modules and waits for orders."""
 
     def __init__(self, path: list[str], environment: dict[str, str]) -> None:
-        self.begun = path, environment
+        self.begun_with = path, environment
         self.loaded: dict[str, int] = {}
         self.errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
         self.process = start_process(
@@ -100,7 +100,7 @@ class _Waiting:
 
     def fits(self, path: list[str], environment: dict[str, str], file: str, changed: int) -> bool:
         """Whether it runs, began as a new one would, and has loaded no other state of the file."""
-        same = self.begun == (path, environment) and self.loaded.get(file, changed) == changed
+        same = self.begun_with == (path, environment) and self.loaded.get(file, changed) == changed
         return same and self.process.poll() is None
 
     def request(self, order: dict[str, str]) -> list[str] | str:
@@ -131,13 +131,13 @@ class _Waiting:
         self.errors.close()
 
 
-_waiting: dict[bool, _Waiting] = {}
+_processes: dict[bool, _OtherProcess] = {}
 
 
 @atexit.register
 def _close_all() -> None:
-    for waiting in _waiting.values():
-        waiting.close()
+    for process in _processes.values():
+        process.close()
 
 
 def load(file: str, name: str) -> types.ModuleType:

@@ -53,7 +53,7 @@ class EventInputs:
         chosen = self._selected.get(names)
         if chosen is None:
             interface = self._interface
-            groups = (interface.description.discrete, interface.clocks, interface.clocked)
+            groups = (interface.description.discrete, interface.clocks, interface.clocks_of)
             chosen = self._selected[names] = frozenset(
                 n for n in names if any(n in group for group in groups)
             )

@@ -152,7 +152,7 @@ class UnpackedFmu:
         FmiError
             It cannot be loaded, or lacks a function without which the FMU cannot be simulated.
         """
-        interface_type = "ModelExchange" if interface.model_exchange else "CoSimulation"
+        interface_type = "ModelExchange" if interface.is_model_exchange else "CoSimulation"
         if interface_type not in self._libraries:
             path = _library_file(self.folder, interface, self._wine)
             fmu_output.format_with(log_helper())

@@ -113,7 +113,7 @@ class SspCoupling:
             is_isolated = self._isolation.applies(name, declared=False)
             participant = _participant(path, name, component.implementation, is_isolated)
             if isinstance(participant, InstanceParticipant):
-                participant.shown_path = f"{component.package.path.name}: {component.file}"
+                participant.show_as(f"{component.package.path.name}: {component.file}")
             self.participants[name] = participant
         except (cosim.FmuError, ValueError) as error:
             text = str(error).replace(str(path), component.file)
@@ -219,8 +219,8 @@ def _participant(path: Path, name: str, implementation: str, is_isolated: bool) 
     """
     kind = implementation if implementation != "any" else "CoSimulation"
     interface = read_fmu(path, kind)[1]
-    if implementation != "any" and implementation not in interface.offers:
-        offers = " and ".join(interface.offers)
+    if implementation != "any" and implementation not in interface.interfaces:
+        offers = " and ".join(interface.interfaces)
         raise cosim.FmuError(str(path), f"offers {offers}, but {implementation} is requested")
     make = ModelExchangeParticipant if implementation == "ModelExchange" else open_fmu
     return ProcessParticipant(make, path, name) if is_isolated else make(path, name)

@@ -17,7 +17,7 @@ from cosim_dynamics.cached_vectors import position_at, put_spatial, real_at, rea
 from cosim_dynamics.constraint_arrays import constraint_arrays, constraint_errors
 from cosim_dynamics.equation_setup import set_up_equations
 from cosim_dynamics.mechanism import dofs_of, mechanism_at, terms_of
-from cosim_dynamics.multipliers import correct_speeds, set_up_group, solve_group
+from cosim_dynamics.multipliers import apply_multipliers, set_up_group, solve_group
 from cosim_dynamics.pivoted_cholesky import CLEAR
 from cosim_dynamics.spatial_vectors import plus6, scaled6
 from cosim_mechanics.spatial import minus, moved
@@ -42,7 +42,7 @@ def constraint_block(
                 c[arrays.equations[int(arrays.cholesky.order[i])].singular] = 1.0
     # Near a singular position an error grows as the equation that shows it fades: rounding alone may be left.
     constraint_errors(c, header).allowed = 1.0 if closest >= CLEAR else 0.0
-    correct_speeds(c, mechanism)
+    apply_multipliers(c, mechanism)
     correction = reals_at(c, header.correction, header.dofs)
     for i, dof in enumerate(mechanism.dofs):
         c[dof.u_dot] = real_at(c, dof.free_u_dot) + correction[i]

@@ -21,6 +21,7 @@ from cosim_dynamics.group_records import (
     Target,
 )
 from cosim_dynamics.mechanism import NOWHERE, EquationSlots, TermSlots
+from cosim_dynamics.solver_blocks import rows_from
 
 
 class GroupTable:
@@ -56,8 +57,7 @@ class GroupTable:
     def _add(self, records: Sequence[Record]) -> int:
         """Append records; where in the table they will stand."""
         at = self._first + len(self.integers)
-        for record in records:
-            self.integers += np.frombuffer(record, dtype=np.int64).tolist()
+        self.integers += rows_from(records).ravel().tolist()
         return at
 
     def _record(self, group: ConstraintGroup, equations_at: int, terms_at: int) -> GroupSlots:

@@ -11,8 +11,8 @@ import cosim
 from cosim.kit import Block
 from cosim_dynamics.connectivity import Report
 from cosim_dynamics.joint_equations import has_own_equations, trace
-from cosim_dynamics.solver_blocks import traced_block
 from cosim_dynamics.symbol import HERE
+from cosim_dynamics.traced_block import traced_block
 from cosim_dynamics.tree import Tree
 from cosim_mechanics import contracts
 

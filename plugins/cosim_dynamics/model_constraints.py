@@ -9,7 +9,7 @@ from cosim.kit import Block
 from cosim_dynamics.connectivity import Report
 from cosim_dynamics.equations_of_constraints import TracedConstraintEquations, trace_constraint
 from cosim_dynamics.joint_terms import with_line
-from cosim_dynamics.solver_blocks import traced_block
+from cosim_dynamics.traced_block import traced_block
 from cosim_mechanics import contracts
 
 if TYPE_CHECKING:

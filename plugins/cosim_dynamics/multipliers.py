@@ -1,6 +1,9 @@
 """Solving equations of constraints for their multipliers, in kernel functions.
 
-The factor of the mass matrix is there, by rows of L and D or by body: see `constraint_block`.
+With the mass matrix M = L^T D L and the Jacobian G of a group, the multipliers solve A multipliers = values,
+where A = G M^-1 G^T = Z D^-1 Z^T and Z = G L^-1. The factor L, D was computed before, by rows of the mass
+matrix or by bodies (`Header.is_by_body`). A group whose equations are independent is solved along the tree
+instead, without A.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ def set_up_group(p: Any, c: Any, mechanism: Any, group: Any, arrays: Any, level:
     Parameters
     ----------
     level : int
-        Along the tree only equations that are held at this level are there.
+        Along the tree only equations of this level or a higher one are factorized (`EquationSlots.level`).
     """
     if group.fronts > 0 and factorize_along_tree(p, c, mechanism, group, arrays, level):
         arrays.state.is_along_tree = 1.0
@@ -42,7 +45,7 @@ def solve_group(c: Any, mechanism: Any, group: Any, arrays: Any) -> tuple[int, f
     Returns
     -------
     int
-        The rank of A; 0 along the tree, where all equations are independent.
+        The rank of A; 0 if the group was solved along the tree: there is no A, and nothing to report.
     float
         The shortest column of its factor that counts, in parts of what is usual; or 1.
     """
@@ -63,12 +66,12 @@ def divide_by_factor(c: Any, mechanism: Any, group: Any, arrays: Any) -> None:
         for i in range(len(row)):
             eliminated[i] = row[i]
         if mechanism.header.is_by_body != 0:
-            eliminate_by_body(c, mechanism, group, arrays.members, eliminated)
+            divide_by_bodies(c, mechanism, group, arrays.members, eliminated)
         else:
-            eliminate_by_row(c, mechanism, arrays.members, eliminated)
+            divide_by_rows(c, mechanism, arrays.members, eliminated)
 
 
-def eliminate_by_row(c: Any, mechanism: Any, members: Any, row: Any) -> None:
+def divide_by_rows(c: Any, mechanism: Any, members: Any, row: Any) -> None:
     """A row of G becomes one of Z by the rows of L, from the tips to Ground."""
     for i in range(len(row) - 1, -1, -1):
         x = row[i]
@@ -84,7 +87,7 @@ def eliminate_by_row(c: Any, mechanism: Any, members: Any, row: Any) -> None:
                 j = members[j].parent
 
 
-def eliminate_by_body(c: Any, mechanism: Any, group: Any, members: Any, row: Any) -> None:
+def divide_by_bodies(c: Any, mechanism: Any, group: Any, members: Any, row: Any) -> None:
     """A row of G becomes one of Z: what is missing at each speed when those further out gave way."""
     links = group_links_of(mechanism, group)
     for place in links:
@@ -119,8 +122,8 @@ def set_up_products(c: Any, mechanism: Any, arrays: Any) -> None:
             A[s, r] = x
 
 
-def correct_speeds(c: Any, mechanism: Any) -> None:
-    """Compute the correction -M^-1 G^T multipliers, of u_dot or of what the multipliers were solved for."""
+def apply_multipliers(c: Any, mechanism: Any) -> None:
+    """Compute -M^-1 G^T multipliers: the correction of u_dot, or of the speeds or positions solved for."""
     header = mechanism.header
     correction = reals_at(c, header.correction, header.dofs)
     for i in range(len(correction)):

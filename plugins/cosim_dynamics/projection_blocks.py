@@ -21,7 +21,7 @@ from cosim_dynamics.equation_setup import wrench_of
 from cosim_dynamics.front_factorization import term_of
 from cosim_dynamics.group_records import couplings_of, fronts_of
 from cosim_dynamics.mechanism import dofs_of, mechanism_at
-from cosim_dynamics.multipliers import correct_speeds, set_up_group, set_up_products, solve_group
+from cosim_dynamics.multipliers import apply_multipliers, set_up_group, set_up_products, solve_group
 from cosim_dynamics.spatial_vectors import dot6, plus6, scaled6
 
 #: Below this deviation of the squared length from 1 a quaternion is normalized as well as it can be.
@@ -233,7 +233,7 @@ def solve_for_correction(p: Any, c: Any, mechanism: Any, level: int) -> None:
             if equation.level < level or p[equation.enabled] == 0.0:
                 leave_out(arrays, r)
         solve_group(c, mechanism, group, arrays)
-    correct_speeds(c, mechanism)
+    apply_multipliers(c, mechanism)
     for group in mechanism.groups:
         arrays = constraint_arrays(c, mechanism, group)
         if arrays.state.is_along_tree == 0.0:

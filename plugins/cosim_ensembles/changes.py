@@ -89,7 +89,7 @@ class Changes:
         ]
         return runs, problems
 
-    def some(self, first: int, last: int) -> Changes:
+    def of_runs(self, first: int, last: int) -> Changes:
         """The changes of the runs `first` … `last` - 1."""
         changes = copy(self)
         changes.given = {path: values[first:last] for path, values in self.given.items()}

@@ -41,7 +41,7 @@ class EnsembleCall:
         """Store the results of runs `first` … `last` - 1, given as `vars` of a block, and pass them on."""
         self.block.store(first, last, rows)
         if self.each is not None:
-            values = self.changes.some(first, last).given
+            values = self.changes.of_runs(first, last).given
             self.each(first, BatchResult(self.plan, values, Block.of(rows), parts=self.parts))
 
     def goes_on(self) -> bool:

@@ -25,7 +25,7 @@ def run_in_executor(ensemble: Ensemble, call: EnsembleCall, executor: Executor, 
 
     def arguments_of(first: int, last: int) -> tuple[Any, ...]:
         values = {path: column[first:last] for path, column in call.changes.given.items()}
-        return values, last - first, None if parts is None else parts.some(first, last)
+        return values, last - first, None if parts is None else parts.of_runs(first, last)
 
     def fail(run: int, reason: str) -> None:
         lost = ensemble.new_block(1)

@@ -14,7 +14,14 @@ from contextlib import suppress
 from typing import Any
 
 from cosim import CosimError
-from cosim.kit import ResourceLimits, black_box, end_with_parent, forget_safe_spawn, leave_signals, safe_spawn
+from cosim.kit import (
+    ResourceLimits,
+    black_box,
+    end_with_parent,
+    forget_safe_spawn,
+    ignore_stop_signals,
+    safe_spawn,
+)
 
 Task = tuple["Future[Any]", bytes]
 KILLED = getattr(signal, "SIGKILL", None)
@@ -212,7 +219,7 @@ class NewProcess:
 def _start(work: Callable[..., None], pipe: Any, parent: int, *more: Any) -> None:
     """The main function of the new process."""
     forget_safe_spawn()
-    leave_signals()
+    ignore_stop_signals()
     end_with_parent(parent)
     black_box.end_forks()
     work(pipe, *more)

@@ -253,6 +253,6 @@ class Delay(cosim.Measure):
     def remember(s):
         remember_source(s)
         if s.delay != s.last_delay:
-            s.past.leave_piece()
+            s.past.restart_piece()
         advance_piece(s)
         s.last_delay_next = s.delay

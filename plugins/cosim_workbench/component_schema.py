@@ -6,7 +6,7 @@ import inspect
 import math
 from typing import Any
 
-from cosim.kit import NUMERIC, Declaration, words_of
+from cosim.kit import NUMERIC, Declaration, choices_of
 
 Schema = dict[str, Any]
 
@@ -51,7 +51,7 @@ def _numbers(declaration: Declaration) -> Schema:
     if declaration.convert is not None:
         return _described({}, declaration)
     number: Schema = {"type": "number"}
-    words = words_of(declaration)
+    words = choices_of(declaration)
     for key, bound in (("minimum", declaration.minimum), ("maximum", declaration.maximum)):
         if bound is not None and math.isfinite(bound):
             number[key] = bound

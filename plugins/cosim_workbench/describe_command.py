@@ -7,7 +7,7 @@ import inspect
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import Entry, declared_bounds, declared_default, kernel_code, kernel_derivatives
+from cosim.kit import RegisteredClass, declared_bounds, declared_default, kernel_code, kernel_derivatives
 from cosim_workbench.arguments import RegisteredId
 from cosim_workbench.wording import below_each_other
 
@@ -108,7 +108,7 @@ def code_of(cls: type[cosim.Component]) -> str:
     return "\n".join(lines)
 
 
-def _entry(id: str) -> Entry:
+def _entry(id: str) -> RegisteredClass:
     registry = cosim.registry()
     integrators = {entry.id for entry in registry.entries("integrator")}
     return registry.entry("integrator" if id in integrators else "component", id)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim.kit import NUMERIC, Declaration, Entry, option_names
+from cosim.kit import NUMERIC, Declaration, RegisteredClass, option_names
 from cosim_workbench.studies import Study
 
 HEADER = "# Made by `cosim new --stubs` from what is installed. Make it again after a plugin has changed.\n"
@@ -173,25 +173,25 @@ def _attribute(declared: Declaration) -> str:
     return "NDArray[float64]" if declared.shape else "float"
 
 
-def _words(entry: Entry, parts: Iterable[Entry]) -> str:
+def _words(entry: RegisteredClass, parts: Iterable[RegisteredClass]) -> str:
     """The names of a part: its id, and the last word of the id if no other part has it."""
     last = entry.id.rpartition(".")[2]
     is_single = sum(other.id.rpartition(".")[2] == last for other in parts) == 1
     return f"Literal[{entry.id!r}{f', {last!r}' if is_single else ''}]"
 
 
-def _added(entry: Entry, parts: Iterable[Entry], method: str = "add") -> str:
+def _added(entry: RegisteredClass, parts: Iterable[RegisteredClass], method: str = "add") -> str:
     values = _given(entry.cls, ", *", TAKEN)
     return f"def {method}(self, kind: {_words(entry, parts)}, name: str{values}) -> {_name(entry.cls)}: ..."
 
 
-def _joint(entry: Entry, parts: Iterable[Entry]) -> str:
+def _joint(entry: RegisteredClass, parts: Iterable[RegisteredClass]) -> str:
     ends = f"child: {PART}, parent: {PART} = ..., name: str | None = ..."
     values = _given(entry.cls, ", *", (*TAKEN, "parent", "child"))
     return f"def joint(self, kind: {_words(entry, parts)}, {ends}{values}) -> {_name(entry.cls)}: ..."
 
 
-def _exported(exporters: Iterable[Entry], methods: Mapping[str, Mapping[str, str]]) -> str:
+def _exported(exporters: Iterable[RegisteredClass], methods: Mapping[str, Mapping[str, str]]) -> str:
     """An export with all options of exporters and of integrators."""
     named = ("path", "native", "exporter")
     names = dict.fromkeys([n for entry in exporters for n in entry.cls().option_names() if n not in named])

@@ -13,7 +13,7 @@ from cosim.command_line.command_parser import COMMON, CommandParser
 from cosim.command_line.plugins_command import PluginsCommand
 
 
-def command_page(entries: Iterable[kit.Entry]) -> str:
+def command_page(entries: Iterable[kit.RegisteredClass]) -> str:
     """A section for each registered command, and for `cosim plugins`, then the options of all commands."""
     lines = ["# Commands", "", "Each command explains itself with `--help`.", ""]
     registered_ids = {entry.id for entry in entries}

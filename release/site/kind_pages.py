@@ -18,9 +18,9 @@ DECLARED = ("parameter", "option", "attachment", "input", "output", "position", 
 """Kinds of declarations that users set or read; a component needs the others for itself."""
 
 
-def registered() -> dict[str, list[kit.Entry]]:
+def registered() -> dict[str, list[kit.RegisteredClass]]:
     """The entries that the plugins of this distribution register, by their kind."""
-    by_kind: dict[str, list[kit.Entry]] = {}
+    by_kind: dict[str, list[kit.RegisteredClass]] = {}
     for record in cosim.registry().plugins:
         for entry in record.entries:
             if entry.distribution == "cosim-framework":
@@ -28,7 +28,7 @@ def registered() -> dict[str, list[kit.Entry]]:
     return {kind: sorted(entries, key=lambda entry: entry.id) for kind, entries in sorted(by_kind.items())}
 
 
-def ids_page(kinds: Mapping[str, Iterable[kit.Entry]]) -> str:
+def ids_page(kinds: Mapping[str, Iterable[kit.RegisteredClass]]) -> str:
     """A table of all ids, each with its kind and first sentence, and a link to its section."""
     rows = []
     for kind, entries in kinds.items():
@@ -42,7 +42,7 @@ def ids_page(kinds: Mapping[str, Iterable[kit.Entry]]) -> str:
     return "\n".join([*lines, *table_lines(("id", "kind", "what it is"), sorted(rows)), ""])
 
 
-def kind_page(kind: str, entries: Iterable[kit.Entry]) -> str:
+def kind_page(kind: str, entries: Iterable[kit.RegisteredClass]) -> str:
     """A section for each id of a kind: declarations or options, then the docstring."""
     base = first_line(declared_kinds()[kind])
     lines = [
@@ -61,7 +61,7 @@ def kind_page(kind: str, entries: Iterable[kit.Entry]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def anchor(entry: kit.Entry) -> str:
+def anchor(entry: kit.RegisteredClass) -> str:
     """The anchor of the section of an id on the page of its kind."""
     return entry.id.replace(".", "")
 

@@ -105,6 +105,7 @@ def test_a_group_is_solved_as_if_it_were_alone() -> None:
     assert state["rod0.multipliers"].tobytes() == alone["rod0.multipliers"].tobytes()
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", range(9))
 def test_random_constraints_along_the_tree(along_tree: None, seed: int) -> None:
     check(seed, 12)
@@ -130,6 +131,7 @@ def test_a_ladder_along_the_tree_moves_as_by_dense_matrices(
     assert np.abs(multipliers(along) - multipliers(dense)).max() < 1e-11 * np.abs(multipliers(dense)).max()
 
 
+@pytest.mark.thorough
 def test_what_is_coupled_at_a_time_does_not_grow_with_a_ladder() -> None:
     largest, summed = [], []
     for rods in (36, 144):

@@ -67,6 +67,7 @@ def test_steps_that_end_near_them_say_what_they_lose(accuracy: float, speed: flo
     assert 1e-4 < found.max() < error
 
 
+@pytest.mark.thorough
 def test_gradients_say_so_too() -> None:
     result = four_bars(1).simulate(until=3.0, accuracy=1e-8, output_interval=0.5, gradient=BY)
     assert told(result)[0] == pytest.approx(2.63, abs=0.01)

@@ -256,6 +256,7 @@ def check(seed: int, most: int) -> bool:
     return True
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("seed", FEW)
 def test_a_few_random_constraints(seed: int) -> None:
     check(seed, 8)
@@ -267,6 +268,7 @@ def test_many_random_constraints(seed: int) -> None:
     check(seed, 20)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", FEW[:6])
 def test_all_solvers_agree(seed: int) -> None:
     answers = []

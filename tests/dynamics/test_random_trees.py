@@ -103,6 +103,7 @@ def check(seed: int, most: int) -> None:
     assert np.linalg.eigvalsh(M).min() > 0.0
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("seed", FEW)
 def test_a_few_random_trees(seed: int) -> None:
     check(seed, 12)

@@ -38,6 +38,7 @@ def test_there_are_models():
     assert len(CASES) == 9
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("name", MODELS)
 def test_accelerations_and_motion_of_bodies(name, built, put):
     reference, system = built(name)
@@ -56,6 +57,7 @@ def test_accelerations_and_motion_of_bodies(name, built, put):
             assert difference(found, [body[quantity] for body in case["bodies"]]) < RELATIVE
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("name", MODELS)
 def test_mass_matrix_bias_and_inverse_dynamics(name, built, put):
     reference, system = built(name)
@@ -73,6 +75,7 @@ def test_mass_matrix_bias_and_inverse_dynamics(name, built, put):
         assert difference(missing, case["id_tau"]) < RELATIVE
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("name", MODELS)
 def test_energies_momenta_and_reactions(name, built, put):
     reference, system = built(name)

@@ -66,6 +66,7 @@ def quaternion(R: np.ndarray) -> np.ndarray:
     return np.array([w, *(np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) / (4.0 * w))])
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("solver", [*SOLVERS, "closed"])
 def test_every_joint_moves_alike_whichever_end_hangs_on_ground(solver: str) -> None:
     closed = solver == "closed"

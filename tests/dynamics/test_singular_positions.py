@@ -153,6 +153,7 @@ def test_ordinary_positions_are_solved_as_ever() -> None:
         assert not state["closure0.singular"]
 
 
+@pytest.mark.thorough
 def test_bricards_mechanism() -> None:
     closed = [bricard_corners(a)[-1] - CORNERS[-1] for a in np.linspace(-3.2, 0.05, 20)]
     assert np.abs(closed).max() < 1e-12
@@ -277,6 +278,7 @@ def test_equations_that_repeat_others_everywhere_are_no_singular_position() -> N
         assert not any(f.witness.endswith(".singular") for f in simulator.findings)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("method", "options"),
     [

@@ -15,6 +15,7 @@ from cosim_mechanics import Multibody
 RELATIVE = 1e-12
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "name", ["mixed_chain_0", "mixed_chain_1", "tree_9", "pair_of_bushing", "pin_chain_random3d_10"]
 )

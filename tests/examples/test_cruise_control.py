@@ -42,6 +42,7 @@ def test_the_car_does_what_its_forces_want(folder: Path) -> None:
     assert speed[-1] > (2000.0 - 1700.0) / DRAG  # toward which it falls, and where it has not come yet
 
 
+@pytest.mark.thorough
 def test_the_limit_falls_behind_the_pass(folder: Path) -> None:
     result = CoSimulation.from_file(folder / "cruise.toml").simulate(interval="50 ms")
     (event,) = (e for e in result.events if e.handler.startswith("changes."))
@@ -50,6 +51,7 @@ def test_the_limit_falls_behind_the_pass(folder: Path) -> None:
     assert result["controller.limit"][at] == 4000.0 and result["controller.limit"][at + 1] == 2000.0
 
 
+@pytest.mark.thorough
 def test_it_is_swept_and_drawn(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyarrow")
     monkeypatch.chdir(folder)

@@ -158,6 +158,7 @@ def test_plant_and_controller_are_the_whole(example: Any) -> None:
     assert joined == whole["connections"]
 
 
+@pytest.mark.thorough
 def test_cut_in_two_it_moves_as_the_whole(example: Any, tmp_path: Path) -> None:
     compare = importlib.import_module("compare")
     fmus = compare.export(tmp_path)
@@ -206,6 +207,7 @@ def test_compiled_or_not_the_bytes_are_the_same(example: Any, tmp_path: Path) ->
     assert (tmp_path / "compiled.csv").read_bytes() == (tmp_path / "plain.csv").read_bytes()
 
 
+@pytest.mark.thorough
 def test_the_picture_is_drawn(example: Any, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="pictures need matplotlib")
     importlib.import_module("plot").draw(tmp_path / "engine_mount.png")

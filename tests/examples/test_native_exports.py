@@ -47,6 +47,7 @@ def test_machine_code_gives_the_bits_of_the_run_in_python(name: str, tmp_path: P
     check_fmus(made(name), tmp_path)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("names", [["controller"], pytest.param(NAMES, marks=pytest.mark.thorough)])
 def test_examples_give_the_same_bytes_however_they_are_compiled(names: list[str]) -> None:
     """With the test above: code that came with the package, code made here, plain Python and native FMU."""

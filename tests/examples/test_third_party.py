@@ -76,6 +76,7 @@ def test_its_own_tests_pass(acme: Any) -> None:
     assert " passed" in tested.stdout
 
 
+@pytest.mark.thorough
 def test_an_fmu_carries_it_to_where_it_is_not_installed(acme: Any, tmp_path: Path) -> None:
     fmu = sliding_mass().export_fmu(
         tmp_path / "sliding_mass.fmu", outputs=["rail.speed"], accuracy=1e-10, native=False

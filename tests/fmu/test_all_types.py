@@ -121,6 +121,7 @@ def here(**values: Any) -> dict[str, Any]:
     return {**found, "message": TEXTS[int(found["message"]) - 1]}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("kind", "version"), KINDS)
 def test_they_are_described_as_what_they_are(kind: str, version: int, fmu: Driven, folder: Path) -> None:
     from fmpy.validation import validate_fmu
@@ -310,7 +311,7 @@ def plan() -> cosim.Model:
     return model
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(1)
 @pytest.mark.parametrize("planned_by", ["system", "fmu"])
 @pytest.mark.parametrize("controlled_by", ["system", "fmu"])
 def test_they_are_exchanged_in_a_co_simulation(planned_by: str, controlled_by: str, tmp_path: Path) -> None:
@@ -337,7 +338,7 @@ def test_what_is_given_in_a_model_file(tmp_path: Path) -> None:
         'order = "go"\nplace = 0.5\nsurface = "dry"\n',
         "utf-8",
     )
-    entry = kit.Entry("tests.controller", Controller, "tests", "tests", "1.0")
+    entry = kit.RegisteredClass("tests.controller", Controller, "tests", "tests", "1.0")
     tests = kit.PluginRecord("tests", "tests", "1.0", "tests", "loaded", None, (entry,))
     with kit.use_registry(kit.Registry([*cosim.registry().plugins, tests])):
         state = cosim.Model.from_file(file).build().default_state()
@@ -365,6 +366,7 @@ class Ticking(cosim.Component):
         count[0] = ticks
 
 
+@pytest.mark.thorough
 @needs_compiler
 def test_compiled_steps_exchange_them_as_python_does() -> None:
     """Beyond 2000 steps systems are called by addresses, where nothing of them is text."""

@@ -109,6 +109,7 @@ def participant(random: np.random.Generator, states: int, inputs: int, *, passes
     )
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("seed", range(12))
 def test_drawn_couplings(seed: int) -> None:
     random = np.random.default_rng(100 + seed)
@@ -210,6 +211,7 @@ def lags() -> CoSimulation:
     return CoSimulation(parts, wires, "interface_newton", 0.05)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("recorded", ["absent", "never"])
 def test_an_output_without_a_value_is_not_judged(recorded: str) -> None:
     loop = lags()

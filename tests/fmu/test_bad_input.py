@@ -120,6 +120,7 @@ def test_an_encoding_that_nobody_knows_is_one_short_sentence(
         assert len(said) < 300 + len(str(path))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("inner", ["", '<CoSimulation modelIdentifier="gain"/>'])
 def test_descriptions_of_endless_depth(inner: str, tmp_path: Path) -> None:
     from cosim_master.participants.create_participants import open_fmu
@@ -132,7 +133,7 @@ def test_descriptions_of_endless_depth(inner: str, tmp_path: Path) -> None:
         open_fmu(tmp_path / "deep.fmu").describe()
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(1)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 @pytest.mark.parametrize("words", [["cosimulate", "good.toml", "-o", "out.csv"], ["plugins"]])
 @pytest.mark.parametrize("unbuffered", ["", "1"])

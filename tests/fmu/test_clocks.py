@@ -131,6 +131,7 @@ def test_intervals_of_all_kinds(tmp_path: Path, compiled: Compiled, step: float)
     assert result["m.last"][result.time == 0.75].tolist() == pytest.approx([0.6, 0.75])
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("step", ["1/3 s", "1 s", 0.1, "700 ms"])
 def test_counters_and_resolutions_are_rational_numbers(
     tmp_path: Path, compiled: Compiled, step: float | str

@@ -161,7 +161,7 @@ GOING_BACK = [
 ]
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("kind", "options"), GOING_BACK)
 @pytest.mark.parametrize("follows", [False, True])
 def test_algorithms_that_go_back_give_the_same_bytes(
@@ -183,6 +183,7 @@ def test_what_does_not_settle_is_named(make_fmu: MakeFmu, kind: type) -> None:
 
 
 # The size of the step is a value that it couples: a tolerance below it would let it fall and fall.
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("kind", "options"), [(WaveformIteration, {}), (Adaptive, {"absolute_tolerance": 1e-3})]
 )
@@ -336,7 +337,7 @@ ONE_OF_EACH_KIND = [
 """In a short run."""
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("kind", "options"), ALL)
 @pytest.mark.parametrize("follows", [False, True])
 def test_participants_of_python_are_called_at_their_place(
@@ -424,6 +425,7 @@ class Counter(LinearParticipant):
         super().restore(linear)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("kind", "options"), ONE_OF_EACH_KIND)
 def test_integers_events_and_early_returns_of_python(
     make_fmu: MakeFmu, kind: type, options: dict[str, Any]
@@ -503,7 +505,7 @@ def test_an_integer_that_is_none_is_named(make_fmu: MakeFmu) -> None:
     assert 0.0 < result.time[-1] < 0.1
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("kind", "options"), ALL)
 @pytest.mark.parametrize("events", [False, True])
 def test_fmi3_with_event_mode_and_small_types(
@@ -542,7 +544,7 @@ MAPS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("kind", "options"), ALL)
 @pytest.mark.parametrize("given", MAPS, ids=lambda given: f"{given['from']} {given['to']}")
 def test_mapped_connections(

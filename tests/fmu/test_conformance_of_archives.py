@@ -59,6 +59,7 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return of
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("kind", "version"), KINDS)
 def test_licences_begin_with_one_file(kind: str, version: int, archives: Any) -> None:
     files = archives(kind, version)

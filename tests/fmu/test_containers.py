@@ -172,6 +172,7 @@ SCENARIOS: dict[str, Callable[[Path, MakeFmu, Callable[..., Path]], Path]] = {
 class TestTheBits:
     """Against ``cosim cosimulate``, scenario by scenario."""
 
+    @pytest.mark.few(4)
     @pytest.mark.parametrize(
         "name",
         [pytest.param(name, marks=[pytest.mark.thorough] * (name in RUN_ELSEWHERE)) for name in SCENARIOS],
@@ -372,6 +373,7 @@ class TestTheHost:
 class TestInsideAnother:
     """A container is a participant like others."""
 
+    @pytest.mark.thorough
     def test_inside_another_scenario(self, tmp_path: Path, make_fmu: MakeFmu) -> None:
         flat = CoSimulation.from_file(masses(tmp_path, make_fmu, 'algorithm = "jacobi"')).simulate()
         starts = {name: value for name, value in MASSES.items() if name.startswith("left")}
@@ -398,6 +400,7 @@ class TestInsideAnother:
             host.step(0.2, 0.1)
             assert (host["right.x"], host["box.left.x"]) == end == (flat["right.x"][30], flat["left.x"][30])
 
+    @pytest.mark.thorough
     def test_an_iterating_master_takes_it_back(self, tmp_path: Path, make_fmu: MakeFmu) -> None:
         make_fmu("mass")
         starts = {name: value for name, value in MASSES.items() if name.startswith("left")}
@@ -413,6 +416,7 @@ class TestInsideAnother:
         assert found["right.x"].tobytes() == flat["right.x"].tobytes()
 
 
+@pytest.mark.thorough
 def test_it_brings_an_experiment(tmp_path: Path) -> None:
     """Without the error of the coupling, which is worked out when it is read."""
     path = write_loop(tmp_path)

@@ -124,6 +124,7 @@ def test_two_linear_oscillators_against_their_map() -> None:
     assert not result.findings
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "algorithm",
     [
@@ -143,7 +144,7 @@ def test_through_the_exchanges_of_each_algorithm(algorithm: str) -> None:
     assert all(plain[name].tolist() == result[name].tolist() for name in names)
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["gauss_seidel", "interface_newton"])
 @pytest.mark.parametrize("gain", [0.5, -3.0])
 def test_closed_loops_of_direct_feedthrough(algorithm: str, gain: float) -> None:
@@ -172,6 +173,7 @@ def test_closed_loops_of_direct_feedthrough(algorithm: str, gain: float) -> None
     assert np.abs(result.derivative("second.m.force", "one.m.x")).min() > 0.0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("iterations", "close"), [(0, 2e-6), pytest.param(1, 5e-7, marks=pytest.mark.thorough), (3, 5e-7)]
 )
@@ -212,6 +214,7 @@ def test_a_participant_with_longer_steps() -> None:
     check(lambda starts: oscillators("gauss_seidel", starts, {"two": 2 * STEP}), FEW, names, 1e-9)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["jacobi along parabolas", "interface_newton"])
 def test_events_and_delays_inside_of_participants(algorithm: str) -> None:
     """A ball bounces within a step, and feels how fast it was 0.03 s ago."""
@@ -251,6 +254,7 @@ def test_events_and_delays_inside_of_participants(algorithm: str) -> None:
         assert np.abs(result.derivative(name, "ball.m.e") - wanted).max() < 1e-6
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["jacobi", "interface_newton"])
 def test_an_input_that_jumps_past_a_witness(algorithm: str) -> None:
     """Held inputs jump at exchanges, at fixed times; along lines they pass the witness in between."""
@@ -323,6 +327,7 @@ def test_a_single_participant_is_its_own_run() -> None:
     assert wanted[-1] != 0.0
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel along lines", "interface_newton"])
 def test_fmus_by_differences_of_their_own(make_fmu: MakeFmu, algorithm: str) -> None:
     """An FMU, and a system of ours that feels its spring."""
@@ -363,6 +368,7 @@ def test_an_fmu_that_cannot_go_back(make_fmu: MakeFmu) -> None:
         make("interface_newton").simulate(STEP, derivatives=["one.k"])
 
 
+@pytest.mark.thorough
 def test_fmus_in_processes_of_their_own(make_fmu: MakeFmu) -> None:
     fmu = make_fmu("mass")
 
@@ -454,6 +460,7 @@ def test_a_scenario_writes_them(
     assert "two.weight" in capsys.readouterr().err
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["jacobi", "interface_newton"])
 def test_connections_between_parameters(make_fmu: MakeFmu, algorithm: str) -> None:
     """A chain from one system through an FMU to another system, with a factor: each passes its value once."""
@@ -482,6 +489,7 @@ def test_connections_between_parameters(make_fmu: MakeFmu, algorithm: str) -> No
         make({}).simulate(UNTIL, derivatives=["two.m.c"])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["jacobi", "interface_newton"])
 def test_parameters_that_change_over_time(algorithm: str) -> None:
     """They become 5 and 0.9 whatever they were; other parameters and start values matter before and after."""

@@ -52,6 +52,7 @@ ON_CUTS = [
 """On each cut, on one of both by turns in a short run."""
 
 
+@pytest.mark.few(4)
 @FINER
 @pytest.mark.parametrize(("name", "follows", "since", "order", "cut"), ON_CUTS)
 def test_order_over_the_step(
@@ -63,6 +64,7 @@ def test_order_over_the_step(
     assert orders.order(points) == pytest.approx(order, abs=0.15)
 
 
+@pytest.mark.thorough
 @FINER
 @pytest.mark.parametrize(
     "cut", [CUTS["force and motion"], pytest.param(CUTS["motion and motion"], marks=pytest.mark.thorough)]
@@ -79,6 +81,7 @@ def test_the_error_falls_with_the_tolerance(cut: Cut, follows: bool, iterations:
     assert all(error < tolerance for (_, error), tolerance in zip(points, tolerances, strict=True))
 
 
+@pytest.mark.thorough
 @FINER
 @pytest.mark.parametrize("follows", FIRST)
 @pytest.mark.parametrize("iterations", [pytest.param(0, marks=pytest.mark.thorough), 2])
@@ -100,6 +103,7 @@ def test_it_does_so_where_communication_steps_are_long(follows: bool, iterations
     assert 0.8 < np.polyfit(np.log(tolerances), np.log(errors), 1)[0] < 1.2
 
 
+@pytest.mark.thorough
 @FINER
 def test_held_inputs_follow_a_ramp_that_stays_to_the_tolerance(finer: int) -> None:
     """Behind the transients nothing bends, lines fit over any length, and stairs do not."""
@@ -128,6 +132,7 @@ class Kinked(LinearParticipant):
         return [max(value, 1.0) for value in super().get(names)]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("start", [0.99999, 0.9999, 0.999])
 def test_a_kink_says_nothing_of_rates(start: float) -> None:
     """What follows a ramp is not taken for as fast as the kink at which the ramp began."""
@@ -150,6 +155,7 @@ class Ticking(LinearParticipant):
         return [0.3 + self.LEAP * math.floor(10.0 * value + 1e-9) for value in super().get(names)]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("step", [0.1, 0.7], ids=["at the end of steps", "inside of steps"])
 def test_jumps_of_less_than_a_hundred_tolerances_are_passed(step: float) -> None:
     """No exchange is short enough for a line across a jump: the input is held over one that is short."""
@@ -165,6 +171,7 @@ def test_jumps_of_less_than_a_hundred_tolerances_are_passed(step: float) -> None
     assert result.statistics["algorithm"]["exchanges"] < 1000
 
 
+@pytest.mark.thorough
 @FINER
 @pytest.mark.parametrize(
     "given", [pytest.param({}, marks=pytest.mark.thorough), {"absolute_tolerance": {"right.y": 1e-12}}]
@@ -263,12 +270,13 @@ FORCE, MOTION = DAMPED.force_and_motion(), DAMPED.motion_and_motion()
 def rate_of_growth(cut: Cut, algorithm: str, step: float) -> float:
     """Per communication step, seen in a run: the largest states of two stretches of it."""
     loop = CoSimulation(cut.make(algorithm == "interface_newton"), cut.links, algorithm, step)
-    assert loop.order == ["left", "right"]
+    assert loop.order == ("left", "right")
     result = loop.simulate(3000 * step, record=cut.signals)
     sizes = np.linalg.norm([result[name] for name in cut.signals], axis=0)
     return float(sizes[2600:].max() / sizes[1000:1401].max()) ** (1.0 / 1600.0)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("cut", "algorithm"), [(FORCE, "jacobi"), (FORCE, "gauss_seidel"), (MOTION, "jacobi")]
 )
@@ -341,6 +349,7 @@ def largest_error(cut: Cut, algorithm: str, step: float, until: float, **options
     return float(np.max(np.abs(found - exact[:, [0, 2]])) / np.max(np.abs(exact[:, [0, 2]])))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("algorithm", "options", "step", "largest"),
     [

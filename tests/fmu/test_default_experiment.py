@@ -20,6 +20,7 @@ def telling(make_fmu: Any) -> Path:
     return path
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("options", "told"),
     [

@@ -175,7 +175,7 @@ def test_words_and_patterns_for_the_rest() -> None:
 def test_switches_are_booleans_and_counts_integers(tmp_path: Path, version: int) -> None:
     from fmpy import read_model_description
 
-    from cosim_export.interface.fmu_interface import FmuInterface
+    from cosim_export.interface.exported_interface import ExportedInterface
     from cosim_export.native.description import describe
 
     model = cosim.Model("gear")
@@ -192,7 +192,7 @@ def test_switches_are_booleans_and_counts_integers(tmp_path: Path, version: int)
         "gear.locked": ("Boolean", True, None, None),
         "gear.engaged": ("Boolean", True, None, None),
     }
-    interface = FmuInterface("gear", "gear", {}, variables, "integrators.heun", {}, 1e-6)
+    interface = ExportedInterface("gear", "gear", {}, variables, "integrators.heun", {}, 1e-6)
     file = tmp_path / "modelDescription.xml"
     file.write_bytes(describe(version, ["cs"], interface, "tests", "{token}", ()))
     read = {v.name: v for v in read_model_description(str(tmp_path)).modelVariables}
@@ -250,7 +250,7 @@ def test_recorded_coordinates_have_their_names() -> None:
 def test_seeds_are_integers_where_those_of_fmi2_hold_them(seed: int, kind: str, tmp_path: Path) -> None:
     from fmpy import read_model_description
 
-    from cosim_export.interface.fmu_interface import FmuInterface
+    from cosim_export.interface.exported_interface import ExportedInterface
     from cosim_export.native.description import describe
 
     model = cosim.Model("noisy")
@@ -258,7 +258,7 @@ def test_seeds_are_integers_where_those_of_fmi2_hold_them(seed: int, kind: str, 
     variables = select_variables(model.build())
     (found,) = (v for v in variables if v.name == "noise.seed")
     assert (found.type, found.start) == (kind, seed)
-    interface = FmuInterface("noisy", "noisy", {}, variables, "integrators.heun", {}, 1e-6)
+    interface = ExportedInterface("noisy", "noisy", {}, variables, "integrators.heun", {}, 1e-6)
     for version in (2, 3):
         (tmp_path / "modelDescription.xml").write_bytes(
             describe(version, ["cs"], interface, "tests", "{token}", ())
@@ -302,6 +302,7 @@ def test_a_timer_that_is_not_set_has_no_infinite_start() -> None:
     assert (found["alarm.wake"].initial, found["alarm.wake"].start) == ("exact", 2.0)
 
 
+@pytest.mark.thorough
 @needs_compiler
 def test_values_that_change_in_events_of_the_start_are_no_finding(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

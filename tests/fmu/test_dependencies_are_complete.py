@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import cosim
-from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.model_description import knowns, unknowns
 from cosim_export.interface.select_variables import select_variables
@@ -113,7 +113,7 @@ class Probe:
         return found
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(2)
 @pytest.mark.parametrize("all_of_it", [False, True])
 @pytest.mark.parametrize("name", ["trio", "quarter_car", "stick_balancing", "chatter", "thrown_crate"])
 def test_what_changes_an_unknown_is_among_its_dependencies(name: str, all_of_it: bool) -> None:
@@ -173,7 +173,7 @@ def test_what_counts_as_known_is_what_the_version_says(version: int, tmp_path: P
 
     system = trio().build()
     variables = select_variables(system, all=True)
-    interface = FmuInterface("trio", "trio", {}, variables, "integrators.heun", {}, 1e-6)
+    interface = ExportedInterface("trio", "trio", {}, variables, "integrators.heun", {}, 1e-6)
     (tmp_path / "modelDescription.xml").write_bytes(describe(version, ["cs"], interface, "t", "{token}", ()))
     read = read_model_description(str(tmp_path))
 

@@ -190,6 +190,7 @@ CASES = [
 ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("make", "by", "of", "integrator", "version"), CASES)
 def test_they_have_the_bytes_of_the_run_in_python(
     make: Callable[[], cosim.Model],
@@ -229,6 +230,7 @@ def heights(path: Path, start: float, push: float, write_at: float) -> float:
         return host.read(["b.height"])[0]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("write_at", [0.3, 0.7])
 def test_what_a_host_writes_does_not_vary(bouncing: Path, write_at: float) -> None:
     with Host(bouncing, {"b.push": 0.5}) as host:
@@ -351,6 +353,7 @@ def test_what_cannot_be_is_refused(options: dict[str, Any], words: list[str], tm
     assert not (tmp_path / "ball.fmu").exists()
 
 
+@pytest.mark.thorough
 def test_flat_names(tmp_path: Path) -> None:
     path = export_native(
         ball(), tmp_path / "ball.fmu", derivatives=["b.e"], outputs=["b.height"], naming="flat"

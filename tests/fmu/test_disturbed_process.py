@@ -109,6 +109,7 @@ def test_any_call_that_disturbs(
     check(server, name, function, kind, tmp_path_factory)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("kind", "status"),
     [

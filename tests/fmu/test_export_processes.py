@@ -137,6 +137,7 @@ PLAINLY = {"COSIM_PLAIN": "1"}
 """Where all machine code would have to be made, as of a version that is not ours: the bits are the same."""
 
 
+@pytest.mark.thorough
 def test_it_runs_on_the_packages_that_it_carries(strange_fmu: Path, expected: list[list[float]]) -> None:
     rows, version, ours, plugins, in_path, messages = python(
         CARRIED, strange_fmu, references(strange_fmu), **PLAINLY
@@ -152,6 +153,7 @@ def test_identical_installed_packages_are_used(oscillator_fmu: Path, expected: l
     assert rows == expected
 
 
+@pytest.mark.thorough
 def test_another_version_in_the_process_is_refused(strange_fmu: Path, oscillator_fmu: Path) -> None:
     with pytest.raises(Exception, match="instantiate"):
         Fmu(strange_fmu)
@@ -191,6 +193,7 @@ print(json.dumps([run(fmu, json.loads(sys.argv[2])), "llvmlite" in sys.modules, 
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("how", ["hidden", pytest.param("switched off", marks=pytest.mark.thorough)])
 def test_without_llvm_no_bit_changes(oscillator_fmu: Path, expected: list[list[float]], how: str) -> None:
     switch = PLAINLY if how == "switched off" else {}
@@ -199,6 +202,7 @@ def test_without_llvm_no_bit_changes(oscillator_fmu: Path, expected: list[list[f
     assert rows == expected
 
 
+@pytest.mark.thorough
 def test_the_folder_of_the_first_fmu_may_go(strange_fmu: Path) -> None:
     script = """
     import importlib, pathlib, shutil
@@ -264,6 +268,7 @@ print("null")
 """
 
 
+@pytest.mark.thorough
 def test_modules_of_one_name_are_not_mixed_up(tmp_path: Path) -> None:
     """Of two different FMUs the second does not run the first one's code without a word."""
     folders = [tmp_path / "3.0", tmp_path / "5.0"]
@@ -300,6 +305,7 @@ def test_the_script_has_a_name_of_its_own(oscillator_fmu: Path, tmp_path: Path) 
 NAMES = ["with space", "a@b", "gr\u00f6\u00dfe", "100% +,;=#[]", "%41%4", "\u65e5\u672c", "p%q%"]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_names_of_folders(name: str, oscillator_fmu: Path, tmp_path: Path) -> None:
     with running(oscillator_fmu, folder=tmp_path / name / "b") as fmu:
@@ -323,6 +329,7 @@ def test_a_script_that_is_not_there_is_an_error(oscillator_fmu: Path, tmp_path: 
     assert refused and "findClass" in messages[0]
 
 
+@pytest.mark.thorough
 def test_an_export_after_a_run_has_its_binaries(oscillator_fmu: Path, tmp_path: Path) -> None:
     """Where an FMU has run, pythonfmu is the copy that the FMU carries, which has no binaries."""
     script = """

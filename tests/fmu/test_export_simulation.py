@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from export_tools import Fmu, ball, export, fuse, oscillator, running
+from how_many import many
 
 import cosim
 from cosim_export.interface.archive import read_archive, write_archive
@@ -231,6 +232,7 @@ WRONG_CALLS = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("what", WRONG_CALLS)
 def test_wrong_calls_are_answered_at_once_and_change_nothing(oscillator_fmu: Path, what: str) -> None:
     call, reason = WRONG_CALLS[what]
@@ -346,7 +348,7 @@ def test_many_instances_one_after_the_other(oscillator_fmu: Path, tmp_path: Path
     import sys
 
     before = list(sys.path)
-    for i in range(10):
+    for i in range(many(3)):
         fmu = Fmu(oscillator_fmu, tmp_path / str(i))
         fmu.start()
         fmu.steps(0, 2)
@@ -363,6 +365,7 @@ def test_a_memory_that_holds_a_time_that_never_comes(tmp_path: Path) -> None:
         assert fmu["wanted.due"] == math.inf
 
 
+@pytest.mark.thorough
 def test_a_multibody_system(tmp_path: Path) -> None:
     from cosim_mechanics import Multibody
 

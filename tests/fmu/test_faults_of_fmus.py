@@ -124,6 +124,7 @@ def limited(
     ]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("where", CALLS)
 def test_exit_in_this_process_is_an_error(
     where: str, tmp_path: Path, compiled: Compiled, cosimulate: Cosimulate
@@ -136,6 +137,7 @@ def test_exit_in_this_process_is_an_error(
         assert "results up to t = " in said
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("where", ["LOAD", "SetReal", "DoStep"])
 def test_exit_in_another_process_is_an_error_of_the_call(
     where: str, tmp_path: Path, compiled: Compiled
@@ -166,6 +168,7 @@ OF_STATES: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "where",
     [
@@ -233,7 +236,7 @@ def settings() -> tuple[Any, ...]:
     return ctypes.CDLL("libm.so.6").fegetround(), Path.cwd(), *found
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(5)
 @pytest.mark.parametrize("fault", ["disturb()", "(disturb(), status = 3)", "(disturb(), status = 4)"])
 @pytest.mark.parametrize("where", CALLS)
 def test_what_an_fmu_changes_is_set_back(
@@ -293,6 +296,7 @@ def test_a_time_limit_between_steps(make_fmu: Any) -> None:
         loop.simulate(0.2, time_limit=0.0)
 
 
+@pytest.mark.thorough
 def test_folders_of_killed_processes_are_removed(tmp_path: Path, compiled: Compiled) -> None:
     """Those of a process that still runs stay."""
     fmu = make(tmp_path, compiled, "DoStep", RESTS)
@@ -337,6 +341,7 @@ def test_what_an_fmu_prints_goes_to_its_log(
     assert "ok: printed: hello" in (tmp_path / "m.log").read_text()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("where", ["DoStep", "GetReal"])
 def test_what_is_printed_in_steps_goes_to_the_log_too(where: str, tmp_path: Path, compiled: Compiled) -> None:
     """By the FMU; what Python prints meanwhile goes to where it went, also from a thread."""
@@ -435,6 +440,7 @@ def test_rows_are_saved_while_a_run_goes_on(
     assert len(seen) >= 3 and seen == sorted(seen) and seen[0] < 1.0 and seen[-1] == 1.0
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("number", "status", "text"), [(n, *case[2:]) for n, case in enumerate(LIMITS)])
 def test_limits(number: int, status: int, text: str, limited: list[tuple[Path, Callable[[], Done]]]) -> None:
     folder, wait = limited[number]

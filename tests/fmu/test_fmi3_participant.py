@@ -142,6 +142,7 @@ def test_rollback_in_memory_and_as_bytes(box: Path) -> None:
         other.close()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("macro", "at", "seen"),
     [("ANNOUNCES", 0.25, 3), ("ANNOUNCES", 0.2, 2), ("ANNOUNCES", 0.3, 3), ("LATE", 0.2, 3)],

@@ -76,6 +76,7 @@ def above_a_fan(part: Any, **values: Any) -> cosim.Model:
     return model
 
 
+@pytest.mark.few(1)
 def test_a_ball_bounces_and_is_kicked(ball: Path) -> None:
     model = cosim.Model("one")
     model.add(FMU, "ball", fmu=ball)
@@ -223,6 +224,7 @@ def test_elements_of_arrays_and_the_other_sign(tmp_path: Path, compiled: Callabl
     assert (first["fmu.minus_x"] == -first["fmu.x"]).all()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("nominal", [1.0, 1e-9])
 def test_events_that_an_fmu_wants_at_the_ends_of_steps(
     tmp_path: Path, compiled: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, nominal: float

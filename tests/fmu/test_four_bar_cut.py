@@ -124,6 +124,7 @@ def cut(algorithm: str, step: float, **options: Any) -> np.ndarray:
     return np.array([result[name][-1] for name in names])
 
 
+@pytest.mark.thorough
 def test_cut_at_a_joint_it_moves_as_the_whole() -> None:
     exact = whole()
     assert abs(exact[0] - START) > 0.1

@@ -77,6 +77,7 @@ class ByName(Fmu):
         return True
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_in_co_simulation_also_at_the_end(
     kind: str, paths: dict[tuple[str, int], Path], tmp_path_factory: pytest.TempPathFactory

@@ -84,6 +84,7 @@ def left_behind(script: str, moment: float, folder: Path) -> set[int]:
     return left
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_processes_that_compile_ahead(seed: int, tmp_path: Path) -> None:
     moment = random.Random(seed).uniform(0.0, 0.3)
@@ -117,6 +118,7 @@ until = 0.1
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("executor", ["OwnProcesses", "OwnThreads"])
 def test_processes_of_executors(executor: str, tmp_path: Path) -> None:
     moment = random.Random(executor).uniform(0.0, 1.5)

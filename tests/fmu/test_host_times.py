@@ -13,7 +13,7 @@ from export_tools import export, running
 from native_tools import export_native, needs_compiler
 
 import cosim
-from cosim_export.python_fmu.fmu_instance import FmuInstance
+from cosim_export.python_fmu.exported_system import ExportedSystem
 from cosim_fmu import CoSimulation
 
 
@@ -48,7 +48,7 @@ def run(step_to: Callable[[float, float], Any], read: Callable[[], int], host: s
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("step", [0.1, 0.05, 0.3])
 def test_outputs_are_those_of_the_step_that_ends_at_the_tick(host: str, step: float, unpacked: Path) -> None:
-    instance = FmuInstance(unpacked)
+    instance = ExportedSystem(unpacked)
     instance.setup(0.0, None, None)
     instance.enter_initialization()
     instance.exit_initialization()
@@ -138,6 +138,7 @@ def test_event_mode_has_the_values_before_then_the_event(
             time = following
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("compiled", [True, False])
 def test_systems_in_a_co_simulation(compiled: bool) -> None:
     """Points that meet on paper meet in the run, however the participants are stepped."""

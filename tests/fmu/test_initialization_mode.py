@@ -25,6 +25,7 @@ def remembered(fmu: Fmu) -> list[float]:
     return [fmu[name] for name in REMEMBERED]
 
 
+@pytest.mark.few(1)
 def test_what_remembers_has_its_first_values(path: Path) -> None:
     with running(path) as looked, running(path) as plain:
         looked.slave.setupExperiment(startTime=0.0)

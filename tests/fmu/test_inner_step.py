@@ -58,6 +58,7 @@ def test_in_a_process_of_its_own(make_fmu: MakeFmu) -> None:
     assert steps_made(make_fmu, mass, 0.01) == [1] * LONGEST
 
 
+@pytest.mark.thorough
 def test_iteration_comes_to_the_same_with_every_step(make_fmu: MakeFmu) -> None:
     """The inner step is what counts, so shorter exchanges change nothing."""
     ends = []

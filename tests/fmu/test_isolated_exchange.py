@@ -96,6 +96,7 @@ def test_a_value_that_is_no_real_goes_as_it_is(part: ProcessParticipant, message
     assert messages[-1] == "step in numbers" and part.get(["y"]) == [4.0]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("forged", "of", "said"),
     [
@@ -116,6 +117,7 @@ def test_forged_numbers_are_no_answer(part: ProcessParticipant, forged: Numbers,
         session._take(forged)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "send",
     [

@@ -60,6 +60,7 @@ def test_a_quarter_car_cut_in_two_by_all_of_its_parameters(part: Path) -> None:
     assert {finding.kind for finding in result.findings} == {"derivatives by differences"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("others", ["gauss_seidel", pytest.param("jacobi", marks=pytest.mark.thorough)])
 def test_others_beside_the_system(part: Path, others: str) -> None:
     """A spring in Python between two of three FMUs; differences of sixth order of the whole coupling."""

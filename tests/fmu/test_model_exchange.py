@@ -82,6 +82,7 @@ def test_derivatives_are_asked_for_where_variables_are_read(ball: Path) -> None:
     assert len(result) > 14 and result["m.der(v)"].tolist() == result.time.tolist()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("macros", [(), ("NEXT=b->time-1e-9",)], ids=["plain", "next_event_is_past"])
 def test_indicators_that_cross_at_once_are_one_event(
     tmp_path: Path, compiled: Callable[..., Path], macros: tuple[str, ...]
@@ -257,6 +258,7 @@ def test_integrator_that_is_not_there(ball: Path) -> None:
     ModelExchangeParticipant(ball, endless_events="stop", accuracy=1e-6)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("algorithm", "options", "expected"),
     [

@@ -132,10 +132,10 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.by_turns  # each algorithm, each version
+@pytest.mark.few(2)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_derivatives_are_those_of_the_same_system_of_ours(plant: Path, algorithm: str) -> None:
-    until = 0.2 if algorithm == "adaptive" else 1.0  # its exchanges are shorter
+    until = 0.1 if algorithm == "adaptive" else 0.3  # its exchanges are shorter
     exact = run(system_of("plant", Plant()).build(), algorithm, until=until, **ALGORITHMS[algorithm])
     found = run(ModelExchangeParticipant(plant, "plant"), algorithm, until=until, **ALGORITHMS[algorithm])
     assert not found.findings
@@ -143,6 +143,7 @@ def test_derivatives_are_those_of_the_same_system_of_ours(plant: Path, algorithm
     compare(found, exact, BY, 1e-9)
 
 
+@pytest.mark.few(1)
 def test_implicit_methods_have_them_too(plant: Path) -> None:
     exact = run(cosim_system("integrators.radau5"))
     found = run(ModelExchangeParticipant(plant, "plant", "integrators.radau5"))
@@ -154,6 +155,7 @@ def cosim_system(integrator: str) -> SystemParticipant:
     return SystemParticipant(system_of("plant", Plant()).build(), integrator)
 
 
+@pytest.mark.few(1)
 def test_derivatives_that_are_wrong_are_not_used(plant: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     right = run(ModelExchangeParticipant(plant, "plant"))
     given = FmuInstance.directional_derivative
@@ -169,6 +171,7 @@ def test_derivatives_that_are_wrong_are_not_used(plant: Path, monkeypatch: pytes
     compare(found, right, BY, 1e-7)
 
 
+@pytest.mark.few(1)
 def test_derivatives_that_fail_are_not_used(plant: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(self: FmuInstance, of: Any, by: Any, seed: Any) -> Any:
         raise RuntimeError("not in this mode")
@@ -178,6 +181,7 @@ def test_derivatives_that_fail_are_not_used(plant: Path, monkeypatch: pytest.Mon
     assert finding.kind == BY_DIFFERENCES and "not in this mode" in finding.message
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("path", ["plant.m.k", "plant.m.x"])
 def test_parameters_and_start_values_are_left_to_differences(plant: Path, path: str) -> None:
     exact = run(system_of("plant", Plant()).build(), by=[path])
@@ -187,6 +191,7 @@ def test_parameters_and_start_values_are_left_to_differences(plant: Path, path: 
     compare(found, exact, [path], 1e-6)
 
 
+@pytest.mark.thorough
 def test_an_fmu_with_event_indicators_is_left_to_differences(tmp_path: Path) -> None:
     path = tmp_path / "stopped.fmu"
     system_of("plant", Stopped()).export_fmu(path, kind="me", exact_derivatives=True)
@@ -194,7 +199,7 @@ def test_an_fmu_with_event_indicators_is_left_to_differences(tmp_path: Path) -> 
     assert finding.kind == BY_DIFFERENCES and "it may have events" in finding.message
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(1)
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("algorithm", ["gauss_seidel", "adaptive"])
 def test_behind_an_event_derivatives_are_unknown_and_the_run_goes_on(
@@ -214,6 +219,7 @@ def test_behind_an_event_derivatives_are_unknown_and_the_run_goes_on(
         assert np.isfinite(derivative[0]) and np.isnan(derivative[1:]).all()
 
 
+@pytest.mark.few(1)
 def test_a_saved_run_goes_on_to_the_same_derivatives(plant: Path) -> None:
     def loop() -> CoSimulation:
         participants = {
@@ -250,6 +256,7 @@ def digest(path: str) -> str:
     return digest.hexdigest()
 
 
+@pytest.mark.few(1)
 def test_plain_python_has_the_same_bytes(plant: Path) -> None:
     script = f"import runpy; print(runpy.run_path({__file__!r})['digest']({str(plant)!r}))"
     plain = {**os.environ, "COSIM_PLAIN": "1", "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -104,8 +104,8 @@ def hosted(version: int, path: Path, folder: Path) -> Iterator[Host]:
         fmu.freeInstance()
 
 
+@pytest.mark.few(2)
 @needs_compiler
-@pytest.mark.by_turns
 @pytest.mark.parametrize("completes", [True, False])
 @pytest.mark.parametrize("name", HOSTS)
 @pytest.mark.parametrize("version", [2, 3])

@@ -29,6 +29,7 @@ def written(kind: str, path: Path, **options: Any) -> Path:
     return (export if kind == "python" else export_native)(oscillator(), path, **options)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("kind", "form"), KINDS)
 def test_flat_names_are_identifiers(kind: str, form: dict[str, Any], tmp_path: Path) -> None:
     from fmpy import read_model_description
@@ -48,6 +49,7 @@ def test_flat_names_are_identifiers(kind: str, form: dict[str, Any], tmp_path: P
     assert state.derivative.name == "osc_x"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["python", pytest.param("native", marks=needs_compiler)])
 def test_the_numbers_are_those_of_other_names(kind: str, tmp_path: Path) -> None:
     plain = written(kind, tmp_path / "plain.fmu")
@@ -136,6 +138,7 @@ def test_the_summary_counts_what_is_left_out(tmp_path: Path) -> None:
     assert "2 parameters, 4 states, 3 outputs" in report.summary
 
 
+@pytest.mark.thorough
 def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from fmpy import read_model_description
 

@@ -44,6 +44,7 @@ def files_of(fmu: Path) -> list[str]:
         return archive.namelist()
 
 
+@pytest.mark.thorough
 def test_python_makes_what_the_command_makes(
     swing: Path, no_zig: None, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -135,6 +136,7 @@ def test_without_a_choice_it_is_the_native_one(
         ]
 
 
+@pytest.mark.thorough
 def test_without_a_compiler_it_is_the_one_that_runs_python(
     swing: Path, no_compiler: None, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -88,6 +88,7 @@ def ticks(fmu: Any) -> list[bool]:
     return [bool(tick) for tick in found]
 
 
+@pytest.mark.thorough
 def test_they_are_described(path: Path) -> None:
     from fmpy.validation import validate_fmu
 

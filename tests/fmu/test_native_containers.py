@@ -204,9 +204,11 @@ class TestTheBits:
         made = exported(crossed(algorithm), tmp_path, sources=True, fmi=fmi)
         assert same_bits(crossed(algorithm), compiled_sources(made, *CLEAN, "-O3"), 0.5) > 8
 
+    @pytest.mark.thorough
     def test_of_an_algorithm_without_memory(self, controlled: Path) -> None:
         assert same_bits(law(), controlled, 0.3) == 5
 
+    @pytest.mark.thorough
     def test_of_a_closed_loop(self, tmp_path: Path) -> None:
         assert len(ring(-0.7).loops) == 1
         fmu = exported(ring(-0.7), tmp_path)
@@ -419,6 +421,7 @@ class TestFmusOfOthers:
             read = found.slave.getInteger([found.references["two.integer_out"]])[0]
             assert read == loop.simulate(0.02)["two.integer_out"][-1] != 0
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize(
         ("starts", "status", "text"),
         [
@@ -538,6 +541,7 @@ def crossed_fmus(folder: Path, algorithm: str) -> CoSimulation:
 class TestFmi3:
     """FMUs of FMI 3.0: event mode, early returns, inputs that run along lines inside a step."""
 
+    @pytest.mark.thorough
     def test_events_along_lines_in_python(self, of_fmi_3: Path) -> None:
         """A participant that Python leads for its slopes steps to its events, too."""
         run = crossed_fmus(of_fmi_3, "gauss_seidel").simulate(0.5, inside="nothing")
@@ -573,6 +577,7 @@ class TestFmi3:
             assert ends == {run.read("clock", ["part.z"])[0]}
             run.close()
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("algorithm", ["jacobi", "waveform_iteration"])
     def test_discrete_inputs_and_other_types(
         self, algorithm: str, tmp_path: Path, compiled: Callable[..., Path]
@@ -649,6 +654,7 @@ def conditional(algorithm: str) -> CoSimulation:
 class TestValuesOverTime:
     """Series, and changes at times."""
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize(
         "given",
         [
@@ -679,6 +685,7 @@ class TestValuesOverTime:
                 found.step(0.3, 0.2)
             assert "timed: has values from 0.1 s to 0.4 s" in found.log[-1]
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize(
         "algorithm",
         ["jacobi", pytest.param("gauss_seidel", marks=pytest.mark.thorough), "waveform_iteration"],
@@ -699,6 +706,7 @@ class TestValuesOverTime:
 class TestTheCouplingError:
     """Estimated in the FMU, by the functions of `assess_samples`."""
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("algorithm", ["jacobi", "adaptive"])
     def test_that_of_the_co_simulation(self, algorithm: str, tmp_path: Path) -> None:
         def loop() -> CoSimulation:
@@ -741,6 +749,7 @@ class TestTheCouplingError:
             found.step(0.0, 1.0)
             assert found["coupling.error"] == 0.0
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize(("time", "is_exact"), [(5.0, True), (0.3, False), (0.32, False)])
     def test_values_over_time_that_change_at_exchanges_are_exact(
         self, time: float, is_exact: bool, tmp_path: Path
@@ -782,6 +791,7 @@ def outputs_of(fmu: Path, step: float, until: float) -> Any:
 class TestWhatIsNotNative:
     """An FMU that runs Python, and why."""
 
+    @pytest.mark.thorough
     def test_python_participants(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:

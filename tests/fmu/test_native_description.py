@@ -11,7 +11,7 @@ import pytest
 from export_tools import ball, oscillator
 
 import cosim
-from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.model_description import model_description, unknowns
 from cosim_export.interface.select_variables import select_variables
@@ -21,8 +21,8 @@ from cosim_export.native.model_tables import _states
 from cosim_lowering.program import Program
 
 
-def interface_of(system: cosim.System, variables: Any) -> FmuInterface:
-    return FmuInterface(
+def interface_of(system: cosim.System, variables: Any) -> ExportedInterface:
+    return ExportedInterface(
         "a <model> of ours", "model", {"author": "A & B"}, tuple(variables), "x", {}, 1e-6, 0.1
     )
 
@@ -200,7 +200,7 @@ def test_an_array_depends_on_all_that_its_elements_depend_on() -> None:
         scalar("x[2]", dependencies=("w",), depends_on_time=True),
         scalar("z", dependencies=()),
     ]
-    interface = FmuInterface("model", "model", {}, (*inputs, *outputs), "x", {}, 1e-6)
+    interface = ExportedInterface("model", "model", {}, (*inputs, *outputs), "x", {}, 1e-6)
     kinds = [Element("CoSimulation", {"modelIdentifier": "model"})]
     root = fromstring(fmi3_description(kinds, categories(), interface, "ours", "{1}"))
     listed = {v.get("valueReference"): v.get("dependencies") for v in root.iter("Output")}
@@ -215,7 +215,7 @@ def test_real_variables_say_which_quantity_they_are(version: int, tmp_path: Path
         scalar("c", unit="N2"),
         scalar("SI.Force", unit="m"),  # a type may not be called like a variable
     )
-    interface = FmuInterface("model", "model", {}, variables, "x", {}, 1e-6)
+    interface = ExportedInterface("model", "model", {}, variables, "x", {}, 1e-6)
     kinds = [Element("CoSimulation", {"modelIdentifier": "model"})]
     write = model_description if version == 2 else fmi3_description
     found = read(write(kinds, categories(), interface, "ours", "{1}"), tmp_path)

@@ -221,6 +221,7 @@ def chased(t: float) -> float:
     return sum((-RATE) ** k * (t - (k - 1) * DELAY) ** k / math.factorial(k) for k in terms)
 
 
+@pytest.mark.thorough
 def test_a_delay_is_right_in_a_host_that_completes_few_steps(tmp_path: Path) -> None:
     """Fmpy tells of steps at output points alone; time events make it complete one in each delay."""
     from fmpy import simulate_fmu
@@ -270,6 +271,7 @@ def test_what_slides_and_rests_equals_the_run_in_python_also_after_a_rollback(tm
     assert [f.kind for f in here.simulator.findings if f.kind == "held"] == ["held"] * 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("version", [2, pytest.param(3, marks=pytest.mark.thorough)])
 def test_random_calls_are_answered(version: int, tmp_path: Path) -> None:
     import subprocess
@@ -348,6 +350,7 @@ class Bouncing(cosim.Component):
         bounces_next[0] = bounces + 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("version", [2, pytest.param(3, marks=pytest.mark.thorough)])
 def test_bounces_that_pile_up_end_a_foreign_host_with_the_name_of_the_witness(
     version: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]

@@ -155,6 +155,7 @@ class Stopper(cosim.Component):
         return 2
 
 
+@pytest.mark.thorough
 def test_a_model_that_stops_at_its_start_says_so_where_the_standard_has_a_place_for_it(
     tmp_path: Path,
 ) -> None:
@@ -192,6 +193,7 @@ class Numbers(cosim.Component):
     weights = cosim.parameter(shape=(3,), default=(1.0, 2.0, 3.0))
 
 
+@pytest.mark.thorough
 def test_a_model_in_which_nothing_is_computed(tmp_path: Path) -> None:
     from fmpy import simulate_fmu
 

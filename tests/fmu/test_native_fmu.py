@@ -219,6 +219,7 @@ def test_the_same_model_gives_the_same_bytes(
     assert again.read_bytes() == path.read_bytes()
 
 
+@pytest.mark.thorough
 def test_a_library_is_made_once(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compilers, "_run", lambda *given: pytest.fail("the C compiler runs again"))
     again = export_native(oscillator(), tmp_path / "again.fmu", **OPTIONS)
@@ -248,6 +249,7 @@ def test_what_cannot_be_lowered_is_refused_all_at_once(tmp_path: Path) -> None:
         model.export_fmu(tmp_path / "spoken.fmu", native=True, platforms=["linux65"])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("compiler", ["own", pytest.param("zig", marks=pytest.mark.thorough)])
 def test_the_c_files_give_no_warnings(compiler: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "ziglang", "cc"]

@@ -203,6 +203,7 @@ FORGED: dict[str, Any] = {
 }
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("forged", FORGED.values(), ids=list(FORGED))
 def test_forged_messages_for_compiled_code(
     forged: Any,

@@ -69,6 +69,7 @@ def test_random_calls_are_answered_and_refused_values_leave_no_trace(
         assert version == 2 or int(rest[-1]) > 50  # intermediate updates
 
 
+@pytest.mark.thorough
 def test_memory_stays_and_threads_give_the_same_bits(tmp_path: Path) -> None:
     sources = NativeSources(oscillator())
     (shown,) = (i for i, v in enumerate(sources.interface.variables) if v.name == "osc.position")
@@ -87,6 +88,7 @@ def test_memory_stays_and_threads_give_the_same_bits(tmp_path: Path) -> None:
     assert lives(watched, "threads", "4") == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", [oscillator, pytest.param(limited, marks=pytest.mark.thorough)])
 def test_a_step_that_takes_long_says_how_far_it_is(model: Callable[[], cosim.Model], tmp_path: Path) -> None:
     """As after every 4096 steps of the integrator here; the calls between do not change a bit."""

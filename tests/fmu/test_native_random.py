@@ -14,6 +14,7 @@ QUICK = 1  # no bodies: a few small functions
 WITH_BODIES = 12
 
 
+@pytest.mark.thorough
 def test_a_random_system(tmp_path: Path) -> None:
     check_fmus(made(QUICK), tmp_path)
 

@@ -13,6 +13,7 @@ pytestmark = needs_compiler
 MERSON = "integrators.runge_kutta_merson"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "parts",
     [(Pendulum, Echo), pytest.param((PendulumByNames, EchoByNames), marks=pytest.mark.thorough)],

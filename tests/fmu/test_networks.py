@@ -51,6 +51,7 @@ def test_binary_values_are_recorded(tmp_path: Path, compiled: Compiled) -> None:
     assert cosim.read_result(kept)["a.tx"].tolist() == result["a.tx"].tolist()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("period", [0.25, 0.1, 0.05])
 def test_no_frame_is_lost(tmp_path: Path, compiled: Compiled, period: float) -> None:
     """Not where two come in one step either, nor where the bus has more to carry than one."""

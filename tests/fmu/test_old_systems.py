@@ -40,6 +40,7 @@ def test_the_reader_sees_what_this_interpreter_asks_for() -> None:
     assert any(version.startswith("GLIBC_2.") for version in found.values())
 
 
+@pytest.mark.thorough
 def test_no_symbol_is_newer_than_2_17(path: Path) -> None:
     ((_, data),) = libraries(path).items()
     versions = needed_versions(data)

@@ -91,7 +91,7 @@ ENDS = {
 }
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(4)
 @pytest.mark.parametrize("fault", ENDS)
 def test_what_ends_with_an_error(fmu: Path, fault: str) -> None:
     late = fault.startswith(("STATE", "ENDLESS"))
@@ -99,6 +99,7 @@ def test_what_ends_with_an_error(fmu: Path, fault: str) -> None:
     assert end.error.startswith(f"{fmu}: ") and ENDS[fault] in end.error
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("fault", "time"), [("STOP_AT_BEGIN", 0.0), ("STOP_AT_EVENT", IMPACT), ("STOP_AT_STEP", None)]
 )
@@ -140,7 +141,7 @@ def test_the_joint_member_whose_indicator_is_no_number_is_named(fmu: Path) -> No
     assert [warning.partition(",")[0] for warning in result.warnings] == ["b: event indicator 1"]
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(2)
 @pytest.mark.parametrize("status", STATUSES)
 def test_a_termination_that_fails_loses_no_result(
     fmu: Path, status: str, caplog: pytest.LogCaptureFixture
@@ -162,6 +163,7 @@ def test_a_termination_that_fails_loses_no_result(
     assert any(text in record.message for record in caplog.records) is fails
 
 
+@pytest.mark.few(1)
 def test_a_refused_instance_ends_all_hosts_alike(
     fmu: Path, tmp_path: Path, compiled: Callable[..., Path]
 ) -> None:
@@ -180,7 +182,7 @@ def test_an_output_that_is_no_number_is_a_finding(fmu: Path) -> None:
     assert end.error == "" and [witness for witness, _ in end.findings] == ["m.y"]
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(24)
 @pytest.mark.parametrize(
     ("function", "status"),
     [(name, status) for name in FUNCTIONS if name not in NOT_IN_A_RUN for status in STATUSES],
@@ -224,6 +226,7 @@ def test_a_part_that_has_failed_is_not_called_again(fmu: Path) -> None:
     assert said[0] == said[1] and said[0].count("that is how it is") == 1
 
 
+@pytest.mark.few(1)
 def test_an_indicator_is_lost_without_continuous_states(
     fmu: Path, tmp_path: Path, compiled: Callable[..., Path]
 ) -> None:

@@ -112,6 +112,7 @@ def test_slow_participants(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     agree(make, 1.0, monkeypatch)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("others", ["jacobi", "gauss_seidel", "waveform_iteration"])
 def test_a_joint_system_beside_others(
     tmp_path: Path, compiled: Compiled, others: str, monkeypatch: pytest.MonkeyPatch
@@ -281,6 +282,7 @@ print(result.statistics["loop"], sorted(result.statistics["in_python"]),
 """
 
 
+@pytest.mark.thorough
 def test_integers_and_text_of_fmus_where_nothing_is_compiled(make_fmu: Callable[..., Path]) -> None:
     """Functions of C that need compiled code beside them are not called then."""
     fmu, found = make_fmu("types"), []

@@ -43,6 +43,7 @@ def test_correction_leaves_what_is_no_bond() -> None:
     assert result["coil.v_in"][2:] == pytest.approx(held[1:] + lacked, abs=1e-12)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("iterations", [0, 2])
 def test_energy_created_falls_with_the_tolerance(iterations: int) -> None:
     tolerances = (1e-2, 1e-3, 1e-4)

@@ -42,6 +42,7 @@ def gone(process: int, seconds: float = 10.0) -> bool:
     return not is_alive(process)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("algorithm", "threads"), [("jacobi", 3), ("waveform_iteration", 1)])
 def test_same_bytes_as_in_this_process(make_fmu: MakeFmu, algorithm: str, threads: int) -> None:
     fmu = make_fmu("heavy")
@@ -126,6 +127,7 @@ def test_what_a_broken_pipe_leaves_behind_can_be_freed() -> None:
 
 
 def test_states_stay_where_they_are_and_are_released() -> None:
+    gc.freeze()  # else the search below goes through all that other tests have left
     part = ProcessParticipant(Ramp, 3.0)
     part.initialize(0.0, None, {})
     try:
@@ -153,6 +155,7 @@ def test_states_stay_where_they_are_and_are_released() -> None:
         part.close()
 
 
+@pytest.mark.thorough
 def test_no_process_and_no_folder_is_left(make_fmu: MakeFmu, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
@@ -183,6 +186,7 @@ loop.simulate(1e6, observe=lambda time, values: print(part.process_id, flush=Tru
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("signals", "hang"),
     [

@@ -141,6 +141,7 @@ def assert_close(found: np.ndarray, expected: np.ndarray, relative: float) -> No
 SEEDS = range(many(15))
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_explicit_schemes(seed: int) -> None:
     looped = draw(seed, loops=True)
@@ -150,6 +151,7 @@ def test_explicit_schemes(seed: int) -> None:
     assert_close(found, forward.explicit(order), 1e-10)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_implicit_schemes(seed: int) -> None:
     """Newton's method solves loops of any gain; the fixed point those below one, else it says so."""

@@ -145,6 +145,7 @@ def test_a_short_cut_is_waited_for(make_fmu: MakeFmu, other: OtherHost) -> None:
     assert_same(loop(fmu, None).simulate(2.0), loop(fmu, other.server.host).simulate(2.0, observe=cut))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("times", [1, pytest.param(100, marks=pytest.mark.thorough)])
 def test_a_cut_ends_the_run_which_goes_on_from_its_checkpoint(
     make_fmu: MakeFmu, other: OtherHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int

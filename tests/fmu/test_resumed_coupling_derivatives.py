@@ -47,7 +47,7 @@ def check_same(one: cosim.Result, other: cosim.Result, by: list[str]) -> None:
     assert [str(finding) for finding in one.findings] == [str(finding) for finding in other.findings]
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(3)
 @pytest.mark.parametrize("algorithm", [*ALGORITHMS, "adaptive"])
 def test_oscillators_go_on_to_the_same_bytes(algorithm: str) -> None:
     def make() -> CoSimulation:
@@ -79,6 +79,7 @@ def ball_and_oscillator() -> CoSimulation:
     )
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("when", [0.0, 0.44, 0.5, 0.8])
 def test_events_and_delays_go_on_to_the_same_bytes(when: float) -> None:
     by = ["ball.m.e", "two.m.x", "ball.m.height"]
@@ -109,6 +110,7 @@ def test_other_derivatives_are_refused() -> None:
             loop.simulate(0.2, derivatives=other)
 
 
+@pytest.mark.thorough
 def test_forged_derivatives_are_a_sentence(make_fmu: MakeFmu) -> None:
     """Each entry of what was saved, replaced by something else under a right checksum."""
     fmu = make_fmu("mass")

@@ -62,6 +62,7 @@ def rows(fmu: Path, steps: int, record: list[str] | None) -> Mapping[str, Any]:
     return {name: np.asarray(result[name]).copy() for name in ("w.d.shown", "w.d.shown_small")}
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("where", "steps"), [("DoStep", 60), ("DoStep", 2000), ("GetReal", 60), ("SetReal", 2000)]
 )
@@ -83,8 +84,8 @@ def test_numbers_of_others_are_the_same(
     assert 0.0 < found[1]["w.d.shown_small"][-1] < sys.float_info.min
 
 
+@pytest.mark.few(3)
 @needs_compiler
-@pytest.mark.by_turns
 @pytest.mark.parametrize(
     "where", ["DoStep", "LOAD", "Instantiate", "GetReal", "SetReal", "Terminate", "UNLOAD"]
 )

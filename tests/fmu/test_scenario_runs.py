@@ -23,6 +23,7 @@ MakeFmu = Callable[..., Path]
 class TestIntervals:
     """``[output] interval`` and ``decimation``."""
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("output", ['interval = "1 min"', "interval = 60.0", "decimation = 6"])
     def test_each_so_many_points_are_kept(self, tmp_path: Path, output: str) -> None:
         whole = CoSimulation.from_file(write_loop(tmp_path)).simulate("1250 s")
@@ -144,6 +145,7 @@ class TestInputs:
 class TestFiles:
     """Where results go."""
 
+    @pytest.mark.thorough
     def test_a_folder_gives_its_name(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         package = tmp_path / "pump.v2"
         package.mkdir()
@@ -184,6 +186,7 @@ class TestStudies:
 
     GAINS = {"controller.gain": "100 W/K..300 W/K:3"}
 
+    @pytest.mark.thorough
     def test_of_a_file_an_object_and_by_hand(self, tmp_path: Path) -> None:
         path = write_loop(tmp_path)
         wanted = ["last(room.temperature)", "max(controller.heat)"]
@@ -197,6 +200,7 @@ class TestStudies:
                 assert table[wanted[1]][i] == one["controller.heat"].max()
         assert loop.start_values["controller"]["gain"] == 200.0
 
+    @pytest.mark.thorough
     def test_values_over_time_are_kept(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -232,6 +236,7 @@ class TestStudies:
         assert main(words) == 0  # nothing is left
         assert (tmp_path / "study" / "table.csv").read_bytes() == before
 
+    @pytest.mark.thorough
     def test_seconds_are_those_of_each_run(self, tmp_path: Path) -> None:
         code = "import time\n" + (write_loop(tmp_path).parent / "room.py").read_text("utf-8").replace(
             "        self.values.update",
@@ -280,6 +285,7 @@ class TestFmus:
             CoSimulation.from_ssp(tmp_path / "plant.ssp").simulate()
         assert "cosim" not in str(caught.value).replace("cosimulate", "")
 
+    @pytest.mark.thorough
     def test_a_study_of_objects(self, make_fmu: MakeFmu) -> None:
         loop = self.coupled(make_fmu("mass"))
         table = Study(loop, {"a.m": "1, 2, 4"}, ["last(a.x)"], until=0.5, threads=1).run()

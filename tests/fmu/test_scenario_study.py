@@ -55,6 +55,7 @@ def rows(folder: Path) -> list[list[str]]:
     return list(csv.reader((folder / "table.csv").read_text("utf-8").splitlines()))
 
 
+@pytest.mark.thorough
 def test_points_of_a_scenario_are_its_runs(
     make_fmu: MakeFmu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -79,6 +80,7 @@ def test_points_of_a_scenario_are_its_runs(
     assert [row[:-1] for row in rows(tmp_path / "study")[1:]] == [row[:-1] for row in found]
 
 
+@pytest.mark.thorough
 def test_a_run_that_crashes_is_a_failed_point(
     make_fmu: MakeFmu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,7 +118,7 @@ def test_instances_are_reset_where_that_makes_them_new(
     assert words.count("freed") == (1 if is_reset else len(masses) + 1)
     for mass, result in zip(masses, found, strict=True):
         loop = Scenario.read(tmp_path / "loop.toml").couple(CoSimulation)
-        loop.start_values["left"]["m"] = mass
+        loop.set_start("left.m", mass)
         one = loop.simulate(until=0.05, record=["left.x", "right.v"], inside="nothing")
         for name in one.names:
             assert one[name].tobytes() == result[name].tobytes()
@@ -125,6 +127,7 @@ def test_instances_are_reset_where_that_makes_them_new(
     assert (tmp_path / "words").read_text("utf-8").split().count("freed") == before + is_reset
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("kind", "is_reset"),
     [("FMI 1, slave", True), ("FMI 1, model", True), ("FMI 2, model", False), ("FMI 3, model", True)],
@@ -215,6 +218,7 @@ def test_threads_give_the_table_of_processes(
     assert len(one) == 6 and "through processes" not in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_a_crash_in_threads_is_one_failed_point(make_fmu: MakeFmu, tmp_path: Path) -> None:
     make_fmu("heavy", macros=("RESETS",))
     (tmp_path / "one.toml").write_text(ONE, "utf-8")
@@ -230,6 +234,7 @@ def test_a_crash_in_threads_is_one_failed_point(make_fmu: MakeFmu, tmp_path: Pat
         Study(subject, {"device.crash_at": crash}, run_in="thread")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("macros", "more", "parameter", "why"),
     [

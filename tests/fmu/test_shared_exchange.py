@@ -19,7 +19,7 @@ from cosim import kit
 from cosim_fmu import CoSimulation, CoSimulationError, ProcessParticipant
 from cosim_master.participants import process_participant
 from cosim_master.processes.channel import Channel
-from cosim_master.processes.exchange_memory import has_semaphores
+from cosim_master.processes.message_memory import has_semaphores
 
 pytestmark = pytest.mark.skipif(
     not has_semaphores() or kit.is_plain(), reason="semaphores of Linux, machine code"
@@ -209,6 +209,7 @@ def test_a_step_that_has_begun_and_hangs_ends_at_the_limit(tmp_path: Path, compi
 ABLE = 'canGetAndSetFMUstate="true"'
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("where", ["GetFMUstate", "SetFMUstate"])
 def test_a_state_that_takes_longer_than_a_look_is_waited_for(
     where: str, tmp_path: Path, compiled: Compiled, messages: list[str]
@@ -226,6 +227,7 @@ def test_a_state_that_takes_longer_than_a_look_is_waited_for(
     assert "step" not in messages and "save" not in messages and "restore" not in messages
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("where", ["GetFMUstate", "SetFMUstate"])
 def test_a_state_that_cannot_be_saved_or_restored_is_named(
     where: str, tmp_path: Path, compiled: Compiled
@@ -240,6 +242,7 @@ def test_a_state_that_cannot_be_saved_or_restored_is_named(
 @pytest.mark.thorough
 def test_files_are_closed_again(tmp_path: Path, compiled: Compiled) -> None:
     fmu = make(tmp_path, compiled, "NOWHERE", "")
+    gc.freeze()  # else the searches below go through all that other tests have left
     run({"m": ProcessParticipant(fmu)}, [], until=1.0)
     gc.collect()
     before = len(os.listdir("/proc/self/fd"))

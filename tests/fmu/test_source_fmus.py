@@ -52,6 +52,7 @@ def check_bits(driven: Driven, folder: Path, *flags: str) -> None:
             assert not wrong, (driven.seed, i, wrong)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [*DRAWN, *(pytest.param(s, marks=pytest.mark.thorough) for s in MORE)])
 def test_drawn_models(seed: int, tmp_path: Path) -> None:
     check_bits(made(seed), tmp_path, *(QUICK if seed in DRAWN else ()))
@@ -88,6 +89,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[Pa
     return sources
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("version", "options"),
     [
@@ -184,6 +186,7 @@ def test_nothing_is_allocated_after_the_instantiation(version: int, tmp_path: Pa
     assert told[0] == "done" and int(told[1]) > 0
 
 
+@pytest.mark.thorough
 def test_a_full_history_is_named(tmp_path: Path) -> None:
     from fmpy.fmi1 import FMICallException
 

@@ -3,10 +3,13 @@
 import sys
 from pathlib import Path
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "ssp"))
 import lines  # noqa: E402
 
 
+@pytest.mark.thorough
 def test_a_scenario_says_what_an_ssp_says_in_fewer_lines(tmp_path: Path) -> None:
     found = lines.compare(tmp_path)  # exits where the runs do not agree
     counts = list(found.values())

@@ -47,7 +47,7 @@ def run(form: Any, algorithm: str = "jacobi", others: Any = (), stop_at: float =
     return loop.simulate(0.5, record=["m.s.x", "m.s.count"], **options)
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(2)
 @needs_compiler
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("algorithm", ["jacobi", "adaptive"])

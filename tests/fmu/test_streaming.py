@@ -55,7 +55,7 @@ def test_plain_rows(make_fmu: MakeFmu) -> None:
     assert len(same_in_pieces(loop, 1.0).pieces) > 1
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(2)
 @pytest.mark.parametrize("step", [0.013, 0.11, 0.4])
 @pytest.mark.parametrize("inside", ["events", "steps"])
 def test_rows_of_events_inside_the_steps(step: float, inside: str) -> None:

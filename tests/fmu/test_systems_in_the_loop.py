@@ -98,6 +98,7 @@ CROSSED = [
 ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel"])
 def test_smooth_systems(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     parts = lambda: {"plant": Kept(plant()), "law": Kept(controller())}  # noqa: E731
@@ -108,6 +109,7 @@ def test_smooth_systems(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None
 LAW_WIRES = [(a.replace("controller.", "law."), b.replace("controller.", "law.")) for a, b in WIRES]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("more", [{}, {"inside": "events"}, {"threads": 2}, {"steps": {"clock": 0.03}}])
 def test_events_of_all_kinds(more: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     result = both(monkeypatch, ball_and_clockwork, CROSSED, until=1.5, **more)

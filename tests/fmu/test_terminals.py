@@ -11,7 +11,7 @@ import pytest
 from lxml import etree
 
 import cosim
-from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.select_variables import select_variables
 from cosim_export.native.fmu_array import arrays_of
 from cosim_export.native.terminals import terminals
@@ -33,7 +33,7 @@ def swing(joint: str = "pin", **simulation: Any) -> cosim.Model:
 def found(model: cosim.Model, **selections: Any) -> list[tuple[str, str, dict[str, tuple[str, str]]]]:
     """Name, kind and members of each terminal, of a file that is valid."""
     system = model.build()
-    interface = FmuInterface("x", "x", {}, select_variables(system, **selections), "x", {}, 1e-6)
+    interface = ExportedInterface("x", "x", {}, select_variables(system, **selections), "x", {}, 1e-6)
     text = terminals(system, interface)
     if text is None:
         return []

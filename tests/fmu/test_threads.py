@@ -133,6 +133,7 @@ def test_number_of_threads_is_checked(make_fmu: MakeFmu, threads: Any) -> None:
         CoSimulation({"a": make_fmu("heavy")}, threads=threads)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["jacobi", PythonJacobi, "waveform_iteration"])
 def test_steps_that_wait_wait_together(make_fmu: MakeFmu, algorithm: Any) -> None:
     """Whoever keeps the processors busy meanwhile makes a run longer, never shorter."""

@@ -220,7 +220,7 @@ def tuned_fmu(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return oscillator(mass=2.0, stiffness=7.0).export_fmu(path, all=True, native=False)
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel", "waveform_iteration"])
 @pytest.mark.parametrize("kind", ["fmu", "system"])
 def test_parameters_change_at_times(tmp_path: Path, tuned_fmu: Path, kind: str, algorithm: str) -> None:

@@ -56,6 +56,7 @@ DEFECTS = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("defect", DEFECTS)
 def test_each_defect_is_found(defect: str, make_fmu: Make) -> None:
     severity, where, text = DEFECTS[defect]
@@ -63,6 +64,7 @@ def test_each_defect_is_found(defect: str, make_fmu: Make) -> None:
     assert any((f.severity, f.where) == (severity, where) and text in f.text for f in findings), findings
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", ["BALL", "STAIR", "TURN"])
 def test_model_exchange_of_fmi_3_is_run(kind: str, tmp_path: Path, compiled: Make) -> None:
     findings = found(make_model3(tmp_path, compiled, kind))
@@ -70,6 +72,7 @@ def test_model_exchange_of_fmi_3_is_run(kind: str, tmp_path: Path, compiled: Mak
     assert any("does not export fmi3SetDebugLogging" in f.text for f in findings)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("interface", ["CoSimulation", "ModelExchange"])
 def test_fmi_1_is_run(interface: str, tmp_path: Path, compiled: Make) -> None:
     findings = found(make_fmi1(tmp_path, compiled, interface))
@@ -86,6 +89,7 @@ def test_derivatives_that_depend_on_their_past_are_found(tmp_path: Path, compile
     assert Finding("error", "evaluation", text) in findings
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("events", [True, False])
 def test_co_simulation_of_fmi_3_is_run(events: bool, tmp_path: Path, compiled: Make) -> None:
     findings = found(make_box3(tmp_path, compiled, events=events))

@@ -106,6 +106,7 @@ def test_a_body_on_a_very_stiff_mount(method) -> None:
     assert result.statistics["integrator_steps"] < most
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("method", [*GOOD, GeneralizedAlpha])
 def test_many_states_in_a_chain_go_through_a_band(method) -> None:
     system = chain(70)

@@ -43,7 +43,7 @@ def largest_error(cls, method, accuracy):
     return worst / accuracy, simulator.integrator.statistics
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(4)
 @pytest.mark.parametrize("cls", CLASSES)
 @pytest.mark.parametrize("method", METHODS)
 def test_errors_are_within_ten_accuracies(cls, method) -> None:

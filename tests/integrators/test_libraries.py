@@ -165,6 +165,7 @@ def test_a_restored_state_goes_on_accurately(method) -> None:
     assert np.abs(restored.y - exact(2.0)).max() < 1e-4
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("method", STIFF)
 def test_a_stiff_problem(method) -> None:
     problem = PROBLEMS[3]
@@ -177,6 +178,7 @@ def test_a_stiff_problem(method) -> None:
     assert integrator.statistics.jacobians > 0
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("method", STIFF)
 def test_an_event(method) -> None:
     model = cosim.Model("follower")
@@ -294,6 +296,7 @@ def test_a_delay_that_stops_a_library_again_and_again(source: str) -> None:
     assert result.statistics["integrator_steps"] < 3000
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("method", ["scipy_bdf", "scipy_dop853", "scipy_lsoda", "scipy_radau"])
 @pytest.mark.parametrize("rate", [7e6, 7e11])
 def test_a_large_state_passes_zero_late_in_a_run(method: str, rate: float) -> None:

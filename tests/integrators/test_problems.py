@@ -9,6 +9,7 @@ from problems import BRUSSELATOR, DUFFING, POPULATIONS, PROBLEMS, VAN_DER_POL
 METHODS = ["bogacki_shampine", "runge_kutta_merson", "dormand_prince", "tsitouras", "dormand_prince_853"]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
 def test_errors_follow_the_accuracy(problem) -> None:
     for method in METHODS:

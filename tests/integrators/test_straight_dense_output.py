@@ -117,6 +117,7 @@ def test_all_methods_are_tried() -> None:
     assert len(LIBRARIES) >= 4
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", OURS)
 def test_ends_constants_and_lines(name) -> None:
     system = lines_system()
@@ -171,6 +172,7 @@ class Conserved(cosim.Component):
         right_dot[0] = flow
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", [name for name in OURS if name.split(".")[1] not in SECOND_ORDER])
 def test_a_conserved_sum_is_off_by_roundings_alone(name) -> None:
     """Not constant to the bit, which no method can promise: each state is rounded by itself."""

@@ -37,6 +37,7 @@ def lines_run(name, count):
     return counted
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", MODELS)
 def test_work_grows_with_the_number_of_parts(name):
     MODELS[name](SMALLEST).build()  # what is done once for a class

@@ -48,6 +48,7 @@ except TypeError as error:
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("off", ["1", "0"])
 def test_it_needs_no_cosim(tmp_path: Path, off: str) -> None:
     if off == "0" and is_plain():

@@ -34,6 +34,7 @@ def test_a_late_decay_against_its_closed_form(options: dict[str, Any]) -> None:
     assert gradient.vector == pytest.approx(expected[1:], rel=close, abs=close)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("measure", "source", "more", "options"),
     [

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cosim import kit
-from cosim_compiler import units
+from cosim_compiler import unit_digests
 from cosim_compiler.calls import called_by_name
 from cosim_compiler.fingerprint import _ReachDigest, fingerprint, reach_of
 from cosim_compiler.names_at_rest import names_at_rest
@@ -501,20 +501,20 @@ def test_each_function_in_reach_of_the_step_is_read_once_and_not_again(monkeypat
         content(digest, function)
 
     monkeypatch.setattr(_ReachDigest, "_content", counted)
-    monkeypatch.setattr(units, "_reaches", {})
-    functions = units._member(kit.advance_run, kit.ENTRY_SIGNATURE).functions
-    digest = units._digest_of_unit(functions)
+    monkeypatch.setattr(unit_digests, "_reaches", {})
+    functions = unit_digests.member_of(kit.advance_run, kit.ENTRY_SIGNATURE).functions
+    digest = unit_digests.digest_of_unit(functions)
     assert len(read) > 300
     assert set(read.values()) == {1}
     read.clear()
-    assert units._digest_of_unit(functions) == digest
+    assert unit_digests.digest_of_unit(functions) == digest
     assert not read
 
 
 def test_a_method_that_is_edited_changes_the_digest_of_what_it_is_passed_to(monkeypatch):
     wanted = ((kit.advance_run, kit.ENTRY_SIGNATURE),)
-    before = units._digest_of_unit(wanted)
+    before = unit_digests.digest_of_unit(wanted)
     monkeypatch.setattr(kit.Run, "a_new_method", lambda run: 0, raising=False)
-    assert units._digest_of_unit(wanted) != before
+    assert unit_digests.digest_of_unit(wanted) != before
     monkeypatch.undo()
-    assert units._digest_of_unit(wanted) == before
+    assert unit_digests.digest_of_unit(wanted) == before

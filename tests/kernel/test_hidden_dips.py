@@ -42,6 +42,7 @@ class Dipping(cosim.Component):
         seen_next[0] = seen + 1
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("how", [{"accuracy": 1e-6}, WHOLE], ids=["error control", "one step"])
 def test_dips_of_a_fiftieth_of_the_step_are_found_wherever_they_are(how):
     """Without the second look it was 38 of 40 with error control, 26 in one step."""
@@ -111,6 +112,7 @@ PILING_UP = [
 ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("part", "options"), PILING_UP, ids=["error control", "fixed steps"])
 def test_flights_that_pile_up_are_not_looked_at_a_thousand_times(part, options):
     """Heights are mostly rounding, which looks like a witness that may hide something: 59,000 looks.

@@ -21,7 +21,7 @@ import flip_run
 import pytest
 from flip_run import flipped
 
-from cosim_compiler import convention, kernel_cache, units
+from cosim_compiler import convention, kernel_cache, unit_digests, units
 from cosim_compiler.native import is_plain
 
 FOLDER = kernel_cache.folder.__wrapped__
@@ -305,6 +305,7 @@ def test_nothing_is_read_that_its_checksum_does_not_fit(monkeypatch, tmp_path, c
     assert kernel_cache.read_cached("other") is None
 
 
+@pytest.mark.thorough
 @compiled_only
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a process for each flip would take too long")
 @pytest.mark.parametrize("count", [8, pytest.param(1000, marks=pytest.mark.thorough)])
@@ -318,14 +319,14 @@ def test_flipped_bits_neither_crash_nor_give_a_wrong_number(filled, tmp_path, co
 
 @compiled_only
 @pytest.mark.parametrize(
-    "name", ["calls", "convention", "machine", "units", "language/reading", "printers/llvm"]
+    "name", ["calls", "convention", "machine", "units", "unit_digests", "language/reading", "printers/llvm"]
 )
 def test_all_that_is_found_counts_the_modules_that_write_it(monkeypatch, tmp_path, name):
-    made_by = units._made_by.__wrapped__
+    made_by = unit_digests.compiler_digest.__wrapped__
     before = made_by()
     package = tmp_path / "package"
     shutil.copytree(Path(units.__file__).parent, package, ignore=shutil.ignore_patterns("shipped"))
-    monkeypatch.setattr(units, "__file__", str(package / "units.py"))
+    monkeypatch.setattr(unit_digests, "__file__", str(package / "unit_digests.py"))
     assert made_by() == before
     with (package / f"{name}.py").open("a") as file:
         file.write("EDITED = True\n")
@@ -337,7 +338,7 @@ def test_members_of_a_named_tuple_that_change_places_count(monkeypatch):
     digests = set()
     for names in ("first second", "second first", "first second"):
         monkeypatch.setitem(convention.compounds, "Q", (namedtuple("Two", names), "FF"))
-        digests.add(units._digest_of_unit(((flipped, "Q>f"),)))
+        digests.add(unit_digests.digest_of_unit(((flipped, "Q>f"),)))
     assert len(digests) == 2
 
 

@@ -174,6 +174,7 @@ def check_gradient(system: cosim.System, seed: int, **options) -> bool:
     return True
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("method", ["dormand_prince", "radau5"])
 def test_gradients_of_random_systems(system: cosim.System, method: str) -> None:
     """Ten in the short run; where there is none it says so, as derivatives do."""

@@ -18,7 +18,7 @@ def check(found: Tally) -> None:
     assert found.missed <= BEYOND * found.zeros, found
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(1)
 @pytest.mark.parametrize("how", [{"accuracy": 1e-6}, FIXED], ids=["error control", "fixed steps"])
 @pytest.mark.parametrize("component", [Signal, SignalWithRate])
 def test_a_few(component: type[Signal], how: dict[str, Any]) -> None:

@@ -197,7 +197,7 @@ SYSTEMS: list[tuple[dict[str, Any], float]] = [
 ]
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("given", "start"), SYSTEMS)
 @pytest.mark.parametrize("how", ["at once", "ticks", "resumed"])
 def test_ticks_are_those_on_paper(given: dict[str, Any], start: float, how: str) -> None:

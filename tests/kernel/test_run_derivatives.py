@@ -621,6 +621,7 @@ def test_runs_with_derivatives_count_their_steps_and_leave_those_of_others(asked
     assert min(counted[0]) > 0
 
 
+@pytest.mark.thorough
 def test_a_closed_chain_against_differences_of_runs() -> None:
     """A bar on two rods; a mass changes its motion, a start value is made to meet the constraint first."""
 

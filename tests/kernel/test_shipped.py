@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cosim_compiler import kernel_cache, machine, native, shipped, units
+from cosim_compiler import kernel_cache, machine, native, shipped, unit_digests, units
 from cosim_compiler.road import LLVM, road
 
 pytestmark = pytest.mark.skipif(
@@ -66,8 +66,8 @@ def ship(function: Any, signature: str) -> Path:
     )
     assert done.stdout.split() == ["True", "True"]
     wanted = ((function, signature),)
-    digest = units._digest_of_unit(wanted)
-    path = shipped.write(shipped.UNITS, {digest: units._compiled(wanted, digest)})
+    digest = unit_digests.digest_of_unit(wanted)
+    path = shipped.write(shipped.UNITS, {digest: units._compile(wanted, digest)})
     shipped._archive.cache_clear()
     return path
 
@@ -80,7 +80,7 @@ def test_what_came_is_not_compiled(folder: Path, monkeypatch: pytest.MonkeyPatch
     function = of(1.1)
     assert not units.is_at_hand(function, "Fi>f")
     ship(function, "Fi>f")
-    monkeypatch.setattr(units, "_compiled", compiles_nothing)
+    monkeypatch.setattr(units, "_compile", compiles_nothing)
     assert units.is_at_hand(function, "Fi>f")
     found = native.compile_function(function, "Fi>f")
     for first in (0, 1, 5, -2):
@@ -92,12 +92,13 @@ def test_what_came_is_not_compiled(folder: Path, monkeypatch: pytest.MonkeyPatch
 def test_texts_lie_in_an_archive_of_their_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     function = of(1.3)
     here = native.lower({"summed": (function, "Fi>f")})
-    shipped.write(shipped.TEXTS, {units.digest_of(shipped.TEXTS, ((function, "Fi>f"),)): b"define f"})
+    shipped.write(shipped.TEXTS, {unit_digests.digest_of(shipped.TEXTS, ((function, "Fi>f"),)): b"define f"})
     shipped._archive.cache_clear()
     assert native.lower({"summed": (function, "Fi>f")}) == "define f" != here
     assert not units.is_at_hand(function, "Fi>f")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("damage", ["content", "short", "empty"])
 def test_what_is_damaged_is_compiled(folder: Path, caplog: pytest.LogCaptureFixture, damage: str) -> None:
     function = of({"content": 2.0, "short": 3.0, "empty": 4.0}[damage])
@@ -127,10 +128,10 @@ def test_all_can_be_left_aside(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_digests_do_not_name_the_processor_and_keys_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    digest, key = units._digest_of_unit(((halved, "f>f"),)), units._key.__wrapped__("digest")
+    digest, key = unit_digests.digest_of_unit(((halved, "f>f"),)), unit_digests.key_of.__wrapped__("digest")
     monkeypatch.setattr(machine, "versions", lambda: "another one")
-    assert units._digest_of_unit(((halved, "f>f"),)) == digest
-    assert units._key.__wrapped__("digest") != key
+    assert unit_digests.digest_of_unit(((halved, "f>f"),)) == digest
+    assert unit_digests.key_of.__wrapped__("digest") != key
 
 
 def test_an_archive_of_nothing_has_nothing(folder: Path) -> None:

@@ -10,7 +10,7 @@ from kernel_parts import system_of
 from zero_parts import EitherWayBall, FloorBall
 
 import cosim
-from cosim.preparation import witness
+from cosim.preparation import witness_entry
 
 STEPS = {  # at most so many for two seconds at rest, at an accuracy of 1e-6
     **dict.fromkeys(("bogacki_shampine", "dormand_prince", "dormand_prince_853", "esdirk43"), 50),
@@ -167,7 +167,7 @@ def test_straight_and_curved_witnesses_are_held_together(method):
 
 def test_which_witnesses_are_straight():
     system = system_of(a=FloorBall(), b=CurvedFloorBall(), c=FloorBall(), d=EitherWayBall(), lift=Lift())
-    found = witness.list_witnesses(system)
+    found = witness_entry.list_witnesses(system)
     assert [each.path for each in found if not each.is_straight] == ["b.floor"]
     blocks = {each.path: each.own_block for each in found}
     assert blocks["a.floor"] == blocks["c.floor"] >= 0
@@ -181,11 +181,11 @@ def test_differences_nearby_give_the_same_but_for_rounding(monkeypatch):
     def curved(*fields):
         return dataclasses.replace(straight(*fields), own_block=-1)
 
-    straight = witness.Witness
+    straight = witness_entry.WitnessEntry
     found = {}
     for way in ("straight", "nearby"):
         if way == "nearby":
-            monkeypatch.setattr(witness, "Witness", curved)
+            monkeypatch.setattr(witness_entry, "WitnessEntry", curved)
         for height in (0.0, 3.3):
             system = system_of(ball=FloorBall(floor_height=height))
             state = system.default_state()

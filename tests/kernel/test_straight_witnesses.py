@@ -1,4 +1,4 @@
-"""Steps in which straight witnesses need no search end where the general search ends them, to the bit."""
+"""Steps in which straight witnesses need no search end where the general search ends them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import cosim
-from cosim.preparation import witness
-from cosim.preparation.witness import list_witnesses
+from cosim.preparation import witness_entry
+from cosim.preparation.witness_entry import list_witnesses
 from cosim_compiler.sources.straight import is_straight
 
 OFFSET = 0.25
@@ -179,7 +179,7 @@ def test_functions_that_are_straight(function, moving: str, expected: bool) -> N
     assert is_straight(function, frozenset(moving)) is expected
 
 
-def run(system: cosim.System, values: dict[str, float], **how) -> tuple[bytes, list]:
+def run(system: cosim.System, values: dict[str, float], **how) -> tuple[bytes, list[cosim.EventRecord]]:
     state = system.default_state()
     for name, value in values.items():
         state[f"part.{name}"] = value
@@ -187,45 +187,68 @@ def run(system: cosim.System, values: dict[str, float], **how) -> tuple[bytes, l
     simulator.initialize()
     for i in range(1, 9):
         simulator.advance_to(0.375 * i)
-    events = [str(event) for event in simulator.events]
-    return simulator.state.to_bytes(), events
+    return simulator.state.to_bytes(), list(simulator.events)
 
 
-HOW = [
-    {"integrator": "integrators.runge_kutta_merson", "accuracy": 1e-6},
-    {"integrator": "integrators.runge_kutta_merson", "accuracy": 1e-3, "relative_tolerance": 1e-3},
-    {"integrator": "integrators.bogacki_shampine", "accuracy": 1e-6},
-    {"integrator": "integrators.dormand_prince", "accuracy": 1e-6},
-    {"integrator": "integrators.runge_kutta_4", "accuracy": 1e-6, "fixed_step": 0.0625},
-    {"integrator": "integrators.runge_kutta_merson", "accuracy": 1e-6, "fixed_step": 0.375},
-    {"integrator": "integrators.bdf", "accuracy": 1e-4},
-]
+Runs = list[tuple[bytes, list[cosim.EventRecord]]]
 
 
-@pytest.mark.parametrize("how", HOW, ids=[f"{i}" for i in range(len(HOW))])
-def test_runs_are_those_of_the_general_search(how: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+def straight_and_general_runs(how: dict) -> tuple[Runs, Runs]:
+    """Random runs with straight witnesses, and the same with all witnesses searched."""
     straight = system_of(Thrown)
-    witness_class = witness.Witness
-    with monkeypatch.context() as patch:
-        patch.setattr(witness, "Witness", lambda *f: replace(witness_class(*f), is_straight=False))
+    witness_class = witness_entry.WitnessEntry
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(witness_entry, "WitnessEntry", lambda *f: replace(witness_class(*f), is_straight=False))
         general = system_of(Thrown)
         cosim.Simulator(general, **how)  # the tables are made now
-        random = np.random.default_rng(12)
-        draws = [
-            {
-                "height": random.choice([0.0, -OFFSET, 1.0, random.uniform(0.0, 2.0)]),
-                "speed": random.choice([0.0, random.normal()]),
-                "pull": random.choice([0.0, -9.81, random.normal(scale=5.0)]),
-                "jerk": random.choice([0.0, random.normal(scale=20.0)]),
-                "stiffness": random.choice([0.0, random.uniform(0.0, 400.0)]),
-                "floor_rate": random.choice([0.0, random.normal(scale=0.2)]),
-                "high": random.choice([0.75, 1.0, random.uniform(0.3, 0.99)]),
-            }
-            for _ in range(25)
-        ]
-        expected = [run(general, values, **how) for values in draws]
+    random = np.random.default_rng(12)
+    draws = [
+        {
+            "height": random.choice([0.0, -OFFSET, 1.0, random.uniform(0.0, 2.0)]),
+            "speed": random.choice([0.0, random.normal()]),
+            "pull": random.choice([0.0, -9.81, random.normal(scale=5.0)]),
+            "jerk": random.choice([0.0, random.normal(scale=20.0)]),
+            "stiffness": random.choice([0.0, random.uniform(0.0, 400.0)]),
+            "floor_rate": random.choice([0.0, random.normal(scale=0.2)]),
+            "high": random.choice([0.75, 1.0, random.uniform(0.3, 0.99)]),
+        }
+        for _ in range(25)
+    ]
+    expected = [run(general, values, **how) for values in draws]
     assert sum(len(events) for _, events in expected) > 100
-    assert [run(straight, values, **how) for values in draws] == expected
+    return [run(straight, values, **how) for values in draws], expected
+
+
+@pytest.mark.parametrize(
+    ("how", "window"),
+    [
+        ({"accuracy": 1e-6}, 1e-8),
+        ({"accuracy": 1e-3, "relative_tolerance": 1e-3}, 1e-5),
+        ({"accuracy": 1e-6, "fixed_step": 0.375}, 4e-9),
+    ],
+)
+def test_events_are_those_of_the_general_search(how: dict, window: float) -> None:
+    found, expected = straight_and_general_runs({"integrator": "integrators.runge_kutta_merson", **how})
+    for (_, events), (_, searched) in zip(found, expected, strict=True):
+        assert [event.handler for event in events] == [event.handler for event in searched]
+        # bounces that pile up add the widths of their windows
+        times = [event.time for event in searched]
+        assert [event.time for event in events] == pytest.approx(times, rel=0.0, abs=20.0 * window)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"integrator": "integrators.bogacki_shampine", "accuracy": 1e-6},
+        {"integrator": "integrators.dormand_prince", "accuracy": 1e-6},
+        {"integrator": "integrators.runge_kutta_4", "accuracy": 1e-6, "fixed_step": 0.0625},
+        {"integrator": "integrators.bdf", "accuracy": 1e-4},
+    ],
+)
+def test_dense_output_that_is_no_cubic_is_searched(how: dict) -> None:
+    found, expected = straight_and_general_runs(how)
+    bytes_found = [(state, list(map(str, events))) for state, events in found]
+    assert bytes_found == [(state, list(map(str, events))) for state, events in expected]
 
 
 ONE_STEP = {"integrator": "integrators.runge_kutta_merson", "accuracy": 1e-6, "fixed_step": 2.0}
@@ -259,8 +282,19 @@ def test_the_first_of_three_zeros_in_a_quarter_counts(middle: float, width: floa
     assert first_touch(roots, -10.0) == pytest.approx(roots[0], abs=1e-7)
 
 
+@pytest.mark.parametrize("flight", [1e-10, 1e-7, 1e-4, 1e-2, 1.0])
+def test_flights_much_shorter_than_the_step_end_at_their_zero(flight: float) -> None:
+    state = system_of(Flight).default_state()
+    state["part.speed"], state["part.pull"] = 0.5 * flight, -1.0
+    simulator = cosim.Simulator(state.system, state, **{**ONE_STEP, "accuracy": 1e-12})
+    simulator.initialize()
+    simulator.advance_to(2.0)
+    assert simulator.statistics.events == 1
+    assert float(simulator.state["part.touched"]) == pytest.approx(flight, rel=0.0, abs=3e-14)
+
+
 COUNTING = """
-import cosim
+import cosim, sys
 from cosim.step import crossing, witnesses
 from test_straight_witnesses import Thrown, system_of
 
@@ -269,7 +303,8 @@ look, search = crossing.walk_watched, witnesses.first_crossing
 crossing.walk_watched = lambda *given: points.append(1) or look(*given)
 witnesses.first_crossing = lambda *given: searches.append(1) or search(*given)
 state = system_of(Thrown).default_state()
-state["part.height"], state["part.pull"], state["part.level"], state["part.high"] = 5.0, 0.0, 0.5, 2.0
+state["part.height"], state["part.level"], state["part.high"] = 5.0, 0.5, 2.0
+state["part.pull"] = float(sys.argv[1])
 simulator = cosim.Simulator(state.system, state, accuracy=1e-6)
 simulator.initialize()
 simulator.advance_to(5.0)
@@ -277,9 +312,10 @@ print(simulator.statistics.events, simulator.statistics.steps, len(points), len(
 """
 
 
-def test_steps_without_a_crossing_take_three_points_and_no_search() -> None:
+@pytest.mark.parametrize(("pull", "bounces"), [(0.0, False), (-9.81, True)])
+def test_a_step_takes_three_points_and_a_crossing_two(pull: float, bounces: bool) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", COUNTING],
+        [sys.executable, "-c", COUNTING, str(pull)],
         env={**os.environ, "COSIM_PLAIN": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         capture_output=True,
         text=True,
@@ -287,5 +323,6 @@ def test_steps_without_a_crossing_take_three_points_and_no_search() -> None:
     )
     assert done.returncode == 0, done.stderr
     events, steps, points, searches = map(int, done.stdout.split())
-    assert (events, searches) == (0, 0)
-    assert points == 3 * steps
+    assert searches == 0
+    assert (events > 3) is bounces
+    assert 3 * steps <= points <= 3 * steps + 2 * events

@@ -211,3 +211,45 @@ class Relay(cosim.Component):
     @cosim.on(line, does="discrete")
     def reverse(pull, pull_next):
         pull_next[0] = -pull
+
+
+class FromLevel(cosim.Component):
+    """Law: x' = pace (2 + y), from the level on; there y becomes y + kick, and passages are counted."""
+
+    level = cosim.parameter(default=0.7)
+    pace = cosim.parameter(default=1.0)
+    kick = cosim.parameter(default=1.0)
+    x = cosim.auxiliary_state()
+    y = cosim.auxiliary_state()
+    passages = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(pace, y, x_dot, y_dot):
+        x_dot[0] = pace * (2.0 + y)
+        y_dot[0] = 0.1 * y
+
+    @cosim.witness(direction="both")
+    def reaches(x, level):
+        return x - level
+
+    @cosim.on(reaches, does="unrestricted")
+    @cosim.kernel
+    def pass_by(kick, y, passages, y_next, passages_next):
+        y_next[0] = y + kick
+        passages_next[0] = passages + 1
+
+
+class Upward(FromLevel):
+    """The same, watched in one direction."""
+
+    @cosim.witness(direction="rising")
+    def reaches(x, level):
+        return x - level
+
+
+class Downward(FromLevel):
+    """The same in the other direction."""
+
+    @cosim.witness(direction="falling")
+    def reaches(x, level):
+        return x - level

@@ -27,6 +27,6 @@ def compiled_together(functions: Iterable[Any], signature: str, coder: Coder = B
         (symbol_in(digest, i), program.root(function, signature), signature)
         for i, function in enumerate(functions)
     ]
-    coder.machine.load(coder.code(coder.text(program, entries), 2))
+    coder.machine.load(coder.code(coder.text(program, entries)))
     unit = Unit(digest, tuple(program.failures))
     return [Called(function, signature, unit, i, coder) for i, function in enumerate(functions)]

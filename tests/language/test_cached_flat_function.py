@@ -9,7 +9,7 @@ import pytest
 
 from cosim_compiler.sources.cached_flat_function import Origins
 from cosim_compiler.sources.flatten import flatten
-from cosim_compiler.sources.views import Given, View, bundle
+from cosim_compiler.sources.views import Given, ViewAttributes, bundle
 
 
 @bundle
@@ -46,7 +46,7 @@ def other(number):
     return number
 
 
-IN_VIEW = View(frozenset(), (("span", Span, ("start", "end")),), frozenset({"span"}))
+IN_VIEW = ViewAttributes(frozenset(), (("span", Span, ("start", "end")),), frozenset({"span"}))
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ def test_arrays_that_follow_each_other_at_one_place_are_told_apart() -> None:
 def test_a_call_has_no_array_kept() -> None:
     import weakref
 
+    gc.freeze()  # else the search below goes through all that other tests have left
     call, values = compile_function(filled, "Ff>v"), np.zeros(3)
     assert call(values, 2.0) is None
     assert values.tolist() == [2.0, 2.0, 2.0]
@@ -65,6 +66,7 @@ def at_least_zero(values):
 
 
 def test_a_prepared_call_follows_what_its_arrays_hold() -> None:
+    gc.freeze()  # as above
     values = np.array([2.0, 3.0])
     call = prepared_call(at_least_zero, "F>f", values)
     assert call() == 2.0

@@ -176,6 +176,7 @@ def section(a, i, j):
     return s + 1000.0 * len(part)
 
 
+@pytest.mark.few(14)
 @pytest.mark.parametrize("first", [-9, -3, -1, 0, 1, 3, 9])
 @pytest.mark.parametrize("last", [-9, -2, 0, 2, 3, 9])
 def test_sections_end_where_python_s_do(first: int, last: int) -> None:

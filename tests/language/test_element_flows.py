@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from cosim.functions import clip, interp, zeros
-from cosim_compiler.language.element_flows import UnclearError, element_flows
+from cosim_compiler.language.element_flows import element_flows
+from cosim_compiler.language.flow_values import UnclearError
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.types import REAL, View
 
@@ -224,6 +225,6 @@ def for_ever(x, a, out):
 
 @pytest.mark.parametrize("function", [beyond, for_ever])
 def test_what_cannot_be_followed_says_so(function, monkeypatch):
-    monkeypatch.setattr("cosim_compiler.language.element_flows.MOST_NODES", 10_000)
+    monkeypatch.setattr("cosim_compiler.language.expression_flows.MOST_NODES", 10_000)
     with pytest.raises(UnclearError):
         sources(function, 3)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from how_many import many
 from language_tools import compiled, compiled_together
 from programs_run import differences, lowered_differences
 from test_edges_of_numbers import OF_REALS, OF_WHOLE, TO_WHOLE, is_same, of_math, of_the_module, through
@@ -67,10 +68,10 @@ def test_random_programs() -> None:
 
 def test_random_programs_as_native_libraries_have_them() -> None:
     compared = 0
-    for difference in lowered_differences(range(8000, 8040)):
+    for difference in lowered_differences(range(8000, 8000 + many(10))):
         assert difference is None, str(difference)
         compared += 1
-    assert compared > 100
+    assert compared > many(25)
 
 
 @pytest.mark.thorough

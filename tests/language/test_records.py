@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from record_parts import Finding, Level, Run, Witness, forget, look, next_expected
 
-from cosim_compiler import convention, fingerprint, units
+from cosim_compiler import convention, fingerprint, unit_digests
 from cosim_compiler.code import BY_C, BY_LLVM, Coder
 from cosim_compiler.errors import ContractError
 from cosim_compiler.language.program import Program
@@ -58,7 +58,7 @@ def compiled(coder: Coder, monkeypatch: pytest.MonkeyPatch) -> dict[Any, Any]:
         (f"{name}_{i}", program.root(function, signature), signature)
         for i, (function, signature) in enumerate(FUNCTIONS.items())
     ]
-    coder.machine.load(coder.code(coder.text(program, entries), 1))
+    coder.machine.load(coder.code(coder.text(program, entries)))
 
     def caller(i: int, signature: str) -> Any:
         prototype = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
@@ -93,10 +93,10 @@ def test_random_runs(coder: Coder, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_changed_method_is_another_unit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(convention.records, "R", (Run, layout_digest(Run)))
-    before = units._digest_of_unit(((look, "R>i"),))
-    assert units._digest_of_unit(((look, "R>i"),)) == before
+    before = unit_digests.digest_of_unit(((look, "R>i"),))
+    assert unit_digests.digest_of_unit(((look, "R>i"),)) == before
     monkeypatch.setattr(Level, "is_above", lambda level: level.value >= level.guard)
-    assert units._digest_of_unit(((look, "R>i"),)) != before
+    assert unit_digests.digest_of_unit(((look, "R>i"),)) != before
 
 
 def test_a_misspelt_field_is_refused() -> None:
@@ -216,7 +216,7 @@ def test_records_in_views_and_properties_of_a_group(
     expected = furthest(plain, 0.25)
     program = Program()
     name = f"views_{id(program)}"
-    coder.machine.load(coder.code(coder.text(program, [(name, program.root(furthest, "Pf>f"), "Pf>f")]), 1))
+    coder.machine.load(coder.code(coder.text(program, [(name, program.root(furthest, "Pf>f"), "Pf>f")])))
     other = Pair(start.copy(), np.array([count]))
     head = np.array([word for view in other for word in (view.ctypes.data, view.size)])
     result = ctypes.c_double()
@@ -264,7 +264,7 @@ def test_rows_of_records_inside_records_and_of_numbers(coder: Coder, first: int,
     program = Program()
     name = f"rows_{id(program)}"
     root = program.root(shifted_path, "FIf>f")
-    coder.machine.load(coder.code(coder.text(program, [(name, root, "FIf>f")]), 1))
+    coder.machine.load(coder.code(coder.text(program, [(name, root, "FIf>f")])))
     x, result = start.copy(), ctypes.c_double()
     call = convention.prototype("FIf>f")(coder.machine.address_of(name))
     given = [word for view in (x, n) for word in (view.ctypes.data, view.size)]
@@ -311,14 +311,14 @@ def test_a_function_that_names_records_is_digested_once(monkeypatch: pytest.Monk
 
 def test_a_changed_property_is_another_unit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(convention.compounds, "P", (Pair, "FI"))
-    before = units._digest_of_unit(((furthest, "Pf>f"),))
-    assert units._digest_of_unit(((furthest, "Pf>f"),)) == before
+    before = unit_digests.digest_of_unit(((furthest, "Pf>f"),))
+    assert unit_digests.digest_of_unit(((furthest, "Pf>f"),)) == before
     monkeypatch.setattr(Pair, "places", property(lambda pair: rows_of(Place, pair.x, 0, pair.n[0])))
-    assert units._digest_of_unit(((furthest, "Pf>f"),)) != before
+    assert unit_digests.digest_of_unit(((furthest, "Pf>f"),)) != before
     monkeypatch.undo()
     monkeypatch.setitem(convention.compounds, "P", (Pair, "FI"))
     monkeypatch.setattr(Place, "later", lambda place, time: place.at - time * place.speed)
-    assert units._digest_of_unit(((furthest, "Pf>f"),)) != before
+    assert unit_digests.digest_of_unit(((furthest, "Pf>f"),)) != before
 
 
 class Ends(Record):
@@ -375,7 +375,7 @@ def test_named_tuples_have_methods_and_properties(coder: Coder) -> None:
     program = Program()
     name = f"named_{id(program)}"
     entries = [(name, program.root(of_both, "iF>f"), "iF>f")]
-    coder.machine.load(coder.code(coder.text(program, entries), 1))
+    coder.machine.load(coder.code(coder.text(program, entries)))
     called = convention.prototype("iF>f")(coder.machine.address_of(name))
     for n in (0, 1, 3):
         given = np.arange(4.0 + 2 * 3 + 1)
@@ -403,5 +403,5 @@ def test_another_method_of_a_named_tuple_is_another_unit() -> None:
 
     first, second = property(lambda v: v.vector(0)), property(lambda v: v.vector(1))
     made = [shown_by(*given) for given in ((Vectors.vector, first), (of_next, first), (of_next, second))]
-    digests = [units._digest_of_unit(((read, "iF>f"),)) for read in (*made, shown_by(of_next, second))]
+    digests = [unit_digests.digest_of_unit(((read, "iF>f"),)) for read in (*made, shown_by(of_next, second))]
     assert len(set(digests)) == 3 and digests[2] == digests[3]

@@ -6,12 +6,12 @@ import types
 
 from language_tools import compiled
 
-from cosim_compiler.calls import rarely, standing_apart
+from cosim_compiler.calls import never_inlined, rarely
 from cosim_compiler.code import text_for_llvm
 from cosim_compiler.fingerprint import fingerprint
 from cosim_compiler.language.program import Program
 
-MARKS = rarely, standing_apart
+MARKS = rarely, never_inlined
 
 
 def larger(x, y):
@@ -23,7 +23,7 @@ def seldom_larger(x, y):
     return (x, y) if x > y else (y, x)
 
 
-@standing_apart
+@never_inlined
 def apart_larger(x, y):
     return (x, y) if x > y else (y, x)
 

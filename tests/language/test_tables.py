@@ -238,6 +238,7 @@ print(state["part.y"].tolist(), state["part.z"].tolist())
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "road", [{"COSIM_COMPILER": "plain"}, {"COSIM_DEBUG": "1"}, {"COSIM_COMPILER": "llvm"}]
 )

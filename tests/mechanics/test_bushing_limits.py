@@ -182,6 +182,7 @@ FULL = SCALE @ (HALF @ HALF.T + 2.0 * np.eye(6)) @ SCALE
 SKEW = np.triu(np.ones((6, 6)), 1) - np.tril(np.ones((6, 6)), -1)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("kind", "values"),
     [

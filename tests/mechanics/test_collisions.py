@@ -190,14 +190,15 @@ def test_a_crate_within_its_cone_stays(share: float, stays: bool) -> None:
     depth = rest_depth(2.0 * GRAVITY * math.cos(slope) / 4.0, 0.02)
     model.joint("free", child=crate, q=[1, 0, 0, 0, 0, 0, 0.05 - depth])
     model.collisions("scene", {**FLOOR, "crate": shapes.Box((0.4, 0.4, 0.1), 0.02)}, friction=0.5, **LAW)
-    result = model.simulate(until=20.0, accuracy=1e-6, output_interval=0.5)
+    result = model.simulate(until=5.0, accuracy=1e-6, output_interval=0.5)
     late = np.asarray(result["crate.x"])[result.time > 1.0]
     if stays:
         assert np.ptp(late) < 1e-10
         assert abs(late[0]) < 2.0 * depth
     else:
         slides = GRAVITY * (math.sin(slope) - 0.5 * math.cos(slope))
-        assert result["crate.vx"][-1] == pytest.approx(20.0 * slides, rel=1e-2)
+        gained = result["crate.vx"][-1] - result["crate.vx"][2]
+        assert gained == pytest.approx((result.time[-1] - result.time[2]) * slides, rel=1e-2)
     assert abs(result["energy.residual"]).max() < 1e-5
 
 

@@ -59,6 +59,7 @@ def regimes(result: Any) -> list[tuple[float, float]]:
     return [(e.time, e.after["floor.regime"]) for e in result.events if "floor.regime" in e.changed]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("modulus", [1e5, 1e7, 1e9, 1e11])
 def test_a_ball_rests_at_the_depth_of_hertz(modulus: float) -> None:
     result = ball_on_floor(modulus, restitution=0.5).simulate(
@@ -105,6 +106,7 @@ def test_sliding_turns_into_rolling_at_its_time_and_speed(modulus: float) -> Non
     assert abs(result["energy.residual"]).max() < 1e-8
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("modulus", [1e7, 1e10])
 def test_a_body_within_its_cone_stays(modulus: float) -> None:
     result = block(math.radians(20.0), 0.0, 0.8, 0.8, modulus).simulate(
@@ -245,7 +247,7 @@ def test_two_equal_contacts_in_one_point_hold_like_one() -> None:
     np.testing.assert_array_equal(result["floor.stretch[0]"], result["again.stretch[0]"])
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(2)
 @pytest.mark.parametrize("damping", [0.0, 0.05, 1.0, 5.0])
 @pytest.mark.parametrize("integrator", ["runge_kutta_merson", "bdf", "radau5"])
 def test_sliding_turns_into_rolling_with_any_damping_of_the_bristle(damping: float, integrator: str) -> None:
@@ -323,6 +325,7 @@ def slides_back(friction: float, modulus: float, slope: float, until: float) -> 
     return stop, stop + turned / omega, place + speed * rest + 0.5 * then * rest**2, speed + then * rest
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize(
     ("static", "dynamic"), [(0.3, 0.2), (0.2, 0.2), (0.3, 0.3), (0.3639, 0.2), (0.3, 0.05)]
 )
@@ -344,6 +347,7 @@ def test_a_block_slides_back_with_the_speed_of_coulomb(static: float, dynamic: f
     assert abs(result["energy.residual"]).max() < 1e-8
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("modulus", [1e5, 1e7, 1e9])
 @pytest.mark.parametrize("excess", [-0.2, -1e-4, -1e-6, 0.0, 2e-6, 1e-4, 0.2])
 def test_a_block_that_stopped_slides_back_where_its_weight_pulls_harder_than_static_friction(
@@ -402,6 +406,7 @@ def pushed(model: Multibody, *loads: tuple[float, float, float]) -> Multibody:
     return model
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("push", [-0.7, -0.501, -0.499, -0.4, 0.4, 0.499, 0.501, 0.55, 0.6, 0.9, 2.0])
 def test_a_push_on_a_block_that_stopped_breaks_it_loose_above_static_friction(push: float) -> None:
     """It stopped long ago: what acted then says nothing about what acts now."""

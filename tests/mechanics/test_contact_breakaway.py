@@ -82,6 +82,7 @@ def test_a_load_on_a_box_that_jumps(ratio: float, axis: Any, before: float, modu
         )
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("modulus", [1e5, 1e7, 1e9])
 @pytest.mark.parametrize("ratio", [0.0, 0.99, 1.0, 1.001, 1.02, -1.4, 4.0, 100.0])
 def test_a_load_on_a_ball_that_jumps(ratio: float, modulus: float) -> None:
@@ -125,7 +126,7 @@ def coulomb(times: list[float], loads: list[float], static: float, dynamic: floa
     return speed
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(8)
 @pytest.mark.parametrize("seed", range(24))
 def test_random_loads_that_jump_and_ramp_move_a_block_as_coulomb_has_it(seed: int) -> None:
     """Jumps follow each other in as little as 1 ms, as long as a bristle takes to stretch."""

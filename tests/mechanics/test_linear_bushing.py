@@ -69,6 +69,7 @@ def test_the_reference_has_every_kind_of_case():
     }
 
 
+@pytest.mark.few(60)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['id']}-{case['kind']}")
 @pytest.mark.parametrize("quantity", QUANTITIES)
 def test_agrees_with_simbody(case, quantity):

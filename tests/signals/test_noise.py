@@ -122,6 +122,7 @@ def test_a_seed_is_a_parameter_of_the_state() -> None:
         state["noise.seed"] = 2.5
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("letter", "AD")
 def test_a_road_has_the_spectrum_of_its_class(letter: str) -> None:
     spacing, count = 0.1, 1 << 15

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from how_many import many
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
 import cosim
@@ -104,6 +105,7 @@ def test_values_that_share_a_time_count_first_and_last() -> None:
     assert found.state["area"] == pytest.approx(0.25 + 0.75, rel=1e-13)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("interpolation", ["linear", "held", "cubic", "monotone"])
 @pytest.mark.parametrize("begin", [-2.3, 0.0, 0.35, 5.999])
 def test_a_table_begins_again(interpolation: str, begin: float) -> None:
@@ -134,7 +136,7 @@ def test_points_come_when_they_do_on_paper(
     """In each of a million repetitions, on both sides of the first; the piece that follows begins there."""
     exact = [Fraction(each) for each in on_paper]
     draw, last, missed = random.Random(7), len(times) - 1, 0
-    for _ in range(2000):
+    for _ in range(many(250)):
         cycle, point = draw.randint(-(10**6), 10**6), draw.randint(0, last)
         right = float(Fraction(repr(shift_time)) + exact[point] + cycle * (exact[-1] - exact[0]))
         assert point_time(times, point, shift_time, cycle) == right
@@ -144,7 +146,7 @@ def test_points_come_when_they_do_on_paper(
         before = math.nextafter(right, -math.inf)
         for t, (first, repeated) in ((right, begins), (before, ends)):
             assert piece_at(t, times, HELD, PERIODIC, shift_time)[::2] == (first, repeated)
-    assert missed > 200, "products of doubles are as good: nothing was tried"
+    assert missed > many(25), "products of doubles are as good: nothing was tried"
 
 
 def test_times_that_cannot_be_counted_are_products_of_doubles() -> None:

@@ -98,6 +98,7 @@ class TestPull(ForceElementContract):
 '''
 
 
+@pytest.mark.thorough
 def test_kit_runs_in_a_test_file_of_a_stranger(tmp_path):
     (tmp_path / "test_stranger.py").write_text(STRANGER)
     command = [

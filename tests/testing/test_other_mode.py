@@ -39,7 +39,7 @@ def case_in(path: Path, source: str = SOURCE) -> type:
 @pytest.mark.skipif(sys.platform == "win32", reason="no forks")
 def test_questions_leave_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case = case_in(tmp_path / "asked.py")
-    for plain in (True, False, True, True):
+    for plain in (True, False, True):
         monkeypatch.chdir(tmp_path / "..")
         assert results_in_mode(case, "count", plain) == ["1", str(int(plain)), os.getcwd()]
         monkeypatch.chdir(tmp_path)

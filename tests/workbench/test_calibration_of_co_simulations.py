@@ -64,6 +64,7 @@ def scenario(tmp_path: Path) -> Path:
 UNKNOWNS = {"tank.area": "0.5 m2..4 m2", "tank.outlet": (0.1, 3.0)}
 
 
+@pytest.mark.thorough
 def test_of_a_file(scenario: Path) -> None:
     measured = scenario.with_name("measured.csv")
     calibration = Calibration(scenario, UNKNOWNS, measured, ["tank.level"], threads=1)
@@ -77,6 +78,7 @@ def test_of_a_file(scenario: Path) -> None:
         fit.apply()
 
 
+@pytest.mark.thorough
 def test_of_an_object_between_points(scenario: Path) -> None:
     """Measured at times that are no communication points; found values become start values."""
     loop = CoSimulation.from_file(scenario)
@@ -92,6 +94,7 @@ def test_of_an_object_between_points(scenario: Path) -> None:
         loop.set_start("tank.aria", 1.0)
 
 
+@pytest.mark.thorough
 def test_from_the_command_line(
     scenario: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -117,6 +120,7 @@ def test_what_is_wrong(scenario: Path, unknowns: Any, signals: Any, settings: An
         Calibration(scenario, unknowns, scenario.with_name("measured.csv"), signals, **settings)
 
 
+@pytest.mark.thorough
 def test_runs_that_fail_are_told(scenario: Path) -> None:
     parts = scenario.with_name("parts.py")
     code = parts.read_text("utf-8").replace("(inflow -", "1e300 * 1e300 * (inflow -")

@@ -13,6 +13,7 @@ from cosim_workbench import check_command
 from cosim_workbench.scaffold import registered_kits
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("id", "check"),
     [
@@ -86,6 +87,7 @@ def test_each_component_keeps_its_contract(id: str) -> None:
     assert run.passed, [outcome for outcome in run.outcomes if outcome[1] == "failed"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("end", "status"), [(KeyboardInterrupt(), 130), (Terminated("terminated"), 143)])
 def test_a_signal_in_a_check_ends_the_command_as_everywhere(
     end: BaseException, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -23,6 +23,7 @@ def cluster():
         yield made
 
 
+@pytest.mark.thorough
 def test_workers_that_are_killed_cost_no_point(cluster, tmp_path):
     from cosim_workbench.studies.cluster import cluster_executor
 
@@ -50,6 +51,7 @@ def test_workers_that_are_killed_cost_no_point(cluster, tmp_path):
     assert [row[:-1] for row in found.rows] == [row[:-1] for row in expected.rows]
 
 
+@pytest.mark.thorough
 def test_workers_write_values_over_time_and_one_of_them_is_killed(cluster, tmp_path):
     pandas, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     from cosim_workbench.studies.cluster import cluster_executor
@@ -79,6 +81,7 @@ def test_workers_write_values_over_time_and_one_of_them_is_killed(cluster, tmp_p
     np.testing.assert_array_equal(largest.to_numpy(), table["max(engine.vz)"])
 
 
+@pytest.mark.thorough
 def test_chunks_of_a_larger_model_come_back_in_order(cluster):
     from cosim_workbench.studies.cluster import cluster_executor
 

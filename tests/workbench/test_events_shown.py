@@ -35,7 +35,7 @@ def with_balls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     text = '[model]\nname = "ball"\n[components.ball]\ntype = "toys.ball"\n[simulation]\nuntil = 1.5\n'
     (tmp_path / "ball.toml").write_text(text, "utf-8")
     ours = [r for r in cosim.registry().plugins if r.status == "loaded"]
-    entry = kit.Entry("toys.ball", Ball, "toys", "toys", "1.0")
+    entry = kit.RegisteredClass("toys.ball", Ball, "toys", "toys", "1.0")
     toys = kit.PluginRecord("toys", "toys", "1.0", "toys", "loaded", None, (entry,))
     with kit.use_registry(kit.Registry([*ours, toys])):
         yield tmp_path

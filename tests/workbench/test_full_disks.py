@@ -30,6 +30,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("words", "file"),
     [
@@ -106,6 +107,7 @@ def _umask() -> int:
     return mask
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("words", [["model", "thing"], ["scenario", "thing"], ["--stubs"]])
 def test_a_new_file_that_finds_no_room_is_named(words: list[str], tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -120,6 +122,7 @@ def test_a_new_file_that_finds_no_room_is_named(words: list[str], tmp_path: Path
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("command", ["optimize", "calibrate"])
 def test_tables_are_written_before_what_is_printed_and_elsewhere_if_need_be(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

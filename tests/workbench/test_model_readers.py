@@ -32,7 +32,7 @@ class Again(Lines):
 
 def using(**readers: type) -> Any:
     owner = ("acme", "acme-lines", "1.5")
-    entries = [kit.Entry(f"acme.{name}", cls, *owner) for name, cls in readers.items()]
+    entries = [kit.RegisteredClass(f"acme.{name}", cls, *owner) for name, cls in readers.items()]
     acme = kit.PluginRecord(*owner, "acme_lines", "loaded", None, tuple(entries))
     ours = [record for record in kit.Registry.discover().plugins if record.status == "loaded"]
     return kit.use_registry(kit.Registry([*ours, acme]))

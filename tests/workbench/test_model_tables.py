@@ -44,8 +44,8 @@ class Rows(Lamps):
 
 @pytest.fixture
 def registry() -> Any:
-    def entry(id: str, cls: type) -> kit.Entry:
-        return kit.Entry(id, cls, "acme", "acme-lamps", "1.0")
+    def entry(id: str, cls: type) -> kit.RegisteredClass:
+        return kit.RegisteredClass(id, cls, "acme", "acme-lamps", "1.0")
 
     def using(*tables: type) -> Any:
         ours = [record for record in kit.Registry.discover().plugins if record.status == "loaded"]

@@ -101,6 +101,7 @@ def test_a_report_shows_what_does_not_hold(package: Path, tmp_path: Path) -> Non
     assert "<b>failed</b> power" in html
 
 
+@pytest.mark.thorough
 def test_a_report_shows_what_holds(package: Path, tmp_path: Path) -> None:
     page = tmp_path / "acme.html"
     done = cosim_with(package, "check", "acme.my_force_element", *REPORT, str(page))

@@ -45,6 +45,7 @@ def ramp() -> cosim.Model:
     return model
 
 
+@pytest.mark.thorough
 def test_of_a_co_simulation(tmp_path: Path) -> None:
     loop = CoSimulation.from_file(write(tmp_path))
     told: list[tuple[int, int, int]] = []
@@ -62,6 +63,7 @@ def test_of_a_co_simulation(tmp_path: Path) -> None:
     assert loop.start_values["valley"] == {"p": found.values["valley.p"], "q": found.values["valley.q"]}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("runs", [1, 2, 5, 40])
 def test_so_many_runs_at_most_and_the_same_again(runs: int) -> None:
     one, other = (
@@ -132,6 +134,7 @@ def test_along_gradients_from_the_models_own_values(objective: Any) -> None:
     assert found.points[0] == pytest.approx([0.5, 0.2, 0.9, 0.5])
 
 
+@pytest.mark.thorough
 def test_where_runs_have_no_gradients_a_simplex_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT))  # the process of the runs finds the hill there
     started: list[OwnProcesses] = []

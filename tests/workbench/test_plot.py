@@ -111,6 +111,7 @@ def test_axes_of_your_own_get_all_signals() -> None:
             result.plot("a.x", **options)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", ["a$b$", "$\\frac$", "_hidden", "a\x1b[2J\x07b", "\x9b2J", "\\$", "$"])
 def test_names_are_drawn_letter_by_letter(name: str, tmp_path: Path) -> None:
     """Two dollar signs are no mathematics, a first underscore hides nothing, and SVG stays XML."""

@@ -83,21 +83,23 @@ source = "wave"
 RUN = """
 import logging, sys
 from cosim.cli import main
-from cosim_compiler import shipped, units
-digest = units.digest_of
+from cosim_compiler import shipped, unit_digests
+digest = unit_digests.digest_of
 def digest_of(what, wanted):
     found = digest(what, wanted)
     if any(function.__qualname__.startswith("Integrate") for function, _ in wanted):
         not_shipped.add(found)  # as if no release knew it
     return found
 not_shipped, has = set(), shipped.has
-units.digest_of, shipped.has = digest_of, lambda kind, digest: digest not in not_shipped and has(kind, digest)
+unit_digests.digest_of = digest_of
+shipped.has = lambda kind, digest: digest not in not_shipped and has(kind, digest)
 status = main(["run", "wave.toml", "--until", "2 ms"])
 logging.getLogger("cosim.native").warning("said to nobody in particular")
 sys.exit(status)
 """
 
 
+@pytest.mark.thorough
 def test_a_run_with_a_cold_cache_says_once_that_it_compiles(tmp_path: Path) -> None:
     (tmp_path / "wave.toml").write_text(WAVE, "utf-8")
     environment = {**os.environ, "COSIM_CACHE_DIR": str(tmp_path / "cache")}

@@ -237,6 +237,7 @@ def rows_of(folder):
         return [row[:-1] for row in csv.reader(stream)]  # without the seconds
 
 
+@pytest.mark.thorough
 def test_a_study_that_is_killed_goes_on(tmp_path):
     write_model(tmp_path)
     run = {"cwd": tmp_path, "env": environment()}
@@ -357,6 +358,7 @@ def test_series_without_rows_are_removed_and_written_again(model, tmp_path, monk
     pandas.testing.assert_frame_equal(series.reset_index(drop=True), whole.reset_index(drop=True))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("file", ["part-*.csv", "points.csv"])
 @pytest.mark.parametrize("damage", ["a digit", "the last line", "a row", "all"])
 def test_a_damaged_file_of_a_study_is_named_and_not_believed(model, tmp_path, damage, file):

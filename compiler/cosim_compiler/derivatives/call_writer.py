@@ -35,7 +35,7 @@ class CallWriter(TangentText):
         if not varies_any(varying):
             return (call if function.result is NOTHING else self.held(call)), NO_TANGENT
         own = own_tangent(function.author)
-        if own is not None and self.takes_own(function):
+        if own is not None and self.uses_author_tangent(function):
             return self.call_own(own, author, node, pairs)
         followed = FOLLOWED_AS.get(function.author)
         if followed is None:
@@ -50,7 +50,7 @@ class CallWriter(TangentText):
         """The arguments of a call with their tangents."""
         return self.duals(node.arguments)
 
-    def takes_own(self, function: Function) -> bool:
+    def uses_author_tangent(self, function: Function) -> bool:
         """Whether the tangent that an author has written is called."""
         return True
 

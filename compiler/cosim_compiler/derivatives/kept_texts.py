@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosim_compiler import kernel_cache, units
+from cosim_compiler import kernel_cache, unit_digests
 from cosim_compiler.derivatives.own_tangents import (
     LEAVES_FIXED,
     RECORDED,
@@ -29,7 +29,7 @@ from cosim_compiler.derivatives.own_tangents import (
     own_tangent,
 )
 from cosim_compiler.fingerprint import fingerprint
-from cosim_compiler.names_in_reach import Names, environment
+from cosim_compiler.names_in_reach import ReachedNames, environment
 from cosim_compiler.record import rows_of
 from cosim_compiler.sources.run_source import run_source
 from cosim_compiler.tables import agreed, as_table, in_lanes, zeros, zeros_in_lanes
@@ -82,7 +82,7 @@ def kept_text(of: types.FunctionType, signature: str, options: str, write: Calla
         What else the text depends on.
     write : callable
     """
-    names = units.names_in_reach([(of, signature)])
+    names = unit_digests.names_in_reach([(of, signature)])
     if names is None:
         return write()
     places = _Places(names)
@@ -106,7 +106,7 @@ class _Places:
     A place is the number in this walk, or the module and the name of something of this package, or an array.
     """
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: ReachedNames) -> None:
         self._values = list(dict.fromkeys(_met(names)))
         self._numbers = {id(value): number for number, value in enumerate(self._values)}
 
@@ -141,7 +141,7 @@ class _Places:
                 yield f"{number} {[fingerprint(function) for function in RECORDED[value]]}"
 
 
-def _met(names: Names) -> Iterator[Any]:
+def _met(names: ReachedNames) -> Iterator[Any]:
     """The functions and classes in reach, and the derivatives of functions that authors have written."""
     for function in names.functions:
         for value in (function, *environment(function).values()):
@@ -167,7 +167,7 @@ def _ours(module: str, name: str) -> Any:
 
 
 def _key(of: types.FunctionType, signature: str, options: str, places: _Places) -> str:
-    digest = units.digest_of("derivatives", [(of, signature)])
+    digest = unit_digests.digest_of("derivatives", [(of, signature)])
     content = "\0".join((digest, _made_by(), options, *places.own()))
     return hashlib.sha256(content.encode()).hexdigest()[:32]
 

@@ -35,7 +35,7 @@ class CallRecorder(OperationRecorder):
             for (text, tangents), argument in zip(self.duals(node.arguments), node.arguments, strict=True)
         ]
 
-    def takes_own(self, function: Function) -> bool:
+    def uses_author_tangent(self, function: Function) -> bool:
         """Whether the tangent that an author has written is called: not where its author records it."""
         return function.author not in RECORDED
 

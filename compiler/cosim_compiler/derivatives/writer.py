@@ -21,7 +21,7 @@ from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import Function
 
 
-class Names:
+class TangentNames:
     """The names in the text of a tangent: of values of Python, and of functions that are written into it."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class TangentWriter:
     ) -> None:
         self.program, self.directions, self.refuses_jumps = program, directions, refuses_jumps
         self.in_lanes = in_lanes
-        self.names = Names()
+        self.names = TangentNames()
         self.texts: dict[str, list[str]] = {}
         self.notes: dict[Note, None] = {}
         self._written: dict[tuple[int, Varying], tuple[str, Varying]] = {}
@@ -93,4 +93,4 @@ class TangentWriter:
         return Written(text, dict(self.names.space), wanted)
 
 
-__all__ = ["Names", "NoTangentError", "Note", "TangentWriter", "has_reals"]
+__all__ = ["NoTangentError", "Note", "TangentNames", "TangentWriter", "has_reals"]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cosim_compiler.language import special
-from cosim_compiler.language.constants import constant, convert, known, made_tuple, parts_of
+from cosim_compiler.language.constants import constant, convert, known, make_tuple, parts_of
 from cosim_compiler.language.reading import Read, Reading
 from cosim_compiler.language.typed_form import (
     Binary,
@@ -42,6 +42,7 @@ from cosim_compiler.language.types import (
 from cosim_compiler.record import Record, rows_of
 
 READERS: dict[Any, Read] = {}
+"""For each function that is allowed: what makes the typed form of a call of it."""
 
 OF_C_LIBRARY = {
     **dict.fromkeys(
@@ -59,6 +60,8 @@ CONDITIONS = ("isfinite", "isinf", "isnan")
 
 
 def _reads(*functions: Any) -> Callable[[Read], Read]:
+    """Make what is decorated the reader of calls of these functions."""
+
     def mark(read: Read) -> Read:
         for function in functions:
             READERS[function] = read
@@ -155,11 +158,12 @@ def _extreme(name: str) -> Read:
     function = getattr(builtins, name)
 
     def read(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
-        if len(items) == 1 and isinstance(reader.typed(items[0], node).type, Tuple):
-            held = reader.typed(items[0], node)
-            return reader.let(held, lambda value: read(reader, parts_of(value), node))
-        if len(items) == 1 and _is_row(reader.typed(items[0], node).type):
-            return _of_elements(reader, reader.typed(items[0], node), name)
+        if len(items) == 1:
+            only = reader.typed(items[0], node)
+            if isinstance(only.type, Tuple):
+                return reader.let(only, lambda value: read(reader, parts_of(value), node))
+            if isinstance(only.type, View) and only.type.axes == 1:
+                return _extreme_of_elements(reader, only, name)
         folded = _in_python(function, items)
         if folded is not None:
             return folded
@@ -176,11 +180,7 @@ def _extreme(name: str) -> Read:
     return read
 
 
-def _is_row(type_: Type) -> bool:
-    return isinstance(type_, View) and type_.axes == 1
-
-
-def _of_elements(reader: Reading, view: Expression, name: str) -> Expression:
+def _extreme_of_elements(reader: Reading, view: Expression, name: str) -> Expression:
     """The least or greatest element of a view."""
     helper = reader.program.function(getattr(special, "least" if name == "min" else "greatest"), (view.type,))
     reader.function.raises = reader.function.raises or helper.raises
@@ -288,7 +288,7 @@ def _divmod(reader: Reading, items: list[Expression], node: ast.Call) -> Express
         dividend,
         lambda a: reader.let(
             divisor,
-            lambda b: made_tuple([reader.binary("//", a, b, node), reader.binary("%", a, b, node)]),
+            lambda b: make_tuple([reader.binary("//", a, b, node), reader.binary("%", a, b, node)]),
         ),
     )
 

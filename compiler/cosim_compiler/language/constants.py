@@ -75,7 +75,7 @@ def constant(value: Any) -> Expression:
     if isinstance(value, (float, np.float64)):
         return Constant(REAL, float(value))
     if isinstance(value, tuple):
-        return made_tuple([constant(item) for item in value], type(value))
+        return make_tuple([constant(item) for item in value], type(value))
     if isinstance(value, np.ndarray):
         return _array(value)
     if value is None:
@@ -89,7 +89,7 @@ def constant(value: Any) -> Expression:
     raise NoNumberError(f"this is {_a(type(value).__name__)}, and the language has numbers, tuples and views")
 
 
-def made_tuple(items: list[Expression], of: type | None = None) -> MakeTuple:
+def make_tuple(items: list[Expression], of: type | None = None) -> MakeTuple:
     """A tuple of these items; of a named class where it is one."""
     typed_items = tuple(map(typed, items))
     named = of if of is not None and hasattr(of, "_fields") else None

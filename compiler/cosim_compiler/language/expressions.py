@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cosim_compiler.language.calls import call_of, call_of_function
-from cosim_compiler.language.constants import NoLanesError, convert, known, made_tuple, parts_of
+from cosim_compiler.language.constants import NoLanesError, convert, known, make_tuple, parts_of
 from cosim_compiler.language.operators import OperatorReader
 from cosim_compiler.language.typed_form import (
     Binary,
@@ -104,7 +104,7 @@ class ExpressionReader(OperatorReader):
         if isinstance(value.type, View) and node.attr == "shape":
             if value.type.shape is not None:
                 return known(value.type.shape)
-            return made_tuple([Length(WHOLE, value, axis) for axis in range(value.type.axes)])
+            return make_tuple([Length(WHOLE, value, axis) for axis in range(value.type.axes)])
         if isinstance(value.type, View) and node.attr == "size":
             sizes: list[Expression] = [Length(WHOLE, value, axis) for axis in range(value.type.axes)]
             return functools.reduce(lambda a, b: Binary(WHOLE, "*", a, b), sizes)
@@ -128,7 +128,7 @@ class ExpressionReader(OperatorReader):
         def build(items: list[Expression]) -> Expression:
             if all(isinstance(item, Known) for item in items):
                 return known(tuple(item.value for item in items if isinstance(item, Known)))
-            return made_tuple([self.typed(item, node) for item in items])
+            return make_tuple([self.typed(item, node) for item in items])
 
         return self.with_items(node.elts, build)
 
@@ -209,7 +209,7 @@ class ExpressionReader(OperatorReader):
         index = self._known_index(node.slice)
         if index is None:
             self.refuse(node, "the part of a tuple has constant places: write v[0:3]")
-        return self.let(value, lambda held: made_tuple(parts_of(held)[index]))
+        return self.let(value, lambda held: make_tuple(parts_of(held)[index]))
 
     def _pick(self, value: Expression, index: Expression, node: ast.AST) -> Expression:
         assert isinstance(value.type, Tuple)

@@ -11,7 +11,7 @@ from cosim_compiler.errors import ContractError
 from cosim_compiler.fingerprint import fingerprint
 from cosim_compiler.language.flow_elements import Flows
 from cosim_compiler.language.types import Type
-from cosim_compiler.sources.clean_sources import known_fact, remember_clean
+from cosim_compiler.sources.clean_sources import cached_fact, remember_clean
 from cosim_compiler.sources.kernel_source import source_of
 
 
@@ -21,7 +21,7 @@ def kept_flows(function: types.FunctionType, kinds: tuple[Type, ...]) -> Flows |
     None where the function is not of the language: whoever compiles it says why.
     """
     source, key = source_of(function), fingerprint(function, "flows", repr(kinds))
-    stored = known_fact(source, key)
+    stored = cached_fact(source, key)
     if stored is not None:
         return {tuple(to): frozenset(map(tuple, read)) for to, read in stored}
 

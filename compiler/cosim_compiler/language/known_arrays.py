@@ -53,7 +53,7 @@ class KnownArray:
 
 
 @dataclasses.dataclass(frozen=True)
-class Part:
+class KnownPart:
     """Elements of an array, as far as they are known: which, and how many."""
 
     array: str
@@ -77,7 +77,8 @@ class Evaluation:
     functions : mapping of str to Function
         Those that may be called, by their symbols.
     values : mapping of str to object
-        What local names stand for: numbers, `Part`, `GROUP`, tuples of these; None where it is not known.
+        What local names stand for: numbers, `KnownPart`, `GROUP`, tuples of these; None where it is
+        not known.
     depth : int
         Calls around this one.
     """
@@ -96,10 +97,10 @@ class Evaluation:
         evaluate = EVALUATORS.get(type(node))
         return None if evaluate is None else evaluate(self, node)
 
-    def whole_array(self, name: str) -> Part:
+    def whole_array(self, name: str) -> KnownPart:
         """All elements of an array."""
         array = self.arrays[name]
-        return Part(name, 0, None if array.length is None else array.length * array.columns)
+        return KnownPart(name, 0, None if array.length is None else array.length * array.columns)
 
     def _inside(self, values: Mapping[str, Any], deeper: int = 0) -> Evaluation:
         return Evaluation(self.arrays, self.functions, values, self.depth + deeper)
@@ -117,36 +118,36 @@ class Evaluation:
 
     def rows_in(self, node: form.RowsIn) -> Any:
         view = self.value(node.view)
-        if not isinstance(view, Part) or view.first is None:
+        if not isinstance(view, KnownPart) or view.first is None:
             return None
         first, count = self.value(node.first), self.value(node.count)
         if (first is None and not is_pure(node.first)) or (count is None and not is_pure(node.count)):
             return None
         place = view.first + first if isinstance(first, int) else None
-        return Part(view.array, place, count if isinstance(count, int) else None)
+        return KnownPart(view.array, place, count if isinstance(count, int) else None)
 
     def record_at(self, node: form.RecordAt) -> Any:
         rows, index = self.value(node.rows), self.value(node.index)
-        if not isinstance(rows, Part) or rows.first is None or not isinstance(index, int) or index < 0:
+        if not isinstance(rows, KnownPart) or rows.first is None or not isinstance(index, int) or index < 0:
             return None
         kind = node.rows.type
         assert isinstance(kind, RecordRows)
-        return Part(rows.array, rows.first + width_of(kind.of) * index, 1)
+        return KnownPart(rows.array, rows.first + width_of(kind.of) * index, 1)
 
     def field(self, node: form.Field) -> Any:
         record = self.value(node.record)
-        if not isinstance(record, Part) or record.first is None:
+        if not isinstance(record, KnownPart) or record.first is None:
             return None
         place = record.first + node.offset // 8
         if isinstance(node.type, Record):
-            return Part(record.array, place, 1)
+            return KnownPart(record.array, place, 1)
         return self.arrays[record.array].element(place)
 
     def element(self, node: form.Element) -> Any:
         view = self.value(node.view)
         indices = [self.value(index) for index in node.indices]
         are_known = all(type(index) is int and index >= 0 for index in indices)
-        if not isinstance(view, Part) or view.first is None or not are_known:
+        if not isinstance(view, KnownPart) or view.first is None or not are_known:
             return None
         array = self.arrays[view.array]
         place = indices[0] if len(indices) == 1 else indices[0] * array.columns + indices[1]
@@ -154,7 +155,7 @@ class Evaluation:
 
     def length(self, node: form.Length) -> Any:
         view = self.value(node.view)
-        if not isinstance(view, Part) or node.axis or view.count is None:
+        if not isinstance(view, KnownPart) or node.axis or view.count is None:
             return None
         columns = self.arrays[view.array].columns
         return view.count // columns if isinstance(node.view, form.Member) else view.count

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from cosim_compiler.language.constants import NoLanesError, convert, known, made_tuple, parts_of
+from cosim_compiler.language.constants import NoLanesError, convert, known, make_tuple, parts_of
 from cosim_compiler.language.lifetimes import Lifetimes
 from cosim_compiler.language.reading import Functions
 from cosim_compiler.language.typed_form import (
@@ -59,7 +59,7 @@ COMPARISONS: dict[type[ast.AST], str] = {
 }  # fmt: skip
 
 
-def no_operator(sign: ast.operator) -> str:
+def operator_alternative(sign: ast.operator) -> str:
     """The alternative to an operator that the language does not have."""
     if isinstance(sign, ast.MatMult):
         return "write matmul(a, b, out), or dot(a, b) of vectors: from cosim.functions import matmul, dot"
@@ -147,7 +147,7 @@ class OperatorReader:
     def _binop_expression(self, node: ast.BinOp) -> Expression:
         sign = OPERATORS.get(type(node.op))
         if sign is None:
-            self.refuse(node, no_operator(node.op))
+            self.refuse(node, operator_alternative(node.op))
         return self.binary(sign, self.expression(node.left), self.expression(node.right), node)
 
     def binary(self, sign: str, left: Expression, right: Expression, node: ast.AST) -> Expression:
@@ -161,7 +161,7 @@ class OperatorReader:
             return self.let(
                 left,
                 lambda first: self.let(
-                    right, lambda second: made_tuple([*parts_of(first), *parts_of(second)])
+                    right, lambda second: make_tuple([*parts_of(first), *parts_of(second)])
                 ),
             )
         if not (is_number(left.type) and is_number(right.type)):

@@ -13,7 +13,15 @@ from typing import Any
 
 from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.typed_form import Expression, Function, walk
-from cosim_compiler.language.written_paths import MOST_TURNS, Part, Turns, Walk, Written, nothing_of, parts_of
+from cosim_compiler.language.written_paths import (
+    MOST_TURNS,
+    Turns,
+    ViewPart,
+    Walk,
+    Written,
+    no_elements,
+    parts_of,
+)
 
 LEAVES = (form.Break, form.Continue, form.Return, form.Raise, form.RaiseAgain)
 
@@ -36,7 +44,7 @@ def places_in_views(function: Function, sizes: Mapping[str, int]) -> Places:
         Of the views, by the names of the arguments.
     """
     walker = Places(parts_of(function, sizes), {}, sizes, 0)
-    walker.through(function, nothing_of(sizes))
+    walker.through(function, no_elements(sizes))
     return walker
 
 
@@ -54,7 +62,7 @@ class Places(Walk):
     """
 
     def __init__(
-        self, parts: dict[str, Part], values: dict[str, Any], sizes: Mapping[str, int], depth: int
+        self, parts: dict[str, ViewPart], values: dict[str, Any], sizes: Mapping[str, int], depth: int
     ) -> None:
         super().__init__(parts, values, sizes, depth)
         self.found: dict[str, OutOfBounds] = {}
@@ -62,14 +70,14 @@ class Places(Walk):
         self.is_certain = True
         self.called_at = 0  # in a helper the line in the function itself from which it is called
 
-    def into(self, parts: dict[str, Part], values: dict[str, Any]) -> Walk:
+    def into(self, parts: dict[str, ViewPart], values: dict[str, Any]) -> Walk:
         """The walk through a helper: it adds to the same results, with the line of the call."""
         inner = Places(parts, values, self.sizes, self.depth + 1)
         inner.is_certain, inner.found, inner.written = self.is_certain, self.found, self.written
         inner.called_at = self.called_at or self.line
         return inner
 
-    def touch(self, part: Part, places: tuple[Any, ...]) -> None:
+    def touch(self, part: ViewPart, places: tuple[Any, ...]) -> None:
         """Record an element that is read or written, where its place is known and lies outside."""
         if not self.is_certain or part.first is None or part.size is None:
             return
@@ -89,12 +97,12 @@ class Places(Walk):
         """
         return 0 if self.depth == 0 else -length
 
-    def store(self, part: Part) -> None:
+    def store(self, part: ViewPart) -> None:
         """Record that an element of a part is written."""
         self.written.setdefault(part.result, self.called_at or self.line)
 
     @staticmethod
-    def shown(part: Part, places: tuple[Any, ...]) -> tuple[int, ...]:
+    def shown(part: ViewPart, places: tuple[Any, ...]) -> tuple[int, ...]:
         """A place of a part as a place of the whole argument; an unknown index counts as 0."""
         indices = tuple(place if type(place) is int else 0 for place in places)
         return indices if part.columns or part.first is None else (part.first + indices[0], *indices[1:])

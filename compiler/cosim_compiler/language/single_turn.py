@@ -35,13 +35,13 @@ def branch(
     return [form.If(line, form.Unary(TRUTH, "not", condition), orelse, ())] if orelse else []
 
 
-def leaves_turn(body: Sequence[Statement]) -> bool:
+def ends_turn(body: Sequence[Statement]) -> bool:
     """Whether a break or a continue among these statements belongs to the loop around them."""
     for statement in body:
         if isinstance(statement, (form.Break, form.Continue)):
             return True
         # a loop inside has breaks of its own, but for those behind its end
         inner = [statement.orelse] if isinstance(statement, (form.For, form.While)) else bodies_of(statement)
-        if any(map(leaves_turn, inner)):
+        if any(map(ends_turn, inner)):
             return True
     return False

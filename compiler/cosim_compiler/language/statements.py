@@ -10,10 +10,10 @@ from typing import NoReturn
 from cosim_compiler.calls import GATHERS
 from cosim_compiler.debugging import is_debugging, is_for_debugging
 from cosim_compiler.errors import NumberedError
-from cosim_compiler.language.constants import NoNumberError, convert, made_tuple, parts_of, typed
+from cosim_compiler.language.constants import NoNumberError, convert, make_tuple, parts_of, typed
 from cosim_compiler.language.expressions import ExpressionReader
 from cosim_compiler.language.lifetimes import Lifetimes, lifetimes_of
-from cosim_compiler.language.operators import OPERATORS, no_operator
+from cosim_compiler.language.operators import OPERATORS, operator_alternative
 from cosim_compiler.language.reading import Functions
 from cosim_compiler.language.refusal import refuse
 from cosim_compiler.language.tables import has_view
@@ -166,7 +166,7 @@ class Reader(ExpressionReader):
         self.function.parameters += parameters
         self.variables.update(parameters)
         values: list[Expression] = [Variable(type_, name) for name, type_ in parameters]
-        return (self._set(self.lifetimes.bound[id(rest)], made_tuple(values), rest),)
+        return (self._set(self.lifetimes.bound[id(rest)], make_tuple(values), rest),)
 
     def refuse(self, node: ast.AST | None, sentence: str) -> NoReturn:
         """Refuse an expression of this function; see `refusal.refuse`."""
@@ -316,7 +316,7 @@ class Reader(ExpressionReader):
     def _augassign(self, node: ast.AugAssign) -> Sequence[Statement]:
         operator = OPERATORS.get(type(node.op))
         if operator is None:
-            self.refuse(node, no_operator(node.op))
+            self.refuse(node, operator_alternative(node.op))
         if isinstance(node.target, ast.Name):
             before = self.name(node.target)
             value = self.binary(operator, before, self.expression(node.value), node)
@@ -508,7 +508,7 @@ class Reader(ExpressionReader):
         """A loop over tuples: their items may be of different types, so each turn is read by itself."""
         bodies = []
         for turn in turns:
-            value = turn[0] if len(turn) == 1 else made_tuple(list(turn))
+            value = turn[0] if len(turn) == 1 else make_tuple(list(turn))
             begin = self.assign(node.target, value, node.iter)
             bodies.append((*begin, *self.block(node.body)))
         return Once(node.lineno, tuple(bodies), self.block(node.orelse))
@@ -539,5 +539,5 @@ class Reader(ExpressionReader):
         index = Variable(WHOLE, name)
         items = [self.item_at(value, index, source) for value in held]
         items = [index, *items] if is_numbered else items
-        begin = self.assign(node.target, items[0] if len(items) == 1 else made_tuple(items), source)
+        begin = self.assign(node.target, items[0] if len(items) == 1 else make_tuple(items), source)
         return [*before, self._counted(node, name, (ZERO, last, ONE), begin)]

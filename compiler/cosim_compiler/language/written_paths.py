@@ -28,7 +28,7 @@ Turns = Sequence[tuple[int | None, tuple[Statement, ...]]]
 
 
 @dataclass(frozen=True)
-class Part:
+class ViewPart:
     """A view of some elements of a result: where it begins, and how many it has (None: not known).
 
     `columns` is 0 where it has one axis.
@@ -63,18 +63,18 @@ class WrittenPaths:
         return elements
 
 
-def parts_of(function: Function, sizes: Mapping[str, int]) -> dict[str, Part]:
+def parts_of(function: Function, sizes: Mapping[str, int]) -> dict[str, ViewPart]:
     """The views among the arguments of a function, each as a whole."""
     names = [argument.arg for argument in definition_of(function.author).args.args]
     parts = {}
     for name, (variable, kind) in zip(names, function.parameters, strict=True):
         if name in sizes:
             columns = kind.shape[1] if isinstance(kind, View) and kind.axes == 2 and kind.shape else 0
-            parts[variable] = Part(name, 0, sizes[name], columns)
+            parts[variable] = ViewPart(name, 0, sizes[name], columns)
     return parts
 
 
-def nothing_of(sizes: Mapping[str, int]) -> Written:
+def no_elements(sizes: Mapping[str, int]) -> Written:
     """No element of them."""
     return {name: frozenset() for name in sizes}
 
@@ -83,14 +83,14 @@ class Walk:
     """Goes through a function with the elements that are written; None where nothing is reached."""
 
     def __init__(
-        self, parts: dict[str, Part], values: dict[str, Any], sizes: Mapping[str, int], depth: int
+        self, parts: dict[str, ViewPart], values: dict[str, Any], sizes: Mapping[str, int], depth: int
     ) -> None:
         self.parts, self.known_values, self.sizes, self.depth = parts, values, sizes, depth
         self.paths = WrittenPaths()
         self.line = 0
         self.loops: list[tuple[list[Written], list[Written]]] = []  # where breaks and continues leave
 
-    def into(self, parts: dict[str, Part], values: dict[str, Any]) -> Walk:
+    def into(self, parts: dict[str, ViewPart], values: dict[str, Any]) -> Walk:
         """The walk through a helper that is called with these parts and values."""
         return Walk(parts, values, self.sizes, self.depth + 1)
 
@@ -223,13 +223,13 @@ class Walk:
             return written
         if constant is not None:
             self.known_values[name] = constant
-        return self.all_in(value, written) if has_view(value.type) else written
+        return self.add_mentioned_results(value, written) if has_view(value.type) else written
 
-    def add(self, part: Part, places: tuple[Any, ...], written: Written) -> Written:
+    def add(self, part: ViewPart, places: tuple[Any, ...], written: Written) -> Written:
         """An element of a part is written."""
         return {**written, part.result: written[part.result] | self.places(part, places)}
 
-    def places(self, part: Part, places: tuple[Any, ...]) -> Elements:
+    def places(self, part: ViewPart, places: tuple[Any, ...]) -> Elements:
         """The element at a place of a part; all of the result, where it is not known which."""
         if part.first is not None and places and all(type(place) is int for place in places):
             place: int | None = places[-1]
@@ -241,7 +241,7 @@ class Walk:
                 return frozenset({part.first + place})
         return frozenset(range(self.sizes[part.result]))
 
-    def part(self, node: Expression) -> Part | None:
+    def part(self, node: Expression) -> ViewPart | None:
         """The elements of a result that an expression is a view of."""
         if isinstance(node, form.Variable):
             return self.parts.get(node.name)
@@ -253,28 +253,28 @@ class Walk:
                 return table
             is_known = table.first is not None and type(index) is int and index >= 0
             first = (table.first or 0) + index * table.columns if is_known else None
-            return Part(table.result, first, table.columns)
+            return ViewPart(table.result, first, table.columns)
         if isinstance(node, form.Section):
             return self.section(node)
         if isinstance(node, form.RowsIn) and (whole_part := self.part(node.view)) is not None:
-            return Part(whole_part.result, None, None)
+            return ViewPart(whole_part.result, None, None)
         if isinstance(node, form.AsTable) and (whole_part := self.part(node.view)) is not None:
             columns = self.value(node.columns)
-            return Part(
+            return ViewPart(
                 whole_part.result, whole_part.first if columns else None, whole_part.size, columns or 0
             )
         return None
 
-    def section(self, node: form.Section) -> Part | None:
+    def section(self, node: form.Section) -> ViewPart | None:
         whole_part = self.part(node.view)
         if whole_part is None:
             return None
         first = 0 if node.first is None else self.value(node.first)
         last = whole_part.size if node.last is None else self.value(node.last)
         if whole_part.first is None or type(first) is not int or first < 0:
-            return Part(whole_part.result, None, None)
+            return ViewPart(whole_part.result, None, None)
         size = last - first if type(last) is int and last >= 0 else None
-        return Part(whole_part.result, whole_part.first + first, size)
+        return ViewPart(whole_part.result, whole_part.first + first, size)
 
     def calls(self, node: Any, written: Written) -> Written:
         """The arguments that the calls in an expression write."""
@@ -286,7 +286,7 @@ class Walk:
             if isinstance(expression, form.Call):
                 written = self.call(expression, written)
             elif isinstance(expression, (form.CallLinked, form.CallAddress, form.MakeGroup)):
-                written = self.all_in(expression, written)
+                written = self.add_mentioned_results(expression, written)
         return written
 
     def computed(self, node: Expression) -> Iterator[Expression]:
@@ -304,8 +304,8 @@ class Walk:
     def call(self, node: form.Call, written: Written) -> Written:
         parts_given = [self.part(argument) for argument in node.arguments]
         if self.depth > MOST_DEPTH:
-            return self.all_in(node, written)
-        parts: dict[str, Part] = {}
+            return self.add_mentioned_results(node, written)
+        parts: dict[str, ViewPart] = {}
         values: dict[str, Any] = {}
         for (name, _), part, argument in zip(
             node.function.parameters, parts_given, node.arguments, strict=True
@@ -315,7 +315,7 @@ class Walk:
                     written = self.add(part, (), written)
                 parts[name] = part
             elif has_view(argument.type):
-                written = self.all_in(argument, written)
+                written = self.add_mentioned_results(argument, written)
             elif (value := self.value(argument)) is not None:
                 values[name] = value
         if not parts:
@@ -329,10 +329,10 @@ class Walk:
             for name, before in written.items()
         }
 
-    def touch(self, part: Part, places: tuple[Any, ...]) -> None:
+    def touch(self, part: ViewPart, places: tuple[Any, ...]) -> None:
         """An element is read or written."""
 
-    def store(self, part: Part) -> None:
+    def store(self, part: ViewPart) -> None:
         """An element is written."""
 
     def read(self, node: form.Element, written: Written) -> None:
@@ -346,7 +346,7 @@ class Walk:
         if len(elements) == 1 and not elements <= written[part.result]:
             self.paths.early.setdefault(part.result, (min(elements), self.line))
 
-    def all_in(self, node: Expression, written: Written) -> Written:
+    def add_mentioned_results(self, node: Expression, written: Written) -> Written:
         """Add all results that an expression mentions to the written elements."""
         for expression in walk(node):
             part = self.parts.get(expression.name) if isinstance(expression, form.Variable) else None

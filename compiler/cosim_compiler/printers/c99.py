@@ -1,6 +1,6 @@
 """The typed form as C99 that its author recognizes.
 
-Names and operators are the author's. A call stands in a line of its own where something else is computed
+CNames and operators are the author's. A call stands in a line of its own where something else is computed
 beside it, since C leaves open which comes first. A function that may raise returns a status, and its result
 by the last argument. Compile it with `FLAGS`: whole numbers wrap around, and no operations of reals are
 joined.
@@ -38,7 +38,7 @@ from cosim_compiler.language.typed_form import (
 from cosim_compiler.language.types import NOTHING, Group, Number, Record, Type
 from cosim_compiler.printers.c_declarations import Declarations
 from cosim_compiler.printers.c_lines import compact, joined, named_once, shortened, unpacked, with_last_status
-from cosim_compiler.printers.c_names import Names, Types
+from cosim_compiler.printers.c_names import CNames, Types
 from cosim_compiler.printers.c_order import bracketed
 from cosim_compiler.printers.c_values import ValueWriter
 
@@ -124,7 +124,7 @@ class Module:
 
     def __init__(self) -> None:
         self.types = Types()
-        self.names = Names()
+        self.names = CNames()
         self.declared: dict[str, str] = {}
         self.functions: list[str] = []
 
@@ -226,12 +226,12 @@ class FunctionWriter(ValueWriter):
             if statement.name in self.declares.read:
                 self.assign(statement.name, statement.value, self.declares.by.get(id(statement)) is not None)
             else:
-                self.only_does(statement.value)
+                self.evaluate_for_effect(statement.value)
         elif isinstance(statement, Store):
             value, place = self.in_order([statement.value, statement.place])
             self.line(f"{place} = {value};")
         elif isinstance(statement, Evaluate):
-            self.only_does(statement.value)
+            self.evaluate_for_effect(statement.value)
         elif isinstance(statement, Return):
             self.returns(statement.value)
         elif isinstance(statement, Raise):
@@ -327,7 +327,7 @@ class FunctionWriter(ValueWriter):
         declared = f"{self.types[kind]} " if is_declared else ""
         self.line(f"{declared}{self.local[name]} = {self.converted(value.type, kind, text)};")
 
-    def only_does(self, value: Expression) -> None:
+    def evaluate_for_effect(self, value: Expression) -> None:
         """Compute what nothing reads, for what it does."""
         if not self.is_pure(value):
             text = self.at_top(value)

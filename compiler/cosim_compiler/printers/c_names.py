@@ -43,7 +43,7 @@ OF_FILES = ("constant_", "group_", "rows_", "tuple_")
 """How names begin that a file has beside those of functions and records."""
 
 
-class Names:
+class CNames:
     """Names that are given once each, with an underscore behind those that mean something else.
 
     Parameters

@@ -15,7 +15,7 @@ from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.typed_form import Expression, Function, is_pure
 from cosim_compiler.language.types import Group, Number, Record, Type
 from cosim_compiler.printers.c_declarations import Declarations
-from cosim_compiler.printers.c_names import Names, Types
+from cosim_compiler.printers.c_names import CNames, Types
 
 TERM_TEXT = re.compile(r"[\w.]+(\([\w, ]*\))?((->|\.)\w+)*")
 """A name or a number, or a call of names, and what is read of it."""
@@ -39,9 +39,9 @@ class OrderedWriter(ABC):
     function: Function
     declares: Declarations
 
-    def __init__(self, types: Types, names: Names, declared: dict[str, str]) -> None:
+    def __init__(self, types: Types, names: CNames, declared: dict[str, str]) -> None:
         self.types, self.names, self.declared = types, names, declared
-        self.local = Names(types.structures, names.taken)
+        self.local = CNames(types.structures, names.taken)
         self.lines: list[str] = []
         self.room: list[str] = []
         self.status: str | None = None

@@ -10,9 +10,16 @@ from cosim_compiler.language.types import COLUMNS_IN_GROUP, REAL, Group, Record,
 from cosim_compiler.printers.c_names import NUMBERS, real, whole
 from cosim_compiler.printers.c_order import OrderedWriter
 
+LENGTHS = "nm"
+"""The members of a view in C that hold its lengths, by axis."""
+
 
 class ViewWriter(OrderedWriter):
-    """Writes expressions of views and groups."""
+    """Writes expressions of views and groups: a method for each class of `typed_form`, named after it.
+
+    In C a view is a structure: `at` is the address of its first number, `n` the number of its elements or
+    rows, and `m`, of a matrix, the number of its columns (`c99`).
+    """
 
     def _element(self, node: form.Element) -> str:
         view, *indices = self.in_order([node.view, *node.indices])
@@ -22,12 +29,13 @@ class ViewWriter(OrderedWriter):
         for axis, (index, text) in enumerate(zip(node.indices, indices, strict=True)):
             at = text
             if not self.declares.is_nonnegative(index):
-                at = f"from_end({text}, {view}.{'nm'[axis]})"
-            flat = f"{flat} * {view}.m + {at}" if axis else at
+                at = f"from_end({text}, {view}.{LENGTHS[axis]})"
+            flat = f"{flat} * {view}.m + {at}" if axis else at  # rows one after the other
         return f"{view}.at[{flat}]"
 
     def _field(self, node: form.Field) -> str:
         record = self.of(node.record)
+        # ``(&place)->name`` is ``place.name``
         is_place = record.startswith("(&") and isinstance(node.record, (form.RecordAt, form.Field))
         text = f"{record[2:-1]}.{node.name}" if is_place else f"{record}->{node.name}"
         return f"(&{text})" if isinstance(node.type, Record) else text
@@ -56,7 +64,7 @@ class ViewWriter(OrderedWriter):
         return f"({self.types[node.type]}){{({kind})({view}.at + {first}), {count}}}"
 
     def _length(self, node: form.Length) -> str:
-        return f"{self.of(node.view)}.{'nm'[node.axis]}"
+        return f"{self.of(node.view)}.{LENGTHS[node.axis]}"
 
     def _section(self, node: form.Section) -> str:
         bounds = [bound for bound in (node.first, node.last) if bound is not None]

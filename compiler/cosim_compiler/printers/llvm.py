@@ -7,6 +7,7 @@ status ahead of its result, which every caller hands on. Around each function th
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from cosim_compiler.debugging import lines_are_shown
@@ -23,18 +24,22 @@ from cosim_compiler.language.typed_form import (
     Function,
     If,
     Once,
+    Pick,
     Raise,
     RaiseAgain,
     Return,
     Statement,
     Store,
     Try,
+    Variable,
     While,
+    parts,
+    walk,
 )
-from cosim_compiler.language.types import NOTHING
+from cosim_compiler.language.types import NOTHING, WHOLE
 from cosim_compiler.printers import llvm_arithmetic
 from cosim_compiler.printers.llvm_copies import Copy, copy_of
-from cosim_compiler.printers.llvm_inlining import is_rare, stands_apart, written_out
+from cosim_compiler.printers.llvm_inlining import is_never_inlined, is_rare, written_out
 from cosim_compiler.printers.llvm_lines import DebugMetadata
 from cosim_compiler.printers.llvm_types import STATUS, alignment, llvm_type, returned, zero_of
 from cosim_compiler.printers.llvm_values import ValueWriter
@@ -45,6 +50,8 @@ MANY = 64
 """Numbers that are worth a call of the C library."""
 NUMBER = 8
 """Bytes."""
+MOST_TURNS = 12
+"""Turns of a loop that are written out, where each takes another item of a tuple."""
 
 
 class Module:
@@ -89,6 +96,18 @@ def add_functions(module: Module, writers: Sequence[FunctionWriter]) -> None:
     module.functions += [writer.text(writer.function.symbol in inlined) for writer in writers]
 
 
+def _names_assigned(body: Sequence[Statement]) -> Counter[str]:
+    """The names that statements assign, and how many do; any other name has the value of its parameter."""
+    names: Counter[str] = Counter()
+    left = list(body)
+    while left:
+        statement = left.pop()
+        if isinstance(statement, (Assign, For, Try)):
+            names[statement.name] += 1
+        left += [part for part in parts(statement) if isinstance(part, Statement)]
+    return names
+
+
 class FunctionWriter(ValueWriter):
     """Writes one function."""
 
@@ -99,28 +118,34 @@ class FunctionWriter(ValueWriter):
         self.location = self.of_line(function, function.author.__code__.co_firstlineno)
         self.parameters: list[str] = []
         self.loops: list[tuple[str, str]] = []  # labels of break and continue
+        self.assigned: Counter[str] = Counter()  # how many statements assign a name
+        self.scopes: list[list[str]] = []  # of each list of statements: the names bound inside it
         self.tries: list[tuple[str, str]] = []  # of each try: the variable of the number, and the label
 
     def write(self) -> None:
         """Write the body of the function."""
         function = self.function
-        for name, type_ in function.variables.items():
-            self.head.append(f"  %{name}.a = alloca {llvm_type(type_)}")
+        self.assigned = _names_assigned(function.body)
         for name, type_ in function.parameters:
             value, words = self.together(type_, f"%{name}")
             self.parameters += words
             value = self.converted(type_, function.variables[name], value)
-            self.line(f"store {llvm_type(function.variables[name])} {value}, ptr %{name}.a")
+            if self.assigned[name]:
+                self.set_variable(name, value)
+            else:
+                self.bound[name] = value
+        self.assigned.update(name for name, _ in function.parameters)
         self.block(function.body)
         if self.is_live:
             self.returns(None)
+        self.drop_variables()
 
     def text(self, is_inlined: bool) -> str:
         """The definition, once it is written."""
         function, inline = self.function, " alwaysinline" if is_inlined else ""
         if is_rare(function):
             inline = " cold noinline"
-        elif stands_apart(function):
+        elif is_never_inlined(function):
             inline = " noinline"
         return "\n".join(
             [
@@ -144,14 +169,16 @@ class FunctionWriter(ValueWriter):
             self.line(f"ret {STATUS} 0" if function.raises else "ret void")
         else:
             kind = llvm_type(function.result)
-            result = zero_of(function.result) if value is None else value
+            result = zero_of(function.result) if value is None else self.whole(function.result, value)
             if function.raises:
-                self.line(f"ret {returned(function)} {self.behind_status(returned(function), kind, result)}")
+                self.line(
+                    f"ret {returned(function)} {self.result_with_status(returned(function), kind, result)}"
+                )
             else:
                 self.line(f"ret {kind} {result}")
         self.is_live = False
 
-    def behind_status(self, kind: str, result: str, value: str) -> str:
+    def result_with_status(self, kind: str, result: str, value: str) -> str:
         """A result together with a status of 0."""
         return self.value(f"insertvalue {kind} zeroinitializer, {result} {value}, 1")
 
@@ -174,20 +201,32 @@ class FunctionWriter(ValueWriter):
 
     # statements
 
-    def block(self, body: Sequence[Statement]) -> None:
+    def block(self, body: Sequence[Statement], counter: tuple[str, str] | None = None) -> None:
+        """Print statements; inside a loop, `counter` is its variable and the value of this turn."""
+        self.scopes.append([])
+        if counter is not None:
+            self.bind(*counter)
         for statement in body:
             if not self.is_live:
-                return
+                break
             self.statement(statement)
+        for name in self.scopes.pop():
+            del self.bound[name]
+
+    def bind(self, name: str, value: str) -> None:
+        """Remember the value of a variable up to the end of these statements, if no others assign it."""
+        if self.assigned[name] == 1:
+            self.bound[name] = value
+            self.scopes[-1].append(name)
 
     def statement(self, statement: Statement) -> None:
         self.location = self.of_line(self.function, statement.line)
         if isinstance(statement, Assign):
             self.assign(statement.name, statement.value)
         elif isinstance(statement, Store):
-            value = self.of(statement.value)
-            place = self.place(statement.place)
             kind = statement.place.type
+            value = self.whole(kind, self.of(statement.value))
+            place = self.place(statement.place)
             self.line(f"store {llvm_type(kind)} {value}, ptr {place}{alignment(kind)}")
         elif isinstance(statement, Evaluate):
             self.of(statement.value)
@@ -221,6 +260,7 @@ class FunctionWriter(ValueWriter):
 
     def attempt(self, statement: Try) -> None:
         caught, handler, uncaught, end = (self.label() for _ in range(4))
+        self.loaded.add(statement.name)
         self.tries.append((statement.name, caught))
         self.block(statement.body)
         self.tries.pop()
@@ -280,6 +320,9 @@ class FunctionWriter(ValueWriter):
         self.branch(next_turn)
 
     def loop_over(self, statement: For) -> None:
+        if counts := self.counts_written_out(statement):
+            self.write_out(statement, counts)
+            return
         test, body, step, orelse, end = (self.label() for _ in range(5))
         counter = self.room("i64")
         first, last, by = self.of(statement.first), self.of(statement.last), self.of(statement.step)
@@ -294,9 +337,14 @@ class FunctionWriter(ValueWriter):
         self.at(body)
         kind = self.function.variables[statement.name]
         value = self.converted(statement.first.type, kind, count)
-        self.line(f"store {llvm_type(kind)} {value}, ptr %{statement.name}.a")
+        self.set_variable(statement.name, value)
+        is_natural = self.counts_from_0_on(statement)
+        if is_natural:
+            self.counts.add(statement.name)
         self.loops.append((end, step))
-        self.block(statement.body)
+        self.block(statement.body, (statement.name, value))
+        if is_natural:
+            self.counts.discard(statement.name)
         self.loops.pop()
         self.branch(step)
         self.at(step)
@@ -308,12 +356,54 @@ class FunctionWriter(ValueWriter):
         self.branch(end)
         self.at(end)
 
+    def counts_from_0_on(self, statement: For) -> bool:
+        """Whether the variable of a loop is never negative inside it."""
+        step = self.number(statement.step)
+        if step is None or self.assigned[statement.name] != 1:
+            return False
+        last = self.number(statement.last)
+        return self.is_natural(statement.first) if step > 0 else last is not None and last >= -1
+
+    def counts_written_out(self, statement: For) -> range | None:
+        """The counts of a loop whose turns take items of tuples by them, if all are known.
+
+        LLVM writes such loops out as well, and then has to find out again what each tuple consists of.
+        """
+        bounds = statement.first, statement.last, statement.step
+        numbers = [self.number(bound) for bound in bounds]
+        if not self.function.picks or None in numbers or self.function.variables[statement.name] is not WHOLE:
+            return None
+        counts = range(*numbers)  # type: ignore[arg-type]
+        if len(counts) > MOST_TURNS or statement.name in _names_assigned(statement.body):
+            return None
+        picks = (node for node in walk(*statement.body) if isinstance(node, Pick))
+        indices = (index for node in picks for index in walk(node.index))
+        takes_items = any(isinstance(index, Variable) and index.name == statement.name for index in indices)
+        return counts if takes_items else None
+
+    def write_out(self, statement: For, counts: range) -> None:
+        """Print a loop turn by turn."""
+        end = self.label()
+        for count in counts:
+            next_turn = self.label()
+            self.set_variable(statement.name, str(count))
+            self.numbers[statement.name] = count
+            self.loops.append((end, next_turn))
+            self.block(statement.body)
+            self.loops.pop()
+            self.branch(next_turn)
+            self.at(next_turn)
+        self.numbers.pop(statement.name, None)
+        self.block(statement.orelse)
+        self.branch(end)
+        self.at(end)
+
     def copies(self, statement: For, copy: Copy, count: str, loop: str, end: str) -> None:
         """Copy many numbers at once; few, or what the loop would read after writing it, turn by turn."""
         at_once = self.label()
         target, source = self.of(copy.target), self.of(copy.source)
-        to = self.value(f"extractvalue {llvm_type(copy.target.type)} {target}, 0")
-        out_of = self.value(f"extractvalue {llvm_type(copy.source.type)} {source}, 0")
+        to = self.part(llvm_type(copy.target.type), target, 0)
+        out_of = self.part(llvm_type(copy.source.type), source, 0)
         size = self.value(f"mul i64 {count}, {NUMBER}")
         behind = self.value(f"getelementptr i8, ptr {out_of}, i64 {size}")
         ahead, after = self.value(f"icmp ule ptr {to}, {out_of}"), self.value(f"icmp uge ptr {to}, {behind}")
@@ -325,7 +415,7 @@ class FunctionWriter(ValueWriter):
         self.line(f"call void @{MOVE}(ptr {to}, ptr {out_of}, i64 {size}, i1 false)")
         kind = self.function.variables[statement.name]
         newest = self.converted(statement.first.type, kind, self.value(f"sub i64 {count}, 1"))
-        self.line(f"store {llvm_type(kind)} {newest}, ptr %{statement.name}.a")
+        self.set_variable(statement.name, newest)
         self.is_live = True
         self.branch(end)
 
@@ -354,4 +444,5 @@ class FunctionWriter(ValueWriter):
     def assign(self, name: str, value: Expression) -> None:
         kind = self.function.variables[name]
         text = self.converted(value.type, kind, self.of(value))
-        self.line(f"store {llvm_type(kind)} {text}, ptr %{name}.a")
+        self.set_variable(name, text)
+        self.bind(name, text)

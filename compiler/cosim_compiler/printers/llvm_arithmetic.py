@@ -48,6 +48,9 @@ class Out(Protocol):
     def room(self, kind: str) -> str:
         """Memory in the frame of the function."""
 
+    def pack(self, *parts: str) -> str:
+        """A value of these parts."""
+
     def declare(self, name: str, line: str) -> None:
         """A function from outside."""
 
@@ -272,7 +275,7 @@ def _frexp(out: Out, kind: Type, arguments: Sequence[str]) -> str:
     out.declare("frexp", "declare double @frexp(double, ptr) #1")
     fraction = out.value(f"call double @frexp(double {arguments[0]}, ptr {place}) #1")
     exponent = out.value(f"sext i32 {out.value(f'load i32, ptr {place}')} to i64")
-    return pair(out, "{double, i64}", ("double", fraction), ("i64", exponent))
+    return out.pack(fraction, exponent)
 
 
 def _modf(out: Out, kind: Type, arguments: Sequence[str]) -> str:
@@ -280,15 +283,7 @@ def _modf(out: Out, kind: Type, arguments: Sequence[str]) -> str:
     out.declare("modf", "declare double @modf(double, ptr) #1")
     fraction = out.value(f"call double @modf(double {arguments[0]}, ptr {place}) #1")
     whole_part = out.value(f"load double, ptr {place}")
-    return pair(out, "{double, double}", ("double", fraction), ("double", whole_part))
-
-
-def pair(out: Out, kind: str, *items: tuple[str, str]) -> str:
-    """A structure of these values, each with its type."""
-    structure = "undef"
-    for i, (item, value) in enumerate(items):
-        structure = out.value(f"insertvalue {kind} {structure}, {item} {value}, {i}")
-    return structure
+    return out.pack(fraction, whole_part)
 
 
 OTHERS: dict[str, Callable[[Out, Type, Sequence[str]], str]] = {

@@ -44,7 +44,7 @@ def by_address(module: Module, symbol: str, function: Function, signature: str) 
             returned_value = out.value(f"extractvalue {returned(function)} {returned_value}, 1")
         if result is not NOTHING:
             returned_value = out.converted(function.result, result, returned_value)
-            out.line(f"store {llvm_type(result)} {returned_value}, ptr %result")
+            out.line(f"store {llvm_type(result)} {out.whole(result, returned_value)}, ptr %result")
     out.line(f"ret {STATUS} {status}")
     mark = module.lines.of_function(function, symbol)
     return _definition(out, f"{STATUS} @{symbol}({', '.join(['ptr %result', *names])})", mark)

@@ -15,7 +15,6 @@ from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import group_type, view_type
 from cosim_compiler.language.types import COLUMNS_IN_GROUP, NOTHING
-from cosim_compiler.printers import llvm_arithmetic as arithmetic
 from cosim_compiler.printers.llvm import FunctionWriter, Module, add_functions
 from cosim_compiler.printers.llvm_entries import by_address
 from cosim_compiler.printers.llvm_types import STATUS as STATUS_TYPE
@@ -72,7 +71,7 @@ class LoweredWriter(FunctionWriter):
         words = []
         for name, word in ((data_of(kind.of, array), "ptr"), (length_of(kind.of, array), "i64")):
             self.declare(name, f"declare {word} @{name}(ptr) {STAYS}")
-            words.append((word, self.value(f"call {word} @{name}(ptr {group})")))
+            words.append(self.value(f"call {word} @{name}(ptr {group})"))
         if view_type(node).axes == 2:
-            words.append(("i64", str(COLUMNS_IN_GROUP)))
-        return arithmetic.pair(self, llvm_type(node.type), *words)
+            words.append(str(COLUMNS_IN_GROUP))
+        return self.pack(*words)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import math
+import operator
 import struct
 from collections import Counter
 from collections.abc import Sequence
 from typing import NoReturn
 
 from cosim_compiler.language import typed_form as form
-from cosim_compiler.language.typed_form import Expression, Function, view_type
+from cosim_compiler.language.typed_form import Expression, view_type
 from cosim_compiler.language.types import (
     COLUMNS_IN_GROUP,
     COUNT,
@@ -18,6 +19,7 @@ from cosim_compiler.language.types import (
     LANES,
     NOTHING,
     REAL,
+    WHOLE,
     Record,
     Tuple,
     Type,
@@ -25,69 +27,28 @@ from cosim_compiler.language.types import (
     types_of,
 )
 from cosim_compiler.printers import llvm_arithmetic as arithmetic
+from cosim_compiler.printers.llvm_frame import FrameWriter
 from cosim_compiler.printers.llvm_types import (
     STATUS,
     alignment,
     constant,
     llvm_type,
     returned,
-    words_of,
     zero_of,
 )
 
+KNOWN_OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+"""Operators of whole numbers that are computed here where both operands are known."""
 
-class ValueWriter:
-    """Writes instructions into a function; see `llvm.FunctionWriter`."""
 
-    function: Function
+class ValueWriter(FrameWriter):
+    """Writes expressions into a function; see `llvm.FunctionWriter`."""
 
     def __init__(self, declared: dict[str, str]) -> None:
-        self.declared = declared
-        self.head: list[str] = []  # memory of the frame
-        self.lines: list[str] = []
+        super().__init__(declared)
         self.called: Counter[str] = Counter()  # how often which functions of the module
-        self.packing = 0  # lines that take tuples apart for calls: they fall away where these are inlined
-        self.count = 0
-        self.is_live = True
-        self.location = ""  # behind each instruction: the line that it comes from
-        self.here = ".start"  # the label of the block that is written
-
-    # text
-
-    def line(self, text: str) -> None:
-        self.lines.append(f"  {text}{self.location}")
-
-    def value(self, instruction: str) -> str:
-        """Write an instruction; the name of its value."""
-        self.count += 1
-        self.lines.append(f"  %.{self.count} = {instruction}{self.location}")
-        return f"%.{self.count}"
-
-    def room(self, kind: str) -> str:
-        """Memory in the frame of the function."""
-        self.count += 1
-        self.head.append(f"  %.{self.count} = alloca {kind}")
-        return f"%.{self.count}"
-
-    def declare(self, name: str, line: str) -> None:
-        """A function from outside."""
-        self.declared.setdefault(name, line)
-
-    def label(self) -> str:
-        self.count += 1
-        return f".L{self.count}"
-
-    def branch(self, label: str) -> None:
-        """Jump to a label, where this place is reached."""
-        if self.is_live:
-            self.line(f"br label %{label}")
-        self.is_live = False
-
-    def at(self, label: str) -> None:
-        """Begin a basic block at a label."""
-        self.lines.append(f"{label}:")
-        self.is_live = True
-        self.here = label
+        self.counts: set[str] = set()  # of loops around this place that are never negative
+        self.numbers: dict[str, int] = {}  # counts of loops that are written out turn by turn
 
     def fails(self, status: str) -> None:
         raise NotImplementedError
@@ -109,11 +70,34 @@ class ValueWriter:
         return constant(node.type, node.value)
 
     def _variable(self, node: form.Variable) -> str:
-        kind = self.function.variables[node.name]
-        return self.converted(kind, node.type, self.value(f"load {llvm_type(kind)}, ptr %{node.name}.a"))
+        count = self.numbers.get(node.name)
+        text = self.get_variable(node.name) if count is None else str(count)
+        return self.converted(self.function.variables[node.name], node.type, text)
+
+    def number(self, node: Expression) -> int | None:
+        """The value of a whole number, where it is known."""
+        if isinstance(node, form.Constant) and node.type is WHOLE:
+            return int(node.value)
+        if isinstance(node, form.Variable):
+            return self.numbers.get(node.name)
+        if isinstance(node, form.Binary) and node.operator in KNOWN_OPERATORS:
+            left, right = self.number(node.left), self.number(node.right)
+            return None if left is None or right is None else KNOWN_OPERATORS[node.operator](left, right)
+        return None
+
+    def is_natural(self, node: Expression) -> bool:
+        """Whether a whole number is known not to be negative: a count of a loop, and what is made of such."""
+        number = self.number(node)
+        if number is not None:
+            return number >= 0
+        if isinstance(node, form.Binary) and node.operator in ("+", "*"):
+            return self.is_natural(node.left) and self.is_natural(node.right)
+        is_count = isinstance(node, form.Variable) and node.name in self.counts
+        return is_count or isinstance(node, form.Length)
 
     def _let(self, node: form.Let) -> str:
-        self.assign(node.name, node.value)
+        kind = self.function.variables[node.name]
+        self.bound[node.name] = self.converted(node.value.type, kind, self.of(node.value))
         return self.of(node.body)
 
     def _unary(self, node: form.Unary) -> str:
@@ -142,14 +126,12 @@ class ValueWriter:
             return text
         if isinstance(kind, Tuple) and isinstance(wanted, Tuple):
             kinds = zip(kind.items, wanted.items, strict=True)
-            items = [
-                (
-                    llvm_type(to),
-                    self.converted(item_kind, to, self.value(f"extractvalue {llvm_type(kind)} {text}, {i}")),
-                )
-                for i, (item_kind, to) in enumerate(kinds)
-            ]
-            return arithmetic.pair(self, llvm_type(wanted), *items)
+            return self.pack(
+                *[
+                    self.converted(item, to, self.part(llvm_type(kind), text, i))
+                    for i, (item, to) in enumerate(kinds)
+                ]
+            )
         return arithmetic.convert(self, kind, wanted, text)
 
     def _logic(self, node: form.Logic) -> str:
@@ -179,40 +161,34 @@ class ValueWriter:
         incoming = []
         for label, branch in ((yes, node.yes), (no, node.no)):
             self.at(label)
-            text = self.of(branch)
-            incoming.append(f"[{text}, %{self.here}]")
+            words = self.words_in(node.type, self.of(branch))
+            incoming.append((self.here, words))
             self.branch(end)
         self.at(end)
-        return self.value(f"phi {llvm_type(node.type)} {', '.join(incoming)}")
+        return self.merged(node.type, incoming)
 
     # tuples
 
     def _maketuple(self, node: form.MakeTuple) -> str:
-        items = [(llvm_type(item.type), self.of(item)) for item in node.items]
-        return arithmetic.pair(self, llvm_type(node.type), *items)
+        return self.pack(*[self.of(item) for item in node.items])
 
     def _item(self, node: form.Item) -> str:
-        place = self._place_of_item(node)
-        if place is not None:
-            return self.value(f"load {llvm_type(node.type)}, ptr {place}")
-        return self.value(f"extractvalue {llvm_type(node.tuple.type)} {self.of(node.tuple)}, {node.index}")
-
-    def _place_of_item(self, node: form.Item) -> str | None:
-        """The place in the frame of an item of a local tuple; the other items are not read."""
-        indices: list[str] = []
+        path: list[int] = []
         held: Expression = node
         while isinstance(held, form.Item):
-            indices.insert(0, f"i32 {held.index}")
+            path.insert(0, held.index)
             held = held.tuple
-        if not isinstance(held, form.Variable) or self.function.variables[held.name] != held.type:
-            return None
-        kind = llvm_type(held.type)
-        return self.value(f"getelementptr {kind}, ptr %{held.name}.a, i32 0, {', '.join(indices)}")
+        if isinstance(held, form.Variable) and self.function.variables[held.name] == held.type:
+            return self.get_variable(held.name, path)
+        return self.part(llvm_type(node.tuple.type), self.of(node.tuple), node.index)
 
     def _pick(self, node: form.Pick) -> str:
         """A switch, which folds away where a loop over the places is written out; all places are inside."""
         assert isinstance(node.tuple.type, Tuple)
         count, kind = len(node.tuple.type.items), llvm_type(node.tuple.type)
+        number = self.number(node.index)
+        if number is not None and -count <= number < count:
+            return self._item(form.Item(node.type, node.tuple, number % count))
         value, place = self.of(node.tuple), self.of(node.index)
         cases, beyond, end = [self.label() for _ in range(count)], self.label(), self.label()
         listed = " ".join(f"i64 {i}, label %{c} i64 {i - count}, label %{c}" for i, c in enumerate(cases))
@@ -220,12 +196,12 @@ class ValueWriter:
         incoming = []
         for i, case in enumerate(cases):
             self.at(case)
-            incoming.append(f"[{self.value(f'extractvalue {kind} {value}, {i}')}, %{case}]")
+            incoming.append((case, self.words_in(node.type, self.part(kind, value, i))))
             self.branch(end)
         self.at(beyond)
         self.line("unreachable")
         self.at(end)
-        return self.value(f"phi {llvm_type(node.type)} {', '.join(incoming)}")
+        return self.merged(node.type, incoming)
 
     # views
 
@@ -246,14 +222,14 @@ class ValueWriter:
         index = self._counted(node.index, "{ptr, i64}", rows, 0)
         size = ctypes.sizeof(node.type.of) * (COUNT if node.type.in_lanes else 1)
         offset = self.value(f"mul i64 {index}, {size}")
-        start = self.value(f"extractvalue {{ptr, i64}} {rows}, 0")
+        start = self.part("{ptr, i64}", rows, 0)
         return self.value(f"getelementptr i8, ptr {start}, i64 {offset}")
 
     def _rowsin(self, node: form.RowsIn) -> str:
-        start = self.value(f"extractvalue {{ptr, i64}} {self.of(node.view)}, 0")
+        start = self.part("{ptr, i64}", self.of(node.view), 0)
         item = llvm_type(view_type(node.view).item)
         start = self.value(f"getelementptr {item}, ptr {start}, i64 {self.of(node.first)}")
-        return arithmetic.pair(self, "{ptr, i64}", ("ptr", start), ("i64", self.of(node.count)))
+        return self.pack(start, self.of(node.count))
 
     def place(self, node: form.Element | form.Field) -> str:
         """The address of an element or of a field."""
@@ -264,12 +240,12 @@ class ValueWriter:
         for axis, index in enumerate(node.indices):
             at = self._counted(index, kind, view, axis)
             if axis:
-                columns = self.value(f"extractvalue {kind} {view}, {axis + 1}")
+                columns = self.part(kind, view, axis + 1)
                 flat = self.value(f"mul i64 {flat}, {columns}")
                 flat = self.value(f"add i64 {flat}, {at}")
             else:
                 flat = at
-        start = self.value(f"extractvalue {kind} {view}, 0")
+        start = self.part(kind, view, 0)
         return self.value(f"getelementptr {llvm_type(node.type)}, ptr {start}, i64 {flat}")
 
     def _counted(self, index: Expression, kind: str, view: str, axis: int) -> str:
@@ -277,11 +253,11 @@ class ValueWriter:
 
         That is a branch that is hardly taken: with a choice every address waits for the length.
         """
-        text = self.of(index)
-        if isinstance(index, form.Constant) and index.value >= 0:
+        text, number = self.of(index), self.number(index)
+        if self.is_natural(index):
             return text
-        length = self.value(f"extractvalue {kind} {view}, {axis + 1}")
-        if isinstance(index, form.Constant):
+        length = self.part(kind, view, axis + 1)
+        if number is not None:
             return self.value(f"add i64 {text}, {length}")
         is_negative = self.value(f"icmp slt i64 {text}, 0")
         from_end, end = self.label(), self.label()
@@ -299,12 +275,12 @@ class ValueWriter:
         return self.value(f"select i1 {is_negative}, i64 {behind}, i64 {text}")
 
     def _length(self, node: form.Length) -> str:
-        return self.value(f"extractvalue {llvm_type(node.view.type)} {self.of(node.view)}, {node.axis + 1}")
+        return self.part(llvm_type(node.view.type), self.of(node.view), node.axis + 1)
 
     def _section(self, node: form.Section) -> str:
         """Places beyond the ends mean the ends, as in Python; nearly always they lie inside, in order."""
         view = self.of(node.view)
-        length = self.value(f"extractvalue {{ptr, i64}} {view}, 1")
+        length = self.part("{ptr, i64}", view, 1)
         first = "0" if node.first is None else self.of(node.first)
         last = length if node.last is None else self.of(node.last)
         beyond, end = self.label(), self.label()
@@ -323,9 +299,9 @@ class ValueWriter:
         self.at(end)
         first = self.value(f"phi i64 [{first}, %{inside}], [{first_there}, %{beyond}]")
         count = self.value(f"phi i64 [{count}, %{inside}], [{count_there}, %{beyond}]")
-        start = self.value(f"extractvalue {{ptr, i64}} {view}, 0")
+        start = self.part("{ptr, i64}", view, 0)
         start = self.value(f"getelementptr {llvm_type(view_type(node).item)}, ptr {start}, i64 {first}")
-        return arithmetic.pair(self, "{ptr, i64}", ("ptr", start), ("i64", count))
+        return self.pack(start, count)
 
     def _bound(self, text: str, length: str) -> str:
         """The first or last place of a section, between 0 and the length."""
@@ -340,29 +316,26 @@ class ValueWriter:
     def _row(self, node: form.Row) -> str:
         kind, table = llvm_type(node.view.type), self.of(node.view)
         index = self._counted(node.index, kind, table, 0)
-        columns = self.value(f"extractvalue {kind} {table}, 2")
-        start = self.value(f"extractvalue {kind} {table}, 0")
+        columns = self.part(kind, table, 2)
+        start = self.part(kind, table, 0)
         index = self.value(f"mul i64 {index}, {columns}")
         start = self.value(f"getelementptr {llvm_type(view_type(node).item)}, ptr {start}, i64 {index}")
-        return arithmetic.pair(self, "{ptr, i64}", ("ptr", start), ("i64", columns))
+        return self.pack(start, columns)
 
     def _viewat(self, node: form.ViewAt) -> str:
         start = self.value(f"inttoptr i64 {self.of(node.address)} to ptr")
-        size = ("i64", self.of(node.size))
-        if view_type(node).axes == 1:
-            return arithmetic.pair(self, "{ptr, i64}", ("ptr", start), size)
-        return arithmetic.pair(self, "{ptr, i64, i64}", ("ptr", start), size, ("i64", str(node.columns)))
+        size = self.of(node.size)
+        return self.pack(start, size, *([] if view_type(node).axes == 1 else [str(node.columns)]))
 
     def _astable(self, node: form.AsTable) -> str:
-        start = self.value(f"extractvalue {{ptr, i64}} {self.of(node.view)}, 0")
-        lengths = [("i64", self.of(length)) for length in (node.rows, node.columns)]
-        return arithmetic.pair(self, "{ptr, i64, i64}", ("ptr", start), *lengths)
+        start = self.part("{ptr, i64}", self.of(node.view), 0)
+        return self.pack(start, self.of(node.rows), self.of(node.columns))
 
     def _aslanes(self, node: form.AsLanes) -> str:
         view = self.of(node.view)
-        start, count = (self.value(f"extractvalue {{ptr, i64}} {view}, {i}") for i in range(2))
+        start, count = (self.part("{ptr, i64}", view, i) for i in range(2))
         count = self.value(f"{'sdiv' if view_type(node).item is LANES else 'mul'} i64 {count}, {COUNT}")
-        return arithmetic.pair(self, "{ptr, i64}", ("ptr", start), ("i64", count))
+        return self.pack(start, count)
 
     def _agreed(self, node: form.Agreed) -> str:
         truths = self.value(f"bitcast {llvm_type(LANE_TRUTHS)} {self.of(node.condition)} to i{COUNT}")
@@ -378,7 +351,7 @@ class ValueWriter:
         memory = f"[{math.prod(view.shape)} x {llvm_type(view.item)}]"
         room = self.room(memory)
         self.line(f"store {memory} zeroinitializer, ptr {room}")
-        return arithmetic.pair(self, llvm_type(view), ("ptr", room), *(("i64", str(n)) for n in view.shape))
+        return self.pack(room, *map(str, view.shape))
 
     def _constantview(self, node: form.ConstantView) -> str:
         view = view_type(node)
@@ -389,8 +362,7 @@ class ValueWriter:
         kind = f"[{len(numbers)} x {item}]"
         listed = ", ".join(f"{item} {number}" for number in numbers)
         self.declare(name, f'@"{name}" = private constant {kind} [{listed}]')
-        lengths = [("i64", str(length)) for length in node.shape]
-        return arithmetic.pair(self, llvm_type(view), ("ptr", f'@"{name}"'), *lengths)
+        return self.pack(f'@"{name}"', *map(str, node.shape))
 
     # groups
 
@@ -401,19 +373,17 @@ class ValueWriter:
         """Addresses and lengths in the table of a group do not change while machine code runs."""
         table = self.of(node.group)
         place = self.value(f"getelementptr {{ptr, i64}}, ptr {table}, i64 {node.index}")
-        pair = self.value(f"load {{ptr, i64}}, ptr {place}, !invariant.load !0")
-        if view_type(node).axes == 1:
-            return pair
-        start, rows = (self.value(f"extractvalue {{ptr, i64}} {pair}, {i}") for i in range(2))
-        columns = ("i64", str(COLUMNS_IN_GROUP))
-        return arithmetic.pair(self, "{ptr, i64, i64}", ("ptr", start), ("i64", rows), columns)
+        start = self.value(f"load ptr, ptr {place}, !invariant.load !0")
+        place = self.value(f"getelementptr i64, ptr {place}, i64 1")
+        rows = self.value(f"load i64, ptr {place}, !invariant.load !0")
+        return self.pack(start, rows, *([] if view_type(node).axes == 1 else [str(COLUMNS_IN_GROUP)]))
 
     def _makegroup(self, node: form.MakeGroup) -> str:
         table = self.room(f"[{len(node.members)} x {{ptr, i64}}]")
         for i, member in enumerate(node.members):
             kind, view = llvm_type(member.type), self.of(member)
             for word, item in enumerate(("ptr", "i64")):
-                value = self.value(f"extractvalue {kind} {view}, {word}")
+                value = self.part(kind, view, word)
                 place = self.value(f"getelementptr i64, ptr {table}, i64 {2 * i + word}")
                 self.line(f"store {item} {value}, ptr {place}")
         return table
@@ -464,37 +434,6 @@ class ValueWriter:
     def words(self, arguments: Sequence[Expression]) -> list[str]:
         """Arguments as machine code that others compiled takes them, each with its type."""
         return [word for a in arguments for word in self.flat_words(a.type, self.of(a))]
-
-    def flat_words(self, kind: Type, text: str) -> list[str]:
-        """The words of a value, each with its type."""
-        words, structure_type = words_of(kind), llvm_type(kind)
-        if isinstance(kind, Tuple):
-            before, items = len(self.lines) - self.packing, []
-            for i, item in enumerate(kind.items):
-                items += self.flat_words(item, self.value(f"extractvalue {structure_type} {text}, {i}"))
-            self.packing = len(self.lines) - before
-            return items
-        if len(words) == 1:
-            return [f"{structure_type} {text}"]
-        return [
-            f"{word} {self.value(f'extractvalue {structure_type} {text}, {i}')}"
-            for i, word in enumerate(words)
-        ]
-
-    def together(self, kind: Type, name: str) -> tuple[str, list[str]]:
-        """A value that is passed as words of this name, and these words, each with its type."""
-        if isinstance(kind, Tuple):
-            before = len(self.lines) - self.packing
-            items = [(item, *self.together(item, f"{name}.{i}")) for i, item in enumerate(kind.items)]
-            typed_items = [(llvm_type(item), text) for item, text, _ in items]
-            structure = arithmetic.pair(self, llvm_type(kind), *typed_items)
-            self.packing = len(self.lines) - before
-            return structure, [word for _, _, of_item in items for word in of_item]
-        words = words_of(kind)
-        if len(words) == 1:
-            return name, [f"{words[0]} {name}"]
-        parts = [(word, f"{name}.{i}") for i, word in enumerate(words)]
-        return arithmetic.pair(self, llvm_type(kind), *parts), [f"{word} {part}" for word, part in parts]
 
     def result_room(self, result: Type) -> str:
         """The memory for the result of a called function: 0 if the function raises."""

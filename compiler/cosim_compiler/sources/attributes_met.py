@@ -14,7 +14,7 @@ from cosim_compiler.sources.kernel_effects import effects_of
 from cosim_compiler.sources.kernel_source import definition_of
 from cosim_compiler.sources.recursion import is_recursive
 from cosim_compiler.sources.tree_walk import tree_nodes
-from cosim_compiler.sources.views import Flat, Given, Kind, View, fields_of, flat_form, is_bundle
+from cosim_compiler.sources.views import Flat, Given, Kind, ViewAttributes, fields_of, flat_form, is_bundle
 
 Flatten = Callable[[types.FunctionType, Given], types.FunctionType]
 
@@ -96,7 +96,7 @@ class Met:
     ----------
     tree : ast.FunctionDef
         A copy of the definition.
-    views : dict of str to View
+    views : dict of str to ViewAttributes
     bundles : dict of str to Bundle
         By the name of an argument, or of a local name that is given one.
     arguments : dict of str to list of str
@@ -118,7 +118,7 @@ class Met:
         self.tree = copy_of(definition_of(function))
         self.nodes = list(tree_nodes(self.tree))
         self.helpers = environment(function)
-        self.views = {name: kind for name, kind in given if isinstance(kind, View)}
+        self.views = {name: kind for name, kind in given if isinstance(kind, ViewAttributes)}
         self.bundles: dict[str, Bundle] = {}
         self.arguments: dict[str, list[str]] = {}
         self.lines: dict[str, int] = {}
@@ -130,7 +130,7 @@ class Met:
         self.local = {*self.stores, *self.others}
         self.mentioned = {node.id for node in named}
         for name, kind in given:
-            if not isinstance(kind, View):
+            if not isinstance(kind, ViewAttributes):
                 self._written_out(name, kind)
         self._name_bundles()
         self._meet_attributes()
@@ -217,7 +217,7 @@ class Met:
             self.arguments[view] = sorted(first_places, key=first_places.__getitem__)
             self.lines.update({name: place[0] for name, place in first_places.items()})
 
-    def _asked_by(self, called: Called, parameter: str, view: View) -> tuple[str, ...]:
+    def _asked_by(self, called: Called, parameter: str, view: ViewAttributes) -> tuple[str, ...]:
         """The attributes of a view that a helper reads or sets; those that it sets are results here, too."""
         flat = self.flat(called)
         if flat is None:

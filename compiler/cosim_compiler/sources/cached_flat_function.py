@@ -15,7 +15,7 @@ from typing import Any
 
 from cosim_compiler.names_in_reach import environment
 from cosim_compiler.sources.kernel_source import FLAT
-from cosim_compiler.sources.views import Flat, Given, Kind, View, flat_form, is_bundle
+from cosim_compiler.sources.views import Flat, Given, Kind, ViewAttributes, flat_form, is_bundle
 
 Path = list[Any]
 """A path from the author's function to a function, a class or a view.
@@ -97,7 +97,7 @@ class Origins:
     def _kinds(self) -> Iterator[tuple[Path, Kind]]:
         for name, kind in self.given.items():
             yield ["given", name], kind
-            if isinstance(kind, View):
+            if isinstance(kind, ViewAttributes):
                 yield from ((["bundle", name, named], cls) for named, cls, _ in kind.bundles)
         yield from ((["name", name], named) for name, named in self.names.items() if is_bundle(named))
 
@@ -105,8 +105,8 @@ class Origins:
         """The path to a class, or to a view that has all that a wanted view mentions; None without one."""
         for path, kind in self._kinds():
             if kind is wanted or (
-                isinstance(kind, View)
-                and isinstance(wanted, View)
+                isinstance(kind, ViewAttributes)
+                and isinstance(wanted, ViewAttributes)
                 and wanted.numbers <= kind.numbers
                 and set(wanted.bundles) <= set(kind.bundles)
             ):

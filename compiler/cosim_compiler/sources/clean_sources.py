@@ -56,7 +56,7 @@ def remember_clean(source: str, key: str, fact: Any = None) -> None:
     _source_of(source).facts[key] = fact
 
 
-def known_fact(source: str, key: str) -> Any:
+def cached_fact(source: str, key: str) -> Any:
     """The fact that was read from a function of this text before; None if there is none."""
     return _source_of(source).facts.get(key)
 

@@ -25,7 +25,7 @@ from cosim_compiler.sources.flat_tree import FlatTree
 from cosim_compiler.sources.kept_reading import KeptReading
 from cosim_compiler.sources.kernel_source import FLAT, one_tree_at_a_time, parse, where
 from cosim_compiler.sources.tree_walk import tree_nodes
-from cosim_compiler.sources.views import Flat, Given, View, fields_of, flat_form, is_bundle
+from cosim_compiler.sources.views import Flat, Given, ViewAttributes, fields_of, flat_form, is_bundle
 
 
 def flattened(function: Callable[..., Any], **given: type) -> Any:
@@ -68,9 +68,9 @@ def flatten(function: types.FunctionType, given: Given = (), key: str = "") -> t
     ContractError
         What cannot be written out, one fault a line.
     """
-    if any(isinstance(kind, View) for _, kind in given):
+    if any(isinstance(kind, ViewAttributes) for _, kind in given):
         mentioned = {name for reached in _in_reach(function) for name in reached.__code__.co_names}
-        given = tuple((n, k.only(mentioned) if isinstance(k, View) else k) for n, k in given)
+        given = tuple((n, k.only(mentioned) if isinstance(k, ViewAttributes) else k) for n, k in given)
     return _flatten(function, given, key)
 
 
@@ -167,7 +167,7 @@ def _fields_used(met: Met, tree: ast.FunctionDef) -> dict[str, list[str]]:
     }
     fields = {}
     for name, kind in met.given:
-        if not isinstance(kind, View):
+        if not isinstance(kind, ViewAttributes):
             pairs = zip(fields_of(kind), met.arguments[name], strict=True)
             fields[name] = [field for field, argument in pairs if argument in used]
     return fields

@@ -17,7 +17,7 @@ from cosim_compiler.debugging import is_debugging
 from cosim_compiler.errors import ContractError
 from cosim_compiler.fingerprint import Reach, reach_of
 from cosim_compiler.names_at_rest import memory_at_rest
-from cosim_compiler.sources.clean_sources import known_fact, remember_clean
+from cosim_compiler.sources.clean_sources import cached_fact, remember_clean
 from cosim_compiler.sources.kernel_source import source_of
 from cosim_compiler.sources.views import Given, Kind, flat_form, is_bundle
 
@@ -55,7 +55,7 @@ class KeptReading:
     def _set(self, author: types.FunctionType, key: str) -> None:
         self.key = key
         self._source = source_of(author) if key else ""
-        self.fact: Any = known_fact(self._source, key) if key else None
+        self.fact: Any = cached_fact(self._source, key) if key else None
 
     def remember(self, fact: Any) -> None:
         """Keep what was read, which JSON can show; None is not kept."""

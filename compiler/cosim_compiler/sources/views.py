@@ -23,7 +23,7 @@ _bundles: set[type] = set()
 
 
 @dataclass(frozen=True)
-class View:
+class ViewAttributes:
     """The meaning of the attributes of a view.
 
     Attributes
@@ -44,13 +44,13 @@ class View:
         """The class and the arguments that an attribute stands for, where it is a bundle."""
         return next(((cls, names) for attribute, cls, names in self.bundles if attribute == name), None)
 
-    def only(self, mentioned: set[str]) -> View:
+    def only(self, mentioned: set[str]) -> ViewAttributes:
         """A copy for functions that mention these names alone."""
         bundles = tuple(bundle for bundle in self.bundles if bundle[0] in mentioned)
         return replace(self, numbers=self.numbers & mentioned, bundles=bundles)
 
 
-Kind = View | type
+Kind = ViewAttributes | type
 Given = tuple[tuple[str, Kind], ...]
 """Arguments of a function that are written out, with what they stand for."""
 

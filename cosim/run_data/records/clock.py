@@ -52,7 +52,7 @@ class Course(Record):
     ends_known: int  # whether the search may copy the witnesses at both ends of the step (`copy_end`)
 
 
-class Passing(Record):
+class Transient(Record):
     """Values that last no longer than a call of a handler or a step."""
 
     step_start: float  # s

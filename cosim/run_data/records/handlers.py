@@ -29,8 +29,8 @@ class Handler(Record):
     block: int  # block of the schedule of a kernel function; -1: a method in Python
     flag: int  # number of its signal or witness, or the place in `d` of its timer; -1: none
     schedule: int  # PERIODIC, LISTED, TIMED; 0: it has no times
-    period: int  # place in `program` of the `GivenTime` of its period
-    offset: int  # place in `program` of the `GivenTime` of its offset
+    period: int  # place in `program` of the `TimeSetting` of its period
+    offset: int  # place in `program` of the `TimeSetting` of its offset
     follows: int  # whether its period or its offset is a parameter: they are read again at each step
     times: int  # number of listed times
     times_at: int  # place in `numbers` of the first
@@ -66,12 +66,13 @@ class SetState(Record):
     state: int  # its place in y
 
 
-class GivenTime(Record):
+class TimeSetting(Record):
     """A period or an offset as it was given, and the rational number that it stood for at the start."""
 
     array: int  # IN_NUMBERS, or the array of the parameter that it is
     at: int  # its place there
-    given_at: int  # place in `numbers` of the value at the start, s; another value stands for another number
+    # place in `numbers` of the value at the start, s; another value stands for another rational number
+    start_value_at: int
     whole: int  # of the rational number: whole seconds
     rest: int  # the rest, in parts of a second
     resolution: int  # how many of these parts a second has

@@ -7,7 +7,7 @@ from html import escape
 
 import cosim
 from cosim_export.interface.diagram import diagram
-from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 
 ENTRY = "documentation/licenses/license.txt"
@@ -65,7 +65,7 @@ HEADS = {
 
 def documentation(
     model: cosim.Model | None,
-    interface: FmuInterface,
+    interface: ExportedInterface,
     kind: str,
     needs: Iterable[str],
     resumes_exactly: bool,
@@ -76,7 +76,7 @@ def documentation(
     ----------
     model : Model or None
         The model in the diagram; None for no diagram.
-    interface : FmuInterface
+    interface : ExportedInterface
     kind : str
         Version and kinds of FMI.
     needs : iterable of str
@@ -128,7 +128,7 @@ def _cell(text: str) -> str:
     return f'<td class="number">{escape(text)}</td>'
 
 
-def _row(variable: FmuVariable, interface: FmuInterface) -> tuple[str, ...]:
+def _row(variable: FmuVariable, interface: ExportedInterface) -> tuple[str, ...]:
     unit = "" if variable.unit == "1" else variable.unit
     start = "" if variable.start is None else str(variable.start)
     if isinstance(variable.start, float):
@@ -145,7 +145,7 @@ def _row(variable: FmuVariable, interface: FmuInterface) -> tuple[str, ...]:
     return variable.name, start, unit, *bounds, variable.description
 
 
-def _settings(interface: FmuInterface, kind: str, resumes_exactly: bool) -> list[tuple[str, str]]:
+def _settings(interface: ExportedInterface, kind: str, resumes_exactly: bool) -> list[tuple[str, str]]:
     rows = [("Kind", kind)] + ([("Integrator", interface.integrator)] if interface.integrator else [])
     rows += [(name, str(value)) for name, value in sorted(interface.integrator_options.items())]
     if interface.accuracy is not None:

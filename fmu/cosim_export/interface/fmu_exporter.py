@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import cosim
 from cosim.kit import ExportReport
-from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_options import FmuOptions
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.hidden_variables import left_out_text
@@ -64,7 +64,7 @@ class FmuExporter(cosim.Exporter):
         return add_smoke_experiment(path)
 
     def report(
-        self, target: Path, form: str, interface: FmuInterface, left_out: Mapping[str, int]
+        self, target: Path, form: str, interface: ExportedInterface, left_out: Mapping[str, int]
     ) -> ExportReport:
         """The report of an export to `target`; its warnings are logged as well."""
         warnings = bus_warnings(interface.variables)

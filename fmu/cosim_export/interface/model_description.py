@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from cosim.kit import conversion, parse_unit
-from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.names import is_structured
 
@@ -179,7 +179,7 @@ NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 def finish_model_description(
     begun: bytes,
-    interface: FmuInterface,
+    interface: ExportedInterface,
     generation_tool: str,
     guid: str,
     abilities: Mapping[str, str] = CAPABILITIES,
@@ -193,7 +193,7 @@ def finish_model_description(
     ----------
     begun : bytes
         ``modelDescription.xml`` of pythonfmu; its root and its element CoSimulation are kept.
-    interface : FmuInterface
+    interface : ExportedInterface
     generation_tool, guid : str
     abilities : mapping of str to str
         Attributes of the element CoSimulation.
@@ -215,7 +215,7 @@ def finish_model_description(
 def model_description(
     kinds: Iterable[Element],
     categories: Element,
-    interface: FmuInterface,
+    interface: ExportedInterface,
     generation_tool: str,
     guid: str,
     event_indicators: int = 0,
@@ -228,7 +228,7 @@ def model_description(
         ModelExchange, CoSimulation: what the FMU can do.
     categories : Element
         LogCategories
-    interface : FmuInterface
+    interface : ExportedInterface
     generation_tool, guid : str
     event_indicators : int
         The number of event indicators.
@@ -248,7 +248,7 @@ def model_description(
     return as_text(root)
 
 
-def common_attributes(interface: FmuInterface, generation_tool: str, identifier: str) -> dict[str, str]:
+def common_attributes(interface: ExportedInterface, generation_tool: str, identifier: str) -> dict[str, str]:
     """Attributes of the root that FMI 2.0 and 3.0 share; without an identifier those that it is made from."""
     structured = interface.naming != "flat" and all(is_structured(v.name) for v in interface.variables)
     attributes = {
@@ -278,7 +278,7 @@ def plain_text(text: str) -> str:
     return " ".join(NOT_XML.sub("", text).split())
 
 
-def default_experiment(interface: FmuInterface) -> Element:
+def default_experiment(interface: ExportedInterface) -> Element:
     """Start, stop, tolerance and step; elements and attributes are the same in FMI 2.0 and 3.0."""
     attributes = {"startTime": real_text(interface.start_time)}
     for name, value in (
@@ -298,7 +298,9 @@ class Types(NamedTuple):
     by_items: dict[tuple[str, ...], str]
 
 
-def add_what_is_common(root: Element, interface: FmuInterface, categories: Element, version: int) -> Types:
+def add_what_is_common(
+    root: Element, interface: ExportedInterface, categories: Element, version: int
+) -> Types:
     """Units, types, log categories and default experiment, before the variables; the types."""
     used = (v.unit for v in interface.variables if v.type == "Real")
     units = unit_definitions(used, interface.unit_meanings)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from xml.etree.ElementTree import Element, SubElement
 
 import cosim
-from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.model_description import (
     Types,
@@ -91,7 +91,7 @@ TYPES = {
 def fmi3_description(
     kinds: Iterable[Element],
     categories: Element,
-    interface: FmuInterface,
+    interface: ExportedInterface,
     generation_tool: str,
     token: str,
     event_indicators: Sequence[str] = (),
@@ -108,7 +108,7 @@ def fmi3_description(
         ModelExchange, CoSimulation: what the FMU can do.
     categories : Element
         LogCategories
-    interface : FmuInterface
+    interface : ExportedInterface
     generation_tool, token : str
     event_indicators : sequence of str
         Names of variables, in the order of ``fmi3GetEventIndicators``.
@@ -299,7 +299,7 @@ KINDS = {
 def describe(
     version: int,
     kinds: Sequence[str],
-    interface: FmuInterface,
+    interface: ExportedInterface,
     tool: str,
     token: str,
     indicators: Sequence[str],
@@ -315,7 +315,7 @@ def describe(
         2 or 3.
     kinds : sequence of str
         "cs", "me" or both.
-    interface : FmuInterface
+    interface : ExportedInterface
     tool : str
         The tool that generated it.
     token : str

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 
 ELEMENT = re.compile(r"(?P<der>der\()?(?P<base>.+)\[(?P<index>\d+(,\d+)*)\](?P<end>\)?)")
@@ -72,7 +72,7 @@ def arrays_of(variables: Sequence[FmuVariable]) -> list[FmuArray]:
     return [part for array in arrays for part in _with_its_rates(array, arrays)]
 
 
-def variables_of(interface: FmuInterface) -> list[FmuArray]:
+def variables_of(interface: ExportedInterface) -> list[FmuArray]:
     """The variables that an FMU has in FMI 3.0; each scalar is one where arrays are not wanted."""
     if interface.has_arrays:
         return arrays_of(interface.variables)

@@ -15,8 +15,8 @@ import cosim
 from cosim.kit import ExportReport, is_plain
 from cosim_export.interface.archive import check_place, write_archive
 from cosim_export.interface.documentation import documentation, license_entry
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_exporter import FmuExporter, check_parts
-from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_options import FmuOptions
 from cosim_export.interface.icon import icon
 from cosim_export.interface.names import Naming
@@ -162,7 +162,7 @@ class NativeParts(Protocol):
     """The parts of a native FMU: of a model (`NativeSources`), or of a co-simulation."""
 
     version: int
-    interface: FmuInterface
+    interface: ExportedInterface
     description: bytes
     terminals: bytes | None
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import cosim
 from cosim.kit import Slot, seldom_evaluated
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.first_state import first_state
-from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.hidden_variables import left_out
 from cosim_export.interface.names import Naming
@@ -104,7 +104,7 @@ class NativeSources:
     version : int
     kinds : list of str
     program : Program
-    interface : FmuInterface
+    interface : ExportedInterface
     indicators : dict of str to (int, int)
         By the path of each witness: the place of its value in the cache, and in the clock the place of the
         value that counts as zero.
@@ -147,7 +147,7 @@ class NativeSources:
         new_names = {before.name: after.name for before, after in zip(all_variables, renamed, strict=True)}
         indicator_names = [new_names.get(name, name) for name in indicator_names]
         clocks = _output_clocks(self.program, naming)
-        self.interface = FmuInterface.of_model(
+        self.interface = ExportedInterface.of_model(
             model, renamed, dict(choices.settings), naming=naming.kind, has_arrays=has_arrays
         )
         self._add_functions(system, choices, has_frames=any(v.angle is not None for v in renamed))

@@ -1,4 +1,4 @@
-"""Flanges: which variables of an FMU are force and motion of one place, as terminals of FMI 3.0."""
+"""Terminals of FMI 3.0: which variables of an FMU are force and motion of one place, a *flange*."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 import cosim
 from cosim_export.interface.diagram import attached_to, part_of
-from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.model_description import as_text, plain_text
 from cosim_export.native.fmu_array import FmuArray, variables_of
 
@@ -17,8 +17,19 @@ Shown = Mapping[str, Sequence[FmuArray]]
 MOTION = {"X_GB": (9, "r_0"), "V_GB": (3, "v"), "A_GB": (3, "a")}
 """By slot of a body: where in it the numbers of its origin begin, and what these are called of a frame."""
 TURNING = {"V_GB": (0, "w"), "A_GB": (0, "z")}
+"""The same for the numbers of its rotation."""
 FORCES = {"N": "f", "N.m": "t"}
+"""The names of forces and torques of a frame, by unit."""
+PLACE = "terminalsAndIcons/terminalsAndIcons.xml"
+ICON = "terminalsAndIcons/icon.png"
+KINDS = {
+    "_cosim_translational_flange": ({"N": "f"}, {"m": "s", "m/s": "v", "m/s2": "a"}),
+    "_cosim_rotational_flange": ({"N.m": "tau"}, {"rad": "phi", "rad/s": "w", "rad/s2": "a"}),
+}
+"""Names of efforts and motions by kind of flange and unit; s, f, phi and tau are Modelica's."""
+FRAME = "_cosim_frame"
 Members = list[tuple[str, FmuArray]]
+"""Names in the terminal, each with the variable of the FMU."""
 
 
 class Place(NamedTuple):
@@ -80,7 +91,7 @@ def frame_members(
                 (letter if len(arrays) == 1 else f"{letter}[{i}]", a) for i, a in enumerate(arrays, 1)
             ]
         elif arrays:
-            return None  # several forces
+            return None  # forces that are not three numbers: several, or some of a vector
     by_letter: dict[str, dict[int, FmuArray]] = {}
     for table in (MOTION, TURNING):
         for letter, index, array in _of_body(system, places[0].body, shown, table):
@@ -115,17 +126,7 @@ def _of_body(
                 yield letter, index, array
 
 
-PLACE = "terminalsAndIcons/terminalsAndIcons.xml"
-ICON = "terminalsAndIcons/icon.png"
-KINDS = {
-    "_cosim_translational_flange": ({"N": "f"}, {"m": "s", "m/s": "v", "m/s2": "a"}),
-    "_cosim_rotational_flange": ({"N.m": "tau"}, {"rad": "phi", "rad/s": "w", "rad/s2": "a"}),
-}
-"""Names of efforts and motions by kind of flange and unit; s, f, phi and tau are Modelica's."""
-FRAME = "_cosim_frame"
-
-
-def terminals(system: cosim.System, interface: FmuInterface) -> bytes:
+def terminals(system: cosim.System, interface: ExportedInterface) -> bytes:
     """The text of ``terminalsAndIcons.xml``: where the icon lies, and the flanges.
 
     A flange belongs to a part that has a force or torque among the inputs or outputs of the FMU. Its motion
@@ -145,24 +146,10 @@ def terminals(system: cosim.System, interface: FmuInterface) -> bytes:
         first = array.elements[0]
         if first.causality in ("input", "output") and first.type == "Real":
             shown.setdefault(first.path.partition(".")[0], []).append(array)
-    root = Element("fmiTerminalsAndIcons", {"fmiVersion": "3.0"})
     listed = Element("Terminals")
-    for name, arrays in shown.items():
-        part = system.parts.get(name)
-        bodies = {place.body for place in places_of(part)}
-        used = [] if part is None else attached_to(part)
-        others = [other for other in used if other not in (name, *bodies)]
-        near = [array for other in others for array in shown.get(other, [])]
-        near += motion_along(system, part, shown)
-        for kind, (efforts, motions) in KINDS.items():
-            forces, moving = list(_members(arrays, efforts)), list(_members([*arrays, *near], motions))
-            names = [member for member, _ in (*forces, *moving)]
-            is_port = _is_fed(forces) != _is_fed(moving)
-            if forces and moving and is_port and len(set(names)) == len(names):
-                listed.append(_terminal(name, kind, part, forces, moving))
-        frame = frame_members(system, part, shown)
-        if frame is not None and _is_fed(frame[1]) != _is_fed(frame[0]):
-            listed.append(_terminal(name, FRAME, part, frame[1], frame[0]))
+    for name in shown:
+        listed.extend(_flanges(system, name, shown))
+    root = Element("fmiTerminalsAndIcons", {"fmiVersion": "3.0"})
     shapes = SubElement(root, "GraphicalRepresentation")
     corners = {"x1": "-100", "y1": "-100", "x2": "100", "y2": "100"}
     SubElement(shapes, "CoordinateSystem", {**corners, "suggestedScalingFactorTo_mm": "0.1"})
@@ -170,6 +157,29 @@ def terminals(system: cosim.System, interface: FmuInterface) -> bytes:
     if len(listed):
         root.append(listed)
     return as_text(root)
+
+
+def _flanges(system: cosim.System, name: str, shown: Shown) -> Iterator[Element]:
+    """The terminals of a part: flanges, and a frame."""
+    part = system.parts.get(name)
+    near = [*_of_attached_parts(part, name, shown), *motion_along(system, part, shown)]
+    for kind, (efforts, motions) in KINDS.items():
+        forces = list(_members(shown[name], efforts))
+        moving = list(_members([*shown[name], *near], motions))
+        names = [member for member, _ in (*forces, *moving)]
+        can_be_coupled = _is_fed(forces) != _is_fed(moving)
+        if forces and moving and can_be_coupled and len(set(names)) == len(names):
+            yield _terminal(name, kind, part, forces, moving)
+    frame = frame_members(system, part, shown)
+    if frame is not None and _is_fed(frame[1]) != _is_fed(frame[0]):
+        yield _terminal(name, FRAME, part, frame[1], frame[0])
+
+
+def _of_attached_parts(part: cosim.Component | None, name: str, shown: Shown) -> list[FmuArray]:
+    """The shown variables of what a part is attached to, such as a coordinate; not of bodies."""
+    bodies = {place.body for place in places_of(part)}
+    used = [] if part is None else attached_to(part)
+    return [array for other in used if other not in (name, *bodies) for array in shown.get(other, ())]
 
 
 def _is_fed(members: list[tuple[str, FmuArray]]) -> bool:
@@ -196,7 +206,7 @@ def _terminal(
     return terminal
 
 
-def _members(arrays: list[FmuArray], by_unit: Mapping[str, str]) -> Iterator[tuple[str, FmuArray]]:
+def _members(arrays: Sequence[FmuArray], by_unit: Mapping[str, str]) -> Iterator[tuple[str, FmuArray]]:
     for array in arrays:
         member = by_unit.get(array.elements[0].unit)
         if member is not None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import cosim
-from cosim.kit import Entry
+from cosim.kit import RegisteredClass
 from cosim_export.python_fmu.distributions import distributions_by_module, licences_of, version_of
 from cosim_export.python_fmu.python_imports import (
     inner_imports,
@@ -92,9 +92,9 @@ class Bundle:
 
     Parameters
     ----------
-    used : sequence of Entry
+    used : sequence of RegisteredClass
         The registered classes that the model uses.
-    known : sequence of Entry
+    known : sequence of RegisteredClass
         All registered classes: they tell which package belongs to which plugin.
     ours : sequence of str
         Packages that run the FMU.
@@ -112,8 +112,8 @@ class Bundle:
         For every class in use whose source cannot be carried.
     """
 
-    used: Iterable[Entry]
-    known: Iterable[Entry]
+    used: Iterable[RegisteredClass]
+    known: Iterable[RegisteredClass]
     ours: Sequence[str] = OURS
     packages: dict[str, Package] = field(default_factory=dict)
     requires: dict[str, str] = field(default_factory=dict)

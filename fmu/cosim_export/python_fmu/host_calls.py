@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import cosim
-from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 
 SET_AS = {"Enumeration": "Integer"}
@@ -73,7 +73,7 @@ def check_step(mode: str, present: float, stop: float | None, time: float, size:
         raise cosim.StateError(f"the step ends after the stop time {stop!r} s set by fmi2SetupExperiment")
 
 
-def find_variable(interface: FmuInterface, kind: str, reference: int) -> FmuVariable:
+def find_variable(interface: ExportedInterface, kind: str, reference: int) -> FmuVariable:
     """The variable with a value reference; `StateError` where there is none of this FMI type."""
     count = len(interface.variables)
     if not 0 <= reference < count:

@@ -20,7 +20,7 @@ from cosim_export.interface.documentation import (
     license_entry,
     needs_of_python,
 )
-from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.icon import icon
 from cosim_export.interface.model_description import CAPABILITIES, finish_model_description
 from cosim_export.python_fmu import slave
@@ -45,7 +45,7 @@ code.released_by_pythonfmu.append(globals())
 
 
 def whole_manifest(
-    bundle: Bundle, name: str, instance: str = "cosim_export.python_fmu.fmu_instance:FmuInstance"
+    bundle: Bundle, name: str, instance: str = "cosim_export.python_fmu.exported_system:ExportedSystem"
 ) -> dict[str, Any]:
     """The facts that the FMU checks before it imports anything.
 
@@ -64,7 +64,7 @@ def write_python_fmu(
     target: Path,
     files: Mapping[str, bytes],
     bundle: Bundle,
-    interface: FmuInterface,
+    interface: ExportedInterface,
     page: str,
     libpython: str | None = None,
     abilities: Mapping[str, str] = CAPABILITIES,
@@ -77,7 +77,7 @@ def write_python_fmu(
     files : mapping of str to bytes
         What it runs, by names in the folder ``resources``; the manifest (`whole_manifest`) is one of them.
     bundle : Bundle
-    interface : FmuInterface
+    interface : ExportedInterface
     page : str
         ``documentation/index.html``.
     libpython : str, optional
@@ -112,7 +112,9 @@ def _mended_platforms() -> list[str]:
         return sorted({p.parent.name for p in libraries if answers_errors(p.read_bytes())})
 
 
-def _build(files_of_model: Mapping[str, bytes], bundle: Bundle, interface: FmuInterface) -> dict[str, bytes]:
+def _build(
+    files_of_model: Mapping[str, bytes], bundle: Bundle, interface: ExportedInterface
+) -> dict[str, bytes]:
     """The archive that pythonfmu makes around our resources; building it instantiates the model once.
 
     Packages that this process holds are put in afterwards: nothing of theirs is read from the FMU here. It

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import Entry, ExportReport, Registry, use_registry
+from cosim.kit import ExportReport, RegisteredClass, Registry, use_registry
 from cosim_export.interface.archive import check_place
 from cosim_export.interface.documentation import documentation, needs_of_python
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_exporter import FmuExporter, check_parts
-from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_options import FmuOptions
 from cosim_export.interface.hidden_variables import left_out
 from cosim_export.interface.names import Naming
 from cosim_export.interface.select_variables import select_variables
 from cosim_export.python_fmu.bundle import Bundle
-from cosim_export.python_fmu.fmu_instance import INTERFACE, MODEL, REGISTRY
+from cosim_export.python_fmu.exported_system import INTERFACE, MODEL, REGISTRY
 from cosim_export.python_fmu.python_archive import whole_manifest, write_python_fmu
 from cosim_export.python_fmu.pythonfmu_library import patchelf_for
 from cosim_export.python_fmu.slave import MANIFEST
@@ -41,14 +41,14 @@ class RecordingRegistry(Registry):
 
     Attributes
     ----------
-    used : dict of (str, str) to Entry
+    used : dict of (str, str) to RegisteredClass
         By kind and id.
     """
 
     def __init__(self, base: Registry) -> None:
         super().__init__(base.plugins)
-        self.used: dict[tuple[str, str], Entry] = {}
-        self._unregistered: dict[str, Entry] = {}
+        self.used: dict[tuple[str, str], RegisteredClass] = {}
+        self._unregistered: dict[str, RegisteredClass] = {}
         self._typed: dict[type, TypedClass] = {}
 
     def close(self) -> None:
@@ -56,14 +56,14 @@ class RecordingRegistry(Registry):
         for typed in self._typed.values():
             typed.close()
 
-    def entry(self, kind: str, id: str) -> Entry:
+    def entry(self, kind: str, id: str) -> RegisteredClass:
         """The entry, which is remembered."""
         entry = self._unregistered.get(id) if kind == "component" else None
         entry = entry or super().entry(kind, id)
         self.used[kind, id] = entry
         return entry
 
-    def owner(self, cls: type) -> Entry:
+    def owner(self, cls: type) -> RegisteredClass:
         """The entry of a class, made up for a component class that no plugin registered."""
         registered = self.registered(cls)
         if registered is not None or not issubclass(cls, cosim.Component):
@@ -79,7 +79,7 @@ class RecordingRegistry(Registry):
             typed = self._typed.get(cls) or TypedClass(cls)
             self._typed[cls], cls = typed, typed.cls
             name = f"{cls.__module__}:{cls.__qualname__}"
-        entry = Entry(name, cls, "", "", "")
+        entry = RegisteredClass(name, cls, "", "", "")
         self._unregistered[name] = entry
         return entry
 
@@ -149,7 +149,7 @@ class PythonFmuExporter(FmuExporter):
                 variables = select_variables(system, **choices.selections)
                 hidden = left_out(system, variables)
                 variables = called.renamed(variables)
-                interface = FmuInterface.of_model(
+                interface = ExportedInterface.of_model(
                     model, variables, choices.settings(model), naming=called.kind
                 )
                 simulator = cosim.Simulator(
@@ -190,6 +190,6 @@ def _json(data: Any) -> str:
     return json.dumps(data, indent=1, sort_keys=True, allow_nan=False)
 
 
-def _all_entries(registry: Registry) -> Iterator[Entry]:
+def _all_entries(registry: Registry) -> Iterator[RegisteredClass]:
     for record in registry.plugins:
         yield from record.entries

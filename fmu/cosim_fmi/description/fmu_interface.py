@@ -79,34 +79,37 @@ class FmuInterface:
     description : ParticipantDescription
     elements : dict of str to Element
         Elements of arrays are named ``matrix[1,2]``, counted from 1.
+    guid, identifier : str
+    log_categories : tuple of str
     version : str
         "1.0", "2.0" or "3.0".
-    event_mode : bool
+    has_event_mode : bool
         Whether an FMU for FMI 3.0 has an event mode in Co-Simulation.
-    model_exchange : bool
-        Whether it has no solver of its own; then `states` and `indicators` say how many continuous states and
-        event indicators it has, and `wants_steps` whether it is to be told of integrator steps.
-    restores_by_states : bool
+    is_model_exchange : bool
+        Whether it has no solver of its own; the next four describe such an FMU.
+    is_restored_by_states : bool
         Whether it cannot save its state but needs not: time, continuous states and inputs are all of it,
         since no variable changes at events alone.
-    guid, identifier : str
+    states, indicators : int
+        The numbers of its continuous states and of its event indicators.
+    needs_completed_steps : bool
+        Whether it has to be told of each integrator step that was completed.
+    interfaces : tuple of str
+        Interfaces of the file: "CoSimulation", "ModelExchange".
     clocks : dict of str to FmuClock
         Clocks that can tick: of an FMU that has an event mode.
-    clocked : dict of str to tuple of str
+    clocks_of : dict of str to tuple of str
         For each variable that belongs to clocks their names.
-    intermediate : frozenset of str
+    settable_inside : frozenset of str
         Inputs that can be written inside a communication step.
-    shown_inside : frozenset of str
+    readable_inside : frozenset of str
         Other variables that can be read there.
-    offers : tuple of str
-        Interfaces of the file: "CoSimulation", "ModelExchange".
-    log_categories : tuple of str
     inner_step : float or None
         s, of a clock inside that adds it up (`InnerClock`), where that is known: tools that make such FMUs
         do not declare it.
     tool : str
         The tool that generated it.
-    rates : tuple of Element
+    state_derivatives : tuple of Element
         The derivatives of the continuous states; empty where some of them are arrays.
     """
 
@@ -116,17 +119,17 @@ class FmuInterface:
     identifier: str
     log_categories: tuple[str, ...]
     version: str = "2.0"
-    event_mode: bool = False
-    model_exchange: bool = False
-    restores_by_states: bool = False
+    has_event_mode: bool = False
+    is_model_exchange: bool = False
+    is_restored_by_states: bool = False
     states: int = 0
     indicators: int = 0
-    wants_steps: bool = False
-    offers: tuple[str, ...] = ("CoSimulation",)
+    needs_completed_steps: bool = False
+    interfaces: tuple[str, ...] = ("CoSimulation",)
     clocks: Mapping[str, FmuClock] = field(default_factory=dict)
-    clocked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    intermediate: frozenset[str] = frozenset()
-    shown_inside: frozenset[str] = frozenset()
+    clocks_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    settable_inside: frozenset[str] = frozenset()
+    readable_inside: frozenset[str] = frozenset()
     inner_step: float | None = None
     tool: str = ""
-    rates: tuple[Element, ...] = ()
+    state_derivatives: tuple[Element, ...] = ()

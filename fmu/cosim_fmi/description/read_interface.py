@@ -139,23 +139,23 @@ class _Reading:
             identifier=self.ability.identifier,
             log_categories=read.log_categories,
             version=read.version,
-            event_mode=self.has_events and has_solver,
-            model_exchange=not has_solver,
-            restores_by_states=self.restores_by_states,
+            has_event_mode=self.has_events and has_solver,
+            is_model_exchange=not has_solver,
+            is_restored_by_states=self.restores_by_states,
             states=read.states,
             indicators=read.indicators,
-            wants_steps=not has_solver and self.ability.wants_steps,
-            offers=self.archive.interfaces,
+            needs_completed_steps=not has_solver and self.ability.wants_steps,
+            interfaces=self.archive.interfaces,
             clocks=self.clocks if self.has_events else {},
-            clocked=self._clocked(),
-            intermediate=self.intermediate_inputs,
-            shown_inside=self.shown_inside,
+            clocks_of=self._clocked(),
+            settable_inside=self.intermediate_inputs,
+            readable_inside=self.shown_inside,
             inner_step=step if step and adds_inner_steps(read.tool) else None,
             tool=read.tool,
-            rates=self._rates(),
+            state_derivatives=self._state_derivatives(),
         )
 
-    def _rates(self) -> tuple[Element, ...]:
+    def _state_derivatives(self) -> tuple[Element, ...]:
         """The derivatives of the continuous states; none where some are arrays."""
         variables = self.read.rate_variables
         if any(v.dimensions for v in variables):

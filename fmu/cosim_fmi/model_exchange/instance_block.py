@@ -72,7 +72,7 @@ class InstanceBlock:
         self.words[words.NUMBERS_AT] = self._numbers.ctypes.data
         self.words[words.ROUNDING_AT] = ROUNDING_AT
 
-    def tell_calls(self) -> None:
+    def report_calls(self) -> None:
         """Let the process that outlives this one see which function compiled code calls."""
         instance = self._instance
         for place, name in self._functions.items():

@@ -52,7 +52,7 @@ def store_fault(at, function, status):
     return FAULT
 
 
-def tell_call(block, number):
+def report_call(block, number):
     """Let the process that outlives this one see which function is being called; 0: none."""
     if block[CALLING_AT] != 0:
         integers_at(block[CALLING_AT], 1)[0] = number
@@ -61,7 +61,7 @@ def tell_call(block, number):
 def end_call(block):
     """Mark the end of a call of the instance."""
     restore_rounding(block[ROUNDING_AT])
-    tell_call(block, 0)
+    report_call(block, 0)
 
 
 def put_point(at, t):
@@ -73,13 +73,13 @@ def put_point(at, t):
     block[UNDEFINED] = DEFINED
     if block[STOPPED] != 0:
         return OK
-    tell_call(block, block[TOLD_SET_TIME])
+    report_call(block, block[TOLD_SET_TIME])
     status = call_with_interval(block[SET_TIME], block[HANDLE], t, 0.0, 0, 0, 0, 0, 0)
     end_call(block)
     if is_bad(status):
         return store_fault(at, SET_TIME, status)
     if block[STATES] > 0:
-        tell_call(block, block[TOLD_SET_STATES])
+        report_call(block, block[TOLD_SET_STATES])
         status = call_with_array(block[SET_STATES], block[HANDLE], block[STATES_AT], block[STATES], 0, 0)
         end_call(block)
         if is_bad(status):
@@ -98,7 +98,7 @@ def compute(at):
 def read_reals(at, function, into, count):
     """Read derivatives or event indicators; a *discard* means that they are not defined."""
     block = integers_at(at, SIZE)
-    tell_call(block, block[function + TOLD_SET_TIME - SET_TIME])
+    report_call(block, block[function + TOLD_SET_TIME - SET_TIME])
     status = call_with_array(block[function], block[HANDLE], into, count, 0, 0)
     end_call(block)
     block[STATUS] = status
@@ -208,7 +208,7 @@ def complete(at):
     answers = integers_at(block[ANSWERS_AT], 2)
     answers[0] = 0
     answers[1] = 0
-    tell_call(block, block[TOLD_COMPLETE])
+    report_call(block, block[TOLD_COMPLETE])
     status = call_with_array(
         block[COMPLETE], block[HANDLE], block[COMPLETE_1], block[COMPLETE_2], block[COMPLETE_3], 0
     )

@@ -153,11 +153,11 @@ class CosimulateCommand(cosim.Command):
             try:
                 writer.write_so_far(self.report)
             except (cosim.CosimError, OSError) as lost:  # the run has ended for another reason
-                writer.note_lost(lost)
+                writer.report_lost_rows(lost)
                 print(lost, file=sys.stderr)
             raise
         except NotWrittenError as error:
-            writer.note_lost(error)
+            writer.report_lost_rows(error)
             raise
 
     def _report_result(
@@ -257,7 +257,7 @@ def _name_of(scenario: Path) -> str:
 
 def _source(scenario: Path, loop: CoSimulation) -> dict[str, Any]:
     """The sources of results: the scenario and the files of the participants."""
-    paths = file_paths(loop.participants) | loop.python_files
+    paths = {**file_paths(loop.participants), **loop.python_files}
     files = {name: file_digest(path) for name, path in paths.items() if path is not None}
     return {"scenario": file_digest(scenario), "participants": files}
 

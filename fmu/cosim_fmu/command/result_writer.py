@@ -57,7 +57,7 @@ class ResultWriter:
         report(results=self._target, **reported_result(result))
         print(f"results up to t = {result.time[-1]:.9g} s → {self._target}", file=sys.stderr)
 
-    def note_lost(self, error: Exception) -> None:
+    def report_lost_rows(self, error: Exception) -> None:
         """Record, for the process that watches this one, whether rows that had no room are elsewhere."""
         if isinstance(error, NotWrittenError) and error.elsewhere is not None:
             if isinstance(error.__cause__, NotWrittenError):  # else this process has lost its rights

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.kit import c_header
-from cosim_export.native.model_tables import c_integer, c_real, c_start, c_text
+from cosim_export.native.c_tables import c_integer, c_real, c_start, c_text
 from cosim_fmi.binding.process_guard import SUMS
 from cosim_master.exchange.exchange_arrays import Algorithm, Answer, Machine, Part, Progress, Report
-from cosim_master.exchange.exchange_machine import records, words_of
+from cosim_master.exchange.exchange_machine import numbers_of, records
 from cosim_master.exchange.row_samples import AT_ONCE, Sampling
 from cosim_master.exchange.stop_codes import READ_FAILED, SET_FAILED, STEP_FAILED
 from cosim_master.recording.collect_samples import SAMPLES, STRIDE, Collected
@@ -155,8 +155,8 @@ def run_arrays(run: SteppedRun, *, is_assessed: bool) -> Iterator[tuple[str, Vec
         "columns": columns,
         "rows": np.zeros((columns.size + 2) * ROWS),
         "algorithm_words": np.zeros(heads, dtype=np.int64),
-        "part_words": words_of(_parts(run)),
-        "report_words": words_of(Report()),
+        "part_words": numbers_of(_parts(run)),
+        "report_words": numbers_of(Report()),
         "answer_words": _answers(len(machine.names)),
     }
     for name, array in machine.arrays._asdict().items():

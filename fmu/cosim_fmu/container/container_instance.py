@@ -16,9 +16,9 @@ import numpy as np
 
 import cosim
 from cosim.kit import Registry, use_registry
-from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
-from cosim_export.python_fmu.fmu_instance import INTERFACE, REGISTRY, VALUES
+from cosim_export.python_fmu.exported_system import INTERFACE, REGISTRY, VALUES
 from cosim_export.python_fmu.host_calls import (
     ENDING,
     INITIALIZING,
@@ -67,7 +67,7 @@ class ContainerInstance:
     """
 
     def __init__(self, resources: Path) -> None:
-        self.interface = FmuInterface.from_json((resources / INTERFACE).read_text("utf-8"))
+        self.interface = ExportedInterface.from_json((resources / INTERFACE).read_text("utf-8"))
         self.registry = Registry.from_manifest(json.loads((resources / REGISTRY).read_text("utf-8")))
         with use_registry(self.registry):
             self.loop: CoSimulation = carried_co_simulation(resources / FOLDER)

@@ -9,7 +9,7 @@ from typing import Any
 
 import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable, parse_unit
-from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.names import c_identifier
 from cosim_fmu.co_simulation import CoSimulation
@@ -25,7 +25,7 @@ UNKNOWN = -1.0
 """An error that is not known."""
 
 
-def container_interface(loop: CoSimulation, path: Path) -> tuple[FmuInterface, dict[str, int]]:
+def container_interface(loop: CoSimulation, path: Path) -> tuple[ExportedInterface, dict[str, int]]:
     """The interface of the FMU of a co-simulation, and the number of variables of each kind that it lacks.
 
     Inputs are those that no connection feeds; parameters and outputs those of the participants, or what
@@ -75,7 +75,7 @@ def container_interface(loop: CoSimulation, path: Path) -> tuple[FmuInterface, d
         for v in listed
     ]
     name = path.stem if path.is_file() else path.resolve().name
-    interface = FmuInterface(
+    interface = ExportedInterface(
         *(name, c_identifier(name), {}, tuple(variables)),
         integrator="",
         integrator_options={},

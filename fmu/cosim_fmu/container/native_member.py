@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 import operator
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import cosim
 from cosim.kit import ARRAYS, ParticipantDescription
-from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
+from cosim_export.native.c_tables import c_real, c_table, c_text, name_or_null
 from cosim_export.native.compilers import Platform
-from cosim_export.native.model_tables import ROLES, c_real, c_table, c_text, here
+from cosim_export.native.model_tables import ROLES
 from cosim_fmi.description.fmu_interface import FmuInterface as DeclaredFmu
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.scenario.scenario_conditions import Condition
@@ -73,7 +74,7 @@ class NativeMember:
     name: str
     prefix: str
     description: ParticipantDescription
-    starts: dict[str, Any]
+    starts: Mapping[str, Any]
     accuracy: float = ACCURACY
     takes_tolerance: bool = False
     system: SystemParticipant | None = None
@@ -193,9 +194,9 @@ class NativeMember:
         return FmuVariable(name, *place, "local", "continuous", "calculated")
 
     @property
-    def interface(self) -> FmuInterface:
+    def interface(self) -> ExportedInterface:
         """The variables of a system that are set and read."""
-        return FmuInterface(self.name, self.prefix, {}, tuple(self.variables), "", {}, self.accuracy)
+        return ExportedInterface(self.name, self.prefix, {}, tuple(self.variables), "", {}, self.accuracy)
 
     def arrays(self, *, copied: bool) -> list[str]:
         """The arrays of a system, or others that take a copy of them, as rows of C."""
@@ -251,21 +252,24 @@ class NativeMember:
         yield c_table("ForeignStart", f"starts_{number}", starts)
         # what is written in event mode, where there is one
         written = dict.fromkeys([*self.inputs, *self.set_by_host, *self.starts])
-        discrete = [n for n in written if declared.event_mode and n in self.description.discrete]
+        discrete = [n for n in written if declared.has_event_mode and n in self.description.discrete]
         yield c_table(
             "uint32_t", f"discretes_{number}", (str(self.reference(n, is_set=True)) for n in discrete)
         )
-        inside = sorted({self.reference(name, is_set=True) for name in declared.intermediate})
+        inside = sorted({self.reference(name, is_set=True) for name in declared.settable_inside})
         yield c_table("uint32_t", f"insides_{number}", map(str, inside))
         is_careful = any(name in discrete for name in self.inputs) or (bool(inside) and self.follows)
         cells = [declared.version[0], c_text(declared.guid), c_text(f"members/{number}")]
         cells += [c_text(declared.identifier), str(int(self.description.variable_step))]
-        cells += [str(int(declared.event_mode)), str(int(is_careful))]
-        cells += [str(len(discrete)), here(f"discretes_{number}", discrete)]
-        cells += [str(len(inside)), here(f"insides_{number}", inside), str(len(self.inputs))]
+        cells += [str(int(declared.has_event_mode)), str(int(is_careful))]
+        cells += [str(len(discrete)), name_or_null(f"discretes_{number}", discrete)]
+        cells += [str(len(inside)), name_or_null(f"insides_{number}", inside), str(len(self.inputs))]
         cells += [str(int(self.tolerance is not None)), c_real(self.tolerance or 0.0)]
-        cells += [here(f"input_types_{number}", self.inputs), here(f"output_types_{number}", self.outputs)]
-        cells += [str(len(starts)), here(f"starts_{number}", starts)]
+        cells += [
+            name_or_null(f"input_types_{number}", self.inputs),
+            name_or_null(f"output_types_{number}", self.outputs),
+        ]
+        cells += [str(len(starts)), name_or_null(f"starts_{number}", starts)]
         yield f"static const ForeignUnit foreign_{number} = {{{', '.join(cells)}}};\n"
 
     def files(self, number: int, platforms: Sequence[Platform]) -> Iterator[tuple[str, bytes]]:
@@ -344,11 +348,11 @@ def _series_tables(number: int, series: TimedInputs, first: int) -> Iterator[str
         str(len(series.all_times)),
         f"all_times_{number}",
     ]
-    cells += [str(len(seen)), here(f"seen_{number}", seen), str(len(triggers))]
+    cells += [str(len(seen)), name_or_null(f"seen_{number}", seen), str(len(triggers))]
     cells += [
-        here(f"comparisons_{number}", comparisons),
+        name_or_null(f"comparisons_{number}", comparisons),
         str(len(changes)),
-        here(f"changes_{number}", changes),
+        name_or_null(f"changes_{number}", changes),
     ]
     yield f"static const SeriesUnit series_{number} = {{{', '.join(cells)}}};\n"
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim.kit import Entry, is_plain, use_registry
+from cosim.kit import RegisteredClass, is_plain, use_registry
 from cosim_export.interface.archive import check_place
 from cosim_export.interface.documentation import documentation, needs_of_python
-from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.model_description import CAPABILITIES
 from cosim_export.native.compilers import available_compilers, compilers_for
 from cosim_export.native.history_room import DEFAULT_ENTRIES
@@ -25,7 +25,7 @@ from cosim_export.native.native_exporter import (
     write_native_fmu,
 )
 from cosim_export.python_fmu.bundle import Bundle
-from cosim_export.python_fmu.fmu_instance import INTERFACE, REGISTRY
+from cosim_export.python_fmu.exported_system import INTERFACE, REGISTRY
 from cosim_export.python_fmu.python_archive import whole_manifest, write_python_fmu
 from cosim_export.python_fmu.pythonfmu_exporter import RecordingRegistry
 from cosim_export.python_fmu.pythonfmu_library import patchelf_for
@@ -121,14 +121,14 @@ def _write_python(path: Path, target: Path, variant: str | None, libpython: str 
 
 
 def write_native_container(
-    loop: CoSimulation, interface: FmuInterface, target: Path, options: NativeFmuOptions
+    loop: CoSimulation, interface: ExportedInterface, target: Path, options: NativeFmuOptions
 ) -> str:
     """Write a co-simulation of systems as an FMU without Python. Returns its description, in words.
 
     Parameters
     ----------
     loop : CoSimulation
-    interface : FmuInterface
+    interface : ExportedInterface
         From `container_interface`.
     target : Path
     options : NativeFmuOptions
@@ -185,7 +185,7 @@ def _abilities(loop: CoSimulation) -> Mapping[str, str]:
     return {**CAPABILITIES, **{name: str(value).lower() for name, value in abilities.items()}}
 
 
-def _is_of(entry: Entry, files: set[Path]) -> bool:
+def _is_of(entry: RegisteredClass, files: set[Path]) -> bool:
     """Whether a class belongs to a Python file of the scenario, which travels with it."""
     module = importlib.import_module(entry.cls.__module__)
     file = getattr(module, "__file__", None)

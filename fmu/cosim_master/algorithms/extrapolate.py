@@ -127,7 +127,7 @@ def hold_error(counts, numbers, table, largest):
     return largest
 
 
-def learn_rates(counts, numbers, table):
+def update_slope_rates(counts, numbers, table):
     """Learn from an accepted exchange how fast slopes change.
 
     A kink changes the slope in one exchange, or in two when it is inside of one: a rate is believed when no

@@ -189,19 +189,19 @@ def find_root(counts, numbers, table, time, size):
         if counts[COLUMN] < counts[SIZE]:
             return next_difference(counts, numbers, table)
         invert(counts, table)
-        return take_newton_step(counts, numbers, table)
+        return next_newton_guess(counts, numbers, table)
     if phase == AFTER_DERIVATIVES:
         if counts[KNOWN] == 0:
             return start_differences(counts, numbers, table)
         invert(counts, table)
-        return take_newton_step(counts, numbers, table)
+        return next_newton_guess(counts, numbers, table)
     ended = end_of_iteration(counts, numbers, table)
     if ended >= 0:
         return ended
     has_inverse = update_inverse(counts, table)
     copy_row(counts, table, GUESS, BASE)
     if has_inverse:
-        return take_newton_step(counts, numbers, table)
+        return next_newton_guess(counts, numbers, table)
     if counts[MOVED] == 0:
         counts[PHASE] = AFTER_DERIVATIVES
         return DERIVE
@@ -264,7 +264,7 @@ def times_inverse(n, table, vector, result):
             result[k] += factor * row[k]
 
 
-def take_newton_step(counts, numbers, table):
+def next_newton_guess(counts, numbers, table):
     """The next guess: a step of Newton's method, or one to what came out where there is none."""
     n = counts[SIZE]
     counts[KNOWN] = 1

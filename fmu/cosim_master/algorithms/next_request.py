@@ -56,8 +56,8 @@ from cosim_master.algorithms.extrapolate import (
     follow_polynomial,
     forget_changes,
     hold_error,
-    learn_rates,
     remember,
+    update_slope_rates,
 )
 from cosim_master.algorithms.iteration import copy_row, find_root, follow_guess, iterate
 from cosim_master.algorithms.step_control import adapt, energy_error, next_length, scaled_difference, stop_of
@@ -145,7 +145,7 @@ def adapt_exchanges(counts, numbers, table, bonds, time, size):
                 return RESTORE | PASS
             error = error_of_exchange(counts, numbers, table, bonds, size)
         counts[DISCARDED] = 0
-        if learn_from(counts, numbers, table, error):
+        if adapt_length(counts, numbers, table, error):
             counts[PHASE] = AFTER_RESTORE
             return RESTORE
     if counts[PHASE] != BEGIN and numbers[NEXT] < SMALLEST_PART * size:
@@ -185,7 +185,7 @@ def error_of_exchange(counts, numbers, table, bonds, size):
     return error * min(1.0, numbers[LENGTH] / (HELD_PART * size))
 
 
-def learn_from(counts, numbers, table, error):
+def adapt_length(counts, numbers, table, error):
     """Adapt the length to the error of an exchange. Returns whether the exchange is repeated."""
     length = next_length(numbers)  # as it was chosen, not the difference of two times
     stop = stop_of(numbers, length)
@@ -198,7 +198,7 @@ def learn_from(counts, numbers, table, error):
     if error > 1.0 and counts[GOES_BACK] != 0:
         return True
     if counts[POINTS] > 1 and error <= 1.0:
-        learn_rates(counts, numbers, table)
+        update_slope_rates(counts, numbers, table)
     else:
         forget_changes(counts, table)
     numbers[REACHED] = stop

@@ -55,7 +55,7 @@ def _fixed(member: str) -> cosim.ContractError:
     )
 
 
-def one_by_one(calls: Sequence[Call], order: Sequence[str]) -> list[Call]:
+def split_into_single_calls(calls: Sequence[Call], order: Sequence[str]) -> list[Call]:
     """The calls with one for each participant in place of one that steps all."""
     sequence = []
     for call, name in calls:
@@ -75,7 +75,7 @@ def operations_of(algorithm: cosim.MasterAlgorithm, order: Sequence[str]) -> lis
         The participants in order.
     """
     if isinstance(algorithm, ProgrammedAlgorithm):
-        return one_by_one(algorithm.calls(order), order)
+        return split_into_single_calls(algorithm.calls(order), order)
     notes: Any = _Notes(order)
     algorithm.step(notes, 0.0, 1.0)
     noted: list[Call] = notes.operations
@@ -157,19 +157,19 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
     What is called in an exchange is a list (`calls`); what comes next is decided on arrays by a kernel
     function (`next_request`). The compiled loop carries out the same list and asks the same function; `step`
     does it with any `Exchange`.
-
-    Attributes
-    ----------
-    memory : ExchangeMemory
-        Made anew for each run.
     """
 
     is_iterated: ClassVar[bool] = False
     """Whether each step is repeated until the exchanged values converge."""
 
     def __init__(self) -> None:
-        self.memory = ExchangeMemory()
+        self._memory = ExchangeMemory()
         self._calls: list[Call] = []
+
+    @property
+    def memory(self) -> ExchangeMemory:
+        """The memory of the present run, or of the last one."""
+        return self._memory
 
     @abstractmethod
     def calls(self, order: Sequence[str], loops: Sequence[FeedthroughLoop] = ()) -> list[Call]:
@@ -193,7 +193,7 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
     def initialize(self, exchange: Exchange, time: float) -> None:
         """Forget an earlier run."""
         size = len(exchange.interface_names)
-        self.memory = ExchangeMemory(size, exchange.bonds, self.rows(size))
+        self._memory = ExchangeMemory(size, exchange.bonds, self.rows(size))
         self.memory.counts[layout.GOES_BACK] = exchange.can_restore
         self.memory.counts[layout.WORST] = -1
         self._calls = self.calls(exchange.order, exchange.loops)

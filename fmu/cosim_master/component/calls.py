@@ -29,8 +29,8 @@ from cosim_fmi.model_exchange.instance_calls import (
     compute,
     end_call,
     put_point,
+    report_call,
     store_fault,
-    tell_call,
 )
 from cosim_fmi.model_exchange.instance_calls import HANDLE as INSTANCE_HANDLE
 from cosim_fmi.model_exchange.instance_calls import INDICATORS as INSTANCE_INDICATORS
@@ -42,8 +42,10 @@ integers_at, reals_at = foreign.integers_at, foreign.reals_at
 (
     INSTANCE,  # address of the block of `instance_calls`; 0: there is no instance
     EPOCH,  # number of the last event mode: it names what the instance holds besides time, states and inputs
-    LOOSE,  # 1: that is nothing, so that any epoch will do
-    INPUTS, INPUTS_AT, INPUT_CALLS, OUTPUTS_AT, OUTPUT_CALLS,
+    ANY_EPOCH_WILL_DO,  # 1: the instance holds nothing besides, so a State of any epoch fits
+    INPUTS, INPUTS_AT,  # number of continuous inputs; address of their values
+    INPUT_CALLS,  # address of the calls that write them, CALL words for each
+    OUTPUTS_AT, OUTPUT_CALLS,  # the same of the outputs, a call for each group that is read at once
     RESTORE, KEPT_AT, KEPT,  # the function that goes back to a saved state; epochs and states that are kept
     SIZE,
 ) = range(12)  # fmt: skip
@@ -77,7 +79,7 @@ def move_to(live, t, z, scale, epoch):
     instance = integers_at(block[INSTANCE], INSTANCE_SIZE)
     if instance[FAILED] != 0:
         raise ValueError("a call of the FMU has failed")
-    if block[EPOCH] != epoch and block[LOOSE] == 0 and not restore_epoch(live, epoch):
+    if block[EPOCH] != epoch and block[ANY_EPOCH_WILL_DO] == 0 and not restore_epoch(live, epoch):
         raise ValueError(
             "this State does not belong to the present run of the FMU, or is before an event to which the "
             "FMU cannot return: an FMU serves one run at a time, and returns only to states that it has saved"
@@ -98,7 +100,7 @@ def restore_epoch(live, epoch):
     for i in range(block[KEPT]):
         if stored_epochs[2 * i] == epoch:
             handle = instance[INSTANCE_HANDLE]
-            tell_call(instance, instance[TOLD_RESTORE])
+            report_call(instance, instance[TOLD_RESTORE])
             status = call_with_array(block[RESTORE], handle, stored_epochs[2 * i + 1], 0, 0, 0)
             end_call(instance)
             if is_bad(status):
@@ -123,7 +125,7 @@ def make_call(live, calls, index, number):
     words = integers_at(calls + 8 * CALL * index, CALL)
     block = integers_at(int(live), SIZE)
     instance = integers_at(block[INSTANCE], INSTANCE_SIZE)
-    tell_call(instance, instance[TOLD_SET] if number < block[INPUTS] else instance[TOLD_GET])
+    report_call(instance, instance[TOLD_SET] if number < block[INPUTS] else instance[TOLD_GET])
     status = call_with_array(words[0], words[1], words[2], words[3], words[4], words[5])
     end_call(instance)
     if is_bad(status):

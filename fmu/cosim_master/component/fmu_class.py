@@ -127,7 +127,7 @@ class _Variables(NamedTuple):
             elif (
                 variable.causality in ("input", "output")
                 and variable.type in NUMBERS
-                and variable.name not in interface.clocked
+                and variable.name not in interface.clocks_of
                 and element.size <= LARGEST
             ):
                 ports.append(variable)
@@ -168,7 +168,8 @@ def _class(file: Any, feedthrough: str) -> type[ModelExchangeFmu]:
         "__doc__": f"{description.kind} '{file[0].stem}'.",
         "variables": python_names,
         "made_by": ModelExchangeFmu,
-        "goes_back": description.can_restore and not (interface.restores_by_states and interface.indicators),
+        "goes_back": description.can_restore
+        and not (interface.is_restored_by_states and interface.indicators),
         "inputs": tuple(inputs),
         "groups": groups,
         "discrete_inputs": tuple(discrete_inputs),
@@ -193,7 +194,7 @@ def _class(file: Any, feedthrough: str) -> type[ModelExchangeFmu]:
         discrete_inputs=[python_names[name] for name in discrete_inputs],
         discrete_outputs=[python_names[name] for name in discrete_outputs],
         indicators=interface.indicators,
-        wants_steps=interface.wants_steps,
+        wants_steps=interface.needs_completed_steps,
     )
     body |= make_kernels(ports, f"{__name__}.kernels")
     return type("ModelExchangeFmu", (ModelExchangeFmu,), body)

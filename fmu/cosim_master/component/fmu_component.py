@@ -150,7 +150,7 @@ class ModelExchangeFmu(cosim.Component):
         self.running = fmu
         self._end = weakref.finalize(self, fmu.close)  # now: at exit the last made is called first
         self._take(next_state, states, following, True, discrete)
-        return fmu.wish_to_stop() or cosim.EventStatus.succeeded()
+        return fmu.stop_request() or cosim.EventStatus.succeeded()
 
     def _started(self, values: Any, kept_events: int) -> tuple[RunningFmu, Sequence[float], float]:
         ports = self.inputs, self.groups, self.block, self.follows
@@ -177,10 +177,10 @@ class ModelExchangeFmu(cosim.Component):
         news = {name: value for (name, value), last in inputs_with_values if value != last}
         answer = fmu.handle_event(state.time, self._states(state), self._inputs(state), news)
         self._take(next_state, *answer, discrete)
-        return fmu.wish_to_stop()
+        return fmu.stop_request()
 
     def _handle_request(self, state: Any, next_state: Any) -> cosim.EventStatus | None:
-        return self._fmu(state).wish_to_stop() or self._handle(state, next_state)
+        return self._fmu(state).stop_request() or self._handle(state, next_state)
 
     def _fmu(self, state: Any) -> RunningFmu:
         fmu = self.running

@@ -1,4 +1,9 @@
-"""The instance of an FMU that runs as a component of a model."""
+"""The instance of an FMU that runs as a component of a model.
+
+Each event mode has a number, its *epoch*: what an FMU holds besides time, states and inputs changes there
+alone. A State stores the epoch that it belongs to. If the FMU can save its state, the instance goes back to
+one of its last epochs (`restore_epoch`); else a State of an earlier epoch cannot be evaluated.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +52,7 @@ class RunningFmu(InstanceParticipant):
     follows : mapping of str to sequence of str
         For each output the inputs that it is evaluated after.
     kept_events : int
-        Over so many of its events it goes back, if it saves its state.
+        Over how many event modes the instance can go back, if it saves its state; 0: none are kept.
     """
 
     _interface_wanted: ClassVar[str] = "ModelExchange"
@@ -64,103 +69,107 @@ class RunningFmu(InstanceParticipant):
     ) -> None:
         super().__init__(path, name)
         self._kept_states: dict[int, FmuState] = {}
-        self._table = np.zeros((max(0, kept_events), 2), dtype=np.int64)  # epoch, address of the state
-        self._seen = 0  # the epoch that Python's half of the instance is in
+        self._kept_table = np.zeros((max(0, kept_events), 2), dtype=np.int64)  # epoch, address of the state
+        self._python_epoch = 0  # the epoch of modes and clocks; compiled code may have restored another one
         self.inputs, self.groups, self.block, self.follows = tuple(inputs), groups, block, follows
         self.outputs = tuple(name for group in groups for name in group)
         self._buffers: list[Any] = []
-        self._calls_made: list[Access] = []  # inputs, then groups of outputs
+        self._variable_calls: list[Access] = []  # inputs, then groups of outputs
         self.model: Any = None  # FmuModel
         self.system: Any = None  # JointModel
 
     def start(
         self, time: float, values: Mapping[str, Any], inputs: Sequence[float], tolerance: float | None
     ) -> tuple[Sequence[float], float]:
-        """Instantiate and initialize at `time` (s); the continuous states, and the next time event."""
+        """Instantiate and initialize at `time`, s. Returns continuous states, and the next time event, s."""
         starts = dict(values) | dict(zip(self.inputs, inputs, strict=True))
         settable = self.describe().settable or frozenset()
         self.initialize(time, None, {n: v for n, v in starts.items() if n in settable}, tolerance)
-        self._first = time, inputs
+        self._start_point = time, inputs
         self.exit_initialization()
-        return self._begun[:2]
+        return self._start_answer[:2]
 
-    def _begin(self) -> None:
+    def _enter_stepped_mode(self) -> None:
         interface = self.read_interface()
         sizes = self._instance.sizes() or (interface.states, interface.indicators)
         if sizes != (interface.states, interface.indicators):
             declared = f"{interface.states} states and {interface.indicators} event indicators"
             raise self._error(f"its description has {declared}, the instance {sizes[0]} and {sizes[1]}")
-        self._guard(self._clocks.start_schedule, self._first[0])
+        self._guard(self._clocks.start_schedule, self._start_point[0])
         access = Access(self._instance, self.inputs, interface.elements, "Set") if self.inputs else None
         self.model = FmuModel(
             *(self._instance, *sizes, access, self._event_inputs),
-            interface.wants_steps,
+            interface.needs_completed_steps,
         )
-        self._begun = self._guard(self.model.leave_event_mode, self._first[0])
-        self._fill(sizes[1])
+        self._start_answer = self._guard(self.model.leave_event_mode, self._start_point[0])
+        self._fill_control_block(sizes[1])
         self._check_dependencies()
         if sizes[0] and self.outputs:
             outputs = self._access(self.outputs)
             self.model.block.words[OUTPUTS_LAG] = int(self._guard(self.model.outputs_lag, outputs.read))
             self.model.forget()
 
-    def _fill(self, indicators: int) -> None:
+    def _fill_control_block(self, indicators: int) -> None:
         """Write the control block."""
         instance, block, interface = self._instance, self.block, self.read_interface()
         library = instance.library
         # from now on the buffers of the block have their places
         self.system = JointModel([JointPart(self.name, self.model)], JointWiring((), {}, {}, {}))
         buffers = {
-            calls.INPUTS_AT: (ctypes.c_double * max(1, len(self.inputs)))(*self._first[1]),
+            calls.INPUTS_AT: (ctypes.c_double * max(1, len(self.inputs)))(*self._start_point[1]),
             calls.OUTPUTS_AT: (ctypes.c_double * max(1, len(self.outputs)))(),
         }
         elements = interface.elements
-        rows = []  # an array is written whole with each of its elements
+        rows = []  # the inputs that one call writes: an array is written whole with each of its elements
         for name in self.inputs:
             same = elements[name].reference
             whole = [n for n in self.inputs if elements[n].size > 1 and elements[n].reference == same]
             rows.append(whole or [name])
-        buffers[calls.INPUT_CALLS] = self._calls("Set", rows, self.inputs, buffers[calls.INPUTS_AT])
-        buffers[calls.OUTPUT_CALLS] = self._calls("Get", self.groups, self.outputs, buffers[calls.OUTPUTS_AT])
+        buffers[calls.INPUT_CALLS] = self._call_buffer("Set", rows, self.inputs, buffers[calls.INPUTS_AT])
+        buffers[calls.OUTPUT_CALLS] = self._call_buffer(
+            "Get", self.groups, self.outputs, buffers[calls.OUTPUTS_AT]
+        )
         self._buffers += buffers.values()
         for place, buffer in buffers.items():
             block[place] = ctypes.addressof(buffer)
         block[calls.INPUTS] = len(self.inputs)
-        block[calls.LOOSE] = int(interface.restores_by_states and not indicators)
-        self.model.block.tell_calls()
+        block[calls.ANY_EPOCH_WILL_DO] = int(interface.is_restored_by_states and not indicators)
+        self.model.block.report_calls()
         block[calls.INSTANCE] = self.model.block.address
-        if not self.read_interface().description.can_restore or block[calls.LOOSE]:
-            self._table = self._table[:0]
-        if len(self._table):
+        if not self.read_interface().description.can_restore or block[calls.ANY_EPOCH_WILL_DO]:
+            self._kept_table = self._kept_table[:0]
+        if len(self._kept_table):
             block[calls.RESTORE] = library.address(instance.state_functions["set"])
-            block[calls.KEPT_AT], block[calls.KEPT] = self._table.ctypes.data, len(self._table)
+            block[calls.KEPT_AT], block[calls.KEPT] = self._kept_table.ctypes.data, len(self._kept_table)
         self.next_epoch()
 
-    def _calls(self, verb: str, rows: Sequence[Sequence[str]], names: Sequence[str], values: Any) -> Any:
-        """The calls that write or read the variables of each row, whose values lie as the names do."""
+    def _call_buffer(
+        self, verb: str, rows: Sequence[Sequence[str]], names: Sequence[str], values: Any
+    ) -> Any:
+        """A buffer with the calls that write or read the variables of each row; `values` follow `names`."""
         words = []
         for row in rows:
             access = Access(self._instance, row, self.read_interface().elements, verb)
-            self._calls_made.append(access)
+            self._variable_calls.append(access)
             words += access.words(ctypes.addressof(values) + calls.REAL * names.index(row[0]))
         return (ctypes.c_int64 * max(1, len(words)))(*words)
 
     def next_epoch(self) -> int:
         """Begin a new epoch after event mode: States from before are invalid, except stored ones."""
-        self.block[calls.EPOCH] = self._seen = next(_epochs)
-        if len(self._table) and not self.model.stop_requested:
+        self.block[calls.EPOCH] = self._python_epoch = next(_epochs)
+        if len(self._kept_table) and not self.model.stop_requested:
             try:
                 token = self.save()
             except cosim.FmuError as error:
                 raise NotKeptError(str(self.path), f"{error}: give the part kept_events = 0") from error
             token.more = self._clocks.save()
             place = len(self._kept_states)
-            if place == len(self._table):  # the oldest is given up
+            if place == len(self._kept_table):  # discard the oldest
                 oldest = next(iter(self._kept_states))
-                place = int(np.flatnonzero(self._table[:, 0] == oldest)[0])
+                place = int(np.flatnonzero(self._kept_table[:, 0] == oldest)[0])
                 self._kept_states.pop(oldest).free()
-            self._kept_states[self._seen] = token
-            self._table[place] = self._seen, token.saved.pointer.value
+            self._kept_states[self._python_epoch] = token
+            self._kept_table[place] = self._python_epoch, token.saved.pointer.value
         return self.epoch
 
     def restore_epoch(self, epoch: int) -> bool:
@@ -168,9 +177,9 @@ class RunningFmu(InstanceParticipant):
 
         Compiled code may have put it there already: then what Python knows of it follows.
         """
-        if epoch == self._seen and epoch == self.epoch:
+        if epoch == self._python_epoch and epoch == self.epoch:
             return True
-        if self.block[calls.LOOSE]:
+        if self.block[calls.ANY_EPOCH_WILL_DO]:
             return True
         token = self._kept_states.get(epoch)
         if token is None:
@@ -181,7 +190,7 @@ class RunningFmu(InstanceParticipant):
         self._clocks.restore(token.more)
         self.model.stop_requested = False
         self.model.forget()
-        self.block[calls.EPOCH], self._seen = epoch, epoch
+        self.block[calls.EPOCH], self._python_epoch = epoch, epoch
         return True
 
     @property
@@ -207,10 +216,10 @@ class RunningFmu(InstanceParticipant):
         """The error of the last evaluation, or of a value that is not defined, as an error of this FMU."""
         if self.model is None:
             return None
-        reason = self.model.block.failure(self._calls_made)
+        reason = self.model.block.failure(self._variable_calls)
         return None if reason is None else self._failure(reason)
 
-    def wish_to_stop(self) -> cosim.EventStatus | None:
+    def stop_request(self) -> cosim.EventStatus | None:
         """The status that ends the run if the FMU has asked for its end."""
         if not self.model.stop_requested:
             return None
@@ -229,7 +238,7 @@ class RunningFmu(InstanceParticipant):
             inputs.write(list(values.values()))
             return [float(value) for value in outputs.read()]
 
-        first = dict(zip(self.inputs, map(float, self._first[1]), strict=True))
+        first = dict(zip(self.inputs, map(float, self._start_point[1]), strict=True))
         dependencies = find_feedthrough(answers, self.outputs, first, moved_a_little)
         answers(first)
         hidden = {
@@ -247,7 +256,7 @@ class RunningFmu(InstanceParticipant):
         raise self._error("is a part of a model, whose integrator takes the steps")
 
     def close(self) -> None:
-        """Terminate, free, unload; that it did not end as it should is logged, since results are whole."""
+        """Terminate, free, unload. An error of that is only logged, since the results are complete."""
         self.block[calls.INSTANCE] = self.block[calls.KEPT] = 0
         self._kept_states.clear()
         self.model = self.system = None

@@ -27,7 +27,7 @@ from cosim_master.derivatives.neighbor_tangents import (
     settle_links,
 )
 from cosim_master.derivatives.participant_tangents import ParticipantTangents, ReadRecord
-from cosim_master.derivatives.system_tangents import SystemTangents
+from cosim_master.derivatives.system_participant_tangents import SystemParticipantTangents
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_algorithms import ExchangeFace, exchanging_algorithm
 from cosim_master.joint.joint_system import JointSystem
@@ -132,7 +132,7 @@ class CouplingTangents(RowDerivatives):
         joint = [] if coupling.joint is None else coupling.joint.names
         for name, participant in coupling.participants.items():
             if isinstance(participant, SystemParticipant):
-                self._tangents[name] = SystemTangents(participant, count, self._own[name])
+                self._tangents[name] = SystemParticipantTangents(participant, count, self._own[name])
             elif name not in joint:
                 why = self._why_differences(name, participant, stop)
                 if why is None:
@@ -170,7 +170,7 @@ class CouplingTangents(RowDerivatives):
         """Make neighbors of a participant, or of those that are solved jointly."""
         coupled, coupling = self._coupled, self._coupling
         values = {
-            name: coupling.start_values[name] | {v: self._starts[i] for i, v in self._own[name].items()}
+            name: {**coupling.start_values[name], **{v: self._starts[i] for i, v in self._own[name].items()}}
             for name in names
         }
         varies = any(self._own[name] or coupled.interface.input_names[name] for name in names)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim_master.derivatives.participant_tangents import ReadRecord, Reals, StepRecord
-from cosim_master.derivatives.system_tangents import SystemTangents
+from cosim_master.derivatives.system_participant_tangents import SystemParticipantTangents
 from cosim_master.model_exchange.directional_derivatives import Jacobian
 from cosim_master.model_exchange.model_exchange_system import states_of
 from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
@@ -36,7 +36,7 @@ class Linearized(NamedTuple):
     jacobian: Jacobian
 
 
-class ModelExchangeTangents(SystemTangents):
+class ModelExchangeTangents(SystemParticipantTangents):
     """Those of the run of its integrator.
 
     Parameters

@@ -26,8 +26,8 @@ from cosim_master.exchange.exchange_machine import (
     ExchangeMachine,
     native_participants,
     number_function,
+    numbers_of,
     shows_tables,
-    words_of,
 )
 from cosim_master.exchange.operations_in_python import OperationsInPython
 from cosim_master.exchange.parallel_programs import (
@@ -80,7 +80,7 @@ class CompiledLoop:
     face : ExchangeFace
         The exchange for an algorithm that decides in Python, the same as in its initialization.
     recorder : Recorder
-    one_by_one : bool
+    split_into_single_calls : bool
         Whether there is an observer of every communication point.
     check : callable
         Called from time to time in a step that takes long; raises what ends the run.
@@ -101,11 +101,11 @@ class CompiledLoop:
         algorithm: cosim.MasterAlgorithm,
         face: ExchangeFace,
         recorder: Recorder,
-        one_by_one: bool,
+        split_into_single_calls: bool,
         check: Callable[[], None],
     ) -> None:
         self.coupled, self.points, self.recorder = coupled, points, recorder
-        self._check, self._one_by_one = check, one_by_one
+        self._check, self._one_by_one = check, split_into_single_calls
         programs = ExchangePrograms(algorithm, coupled)
         self._python_algorithm = programs.asked
         self.decides_in_python = "" if programs.asked is None else type(programs.asked).__name__
@@ -113,7 +113,7 @@ class CompiledLoop:
         self.machine = machine = ExchangeMachine(coupled, points, recorder.sources, self._carries_slopes)
         self._names, self._numbers = machine.names, ValueNumbers()
         goes_back = programs.saves_states
-        flags = words_of(machine.answers, np.float64).reshape(len(self._names), ANSWER)
+        flags = numbers_of(machine.answers, np.float64).reshape(len(self._names), ANSWER)
         native = native_participants(coupled, points, flags[:, :ANSWERED], self._carries_slopes, goes_back)
         self.in_python = {name: calls for name, calls in native.items() if isinstance(calls, str)}
         self._called: dict[str, CalledInPython] = {}

@@ -1,4 +1,8 @@
-"""Participants and their connections at run time: values, times and records of a run."""
+"""Participants and their connections at run time: values, times and records of a run.
+
+The connected outputs in one order are the *interface*; the last values that were read of each participant
+are the *board*.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +58,7 @@ class Feed(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """The record of the coupling when a state was saved: counts of events and of inner values, stops."""
+    """How far the records of the coupling had come when a state was saved; see `revert_to`."""
 
     events: int
     stop_reason: str
@@ -63,7 +67,7 @@ class Marks(NamedTuple):
 
 
 LARGEST = 1e60
-"""The largest value that a participant can mean."""
+"""The largest value that is taken for one that a participant means: beyond, the exchange has exploded."""
 ADVICE = "try another algorithm, then a smaller step"
 SHORT = 1e-9
 """Part of a step: a time that is closer to the end of the step is the end."""
@@ -286,7 +290,7 @@ class CoupledParticipants:
         ]
 
     def start_step(self, index: int) -> None:
-        """Begin the communication step `index`."""
+        """Set the number of the communication step that begins."""
         self._index = index
 
     @property
@@ -340,7 +344,7 @@ class CoupledParticipants:
         return not self.stops.keys().isdisjoint(self.units[name])
 
     def store_slopes(self, name: str, slopes: Sequence[float] | None) -> None:
-        """The inputs of a participant were set elsewhere, as in `held`, with these slopes (per s)."""
+        """Store the slopes (per s) of inputs that were set elsewhere, to the values in `held`."""
         self._slopes[name] = slopes
 
     def values(self) -> list[float]:
@@ -353,7 +357,7 @@ class CoupledParticipants:
 
     def derivatives(self) -> Vector | None:
         """Derivatives of the interface by itself, from directional derivatives; None if not known."""
-        if self.joint is not None:  # what one member answers to the inputs of another they do not tell
+        if self.joint is not None:  # derivatives of one member by inputs of another are not known
             return None
         links = [feed.link for feeds in self.interface.feeds.values() for feed in feeds]
         return interface_derivatives(
@@ -372,7 +376,7 @@ class CoupledParticipants:
             self.collect_of(name)
 
     def collect_of(self, name: str) -> None:
-        """Collect those that one participant reports."""
+        """Collect the values between communication points that one participant reports."""
         tell = self._tell_inside.get(name)
         for point in self.guarded(name, _checked, tell) if tell is not None else ():
             course = self.courses.get(name)

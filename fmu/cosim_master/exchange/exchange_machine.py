@@ -355,19 +355,19 @@ class ExchangeMachine:
 
     def _lay_out(self) -> None:
         self.arrays = Machine(
-            part_words=words_of(self.parts),
-            link_words=words_of(self._links),
+            part_words=numbers_of(self.parts),
+            link_words=numbers_of(self._links),
             scales=self._scales,
             pairs=self._pairs,
             own_values=self._own_values,
             columns=self._columns,
             inputs=self.inputs.reshape(-1),
             outputs=self.outputs,
-            answer_words=words_of(self.answers, np.float64),
-            step_time_words=words_of(self.step_times, np.float64),
+            answer_words=numbers_of(self.answers, np.float64),
+            step_time_words=numbers_of(self.step_times, np.float64),
             rows=self._rows,
-            report_words=words_of(self.report),
-            clock_words=words_of(self.clock, np.float64),
+            report_words=numbers_of(self.report),
+            clock_words=numbers_of(self.clock, np.float64),
             grid=self._grid,
             algorithm_words=self._algorithm_words,
         )
@@ -434,7 +434,7 @@ def outliving(cls: Any, count: int) -> Any:
     return rows
 
 
-def words_of(records: Any, kind: Any = np.int64) -> NDArray[Any]:
+def numbers_of(records: Any, kind: Any = np.int64) -> NDArray[Any]:
     """Records, or one, as the numbers that they are; without a copy."""
     return np.frombuffer(records, dtype=kind) if ctypes.sizeof(records) else np.zeros(0, dtype=kind)
 

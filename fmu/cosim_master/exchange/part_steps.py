@@ -85,7 +85,7 @@ def start_step(machine, algorithm, number):
     """A participant is about to step: what its inputs do meanwhile is known now."""
     begin = algorithm.numbers[TIME]
     record_sample(machine, begin)
-    note_course(machine, number, begin, step_length(machine, algorithm, parts_of(machine)[number]))
+    store_course(machine, number, begin, step_length(machine, algorithm, parts_of(machine)[number]))
 
 
 def start_steps(address, algorithm_number, at, count):
@@ -161,7 +161,7 @@ def record_sample(machine, time):
     clock_of(machine).sampled = time
 
 
-def note_course(machine, number, begin, length):
+def store_course(machine, number, begin, length):
     """Store the course of a participant's inputs over a step; a repeated step replaces it."""
     part = parts_of(machine)[number]
     times = step_times_of(machine)[number]

@@ -178,7 +178,7 @@ class JointSystem:
         )
         self._solver = self.guard(make)
         self.invalidate_outputs()
-        if any(member.notes_steps for member in members.values()):
+        if any(member.records_inner_steps for member in members.values()):
             self.solver.simulator.set_monitor(self._record_step)
         if self.before_first_step is not None:
             self.before_first_step(model.evaluation, self.solver.simulator)
@@ -396,7 +396,7 @@ class JointSystem:
     def _raise_stop_wish(self, time: float) -> None:
         """`StopRequested` where a member wants the run to end."""
         for name, member in self.members.items():
-            reason = member.wish_to_stop()
+            reason = member.stop_request()
             if reason:
                 raise StopRequested(time, reason, "" if self._is_alone else name)
 

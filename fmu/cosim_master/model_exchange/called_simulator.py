@@ -34,7 +34,7 @@ class CalledSimulator:
     set, set_slopes, step, get : int
         Addresses of ``set(handle, inputs, count, values, size)``, ``set_slopes(handle, inputs, count, orders,
         slopes)``, ``step(handle, start, length, …)``, at whose end all inputs are held, and ``get(handle,
-        outputs, count, values, size)``. They answer 0, or 3 where Python has to go on: `go_on`.
+        outputs, count, values, size)``. They answer 0, or 3 where Python has to go on: `resume`.
     save, restore : int
         Addresses of ``save(handle, state, …)``, which copies the run to the address that lies at `state`, and
         ``restore(handle, saved, …)`` from that address.
@@ -101,7 +101,7 @@ class CalledSimulator:
             self._head[by_address.BOUND] = 0
             self.simulator.compiled_step.stage_out(self.simulator.state)
 
-    def go_on(self, boundary: float, within: float) -> SimulatorStatus:
+    def resume(self, boundary: float, within: float) -> SimulatorStatus:
         """Continue after `step` has returned 3, as `Simulator.advance_to` does."""
         return self.simulator.resume(self.answer, boundary, within)
 
@@ -223,7 +223,7 @@ class CalledModelExchange:
 
     def end_step(self, end: float) -> None:
         """Continue a step that is not done, to `end` (s)."""
-        if self.run.go_on(end, 0.0).succeeded and not self.record.is_at_boundary:
+        if self.run.resume(end, 0.0).succeeded and not self.record.is_at_boundary:
             self.run.simulator.advance_pending_events()
 
     def check_settled(self) -> None:

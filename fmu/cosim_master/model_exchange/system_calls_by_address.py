@@ -33,14 +33,17 @@ BOUND, ANSWER, LINES, LINES_AT = range(ARRAY_WIDTH * len(ARRAYS), WHOLE_HEAD)
 """Whether the arrays are those of the present State; what the Step answered last; how many inputs may run
 along lines, and where their rows are: places in `d` of value, slope and time."""
 
-VALUE, SLOPE, SINCE, LEAVES, INPUT_WIDTH = range(5)
-"""Of an input: where in `d` its value, its slope and the time of its value lie, the stage that it leaves. A
-negative first one: Python writes it when it has changed, in event mode."""
-LINE_WIDTH = LEAVES
+VALUE, SLOPE, SINCE, LEFT_STAGE, INPUT_WIDTH = range(5)
+"""Of an input: where in `d` its value, its slope and the time of its value lie, the stage to which a
+change of it lowers the State. A negative first one: Python writes the input when it has changed, in event
+mode."""
+LINE_WIDTH = LEFT_STAGE
 INPUTS = 1
 """Where the rows of inputs begin, behind the address of the values that were written last; those of outputs
 lie behind how far the State has to be realized."""
 OUTPUT_IN, OUTPUT_AT, OUTPUT_WIDTH = range(3)
+IN_Y, IN_P, IN_D = range(3)
+"""``row[OUTPUT_IN]``: the array of an output; any other number stands for the cache."""
 
 CHANGING = tuple(
     i
@@ -51,7 +54,7 @@ CHANGING = tuple(
 
 STEP_CALL = "iffiiiii>i"
 ARRAY_CALL = "iiiii>i"
-DONE, NOT_DONE = 0, 3  # as FMI's OK and Error
+DONE, NOT_DONE = 0, 3  # as FMI's OK and Error; with NOT_DONE Python makes the call instead
 STRIDE = 1 << 40  # steps in one call
 
 
@@ -61,14 +64,14 @@ def called_step(handle, start, length, flag, first, second, third, fourth):
     if head[BOUND] == 0:
         head[ANSWER] = STEPPED
         return NOT_DONE
-    a = arrays_at(handle)
-    a.course.most_steps = STRIDE
-    a.options.meeting = SAME_TIME * length
-    code = advance_run(a, start + length)
+    run = arrays_at(handle)
+    run.course.most_steps = STRIDE
+    run.options.meeting = SAME_TIME * length
+    code = advance_run(run, start + length)
     head[ANSWER] = code
     if code == REACHED:
-        hold_lines(a, integers_at(head[LINES_AT], LINE_WIDTH * head[LINES]))
-    return DONE if code == REACHED and a.output.rows_used == 0 else NOT_DONE
+        hold_lines(run, integers_at(head[LINES_AT], LINE_WIDTH * head[LINES]))
+    return DONE if code == REACHED and run.output.rows_used == 0 else NOT_DONE
 
 
 def called_set(handle, inputs, count, values, size):
@@ -76,7 +79,7 @@ def called_set(handle, inputs, count, values, size):
     head = integers_at(handle, WHOLE_HEAD)
     if head[BOUND] == 0:
         return NOT_DONE
-    a = arrays_at(handle)
+    run = arrays_at(handle)
     rows = integers_at(inputs, INPUTS + INPUT_WIDTH * count)
     last_values = reals_at(rows[0], count)
     new_values = reals_at(values, count)
@@ -87,10 +90,10 @@ def called_set(handle, inputs, count, values, size):
         at = INPUTS + INPUT_WIDTH * i
         if new_values[i] != last_values[i]:
             last_values[i] = new_values[i]
-            a.d[rows[at + VALUE]] = new_values[i]
-            a.d[rows[at + SLOPE]] = math.nan
-            a.clock.jumped = 1.0
-            lower_stage(a, rows[at + LEAVES])
+            run.d[rows[at + VALUE]] = new_values[i]
+            run.d[rows[at + SLOPE]] = math.nan
+            run.clock.jumped = 1.0
+            lower_stage(run, rows[at + LEFT_STAGE])
     return DONE
 
 
@@ -99,7 +102,7 @@ def called_slopes(handle, inputs, count, orders, slopes):
     head = integers_at(handle, WHOLE_HEAD)
     if head[BOUND] == 0:
         return NOT_DONE
-    a = arrays_at(handle)
+    run = arrays_at(handle)
     rows = integers_at(inputs, INPUTS + INPUT_WIDTH * count)
     last_values = reals_at(rows[0], count)
     slopes_of_inputs = reals_at(slopes, count)
@@ -110,14 +113,14 @@ def called_slopes(handle, inputs, count, orders, slopes):
         at = INPUTS + INPUT_WIDTH * i
         if rows[at + VALUE] < 0:
             continue
-        before = a.d[rows[at + SLOPE]]
+        before = run.d[rows[at + SLOPE]]
         if before == before:
-            a.d[rows[at + VALUE]] += (a.clock.time - a.d[rows[at + SINCE]]) * before
-        a.d[rows[at + SLOPE]] = slopes_of_inputs[i]
-        a.d[rows[at + SINCE]] = a.clock.time
+            run.d[rows[at + VALUE]] += (run.clock.time - run.d[rows[at + SINCE]]) * before
+        run.d[rows[at + SLOPE]] = slopes_of_inputs[i]
+        run.d[rows[at + SINCE]] = run.clock.time
         last_values[i] = math.nan  # at the next communication point it is another value
-        a.clock.jumped = 1.0
-        lower_stage(a, rows[at + LEAVES])
+        run.clock.jumped = 1.0
+        lower_stage(run, rows[at + LEFT_STAGE])
     return DONE
 
 
@@ -140,7 +143,7 @@ def called_restore(handle, state, unused_count, unused_values, unused_size):
 
 
 def called_nothing(handle, indices, count, values, size):
-    """Do nothing: Python does it."""
+    """Do nothing and succeed: a call for which a system has nothing to do."""
     return DONE
 
 
@@ -170,15 +173,16 @@ def copy_words(source, target, size):
         copied[j] = words[j]
 
 
-def hold_lines(a, rows):
+def hold_lines(run, rows):
     """Inputs that run along lines keep the values that they have now."""
     for i in range(rows.shape[0] // LINE_WIDTH):
-        slope = a.d[rows[LINE_WIDTH * i + SLOPE]]
+        row = LINE_WIDTH * i
+        slope = run.d[rows[row + SLOPE]]
         if slope == slope:
-            a.d[rows[LINE_WIDTH * i + VALUE]] += (a.clock.time - a.d[rows[LINE_WIDTH * i + SINCE]]) * slope
-            a.d[rows[LINE_WIDTH * i + SLOPE]] = math.nan
-            a.clock.jumped = 1.0
-            lower_stage(a, INSTANCE)
+            run.d[rows[row + VALUE]] += (run.clock.time - run.d[rows[row + SINCE]]) * slope
+            run.d[rows[row + SLOPE]] = math.nan
+            run.clock.jumped = 1.0
+            lower_stage(run, INSTANCE)
 
 
 def called_get(handle, outputs, count, values, size):
@@ -186,10 +190,10 @@ def called_get(handle, outputs, count, values, size):
     head = integers_at(handle, WHOLE_HEAD)
     if head[BOUND] == 0:
         return NOT_DONE
-    a = arrays_at(handle)
+    run = arrays_at(handle)
     rows = integers_at(outputs, INPUTS + OUTPUT_WIDTH * count)
     try:
-        realize(a, rows[0])
+        realize(run, rows[0])
     except StepFailure:
         return NOT_DONE
     results = reals_at(values, count)
@@ -197,12 +201,12 @@ def called_get(handle, outputs, count, values, size):
         row = INPUTS + OUTPUT_WIDTH * i
         array = rows[row + OUTPUT_IN]
         at = rows[row + OUTPUT_AT]
-        if array == 0:
-            results[i] = a.y[at]
-        elif array == 1:
-            results[i] = a.p[at]
-        elif array == 2:
-            results[i] = a.d[at]
+        if array == IN_Y:
+            results[i] = run.y[at]
+        elif array == IN_P:
+            results[i] = run.p[at]
+        elif array == IN_D:
+            results[i] = run.d[at]
         else:
-            results[i] = a.c[at]
+            results[i] = run.c[at]
     return DONE

@@ -129,10 +129,10 @@ class CompiledCalls:
         if self.member is not None:
             self.member.is_free = not self._calls.waiting_writes
 
-    def has_gone_on(self) -> bool:
+    def has_made_calls(self) -> bool:
         """Whether compiled code has made calls since this was asked last; its writes then wait in `calls`."""
         member = self.member
-        if member is None or not member.has_gone_on():
+        if member is None or not member.has_made_calls():
             return False
         for name, values in zip(WRITES, member.pop_writes(), strict=False):
             typed = values if name != WRITES[0] else self._typed(values)

@@ -68,7 +68,7 @@ def open_fmu(
         interface = read_fmu(Path(path), wine=wine)[1]
     except cosim.FmuError:
         return FmuParticipant(path, name, inner_step, wine)
-    if interface.model_exchange or (options and "ModelExchange" in interface.offers):
+    if interface.is_model_exchange or (options and "ModelExchange" in interface.interfaces):
         if inner_step is not None:
             raise cosim.ModelError.of(
                 "options.inner_step", "applies to Co-Simulation: this FMU is integrated by its host"

@@ -120,7 +120,7 @@ class FmuParticipant(InstanceParticipant):
         self._is_given = self._inner_step is not None
         super().initialize(start, stop, values, tolerance)
 
-    def _begin(self) -> None:
+    def _enter_stepped_mode(self) -> None:
         if self._events:
             self._guard(self._clocks.start_schedule, self._time)
             self._update_discrete_states()
@@ -143,7 +143,7 @@ class FmuParticipant(InstanceParticipant):
                 self._write(list(plain), list(plain.values()))
             return
         super().set(names, values)
-        if not special and self.read_interface().intermediate:
+        if not special and self.read_interface().settable_inside:
             self._held.update(zip(names, values, strict=True))
 
     def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
@@ -152,7 +152,7 @@ class FmuParticipant(InstanceParticipant):
         self._need_ability(
             "follows_slopes", "follow slopes of its inputs", SLOPE_ABILITIES[interface.version]
         )
-        if not interface.intermediate:
+        if not interface.settable_inside:
             references = [interface.elements[name].reference for name in names]
             signed = [interface.elements[n].sign * s for n, s in zip(names, slopes, strict=True)]
             self._guard(self._instance.set_input_slopes, references, signed)
@@ -337,7 +337,7 @@ class FmuParticipant(InstanceParticipant):
             verb: Access(self._instance, names, interface.elements, verb) for verb, names in listed.items()
         }
         written, read = self._native.values()
-        takes_slopes = written.is_direct and not interface.intermediate
+        takes_slopes = written.is_direct and not interface.settable_inside
         self._log.start_call()
         return NativeCalls(
             instance=self._instance.component,
@@ -497,7 +497,7 @@ class FmuParticipant(InstanceParticipant):
 
     def _hold_the_mean(self, size: float) -> None:
         """Inputs with a slope that cannot follow it inside the step are held at its mean."""
-        intermediate = self.read_interface().intermediate
+        intermediate = self.read_interface().settable_inside
         held = {n: self._bases[n] + 0.5 * size * s for n, s in self._slopes.items() if n not in intermediate}
         if held:
             super().set(list(held), list(held.values()))
@@ -510,7 +510,7 @@ class FmuParticipant(InstanceParticipant):
                 self._points.append(InnerPoint(time, self._watched_inside, values))
             if not wants or not self._slopes or self._fault is not None:
                 return
-            names = [name for name in self._slopes if name in self.read_interface().intermediate]
+            names = [name for name in self._slopes if name in self.read_interface().settable_inside]
             since = time - self._slopes_since
             super().set(names, [self._bases[name] + since * self._slopes[name] for name in names])
         except Exception as error:  # nothing may pass through the FMU
@@ -518,15 +518,15 @@ class FmuParticipant(InstanceParticipant):
 
     def _create(self, instance: FmuInstance, interface: FmuInterface, logging: bool) -> None:
         assert self._unpacked is not None
-        shown = interface.shown_inside if self._watched_at == "steps" else frozenset[str]()
+        shown = interface.readable_inside if self._watched_at == "steps" else frozenset[str]()
         self._watched_inside = tuple(name for name in self._watched if name in shown)
-        readable = {*interface.intermediate, *self._watched_inside}
+        readable = {*interface.settable_inside, *self._watched_inside}
         facts = self.name, interface.guid, self._unpacked.folder
         options: dict[str, Any] = {"logging": logging}
         if readable:
             options["intermediate"] = sorted({interface.elements[name].reference for name in readable})
             options["intermediate_update"] = self._update_inside
-        self._events, self._warnings = interface.event_mode, []
+        self._events, self._warnings = interface.has_event_mode, []
         try:
             instance.instantiate(*facts, event_mode=self._events, **options)
         except FmiError:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import ParticipantDescription
+from cosim.kit import MadeFromOptions, ParticipantDescription
 from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState
 from cosim_fmi.binding.fmu_library import FmiError, new_instance
@@ -39,7 +39,7 @@ from cosim_fmi.variables.variable_access import VariableAccess
 from cosim_master.abilities import InnerPoint, check_log_level
 
 
-class InstanceParticipant(cosim.Participant):
+class InstanceParticipant(cosim.Participant, MadeFromOptions):
     """An FMU of FMI 1.0, 2.0 or 3.0; what stands in the way of its calls is left to subclasses.
 
     The file is not trusted: `describe` reads it without loading anything, `initialize` unpacks it into
@@ -80,6 +80,10 @@ class InstanceParticipant(cosim.Participant):
         self._created_clocks: FmuClocks | None = None
         self._created_event_inputs: EventInputs | None = None
         self._keeps, self._kept = False, KeptInstance()
+
+    def show_as(self, path: str) -> None:
+        """Name the file so in messages."""
+        self.shown_path = path
 
     def _store_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
         path, *others = positional or (given["path"],)
@@ -124,7 +128,7 @@ class InstanceParticipant(cosim.Participant):
     def inspect(self) -> tuple[ParticipantDescription, list[str]]:
         """The description, even of an FMU that cannot run here, and remarks on interfaces and reasons."""
         interface, refusal = probe_fmu(self.path, self._interface_wanted, self._wine)
-        both = not interface.model_exchange and "ModelExchange" in interface.offers
+        both = not interface.is_model_exchange and "ModelExchange" in interface.interfaces
         remarks = ["offers Model Exchange, too: with options = { integrator = … }"] * both
         return interface.description, remarks + [f"cannot run here: {refusal}"] * bool(refusal)
 
@@ -251,10 +255,10 @@ class InstanceParticipant(cosim.Participant):
             variables = interface.description.variables
             messages = [
                 n
-                for n in interface.clocked
+                for n in interface.clocks_of
                 if variables[n].type == "binary" and variables[n].causality != "input"
             ]
-            self._created_clocks = FmuClocks(self._instance, interface.clocks, interface.clocked, messages)
+            self._created_clocks = FmuClocks(self._instance, interface.clocks, interface.clocks_of, messages)
         return self._created_clocks
 
     @property
@@ -283,9 +287,9 @@ class InstanceParticipant(cosim.Participant):
         if self._mode == modes.INITIALIZING:
             with undisturbed(self._library_path), printed_to(self.log_printed):
                 self._guard(self._instance.exit_initialization_mode)
-                self._begin()
+                self._enter_stepped_mode()
 
-    def _begin(self) -> None:
+    def _enter_stepped_mode(self) -> None:
         """Pass from initialization mode to the mode in which the instance is stepped."""
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:

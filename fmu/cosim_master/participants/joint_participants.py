@@ -71,7 +71,7 @@ def _suitability(participant: cosim.Participant) -> Suitability:
         return Suitability.OWN_PROCESS if offers_model_exchange else Suitability.NO_MODEL_EXCHANGE
     if isinstance(participant, InstanceParticipant):
         try:
-            offers = participant.read_interface().offers
+            offers = participant.read_interface().interfaces
         except cosim.FmuError:  # reported where it is described
             return Suitability.NO_MODEL_EXCHANGE
         return Suitability.SUITABLE if "ModelExchange" in offers else Suitability.NO_MODEL_EXCHANGE

@@ -99,7 +99,7 @@ class ModelExchangeParticipant(InstanceParticipant):
     def joined(cls, original: Any, name: str, system: JointSystem) -> ModelExchangeParticipant:
         """A member of a joint system, in the place of a participant with the same FMU."""
         participant = cls(original.path, name, wine=getattr(original, "_wine", False))
-        participant.system, participant._log_file = system, original._log_file
+        vars(participant).update(system=system, _log_file=original._log_file)
         if isinstance(original, ModelExchangeParticipant):
             participant._interface = original._interface
         return participant
@@ -137,7 +137,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         self._set = {}
         super().initialize(start, stop, values, tolerance)
 
-    def _begin(self) -> None:
+    def _enter_stepped_mode(self) -> None:
         """Begin the simulation when all members have reached event mode."""
         interface, instance = self.read_interface(), self._instance
         # without the functions the model description has to do
@@ -147,9 +147,9 @@ class ModelExchangeParticipant(InstanceParticipant):
         access = Access(instance, inputs, interface.elements, "Set") if inputs else None
         self.model = FmuModel(
             *(instance, states, indicators, access, self._event_inputs),
-            interface.wants_steps,
+            interface.needs_completed_steps,
         )
-        self.model.block.tell_calls()
+        self.model.block.report_calls()
         self.system.start_if_complete()
 
     def first_values(self) -> dict[str, float]:
@@ -218,7 +218,7 @@ class ModelExchangeParticipant(InstanceParticipant):
             raise cosim.ModelError.of("derivatives", "tangents go along in Python")
         self.exit_initialization()
         members = self.system.members.values()
-        if any(member.notes_steps for member in members):
+        if any(member.records_inner_steps for member in members):
             raise cosim.ModelError.of("inside", "ends of integrator steps are recorded in Python")
         if self.simulator.final_time < math.inf:
             raise cosim.ModelError.of("final_time", "it ends in Python")
@@ -251,7 +251,7 @@ class ModelExchangeParticipant(InstanceParticipant):
             for names in (interface.description.states, self.continuous_inputs())
         )
         self.derivatives = DirectionalDerivatives(
-            self._instance, interface.rates, states, inputs, evaluation, self.start
+            self._instance, interface.state_derivatives, states, inputs, evaluation, self.start
         )
         self.tangents = simulator.couple_tangents(directions, {})
 
@@ -272,7 +272,7 @@ class ModelExchangeParticipant(InstanceParticipant):
     def has_rates(self) -> bool:
         """Whether the description names each state and its derivative."""
         interface = self.read_interface()
-        return len(interface.description.states) == len(interface.rates) == interface.states
+        return len(interface.description.states) == len(interface.state_derivatives) == interface.states
 
     def _place(self, name: str) -> tuple[Any, str | None]:
         """An input among those of the solver, and its path; None where it is written in event mode."""
@@ -283,7 +283,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         """The functions by which compiled code goes back (`MemberCalls.calls`); none if Python does."""
         if not all(member.is_kept_outside for member in self.system.members.values()):
             return {"kept": None, "remember": self._remembered, "forget": self._forget}
-        if self.read_interface().restores_by_states:
+        if self.read_interface().is_restored_by_states:
             return self.system.state_calls(self.name, None)
         functions = self._state_functions(modes.CONTINUOUS)
         if functions is None:
@@ -295,7 +295,7 @@ class ModelExchangeParticipant(InstanceParticipant):
     @property
     def is_kept_outside(self) -> bool:
         """Whether compiled code can go back to a state of it."""
-        if self.read_interface().restores_by_states:
+        if self.read_interface().is_restored_by_states:
             return not self.remembers_relations
         return self.describe().can_restore
 
@@ -329,7 +329,7 @@ class ModelExchangeParticipant(InstanceParticipant):
 
     def save(self) -> Any:
         """The state of the FMU; of the last member also that of the system."""
-        by_states = self.read_interface().restores_by_states
+        by_states = self.read_interface().is_restored_by_states
         if not self.system.has_begun:
             if by_states:
                 raise self._error("has no state to be saved before its initialization has ended")
@@ -373,7 +373,7 @@ class ModelExchangeParticipant(InstanceParticipant):
     # for the system
 
     @property
-    def notes_steps(self) -> bool:
+    def records_inner_steps(self) -> bool:
         """Whether values are wanted where integrator steps end."""
         return bool(self._watched) and self._watched_at == "steps"
 
@@ -381,19 +381,21 @@ class ModelExchangeParticipant(InstanceParticipant):
     def has_clocks(self) -> bool:
         """Whether it has clocks, or variables that belong to some."""
         interface = self.read_interface()
-        return bool(interface.clocks or interface.clocked)
+        return bool(interface.clocks or interface.clocks_of)
 
     @property
     def remembers_relations(self) -> bool:
         """Whether it may know on which side of zero its indicators were, and that is not saved with it."""
         return (
-            self.model is not None and self.model.indicators > 0 and self.read_interface().restores_by_states
+            self.model is not None
+            and self.model.indicators > 0
+            and self.read_interface().is_restored_by_states
         )
 
     def continuous_inputs(self) -> list[str]:
         """Names of those that change between events."""
         description = self.describe()
-        discrete = description.discrete | self.read_interface().clocked.keys()
+        discrete = description.discrete | self.read_interface().clocks_of.keys()
         return [
             v.name
             for v in description.variables.values()
@@ -463,7 +465,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         """The error to raise for a failed call."""
         return self._failure(error, what)
 
-    def wish_to_stop(self) -> str:
+    def stop_request(self) -> str:
         """The reason why the FMU has asked for the end of the run; "" if it has not."""
         return self._why_it_stops() if self.model is not None and self.model.stop_requested else ""
 

@@ -32,6 +32,7 @@ from cosim_master.exchange.exchange_arrays import (
 from cosim_master.processes.step_frames import (
     FEW,
     FIRST,
+    FLAGS,
     HEAD,
     HIGH,
     INTEGER,
@@ -40,6 +41,7 @@ from cosim_master.processes.step_frames import (
     SAVE,
     STEP,
     WORD,
+    StepFlags,
     answer_head_at,
     answer_head_length,
     answer_length,
@@ -60,39 +62,41 @@ from cosim_master.processes.wire import (
 
 
 class Service(Record):
-    """The state of the service in a process of participants."""
+    """The state of the service in a process of participants; names with ``_at`` are addresses."""
 
     wire_at: int
-    members: int
+    members: int  # number of participants
     members_at: int  # addresses of their records, by number; 0: its calls are Python's
     room: int  # bytes for a message, and for an answer
     request_at: int
     answer_at: int
     call_at: int  # two words for the first numbers of a call
-    arrived: int
-    integers: int  # of the message
+    arrived: int  # bytes of the message that have come
+    integers: int  # whole numbers in the message
     answer_head: int  # bytes of the answer before its reals
-    answer_size: int
+    answer_size: int  # bytes of the answer
     member: int  # place in the message of the call that was not as usual
-    calling: int  # and what was called of it (`exchange_arrays.NOTHING`: its step is Python's to make)
-    status: int
-    busy: int
-    served: int  # messages
+    calling: int  # the function that was called there (`exchange_arrays.NOTHING`: the step is for Python)
+    status: int  # that it returned
+    busy: int  # 1 while a message is carried out
+    served: int  # messages that were answered here
 
 
 SERVICE = width_of(Service)
 OTHER_MESSAGE, NOT_USUAL, STILL = range(3)
 """Return values of `serve_calls`; STILL: no message has come for some time."""
 LOW = HIGH - 1
+"""Mask of the first of two whole numbers in a word; the second is in the higher half."""
+SAME_SIZE = 1e-9  # of a step: sizes this close are the usual one, but for rounding
 
 
 def service_of(address):
-    """A record of this kind."""
+    """The record of the service at an address."""
     return rows_of(Service, integers_at(address, SERVICE), 0, 1)[0]
 
 
 def part_of(member):
-    """The functions of a participant."""
+    """The record with the functions of a participant."""
     return rows_of(Part, integers_at(member.part_at, PART), 0, 1)[0]
 
 
@@ -147,7 +151,7 @@ def write_answer_head(service, wire):
     write_at = service.answer_at + FIRST
     requested, reals = 0, 0
     while at < end:
-        handle = known_call(service, wire, at, end)
+        handle = participant_of_call(service, wire, at, end)
         if handle == 0:
             return False
         member = member_of(handle)
@@ -168,7 +172,7 @@ def write_answer_head(service, wire):
     return end + requested == last
 
 
-def known_call(service, wire, at, end):
+def participant_of_call(service, wire, at, end):
     """The participant of the call whose whole numbers begin at an address; 0 where they are not known."""
     if end - at < INTEGER * FEW:
         return 0
@@ -210,7 +214,7 @@ def carry_out(service, wire):
     end = reals_begin
     service.member = 0
     while at < end:
-        handle = known_call(service, wire, at, end)
+        handle = participant_of_call(service, wire, at, end)
         member = member_of(handle)
         action, writes = called_action(service), called_writes(service)
         at += head_length(action, writes)
@@ -241,18 +245,18 @@ def do_call(service, member, action, writes):
         return is_usual(service, RESTORING, restore_part(part))
     reals_at(member.answer_at, 1)[0] = request[0]
     if action == STEP:
-        flags = reals_at(member.flags_at, 6)
-        if request[0] + request[1] > flags[4]:
+        flags = rows_of(StepFlags, reals_at(member.flags_at, FLAGS), 0, 1)[0]
+        if request[0] + request[1] > flags.latest:
             service.calling = NOTHING
             return False
         size = request[1]
         if part.same_size != 0:
-            if abs(size - flags[5]) > 1e-9 * size:
-                flags[5] = size
-            size = flags[5]
+            if abs(size - flags.usual_size) > SAME_SIZE * size:
+                flags.usual_size = size
+            size = flags.usual_size
         if not is_usual(service, STEPPING, step_part(part, request[0], size, member.flags_at)):
             return False
-        if flags[0] != 0.0 or flags[1] != 0.0 or flags[2] != 0.0:
+        if flags.event != 0.0 or flags.end != 0.0 or flags.early != 0.0:
             return False
         reals_at(member.answer_at, 1)[0] = request[0] + request[1]
     return is_usual(service, READING, read_part(part, member.answer_at + WORD))

@@ -32,9 +32,9 @@ from cosim_master.processes import answer_frames as frames
 from cosim_master.processes.answer_frames import Service
 from cosim_master.processes.calls import SAVE, WRITES, Call, answers_of_numbers, calls_of_numbers
 from cosim_master.processes.channel import MOST_NUMBERS, Channel, numbers_of_message
-from cosim_master.processes.exchange_memory import ExchangeMemory, LocalChannel, keep_from_forks
+from cosim_master.processes.message_memory import LocalChannel, MessageMemory, exclude_from_forks
 from cosim_master.processes.native_steps import MemberArrays
-from cosim_master.processes.open_wire import FOR_EVER, can_go_natively, wire_over
+from cosim_master.processes.open_wire import FOR_EVER, supports_native_messages, wire_over
 
 STEPS_BEFORE = 1000
 """Calls of a participant before compiled code answers them: they cost as much as loading it."""
@@ -85,14 +85,14 @@ class NativeService:
 
     def __init__(self, channel: Channel, folder: Path) -> None:
         self._channel, self._folder = channel, folder
-        self._is_able = can_go_natively() and channel.reading >= 0
+        self._is_able = supports_native_messages() and channel.reading >= 0
         self._seen: dict[int, int] = {}
         self._written: dict[int, int] = {}
         self._refused: set[int] = set()
         self._members: dict[int, ServedMember] = {}
         self._addresses = (ctypes.c_int64 * MOST_MEMBERS)()
         self._call = (ctypes.c_int64 * 2)()
-        self._memory: ExchangeMemory | None = None
+        self._memory: MessageMemory | None = None
         self._record = Service(
             members_at=ctypes.addressof(self._addresses), call_at=ctypes.addressof(self._call)
         )
@@ -153,7 +153,7 @@ class NativeService:
         try:
             types = ("real", *getattr(participant, "native_types", ()))
             served.find_functions(names, written, read, types)
-            memory = ExchangeMemory(self._folder, len(names[written]), len(names[read]), is_new=True)
+            memory = MessageMemory(self._folder, len(names[written]), len(names[read]), is_new=True)
             self._admit(served)
         except OSError as error:
             return f"has no memory to share: {error}", {}
@@ -325,7 +325,7 @@ class ServedMember:
         with self._path.open("wb+") as file:
             file.truncate(ctypes.sizeof(Part))
             shared = mmap.mmap(file.fileno(), ctypes.sizeof(Part))
-        keep_from_forks(shared)
+        exclude_from_forks(shared)
         return Part.from_buffer(shared)
 
     def facts(self) -> dict[str, Any]:

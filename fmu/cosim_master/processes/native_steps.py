@@ -13,8 +13,8 @@ from cosim_master.native_calls import NativeCalls
 from cosim_master.processes import step_frames as frames
 from cosim_master.processes.calls import ACTIONS, STEP, WRITES
 from cosim_master.processes.channel import MOST_NUMBERS, Channel
-from cosim_master.processes.exchange_memory import ExchangeMemory
-from cosim_master.processes.open_wire import MOST_PATIENCE, can_go_natively, wire_over
+from cosim_master.processes.message_memory import MessageMemory
+from cosim_master.processes.open_wire import MOST_PATIENCE, supports_native_messages, wire_over
 from cosim_master.processes.step_frames import Frame, Member
 
 REALS_OF_CALL = 2
@@ -71,11 +71,11 @@ class NativeFrame:
     ----------
     channel : Channel
         Over handles.
-    memory : ExchangeMemory, optional
+    memory : MessageMemory, optional
         The memory for the messages of one participant; without one they use the channel.
     """
 
-    def __init__(self, channel: Channel, memory: ExchangeMemory | None = None) -> None:
+    def __init__(self, channel: Channel, memory: MessageMemory | None = None) -> None:
         self._members: dict[int, NativeMember] = {}
         self._numbers = 0
         self._room = MOST_NUMBERS if memory is None else memory.room // frames.WORD
@@ -197,7 +197,7 @@ class NativeMember(MemberArrays):
     def is_free(self, value: bool) -> None:
         self.record.phase = frames.RESTS if value else frames.IN_PYTHON
 
-    def has_gone_on(self) -> bool:
+    def has_made_calls(self) -> bool:
         """Whether compiled code has worked since the last call, so that outputs are requested now."""
         was_ahead = self.record.is_ahead != 0
         self.record.is_ahead = self.record.has_outputs = 0
@@ -234,4 +234,4 @@ class NativeMember(MemberArrays):
 
 def native_frame(channel: Channel) -> NativeFrame | None:
     """The frame for the steps over a channel; None if they go through Python."""
-    return NativeFrame(channel) if can_go_natively() and channel.reading >= 0 else None
+    return NativeFrame(channel) if supports_native_messages() and channel.reading >= 0 else None

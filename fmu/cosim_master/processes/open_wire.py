@@ -39,7 +39,7 @@ def c_functions(*names: str) -> dict[str, int]:
     }
 
 
-def can_go_natively() -> bool:
+def supports_native_messages() -> bool:
     """Whether messages of numbers can be written and read by compiled code on this machine."""
     return os.name == "posix" and sys.byteorder == "little"
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim.kit import end_with_parent, kill_with_parent, leave_signals
+from cosim.kit import end_with_parent, ignore_stop_signals, kill_with_parent
 from cosim_fmi.binding.fmu_output import Printed
 from cosim_fmi.binding.process_guard import last_words
 from cosim_master.exchange.exchange_arrays import READING, RESTORING, SAVING, SETTING
@@ -33,7 +33,7 @@ from cosim_master.processes.calls import (
     numbers_of_answers,
 )
 from cosim_master.processes.channel import Channel, MessageError, Numbers, PipeChannel
-from cosim_master.processes.exchange_memory import AnsweringChannel, keep_from_forks
+from cosim_master.processes.message_memory import AnsweringChannel, exclude_from_forks
 from cosim_master.processes.native_service import NativeService, Unusual
 from cosim_master.processes.portable_errors import portable
 from cosim_master.processes.recipe import PickledRecipes, Recipes
@@ -64,7 +64,7 @@ def main(open_fmu: Callable[..., cosim.Participant] | None = None) -> None:
     end_with_parent(parent, last=lambda: shutil.rmtree(folder, ignore_errors=True))
     if sys.argv[5] == "1":
         kill_with_parent(parent)  # also in C code that holds the interpreter's lock
-    leave_signals()  # for the master, which then closes us
+    ignore_stop_signals()  # for the master, which then closes us
     recipes: Recipes = PickledRecipes()
     if open_fmu is not None:
         from cosim_master.processes.sent_fmus import SentFmus
@@ -300,7 +300,7 @@ def _shared_name(folder: Path) -> Callable[[int, str], None]:
     """Stores which call of which participant is under way, so that it is known after this process."""
     with (folder / CALLING).open("r+b") as file:
         shared = mmap.mmap(file.fileno(), LONGEST_NAME)
-    keep_from_forks(shared)
+    exclude_from_forks(shared)
 
     @functools.lru_cache(maxsize=1000)
     def content(number: int, name: str) -> bytes:

@@ -18,7 +18,7 @@ import cosim
 from cosim.kit import held_interrupt, seconds_interrupted, waited_for_interrupt
 from cosim_master.processes.calls import ACTIONS, ERROR, Call, answers_of_numbers, numbers_of_calls
 from cosim_master.processes.channel import Channel, MessageError, Numbers, PipeChannel
-from cosim_master.processes.exchange_memory import CallingChannel, ExchangeMemory
+from cosim_master.processes.message_memory import CallingChannel, MessageMemory
 from cosim_master.processes.native_steps import NativeFrame, NativeMember, native_frame
 from cosim_master.processes.portable_errors import restored
 from cosim_master.processes.process_worker import BEAT, ENDED
@@ -354,7 +354,7 @@ class LocalSession(Session):
         OSError
             The memory is not there.
         """
-        memory = ExchangeMemory(self.worker.folder, inputs, outputs)
+        memory = MessageMemory(self.worker.folder, inputs, outputs)
         with self._lock:
             assert isinstance(self._channel, CallingChannel)
             self._channel.share(memory)

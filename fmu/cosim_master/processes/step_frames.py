@@ -36,6 +36,17 @@ class Frame(Record):
     arrived: int
 
 
+class StepFlags(Record):
+    """What a function that steps a participant reports, and limits of its steps."""
+
+    event: float  # these three are bytes: any number but 0 is yes
+    end: float
+    early: float
+    reached: float  # s
+    latest: float  # a step beyond this time, s, is left to Python
+    usual_size: float  # of its steps, s
+
+
 class Member(Record):
     """A participant, in both processes."""
 
@@ -47,7 +58,7 @@ class Member(Record):
     is_ahead: int  # of what Python knows
     was_late: int  # this action has been done after all: 1 + its number
     part_at: int  # its functions, in the process where it is
-    flags_at: int  # there: five numbers of `NativeCalls.flags`, and the usual size of its steps, s
+    flags_at: int  # its `StepFlags`, there
     inputs: int
     outputs: int
     heads_at: int  # the whole numbers of its calls: a row for each action and kind of writes
@@ -56,7 +67,7 @@ class Member(Record):
     answer_at: int  # the time reached, outputs
 
 
-FRAME, MEMBER = (width_of(cls) for cls in (Frame, Member))
+FRAME, MEMBER, FLAGS = (width_of(cls) for cls in (Frame, Member, StepFlags))
 EMPTY, COLLECTED, SENT, ANSWERED, LEFT = range(5)
 """`Frame.state`: some steps have begun (COLLECTED); Python takes the answer (LEFT)."""
 RESTS, BEGUN, IN_PYTHON = range(3)
@@ -76,12 +87,12 @@ HIGH = 1 << 32
 
 
 def frame_of(address):
-    """A record of this kind."""
+    """The record of a message at an address."""
     return rows_of(Frame, integers_at(address, FRAME), 0, 1)[0]
 
 
 def member_of(address):
-    """A record of this kind."""
+    """The record of a participant at an address."""
     return rows_of(Member, integers_at(address, MEMBER), 0, 1)[0]
 
 

@@ -167,7 +167,7 @@ def _fits(port: tuple[str, ...], pattern: str) -> bool:
     return path == pattern or matches(path, pattern)
 
 
-def judged_ports(
+def ports_with_error_bars(
     descriptions: Mapping[str, ParticipantDescription],
     recorded: Iterable[Port],
     fed: Collection[Port],
@@ -264,7 +264,7 @@ class SampledPorts:
         descriptions = coupling.descriptions
         most = max(0, MOST_SAMPLED - 2 * len(coupling.links))
         targets = {link.end for link in coupling.links}
-        judged, not_judged = judged_ports(descriptions, recorded, targets, interface, most)
+        judged, not_judged = ports_with_error_bars(descriptions, recorded, targets, interface, most)
         states = [(n, s) for n, d in descriptions.items() for s in d.states if s in reads[n]]
         states = states[: max(0, most - len(judged))]
         self.ports: list[Port] = list(dict.fromkeys([*interface, *judged, *states]))

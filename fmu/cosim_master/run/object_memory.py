@@ -43,13 +43,18 @@ def memory_of(instance: Any, path: str = "", depth: int = 0) -> Any:
     return {OBJECT: type(instance).__name__, "attributes": attributes}
 
 
-def put_back(instance: Any, memory: Any) -> Any:
-    """`instance` with what `memory_of` found; what holds no objects is replaced, objects are changed.
+def restore_memory(instance: Any, memory: Any) -> Any:
+    """Restore what `memory_of` found: objects get their attributes back, any other value is replaced.
+
+    Returns
+    -------
+    object
+        `instance` if it is an object, else the value from the memory.
 
     Raises
     ------
     CosimError
-        The memory is that of someinstance else.
+        The memory is that of an object of another class.
     """
     if isinstance(memory, dict) and OBJECT in memory:
         if type(instance).__name__ != memory[OBJECT]:
@@ -57,8 +62,8 @@ def put_back(instance: Any, memory: Any) -> Any:
                 f"has a {memory[OBJECT]} where this co-simulation has a {type(instance).__name__}"
             )
         for name, value in memory["attributes"].items():
-            vars(instance)[name] = put_back(getattr(instance, name, None), value)
+            vars(instance)[name] = restore_memory(getattr(instance, name, None), value)
         return instance
     if isinstance(memory, dict) and isinstance(instance, dict) and list(instance) == list(memory):
-        return {key: put_back(instance[key], value) for key, value in memory.items()}
+        return {key: restore_memory(instance[key], value) for key, value in memory.items()}
     return memory

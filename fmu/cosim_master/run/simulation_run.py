@@ -57,7 +57,7 @@ class SimulationRun:
         Its order settled.
     points : CommunicationPoints
     limit : TimeLimit or None
-    going_on : Snapshot or None
+    resumed_from : Snapshot or None
         From where; None from the start.
     accepted : collection of str
         Participants whose file may be another one than before.
@@ -77,8 +77,8 @@ class SimulationRun:
     Raises
     ------
     ModelError
-        What is to be recorded does not exist, a participant cannot be saved that has to be, or `going_on` is
-        of another co-simulation.
+        What is to be recorded does not exist, a participant cannot be saved that has to be, or
+        `resumed_from` is of another co-simulation.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class SimulationRun:
         points: CommunicationPoints,
         *,
         limit: TimeLimit | None,
-        going_on: Snapshot | None,
+        resumed_from: Snapshot | None,
         accepted: Collection[str],
         options: RunOptions,
         hooks: RunHooks,
@@ -101,9 +101,9 @@ class SimulationRun:
         self._points, self._limit = points, limit
         self._stop: float | None = points.until  # as the participants receive it
         self._hooks, self._inside = hooks, options.inside
-        self._going_on, self._wait = going_on, 0.0
+        self._resumed_from, self._wait = resumed_from, 0.0
         self._find_run_again, self.derivatives = find_run_again, derivatives
-        if hooks.checkpoint is not None or going_on is not None:
+        if hooks.checkpoint is not None or resumed_from is not None:
             check_serializes(loop.descriptions, hooks.stream)
         every = options.every(loop.step)
         recorder = Recorder(
@@ -136,8 +136,8 @@ class SimulationRun:
         self._done = 0
         self._compiled: CompiledLoop | None = None
         self._stepped = self.algorithm  # or what records its steps for derivatives
-        if going_on is not None:
-            going_on.check(self, points, accepted)
+        if resumed_from is not None:
+            resumed_from.check(self, points, accepted)
 
     @cached_property
     def identity(self) -> dict[str, Any]:
@@ -268,21 +268,21 @@ class SimulationRun:
             coupled.set_inputs(name)
         coupled.clear_inner_values()
         coupled.samples.start(loop.start, coupled.sampled_values())
-        if self._going_on is None:
+        if self._resumed_from is None:
             self.recorder.record(loop.start, coupled.board, coupled.held)
 
     def _run_all(self, check: Callable[[], None]) -> str:
         """Take all steps. Returns why the run ended before the last one, else ""."""
         coupled, points = self.coupled, self._points
-        if coupled.stop_reason and self._going_on is None:
+        if coupled.stop_reason and self._resumed_from is None:
             return coupled.stop_reason
         self._face = ExchangeFace(coupled)
         coupled.guarded_algorithm(self.algorithm, self.algorithm.initialize, self._face, self.loop.start)
         if self.derivatives is not None:
             self._stepped = self.derivatives.start(self._face, self.algorithm)
-        if self._going_on is not None:
-            self._done = self._going_on.restore(self)
-            self._going_on = None
+        if self._resumed_from is not None:
+            self._done = self._resumed_from.restore(self)
+            self._resumed_from = None
             if coupled.stop_reason:
                 return coupled.stop_reason
         elif (
@@ -363,7 +363,7 @@ class SimulationRun:
 
     def _steps(self, check: Callable[[], None]) -> Callable[[int], int]:
         """The function that takes steps from a communication point on, and returns the point reached."""
-        one_by_one = self._hooks.observe is not None or self._pace is not None
+        split_into_single_calls = self._hooks.observe is not None or self._pace is not None
         with without_collection():
             self._compiled = CompiledLoop(
                 self.coupled,
@@ -371,7 +371,7 @@ class SimulationRun:
                 self._stepped,
                 face=self._face,
                 recorder=self.recorder,
-                one_by_one=one_by_one,
+                split_into_single_calls=split_into_single_calls,
                 check=check,
             )
         self.statistics.loop = "compiled"

@@ -9,7 +9,7 @@ from cosim_master.processes.plain_events import event_of_plain, plain_event
 from cosim_master.recording.co_simulation_result import events_inside
 from cosim_master.recording.collect_samples import Collected
 from cosim_master.recording.inner_rows import INNER_ROW_FORM, InputCourse
-from cosim_master.run.object_memory import memory_of, put_back
+from cosim_master.run.object_memory import memory_of, restore_memory
 from cosim_master.run.tree_forms import check_form
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def restore_tree(run: SimulationRun, tree: dict[str, Any]) -> None:
     for key, value in tree["statistics"].items():
         setattr(run.statistics, key, value)
     run.recorder.put_back(tree["rows"])
-    put_back(run.algorithm, tree["algorithm"])
+    restore_memory(run.algorithm, tree["algorithm"])
     if run.derivatives is not None:
         run.derivatives.put_back(tree["derivatives"])
 

@@ -61,7 +61,7 @@ class SteppedRun(SimulationRun):
             loop,
             points,
             limit=None,
-            going_on=None,
+            resumed_from=None,
             accepted=(),
             options=RunOptions(record=loop.run_options.record, inside="nothing"),
             hooks=RunHooks(stream=DroppedRows()),

@@ -16,9 +16,16 @@ MOST_LETTERS = 60
 def check_form(tree: Any, expected: Any, place: str, growing: Collection[str] = ()) -> None:
     """Refuse a tree of another form than one that is known to be right: what came from outside may be forged.
 
-    Mappings have at least its keys, lists its lengths unless they grow or it has none, arrays its kind, and
-    at least its shape (those that grow: but for the first number; those of the algorithm just that); numbers
-    are numbers. What is None there is not compared.
+    ============= ==================================================================================
+    expected      the tree has to be
+    ============= ==================================================================================
+    mapping       a mapping with at least these keys
+    list, tuple   of this length; of any length at a growing place, or where the expected one is empty
+    array         of this kind, and at least of this shape; at a growing place the first length may be
+                  any, and below "algorithm" the shape is exactly this one
+    number, text… of this type
+    None          anything
+    ============= ==================================================================================
 
     Parameters
     ----------

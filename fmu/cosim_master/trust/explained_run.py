@@ -27,11 +27,17 @@ ENTRIES: dict[Callable[..., int], str] = {
 """The functions that are called here, with their signatures."""
 
 
-class Course(NamedTuple):
+class IntervalRun(NamedTuple):
     """A run in intervals: times, outputs, and the lines along which inputs ran.
 
     Attributes
     ----------
+    times : ndarray, shape (intervals + 1,), s
+    outputs : ndarray, shape (intervals + 1, outputs)
+    means, slopes : ndarray, shape (intervals, inputs)
+        Of each input over each interval.
+    ends : ndarray, shape (intervals + 1, inputs)
+        Inputs at the times.
     pieces : ndarray, shape (4, intervals, free outputs)
         Coefficients of outputs that depend on nothing, by powers of the time in each interval.
     """
@@ -46,35 +52,35 @@ class Course(NamedTuple):
 
 def linear_bars_of(samples: Samples, wiring: Wiring) -> tuple[int, Vector]:
     """Whether linear equations explain the run (`explained_bars.NONE` …), and the bars."""
-    table, wired = _table(samples), wired_arrays(wiring, samples.outputs.shape[1])
+    table, wired = _sample_rows(samples), wired_arrays(wiring, samples.outputs.shape[1])
     room = np.zeros(bars_room(len(table), samples.outputs.shape[1], wiring.sources.size))
     head = head_of(wired)
-    knowledge = _call(bars_at, table.ravel(), table.shape[1], _at(head), _at(room), room.size)
+    knowledge = _call(bars_at, table.ravel(), table.shape[1], _address_of(head), _address_of(room), room.size)
     return knowledge, wired.bars[: wired.spans.size]
 
 
 def inputs_are_exact(samples: Samples, wiring: Wiring, candidates: PossiblyExact) -> bool:
     """Whether no input of the run ever differed from its source."""
-    table, sources = _table(samples), np.array(wiring.sources, dtype=np.int64)
+    table, sources = _sample_rows(samples), np.array(wiring.sources, dtype=np.int64)
     return bool(
         _call(are_exact, table.ravel(), table.shape[1], samples.outputs.shape[1], sources, *candidates)
     )
 
 
-def course_of(samples: Samples, wiring: Wiring, most: int) -> Course:
+def run_in_intervals_of(samples: Samples, wiring: Wiring, most: int) -> IntervalRun:
     """Means and first moments of the inputs over at most this number of intervals."""
-    table, n, m = _table(samples), samples.outputs.shape[1], wiring.sources.size
+    table, n, m = _sample_rows(samples), samples.outputs.shape[1], wiring.sources.size
     count = interval_count(len(table), n, m, most)
     wired, room = wired_arrays(wiring, n), np.zeros(course_room(count, n, m))
     free = n - len(wiring.driven)
     pieces, head = np.zeros(POWERS * count * free), head_of(wired)
-    _call(course_at, table.ravel(), table.shape[1], _at(head), most, room, pieces)
+    _call(course_at, table.ravel(), table.shape[1], _address_of(head), most, room, pieces)
     shapes = (count + 1,), (count + 1, n), (count, m), (count, m), (count + 1, m)
     parts = np.split(room, np.cumsum([np.prod(shape) for shape in shapes])[:-1])
     times, outputs, means, slopes, ends = (
         part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)
     )
-    return Course(times, outputs, means, slopes, ends, pieces.reshape(POWERS, count, free))
+    return IntervalRun(times, outputs, means, slopes, ends, pieces.reshape(POWERS, count, free))
 
 
 def spans_of(values: Vector) -> Vector:
@@ -85,7 +91,7 @@ def spans_of(values: Vector) -> Vector:
     return spans
 
 
-def _table(samples: Samples) -> Vector:
+def _sample_rows(samples: Samples) -> Vector:
     """Samples as rows, as they are collected (`Collected.kept`)."""
     return np.hstack(
         [
@@ -100,7 +106,7 @@ def _table(samples: Samples) -> Vector:
     )
 
 
-def _at(array: Any) -> int:
+def _address_of(array: Any) -> int:
     return int(array.ctypes.data)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cosim_master.recording.coupling_samples import Samples
 from cosim_master.trust.explained_bars import EXPLAINED_BENT, explains
-from cosim_master.trust.explained_run import Course, course_of, spans_of
+from cosim_master.trust.explained_run import IntervalRun, run_in_intervals_of, spans_of
 from cosim_master.trust.linear_equations import WEIGHTS
 from cosim_master.trust.linear_fit import CUT
 from cosim_master.trust.sampled_wiring import Wiring
@@ -155,7 +155,7 @@ def polynomial_answers(samples: Samples, wiring: Wiring, spans: Vector) -> list[
     """
     if not np.all(np.diff(samples.times) > 0.0):
         return []
-    course = course_of(samples, wiring, POINTS)
+    course = run_in_intervals_of(samples, wiring, POINTS)
     with np.errstate(all="ignore"):
         for shape in SHAPES:
             answers = []
@@ -174,7 +174,12 @@ class _PolynomialCoupling:
     """The equations of all participants, coupled."""
 
     def __init__(
-        self, course: Course, wiring: Wiring, states: NDArray[np.intp], fits: list[Fit], shown: list[Shown]
+        self,
+        course: IntervalRun,
+        wiring: Wiring,
+        states: NDArray[np.intp],
+        fits: list[Fit],
+        shown: list[Shown],
     ) -> None:
         self._course, self._wiring, self._states = course, wiring, states
         self._fits, self._shown = fits, shown
@@ -194,7 +199,7 @@ class _PolynomialCoupling:
 
     @classmethod
     def fitted(
-        cls, course: Course, wiring: Wiring, shape: tuple[int, int], weight: float
+        cls, course: IntervalRun, wiring: Wiring, shape: tuple[int, int], weight: float
     ) -> _PolynomialCoupling | None:
         """Fit the equations of every participant; None where there are too many states for the run.
 
@@ -363,7 +368,12 @@ def _independent(outputs: Vector, candidates: list[int]) -> list[int]:
 
 
 def _fitted_rates(
-    course: Course, w: Vector, rows: list[int], unknowns: list[int], monomials: Monomials, weight: float
+    course: IntervalRun,
+    w: Vector,
+    rows: list[int],
+    unknowns: list[int],
+    monomials: Monomials,
+    weight: float,
 ) -> Fit | None:
     """Fit the rates of the states of one participant; None where nothing finite comes out.
 
@@ -420,7 +430,7 @@ def _inside(
 
 
 def _fitted_value(
-    course: Course, w: Vector, place: int, rows: list[int], passed: list[int], degree: int
+    course: IntervalRun, w: Vector, place: int, rows: list[int], passed: list[int], degree: int
 ) -> Shown:
     """Fit an output that is not a state: monomials of the states, and direct feedthrough of inputs."""
     own, monomials = w[1:, _places(rows)], Monomials(len(rows), 0, degree, 0)

@@ -12,7 +12,7 @@ from cosim_integrators.library.library_integrator import Evaluation, LibraryInte
 
 Vector = NDArray[np.float64]
 TIMES_RESOLVED = 8.0
-"""Spacings of the time, in which a state may change by its absolute tolerance."""
+"""The absolute tolerance of a state is at least its change over so many spacings of the time."""
 
 
 class ScipySolver:
@@ -25,11 +25,11 @@ class ScipySolver:
         self._dense: Any = None
 
     def can_go_to(self, t_stop: float) -> bool:
-        """Whether its next step can end at a time at the latest."""
+        """Whether its next step is sure to end by a time: a bound that is fixed has to lie before it."""
         return not self._bound_is_fixed or self.t < self._solver.t_bound <= t_stop
 
     def step(self, t_stop: float) -> bool:
-        """One step of its own, not past a time that it can go to."""
+        """Take one step of SciPy's own length, but not past `t_stop`. Returns whether it succeeded."""
         solver = self._solver
         if solver.t_bound != t_stop and not self._bound_is_fixed:
             solver.t_bound, solver.status = t_stop, "running"
@@ -63,8 +63,8 @@ class ScipyIntegrator(LibraryIntegrator):
     solver_name : str
         Of a class in `scipy.integrate`.
     bound_is_fixed : bool
-        Whether its bound cannot be moved once it runs: it goes to its bound, then begins anew; so it does at
-        once for a target before it.
+        Whether SciPy's solver cannot move its bound while it runs. A new solver is then made when the bound
+        is reached, or when a step has to end before it.
     """
 
     bibtex = """

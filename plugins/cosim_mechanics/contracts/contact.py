@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import cosim
 from cosim_mechanics.contracts.contact_breakaway import (
     answer,
-    begin_course,
     is_asked,
     load_short_of,
     slip_acceleration,
+    start_course,
     touch,
 )
 from cosim_mechanics.contracts.contact_grip import (
@@ -345,7 +345,7 @@ class Contact(Surfaces):
             s.regime_next = APART
             for i in range(3):
                 s.stretch_next[i] = 0.0
-            begin_course(s, APART, GROWS)
+            start_course(s, APART, GROWS)
         elif is_alone(s) and is_asked(s):
             answer(s)
         else:
@@ -356,7 +356,7 @@ class Contact(Surfaces):
                 course = s.load_course
                 if regime == STICKS:
                     course = TURNS if may_hold_more(s) else GROWS
-                begin_course(s, regime, course)
+                start_course(s, regime, course)
 
     @cosim.witness(direction="falling", when="footing2")
     def question(s):
@@ -371,7 +371,7 @@ class Contact(Surfaces):
             answer(s)
 
     @cosim.on(course_end, does="unrestricted")
-    def ask_again(s):
+    def choose_next_course(s):
         s.course_end_next = math.inf
         if s.regime != APART:
             answer(s)

@@ -272,7 +272,7 @@ def regime_in(s: Any, course: int) -> int:
     return SLIDES if short_of_sliding(s, course) <= 0.0 else STICKS
 
 
-def begin_course(s: Any, regime: int, course: int) -> None:
+def start_course(s: Any, regime: int, course: int) -> None:
     """Write a course, and what accelerations at its start show."""
     s.load_course_next = course
     s.course_start_next = s.t
@@ -292,7 +292,7 @@ def answer(s: Any) -> None:
     s.regime_next = regime
     if regime != s.regime:
         s.bristle_mass_next = mass_at_contact(s)
-    begin_course(s, regime, course)
+    start_course(s, regime, course)
 
 
 def touch(s: Any) -> None:

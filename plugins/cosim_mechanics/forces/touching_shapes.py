@@ -1,4 +1,8 @@
-"""Where the shapes of `Collisions` touch: pairs of shapes, and the contacts of each."""
+"""Where the shapes of `Collisions` touch: pairs of shapes, and the contacts of each.
+
+`sizes` has four numbers for each shape (`Collisions.sizes`). The functions ``touch_…`` append contacts to
+`contact_rows`, of which there are `number` before, and return how many there are then.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +52,7 @@ def is_ignored(s: Any, i: int, j: int) -> bool:
 
 
 def corners_of(s: Any, j: int) -> int:
-    """How many points of a solid a half-space may touch: ends, ends of two lines of a cylinder, corners."""
+    """How many points of a solid may touch a half-space: ends, ends of two lines of a cylinder, corners."""
     if s.kinds[j] == ROUND:
         is_sphere = s.sizes[4 * j] == 0.0 and s.sizes[4 * j + 1] == 0.0 and s.sizes[4 * j + 2] == 0.0
         return 1 if is_sphere else 2
@@ -62,7 +66,7 @@ def corner_of(s: Any, j: int, corner: int, n: Reals) -> Reals:
     X = s.poses[12 * j : 12 * j + 12]
     r = s.roundings[j]
     sizes = s.sizes[4 * j : 4 * j + 4]
-    first = 1.0 if corner % 2 == 1 else -1.0
+    first = 1.0 if corner % 2 == 1 else -1.0  # which of two sides, by the bits of the number of the corner
     second = 1.0 if corner // 2 % 2 == 1 else -1.0
     if s.kinds[j] == ROUND:
         return station(X, scaled(first, sizes))
@@ -81,7 +85,7 @@ def corner_of(s: Any, j: int, corner: int, n: Reals) -> Reals:
 
 
 def touch_half_space(s: Any, i: int, j: int, number: int) -> int:
-    """Append where a solid touches a half-space; how many contacts there are then."""
+    """Append the contacts of solid `j` with half-space `i`."""
     plane = s.poses[12 * i : 12 * i + 12]
     n = (plane[2], plane[5], plane[8])
     r = s.roundings[j]
@@ -94,7 +98,7 @@ def touch_half_space(s: Any, i: int, j: int, number: int) -> int:
 
 
 def touch_half_spaces(s: Any, number: int) -> int:
-    """Append where solids touch half-spaces; how many contacts there are then."""
+    """Append the contacts of all solids with all half-spaces: these follow the bounded shapes in `order`."""
     count = len(s.reaches)
     for place in range(int(s.bounded), count):
         i = int(s.order[place])
@@ -108,7 +112,7 @@ def touch_half_spaces(s: Any, number: int) -> int:
 
 
 def touch_round(s: Any, i: int, j: int, number: int) -> int:
-    """Append where two spheres or capsules touch."""
+    """Append the contact of two spheres or capsules."""
     X1 = s.poses[12 * i : 12 * i + 12]
     X2 = s.poses[12 * j : 12 * j + 12]
     d1 = rotate(X1, s.sizes[4 * i : 4 * i + 3])
@@ -130,7 +134,7 @@ def touch_round(s: Any, i: int, j: int, number: int) -> int:
 
 
 def touch_convex(s: Any, i: int, j: int, number: int) -> int:
-    """Append where a sphere or capsule (the second) touches a box, cylinder or mesh."""
+    """Append the contact of a box, cylinder or mesh `i` with a sphere or capsule `j`."""
     X_GF = s.poses[12 * i : 12 * i + 12]
     X2 = s.poses[12 * j : 12 * j + 12]
     sizes = s.sizes[4 * i : 4 * i + 4]
@@ -144,7 +148,7 @@ def touch_convex(s: Any, i: int, j: int, number: int) -> int:
     share, distance, away = search_solid(solid, center, axis, bulge)
     radii = s.roundings[i] + s.roundings[j]
     x = depth_on_capsule(radii, distance, 0.5 * bulge * share * share, dot(axis, axis) == 0.0)
-    if not x <= 0.0:
+    if not x <= 0.0:  # also where x is NaN
         n = rotate(X_GF, away)
         middle = station(X_GF, plus(center, scaled(share, axis)))
         point = minus(middle, scaled(s.roundings[j] - 0.5 * x, n))
@@ -153,7 +157,7 @@ def touch_convex(s: Any, i: int, j: int, number: int) -> int:
 
 
 def touch_pair(s: Any, i: int, j: int, number: int) -> int:
-    """Append where two shapes that are no half-spaces touch, one of which is a sphere or capsule."""
+    """Append the contact of two bounded shapes, one of which is a sphere or capsule."""
     if s.kinds[i] == ROUND and s.kinds[j] == ROUND:
         return touch_round(s, i, j, number)
     if s.kinds[j] == ROUND:

@@ -10,6 +10,8 @@ from cosim_workbench.studies.study_table import StudyTable as StudyTable
 __all__ = [
     "Calibration",
     "Fit",
+    "Optimization",
+    "Optimum",
     "Study",
     "StudyTable",
 ]

@@ -122,7 +122,7 @@ class ModelRuns:
         def each(first: int, ended: EnsembleResult) -> None:
             files = ended.parts
             if written is None and parts is not None:
-                name = parts.some(first, first + len(ended)).add(ended)
+                name = parts.of_runs(first, first + len(ended)).add(ended)
                 files = {0: name} if name else {}
             ran = np.flatnonzero(ended.status != "not run")
             columns = {name: values[ran] for name, values in self._columns(ended).items()}

@@ -160,7 +160,7 @@ class Search:
             tol=SAME,
         )
 
-    def go_on(self) -> str:
+    def continue_search(self) -> str:
         """Continue from the best point, along gradients if there are any. Returns why it ended."""
         if not self.has_value:
             return ""

@@ -65,7 +65,7 @@ class SeriesParts(cosim.ResultSink):
         if visible is not None:
             raise cosim.CosimError(f"{folder}: has {visible} in it: choose another folder")
 
-    def some(self, first: int, last: int) -> SeriesParts:
+    def of_runs(self, first: int, last: int) -> SeriesParts:
         """The parts of the runs `first` … `last` - 1."""
         parts = SeriesParts(key=self.key)
         parts.folder = self.folder
@@ -74,7 +74,7 @@ class SeriesParts(cosim.ResultSink):
 
     def write(self, result: Any, path: Path) -> Path:
         """Write an `EnsembleResult` as one part into a new folder."""
-        SeriesParts(path).some(0, len(result)).add(result)
+        SeriesParts(path).of_runs(0, len(result)).add(result)
         return path
 
     def add(self, ended: Any) -> str:

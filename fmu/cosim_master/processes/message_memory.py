@@ -25,7 +25,7 @@ MILLISECONDS_THERE = 1000
 """Time that a participant's process waits for a message before it checks whether the run exists, ms."""
 
 
-def keep_from_forks(shared: mmap.mmap) -> None:
+def exclude_from_forks(shared: mmap.mmap) -> None:
     """Exclude memory from forked processes: a process that returns from a fork ends."""
     if hasattr(mmap, "MADV_DONTFORK"):
         shared.madvise(mmap.MADV_DONTFORK)
@@ -41,7 +41,7 @@ def has_semaphores() -> bool:
         return False
 
 
-class ExchangeMemory:
+class MessageMemory:
     """Two semaphores, the lengths of a message and of its answer, and these, one after the other.
 
     Parameters
@@ -77,7 +77,7 @@ class ExchangeMemory:
             if is_new:
                 os.posix_fallocate(file.fileno(), 0, WORD * (first + 2 * words))
             self._map = mmap.mmap(file.fileno(), WORD * (first + 2 * words))
-        keep_from_forks(self._map)
+        exclude_from_forks(self._map)
         base = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
         semaphores = base, base + WORD * SEMAPHORE
         self._library = ctypes.CDLL(None)
@@ -119,12 +119,12 @@ class LocalChannel(Channel):
 
     Attributes
     ----------
-    memory : ExchangeMemory or None
+    memory : MessageMemory or None
     """
 
-    memory: ExchangeMemory | None = None
+    memory: MessageMemory | None = None
 
-    def share(self, memory: ExchangeMemory | None) -> None:
+    def share(self, memory: MessageMemory | None) -> None:
         """Messages of numbers may be in this memory from now on."""
         self.memory = memory
         self.most_numbers = max(MOST_NUMBERS, 0 if memory is None else memory.room // WORD)

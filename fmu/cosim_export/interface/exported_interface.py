@@ -13,7 +13,7 @@ from cosim_export.interface.names import c_identifier
 
 
 @dataclass(frozen=True)
-class FmuInterface:
+class ExportedInterface:
     """The content of the model description, and how the FMU integrates.
 
     The value reference of a variable is its place in `variables`, counted from 0; the index that the
@@ -63,7 +63,7 @@ class FmuInterface:
     @classmethod
     def of_model(
         cls, model: cosim.Model, variables: tuple[FmuVariable, ...], settings: Mapping[str, Any], **more: Any
-    ) -> FmuInterface:
+    ) -> ExportedInterface:
         """The interface of a model with its names and description; `settings` from `FmuOptions`."""
         about = {n: str(model.settings[n]) for n in cosim.Model.ABOUT if model.settings.get(n)}
         return cls(model.name, c_identifier(model.name), about, variables, **settings, **more)
@@ -78,7 +78,7 @@ class FmuInterface:
         return json.dumps(row, indent=1, sort_keys=True)  # of a time that never comes, too: "Infinity"
 
     @classmethod
-    def from_json(cls, text: str) -> FmuInterface:
+    def from_json(cls, text: str) -> ExportedInterface:
         """The interface that `to_json` wrote, without the dependencies of its variables."""
         row: dict[str, Any] = json.loads(text)
         variables = tuple(FmuVariable(**v) for v in row.pop("variables"))

@@ -10,8 +10,8 @@ from typing import Any
 
 import cosim
 from cosim.kit import SAME_TIME, Registry, use_registry
+from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.first_state import first_state
-from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.select_variables import angle_of, turned
 from cosim_export.python_fmu.host_calls import (
@@ -38,7 +38,7 @@ VALUES: dict[str, Any] = {"Real": float, "Integer": int, "Boolean": bool, "Strin
 MAGIC = b"COSIMFMU1\n"
 
 
-class FmuInstance:
+class ExportedSystem:
     """Holds the system that an FMU was made from and does what the FMI calls ask for.
 
     Parameters
@@ -54,7 +54,7 @@ class FmuInstance:
     """
 
     def __init__(self, resources: Path) -> None:
-        self.interface = FmuInterface.from_json((resources / INTERFACE).read_text("utf-8"))
+        self.interface = ExportedInterface.from_json((resources / INTERFACE).read_text("utf-8"))
         self.registry = Registry.from_manifest(json.loads((resources / REGISTRY).read_text("utf-8")))
         with use_registry(self.registry):
             model = cosim.Model.from_dict(json.loads((resources / MODEL).read_text("utf-8")))

@@ -9,7 +9,7 @@ from cosim.kit import Finding
 from cosim_master.derivatives.participant_tangents import ParticipantTangents, ReadRecord, Reals, StepRecord
 
 
-class SystemTangents(ParticipantTangents):
+class SystemParticipantTangents(ParticipantTangents):
     """The tangents of a system as participant: those of its own run, with inputs that vary.
 
     Parameters

@@ -16,7 +16,7 @@ from cosim_compiler.sources.straight import is_straight
 
 
 @dataclass(frozen=True)
-class Witness:
+class WitnessEntry:
     """A witness of one part.
 
     Attributes
@@ -62,7 +62,7 @@ class Witness:
         return ("t", 0) in self.sources
 
 
-def list_witnesses(system: System) -> list[Witness]:
+def list_witnesses(system: System) -> list[WitnessEntry]:
     """The witnesses of all parts, in order of parts, then of declaration."""
     witnesses, graph = [], system.assembly.graph
     for name, part in parts_of_classes(system.parts, _has_witnesses):
@@ -78,7 +78,7 @@ def list_witnesses(system: System) -> list[Witness]:
                 straight = _is_straight(part, kernel)
                 block = _block_of_derivatives(system, place)
                 witnesses.append(
-                    Witness(
+                    WitnessEntry(
                         path, kernel, place, direction, rate, kernel.is_condition, sources, straight, block
                     )
                 )
