@@ -9,10 +9,11 @@ import pytest
 
 LONG = {
     "test_force_contracts.py": {"test_compiled_is_plain_python", "test_runs_in_an_fmu"},
-    "test_gallery.py": {"test_runs_in_an_fmu"},
+    "test_family.py": {"test_compiled_is_plain_python"},
+    "test_gallery.py": {"test_compiled_is_plain_python", "test_runs_in_an_fmu"},
 }
 """By files."""
-ALWAYS = {"TestLinearBushing", "TestSphereContact", "TestPlainSpring", "TestLeadScrew"}
+ALWAYS = {"TestDelay", "TestLinearBushing", "TestSphereContact", "TestPlainSpring", "TestLeadScrew"}
 
 
 def mark_long_checks(items: Iterable[Any]) -> None:

@@ -106,7 +106,7 @@ def cosim_command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]
         ("sweep", "one.toml", *VARY, "-q"),
         pytest.param(("sweep", "one.toml", *VARY, "--run-in", "threads", "-q", "-o", "t"), marks=LONG),
         ("export", "drop.toml", "--native", "-q"),
-        ("validate", "drop.fmu"),
+        pytest.param(("validate", "drop.fmu"), marks=LONG),
         pytest.param(("check", "measures.constant"), marks=LONG),
         ("serve", "--stdio"),
         *(

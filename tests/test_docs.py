@@ -152,7 +152,7 @@ def test_there_are_such_pages() -> None:
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 
-@pytest.mark.few(1)
+@pytest.mark.thorough  # the site runs them too
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_notebooks_run_and_have_no_outputs(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

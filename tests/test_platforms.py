@@ -16,6 +16,7 @@ from cosim_compiler import helper_process
 HERE = Path(__file__).parent
 
 
+@pytest.mark.thorough
 def test_the_product_runs_without_names_that_only_posix_has(tmp_path: Path) -> None:
     script = str(HERE / "without_posix.py")
     ran = subprocess.run(

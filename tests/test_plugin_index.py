@@ -119,6 +119,7 @@ def test_a_package_that_comes_first_takes_the_place_of_another(
     assert imported and "switch another lamp" in text
 
 
+@pytest.mark.thorough
 def test_a_plugin_that_fails_is_not_in_an_index(place: Place) -> None:
     (place.package / "plugin.py").write_text("import acme_switches\n")
     for _ in range(2):
@@ -229,6 +230,7 @@ def test_our_plugins_are_listed_by_another_process(tmp_path: Path) -> None:
     assert place.python(code).splitlines() == ["True", "[]"]
 
 
+@pytest.mark.thorough
 def test_a_listed_class_is_checked_where_it_is_used(tmp_path: Path) -> None:
     place = Place(tmp_path)
     place.environment["COSIM_PLUGINS"] = "mechanics"

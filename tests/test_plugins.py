@@ -434,6 +434,7 @@ def listing(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_the_list_of_plugins(install: Install, tmp_path: Path) -> None:
     """Also when a stranger's plugin claims the name of one of ours."""
     install("tyres")

@@ -18,12 +18,15 @@ import numpy as np
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-INDIRECT, STATUS, BY_NAME, GATHERS = "__indirect__", "__status_of__", "__by_name__", "__gathers__"
-GROUP_AT, TOGETHER, RARE = "__group_at__", "__together__", "__rare__"
-APART = "__apart__"
-"""Of a function that finds the arrays of a named tuple by an address: the letter of the tuple. Of a function
-that others call by its symbol: those that are compiled together with it, and their signature. Of a function
-that seldom runs."""
+# attributes of functions, by which the compiler knows them; what each holds
+INDIRECT = "__indirect__"  # `indirect_call`: the signature of what it calls
+STATUS = "__status_of__"  # `status_call`: the same
+BY_NAME = "__by_name__"  # `called_by_name`: the name in lowered code, and the signature
+GATHERS = "__gathers__"  # `gathering`: names of its ``*arguments``
+GROUP_AT = "__group_at__"  # it finds the arrays of a named tuple by an address: the letter of the tuple
+TOGETHER = "__together__"  # `compiled_together`: the functions of its unit, and their signature
+RARE = "__rare__"  # `rarely`
+APART = "__apart__"  # `never_inlined`
 PLACEHOLDER = "cosim_lowered_function"
 """What the functions of a text are called, with their numbers behind, until they get their names."""
 plain_functions: dict[int, Callable[..., Any]] = {}

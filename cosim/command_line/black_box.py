@@ -74,11 +74,12 @@ def unforked(size: int) -> memoryview:
 
 
 class BlackBox:
-    """Memory and files that a process shares with the one that watches it; made before the fork.
+    """Memory and files that a process shares with the one that watches it (`BlackBoxReader`).
 
-    None of them has a name, so nothing is left behind however both end. Code of others may close the files,
-    and other files get their numbers: then nothing is written any more. It may also fork: the memory is not
-    there in such a process, so one that comes back from that code ends there, and disturbs no run.
+    It is made before the fork; the watched process writes into it. Neither memory nor files have a name, so
+    nothing is left behind however both end. Code of others may close the files, and other files get their
+    numbers: then nothing is written any more. It may also fork: the memory is not there in such a process,
+    so one that comes back from that code ends there, and disturbs no run.
     """
 
     def __init__(self) -> None:
@@ -90,17 +91,15 @@ class BlackBox:
         self.keeps_rows = True
         self._shared: dict[str, tuple[int, memoryview]] = {}
         files = self._notes, self._rows.fileno()
-        self._limit_free_writer, self._is_limited = BesideLimits(files), False
+        self.limit_free_writer, self._is_limited = BesideLimits(files), False
         self._identities = {
-            file: identity(file) for file in (*files, self._memory, self._limit_free_writer.descriptor)
+            file: identity(file) for file in (*files, self._memory, self.limit_free_writer.descriptor)
         }
-
-    # in the process that is watched
 
     def enter(self) -> None:
         """Make this process the watched one, after the fork."""
         _exclude_from_forks(self._status)
-        self._limit_free_writer.enter()
+        self.limit_free_writer.enter()
 
     def send_note(self, kind: str, value: Any) -> None:
         """Send a value to the watching process, which uses the last one of each kind."""
@@ -131,10 +130,10 @@ class BlackBox:
                     raise
                 os.ftruncate(file, place)
                 os.lseek(file, place, os.SEEK_SET)
-        if not self._is_still_ours(self._limit_free_writer.descriptor):
+        if not self._is_still_ours(self.limit_free_writer.descriptor):
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         self._is_limited = True  # from now on: what is sent arrives later than what is written
-        self._limit_free_writer.append(file, data)
+        self.limit_free_writer.append(file, data)
 
     def stop_rows(self) -> None:
         """Record no entries from now on: the rows are elsewhere, or cannot be recorded."""
@@ -181,7 +180,41 @@ class BlackBox:
         self.send_note(f"room {label}", (begin, size))
         return memory
 
-    # in the one that watches
+    @property
+    def files(self) -> tuple[int, int, int]:
+        """Descriptors of notes, recorded rows and shared memory."""
+        return self._notes, self._rows.fileno(), self._memory
+
+    def _is_still_ours(self, file: int) -> bool:
+        """Whether this number is still that of the file that was opened here, not of one of other code."""
+        return identity(file) == self._identities[file]
+
+    def close(self) -> None:
+        """Close the files."""
+        self.limit_free_writer.close()
+        self._rows.close()
+        os.close(self._notes)
+        os.close(self._memory)
+
+
+class BlackBoxReader:
+    """The side of the process that watches: it reads what the watched one has left in a black box.
+
+    Parameters
+    ----------
+    box : BlackBox
+        Made before the fork.
+
+    Attributes
+    ----------
+    status_words : memoryview
+        The state of the watched process: CALL, ENDED …
+    """
+
+    def __init__(self, box: BlackBox) -> None:
+        self.status_words = box.status_words
+        self._notes, self._rows, self._memory = box.files
+        self._limit_free_writer = box.limit_free_writer
 
     def watch(self) -> None:
         """Begin to write what the watched process may not write itself."""
@@ -192,13 +225,13 @@ class BlackBox:
         self._limit_free_writer.end()
 
     def notes(self) -> dict[str, Any]:
-        """The reports of the process, by kind."""
+        """The last report of each kind."""
         entries = [entry for entry in _entries(self._notes) if isinstance(entry, tuple) and len(entry) == 2]
         return dict(entries)
 
     def entries(self) -> Iterator[Any]:
         """The recorded entries, in order, without one that is incomplete."""
-        return _entries(self._rows.fileno())
+        return _entries(self._rows)
 
     def memory(self, label: str, notes: dict[str, Any]) -> memoryview | None:
         """The shared memory with this label, if there is any."""
@@ -206,17 +239,6 @@ class BlackBox:
         if place is None:
             return None
         return memoryview(mmap.mmap(self._memory, place[1], offset=place[0]))
-
-    def _is_still_ours(self, file: int) -> bool:
-        """Whether this number is still that of the file that was opened here, not of one of other code."""
-        return identity(file) == self._identities[file]
-
-    def close(self) -> None:
-        """Close the files."""
-        self._limit_free_writer.close()
-        self._rows.close()
-        os.close(self._notes)
-        os.close(self._memory)
 
 
 def identity(file: int) -> tuple[int, int] | None:

@@ -1,4 +1,4 @@
-"""Finding the command that is meant, letting it work, and saying what came of it.
+"""Finding the command that is meant, running it, and reporting its errors and its exit status.
 
 Each command has ``--json``, ``--verbose`` and ``--traceback``; see `ExitStatus` for what it ends with.
 """
@@ -53,10 +53,10 @@ def dispatch(words: Sequence[str], *, is_program: bool = False) -> int:
     if sys.stderr is None:  # Python has found it closed: errors are not wanted
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # as long as the process; it takes the free number
     with printable_output():
-        return _dispatched(list(words), is_program)
+        return _end_in_status(list(words), is_program)
 
 
-def _dispatched(words: list[str], is_program: bool) -> int:
+def _end_in_status(words: list[str], is_program: bool) -> int:
     """The exit status of a command, however it ends."""
     if sys.stdout is None:  # Python has found it closed
         print("standard output is closed: send it to a file, or with > /dev/null nowhere", file=sys.stderr)
@@ -66,7 +66,7 @@ def _dispatched(words: list[str], is_program: bool) -> int:
         output.reconfigure(errors="backslashreplace")
     try:
         with answering_sigterm(), repeating_lost_interrupts():
-            status = _dispatch(words, is_program)
+            status = _read_first_options(words, is_program)
         sys.stdout.flush()  # a reader that went away, or a full disk, is noticed here at the latest
         return int(status)
     except EndedElsewhere as end:
@@ -106,12 +106,12 @@ def _is_broken(stream: TextIO) -> bool:
 
 
 def _silence_output() -> None:
-    """Python itself would complain at its end about what could not be written."""
+    """Send the rest to the null device: else Python complains at its end that it could not be written."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _dispatch(words: list[str], is_program: bool) -> int:
+def _read_first_options(words: list[str], is_program: bool) -> int:
     """Read the options before the name of a command, and run the command; its exit status."""
     parser = argparse.ArgumentParser(prog="cosim", add_help=False, usage="cosim [options] <command> …")
     parser.add_argument("--version", action="version", version=f"cosim {__version__}")
@@ -127,12 +127,12 @@ def _dispatch(words: list[str], is_program: bool) -> int:
     is_help = bool({"-h", "--help"} & set(arguments))
     is_answered = is_help or (name == "completion" and "--answer" in arguments)
     if is_answered or not (options.json or "--json" in arguments):
-        return _called(name, arguments, options, None, is_program)
+        return _run_command(name, arguments, options, None, is_program)
     # before the options are read: what is wrong with them is in the document, too
     document = JsonDocument(name)
     with document.collecting():
         try:
-            status = _called(name, arguments, options, document, is_program)
+            status = _run_command(name, arguments, options, document, is_program)
         except KeyboardInterrupt as error:
             document.add_error(error)
             status = _interrupted(error)
@@ -140,14 +140,17 @@ def _dispatch(words: list[str], is_program: bool) -> int:
     return status
 
 
-def _called(
+def _run_command(
     name: str,
     words: list[str],
     options: argparse.Namespace,
     document: JsonDocument | None,
     is_program: bool,
 ) -> int:
-    """Find one command, let it read its words and do its work."""
+    """Find a command, let it read its words and run it; its exit status.
+
+    An error is printed, and added to the document if there is one.
+    """
     entry, command = PLUGINS, None
     show_traceback = options.traceback
     try:

@@ -21,6 +21,7 @@ from cosim.command_line.black_box import (
     UNNAMED_FMU,
     WRITTEN,
     BlackBox,
+    BlackBoxReader,
 )
 from cosim.command_line.exit_status import ExitStatus
 from cosim.command_line.native_errors import NativeErrors, late_output_to_errors
@@ -95,13 +96,14 @@ def run_supervised(command: Command, arguments: argparse.Namespace) -> int:
         errors.enter()
         signal.pthread_sigmask(signal.SIG_SETMASK, former_mask)
         return command.run(arguments)
+    reader = BlackBoxReader(box)
     try:
         errors.watch()
-        box.watch()
-        code, signals = _wait(child, box, waiting)
+        reader.watch()
+        code, signals = _wait(child, reader, waiting)
         errors.end()
-        box.finish_writes()
-        raise _outcome(code, signals, box, command)
+        reader.finish_writes()
+        raise _outcome(code, signals, reader, command)
     finally:
         box.close()
         signal.pthread_sigmask(signal.SIG_SETMASK, former_mask)
@@ -114,7 +116,7 @@ def record_status(status: int) -> None:
         late_output_to_errors()
 
 
-def _wait(child: int, box: BlackBox, waiting: set[signal.Signals]) -> tuple[int, list[int]]:
+def _wait(child: int, box: BlackBoxReader, waiting: set[signal.Signals]) -> tuple[int, list[int]]:
     """Until the process has ended: its exit code, negative for a signal, and the signals that came here."""
     signals: list[int] = []
     since = 0.0
@@ -148,7 +150,7 @@ def _late_signals(code: int, is_asked: bool) -> list[int]:
     return signals
 
 
-def _is_in_call(box: BlackBox) -> bool:
+def _is_in_call(box: BlackBoxReader) -> bool:
     """Whether the process is executing a function of a participant."""
     if box.status_words[ENDED]:
         return False
@@ -158,7 +160,7 @@ def _is_in_call(box: BlackBox) -> bool:
     return bool(functions)
 
 
-def _outcome(code: int, signals: list[int], box: BlackBox, command: Command) -> BaseException:
+def _outcome(code: int, signals: list[int], box: BlackBoxReader, command: Command) -> BaseException:
     """The exit status and message for the end of the process."""
     is_asked_for = bool(signals) and (code in ANSWERS or -code in signals)
     if box.status_words[ENDED] and (is_asked_for or code == box.status_words[ENDED] - 1):
@@ -189,7 +191,7 @@ def _outcome(code: int, signals: list[int], box: BlackBox, command: Command) -> 
     return LostProcessError(why) if time is None else SimulationError(time, why)
 
 
-def _place(recovery: Any, box: BlackBox) -> tuple[float | None, list[str]]:
+def _place(recovery: Any, box: BlackBoxReader) -> tuple[float | None, list[str]]:
     """The time of the run, and the functions that are being called."""
     if isinstance(recovery, Recovery):
         with suppress(Exception):  # code of others may have written into the memory
@@ -197,7 +199,7 @@ def _place(recovery: Any, box: BlackBox) -> tuple[float | None, list[str]]:
     return None, []
 
 
-def _recover(box: BlackBox, why: str, command: Command) -> bool:
+def _recover(box: BlackBoxReader, why: str, command: Command) -> bool:
     """Write the results so far, and say where they are; whether there were any."""
     notes = box.notes()
     recovery = notes.get("recovery")
@@ -216,7 +218,7 @@ def _recover(box: BlackBox, why: str, command: Command) -> bool:
     return bool(message)
 
 
-def _checked_status(status: int, box: BlackBox, command: Command) -> int:
+def _checked_status(status: int, box: BlackBoxReader, command: Command) -> int:
     """The status of a process that has said why it failed; where it could not write rows, they are written.
 
     Code of others may have taken files, rights or memory away from it.
@@ -237,7 +239,7 @@ def _inside(notes: dict[str, Any]) -> str:
     return f" (code of others was in it: {', '.join(names)})" if names else ""
 
 
-def _announced_call(box: BlackBox, notes: dict[str, Any]) -> str:
+def _announced_call(box: BlackBoxReader, notes: dict[str, Any]) -> str:
     """The function that is being called, as Python or compiled code has announced before the call."""
     callee, function = divmod(box.status_words[CALL], 1 << FUNCTION_BITS)
     callee_names = notes.get(f"callee {callee}")

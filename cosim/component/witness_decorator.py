@@ -30,6 +30,8 @@ def witness(
     *,
     direction: str = "both",
     shortest_pulse: float | str = math.inf,
+    when: str = "",
+    unless: str = "",
 ) -> Any:
     """Mark a kernel function that returns a number whose change of sign is an event, or a condition.
 
@@ -43,6 +45,8 @@ def witness(
     shortest_pulse : float, s, or str with a unit, > 0
         How long the witness stays on the other side of zero at least, when it goes there and comes back. No
         pulse that long is missed where events are isolated (with an accuracy), whatever the steps.
+    when, unless : str, optional
+        As of `cosim.kernel`: what has to be true (false) for a component to have this witness.
     """
     if direction not in DIRECTIONS:
         raise ContractError(
@@ -52,7 +56,12 @@ def witness(
 
     def mark(function: Callable[..., Any]) -> KernelFunction:
         return KernelFunction(
-            plain_function(function), role="witness", direction=direction, witness_options=options
+            plain_function(function),
+            role="witness",
+            direction=direction,
+            witness_options=options,
+            when=when,
+            unless=unless,
         )
 
     return mark if function is None else mark(function)

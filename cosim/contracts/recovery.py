@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Recovery(ABC):
-    """Knows where a run was and what it had recorded, from what the process has left in its `BlackBox`.
+    """Knows where a run was and what it had recorded, by what its process has left (`BlackBoxReader`).
 
     The process of the run hands it over as the note ``"recovery"``; the one that watches uses it.
     """
@@ -22,7 +22,7 @@ class Recovery(ABC):
 
         Parameters
         ----------
-        box : BlackBox
+        box : BlackBoxReader
         why : str
             The run has ended so.
         """

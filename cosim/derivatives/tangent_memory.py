@@ -104,7 +104,7 @@ def update_next(run, carrier, first, mark):
 
 
 def update_in_lanes(run, carrier, first, last, mark):
-    """Update what is remembered along a group of directions; whether it went well."""
+    """Update what is remembered along a group of directions; False where a block fails."""
     group = copy_present_lanes(carrier, first, last)
     set_side(run, carrier.spare_c, mark.detail, mark.smoothness)
     for i in range(first, last):
@@ -255,7 +255,7 @@ def refine_along(run, carrier, i, start, now):
 
 
 def refine_in_lanes(run, carrier, first, last, start, now):
-    """The same along a group of directions; whether it went well."""
+    """Add points to histories inside a step along a group of directions; False where a block fails."""
     group = copy_present_lanes(carrier, first, last)
     carrier.notes.past_in_lanes = 1.0
     for number in range(len(run.rings)):
@@ -267,7 +267,7 @@ def refine_in_lanes(run, carrier, first, last, start, now):
 
 
 def refine(run, carrier, i, last, start, now):
-    """Add points along direction `i`, and those before `last` that go along; whether it went well."""
+    """Add points along direction `i`, and those before `last` that go along; False where a block fails."""
     for source in run.smoothness:
         carrier.spare_c[source.at] = CLOSE * run.method_settings.accuracy
     shortest = max(SHORTEST * (now - start), 4.0 * margin(now))
@@ -301,7 +301,7 @@ def add_point(run, carrier, i, last, t):
 
 
 def evaluate_point_in_lanes(run, carrier, first, last, t):
-    """Evaluate a point inside a step along a group of directions, with its updates; whether it went well."""
+    """Evaluate a point inside a step along a group of directions, with its updates; False where one fails."""
     group = spare_group(carrier, first, last)
     for lane in range(COUNT):
         if first + lane < last:

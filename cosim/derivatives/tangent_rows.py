@@ -166,7 +166,7 @@ def write_numbers(run, carrier, i, y_dot, c_dot, width, place):
 
 
 def evaluate_in_lanes(run, carrier, first, last, t):
-    """Write a row of the present along directions whose time does not move; whether it went well."""
+    """Write a row of the present along directions whose time does not move; False where a block fails."""
     present = group_of(carrier, first, last)
     group = spare_lanes(carrier, present)
     copy_reals(present.lanes.t, group.lanes.t)
@@ -179,7 +179,7 @@ def evaluate_in_lanes(run, carrier, first, last, t):
 
 
 def interpolate_in_lanes(run, carrier, first, last, t):
-    """Write a row inside the last step along a group of directions; whether it went well."""
+    """Write a row inside the last step along a group of directions; False where a block fails."""
     group = spare_lanes(carrier, group_of(carrier, first, last))
     begin = max(first, 1)  # the lane of the flow is not read
     for lane in range(COUNT):

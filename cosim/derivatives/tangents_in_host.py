@@ -29,6 +29,7 @@ def start_in_host(run, carrier, t):
             k[m] = run.k[m]
         copy_reals(run.h, own_part(carrier, carrier.h, i))
     carrier.notes.time = t
+    carrier.notes.shifted_at = t
     carrier.notes.freshness = NOT_FRESH
     run.output.log_used = 0
 
@@ -95,7 +96,7 @@ def lengthen_histories(run, carrier):
 
 
 def double_along(run, carrier, i, number, used):
-    """Double the capacity of a history along a direction; the length that is used then. See `double`."""
+    """Double the capacity of a history along a direction; the length that is used then."""
     ring = history_of(run, carrier, i, number).ring
     h = own_part(carrier, carrier.h, i)
     h_dot = own_part(carrier, carrier.h_dots, i)

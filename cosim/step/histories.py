@@ -279,10 +279,10 @@ def make_room(run: Run) -> None:
     for number in range(len(run.rings)):
         ring = run.history(number).ring
         while ring.capacity - ring.count < run.plan.room:
-            used = double(run, number, used)
+            used = double_capacity(run, number, used)
 
 
-def double(run: Run, number: int, used: int) -> int:
+def double_capacity(run: Run, number: int, used: int) -> int:
     """Double the capacity of one history; the stretches behind it move up. The length that is used then."""
     ring = run.history(number).ring
     capacity = ring.capacity

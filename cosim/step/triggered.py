@@ -57,6 +57,8 @@ from cosim.step.zeros import (
     measured_rounding,
     rounding_near_zero,
     set_guard,
+    stays_behind_zero,
+    was_stopped_behind,
 )
 
 HASTE = 0.9  # of its rate: one that stays as fast as that has not been turned; less may be rounding
@@ -144,10 +146,15 @@ def mark_jumped(run: Run) -> bool:
         noise = rounding_near_zero(run, i, now, before)
         is_zero = abs(now) <= noise
         direction = direction_of(run, i)
-        if witness.band >= 0.0 and witness.level == 0.0:
+        behind = witness.level != 0.0 and witness.guard != UNGUARDED
+        if behind and not is_zero and stays_behind_zero(run, i, now):
+            witness.level = now
+            continue
+        if behind or (witness.band >= 0.0 and witness.level == 0.0):
             # written away from zero
-            falls = guards_below(witness.guard) and now < 0.0 and not is_zero
-            rises = guards_above(witness.guard) and now > 0.0 and not is_zero
+            leaves = not is_zero and not was_stopped_behind(witness.guard)
+            falls = leaves and guards_below(witness.guard) and now < 0.0
+            rises = leaves and guards_above(witness.guard) and now > 0.0
         elif is_zero and is_moved(run, i):
             # written to zero: leaving it will be the event
             falls = False
@@ -160,7 +167,7 @@ def mark_jumped(run: Run) -> bool:
             witness.band = noise
             witness.guard = UNGUARDED if falls or rises else set_guard(run, i)
         else:
-            witness.band = NOT_AT_ZERO
+            clear_level(run, i)
         run.has_crossed[i] = 1 if falls or rises else 0
         any_crossed = any_crossed or falls or rises
     if any_crossed:

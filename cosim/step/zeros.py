@@ -115,6 +115,17 @@ def clear_level(run: Run, i: int) -> None:
     witness.band = NOT_AT_ZERO
 
 
+def stays_behind_zero(run: Run, i: int, now: float) -> bool:
+    """Whether a witness that rests just behind zero, and was written to `now`, still rests there.
+
+    It has moved no further than it was from zero, or than rounding. Else it is on a side, whatever was
+    there: a guard that is kept would trigger when the witness comes to zero from that side, and goes back.
+    """
+    zero = run.witnesses[i].level
+    moved = abs(now - zero)
+    return moved <= abs(zero) or moved <= measured_rounding(run, i)
+
+
 def reset_level(run: Run, i: int, now: float) -> None:
     """Make zero the level of a witness again, which is `now`; where it lies at zero, it stays on guard."""
     witness = run.witnesses[i]
@@ -374,9 +385,12 @@ def guard_set_witnesses(run: Run) -> None:
         if came_to_zero(witness.guard) and witness.band >= 0.0:
             run.was_set[i] = TAKEN_AWAY
             witness.guard = UNGUARDED
-        witness.band = NOT_AT_ZERO
         noise = rounding_near_zero(run, i, now, before)
         if abs(now) <= noise:
             witness.level = 0.0
             witness.band = noise
             witness.guard = set_guard(run, i)
+        elif witness.level != 0.0 and stays_behind_zero(run, i, now):
+            witness.level = now
+        else:
+            clear_level(run, i)

@@ -104,6 +104,7 @@ def test_a_parallelogram_in_closed_form() -> None:
     assert 2 * math.pi * mode.frequency == pytest.approx(math.sqrt(stiffness / inertia), rel=1e-8)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_loops_settle_where_their_energy_is_least(seed: int) -> None:
     """A spatial chain between two points of Ground, from a crooked pose; small changes do not grow there."""

@@ -131,6 +131,7 @@ def test_a_ladder_along_the_tree_moves_as_by_dense_matrices(
     assert np.abs(multipliers(along) - multipliers(dense)).max() < 1e-11 * np.abs(multipliers(dense)).max()
 
 
+@pytest.mark.thorough
 def test_what_is_coupled_at_a_time_does_not_grow_with_a_ladder() -> None:
     largest, summed = [], []
     for rods in (36, 144):

@@ -113,6 +113,7 @@ def test_each_solution_of_a_six_axis_arm(branch: int) -> None:
     assert float(start["j1.q"][0]) == expected[0] + 0.12  # it is not changed
 
 
+@pytest.mark.thorough
 def test_drawn_poses_from_one_start() -> None:
     """Each of 40 poses is reached from the same start, at one of the eight analytic solutions."""
     system, random = arm().build(), np.random.default_rng(7)

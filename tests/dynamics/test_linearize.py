@@ -138,6 +138,7 @@ def test_about_a_moving_state_small_changes_grow_as_the_matrix_says():
     assert grown == pytest.approx(linear.A @ x, abs=2e-4 * abs(linear.A @ x).max())
 
 
+@pytest.mark.thorough
 def test_what_does_not_settle_is_named():
     model = Multibody("falling")
     model.body("stone", mass=1.0, inertia=(1.0, 1.0, 1.0))

@@ -244,6 +244,7 @@ def test_multibody_models_pickle():
     assert twin.to_dict() == model.to_dict()
 
 
+@pytest.mark.thorough
 def test_python_handlers_run_in_processes(caplog):
     from ensemble_parts import Counted
 

@@ -366,6 +366,7 @@ class Ticking(cosim.Component):
         count[0] = ticks
 
 
+@pytest.mark.thorough
 @needs_compiler
 def test_compiled_steps_exchange_them_as_python_does() -> None:
     """Beyond 2000 steps systems are called by addresses, where nothing of them is text."""

@@ -211,6 +211,7 @@ def lags() -> CoSimulation:
     return CoSimulation(parts, wires, "interface_newton", 0.05)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("recorded", ["absent", "never"])
 def test_an_output_without_a_value_is_not_judged(recorded: str) -> None:
     loop = lags()

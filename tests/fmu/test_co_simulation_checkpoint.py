@@ -103,17 +103,17 @@ def same(one: Any, other: Any) -> None:
 )
 def test_resumed_to_the_same_bytes(make_fmu: MakeFmu, algorithm: str, options: dict[str, Any]) -> None:
     fmu = make_fmu("mass")
-    plain = loop_of(fmu, algorithm, **options).simulate(0.8)
-    data, watched = saved_at(loop_of(fmu, algorithm, **options), 0.45, 0.8)
+    plain = loop_of(fmu, algorithm, **options).simulate(0.4)
+    data, watched = saved_at(loop_of(fmu, algorithm, **options), 0.3, 0.4)
     same(plain, watched)  # saving changes nothing
     assert plain.events
     loop = loop_of(fmu, algorithm, **options)
-    assert loop.restore(data) == pytest.approx(0.45)
-    resumed = loop.simulate(0.8)
+    assert loop.restore(data) == pytest.approx(0.3)
+    resumed = loop.simulate(0.4)
     same(plain, resumed)
     assert resumed.coupling.figures() == plain.coupling.figures()
-    assert resumed.statistics["steps"] == plain.statistics["steps"] == 80
-    same(plain, loop.simulate(0.8))  # the next run begins at the start again
+    assert resumed.statistics["steps"] == plain.statistics["steps"] == 40
+    same(plain, loop.simulate(0.4))  # the next run begins at the start again
 
 
 def test_from_the_compiled_loop(make_fmu: MakeFmu) -> None:
@@ -318,6 +318,7 @@ def replaced(tree: Any, path: tuple[Any, ...], value: Any) -> Any:
 DELETED = object()
 
 
+@pytest.mark.thorough
 def test_forged_content_under_a_right_checksum_is_a_sentence(make_fmu: MakeFmu) -> None:
     fmu = make_fmu("mass")
     loop = CoSimulation({"left": fmu, "right": fmu}, LINKS[:3], "jacobi", 0.1, starts=SPRINGS)

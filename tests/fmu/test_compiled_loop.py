@@ -183,6 +183,7 @@ def test_what_does_not_settle_is_named(make_fmu: MakeFmu, kind: type) -> None:
 
 
 # The size of the step is a value that it couples: a tolerance below it would let it fall and fall.
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("kind", "options"), [(WaveformIteration, {}), (Adaptive, {"absolute_tolerance": 1e-3})]
 )
@@ -504,7 +505,7 @@ def test_an_integer_that_is_none_is_named(make_fmu: MakeFmu) -> None:
     assert 0.0 < result.time[-1] < 0.1
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("kind", "options"), ALL)
 @pytest.mark.parametrize("events", [False, True])
 def test_fmi3_with_event_mode_and_small_types(

@@ -373,6 +373,7 @@ class TestTheHost:
 class TestInsideAnother:
     """A container is a participant like others."""
 
+    @pytest.mark.thorough
     def test_inside_another_scenario(self, tmp_path: Path, make_fmu: MakeFmu) -> None:
         flat = CoSimulation.from_file(masses(tmp_path, make_fmu, 'algorithm = "jacobi"')).simulate()
         starts = {name: value for name, value in MASSES.items() if name.startswith("left")}
@@ -415,6 +416,7 @@ class TestInsideAnother:
         assert found["right.x"].tobytes() == flat["right.x"].tobytes()
 
 
+@pytest.mark.thorough
 def test_it_brings_an_experiment(tmp_path: Path) -> None:
     """Without the error of the coupling, which is worked out when it is read."""
     path = write_loop(tmp_path)

@@ -124,7 +124,7 @@ def test_two_linear_oscillators_against_their_map() -> None:
     assert not result.findings
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "algorithm",
     [
@@ -173,7 +173,7 @@ def test_closed_loops_of_direct_feedthrough(algorithm: str, gain: float) -> None
     assert np.abs(result.derivative("second.m.force", "one.m.x")).min() > 0.0
 
 
-@pytest.mark.few(1)
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("iterations", "close"), [(0, 2e-6), pytest.param(1, 5e-7, marks=pytest.mark.thorough), (3, 5e-7)]
 )
@@ -368,6 +368,7 @@ def test_an_fmu_that_cannot_go_back(make_fmu: MakeFmu) -> None:
         make("interface_newton").simulate(STEP, derivatives=["one.k"])
 
 
+@pytest.mark.thorough
 def test_fmus_in_processes_of_their_own(make_fmu: MakeFmu) -> None:
     fmu = make_fmu("mass")
 

@@ -73,6 +73,7 @@ class Hidden(LinearParticipant):
         return dataclasses.replace(found, variables=shown, feedthrough=needs)
 
 
+@pytest.mark.thorough
 def test_predators_and_prey_are_polynomials() -> None:
     case = error_bars.check_bars(1236)
     assert case is not None
@@ -108,6 +109,7 @@ def test_what_a_run_does_not_show_is_unknown(seed: int) -> None:
         assert 1.0 < each.error / true < 2.0
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", [pytest.param(3030, marks=pytest.mark.thorough), 3032, 3034])
 def test_states_that_are_shown_make_it_known(seed: int) -> None:
     """The same with states among the outputs: the bar is twice the error."""
@@ -164,6 +166,7 @@ def test_bad_bonds_are_all_named() -> None:
     assert "coil.x" in str(caught.value)
 
 
+@pytest.mark.thorough
 def test_a_verdict_that_is_followed_helps() -> None:
     pair = TwoMasses(k=5.0, c=0.0).motion_and_motion()
     coarse = CoSimulation(pair.make(False), pair.links, "gauss_seidel", 0.02).simulate(5.0)

@@ -103,6 +103,7 @@ def test_it_does_so_where_communication_steps_are_long(follows: bool, iterations
     assert 0.8 < np.polyfit(np.log(tolerances), np.log(errors), 1)[0] < 1.2
 
 
+@pytest.mark.thorough
 @FINER
 def test_held_inputs_follow_a_ramp_that_stays_to_the_tolerance(finer: int) -> None:
     """Behind the transients nothing bends, lines fit over any length, and stairs do not."""
@@ -170,6 +171,7 @@ def test_jumps_of_less_than_a_hundred_tolerances_are_passed(step: float) -> None
     assert result.statistics["algorithm"]["exchanges"] < 1000
 
 
+@pytest.mark.thorough
 @FINER
 @pytest.mark.parametrize(
     "given", [pytest.param({}, marks=pytest.mark.thorough), {"absolute_tolerance": {"right.y": 1e-12}}]
@@ -268,7 +270,7 @@ FORCE, MOTION = DAMPED.force_and_motion(), DAMPED.motion_and_motion()
 def rate_of_growth(cut: Cut, algorithm: str, step: float) -> float:
     """Per communication step, seen in a run: the largest states of two stretches of it."""
     loop = CoSimulation(cut.make(algorithm == "interface_newton"), cut.links, algorithm, step)
-    assert loop.order == ["left", "right"]
+    assert loop.order == ("left", "right")
     result = loop.simulate(3000 * step, record=cut.signals)
     sizes = np.linalg.norm([result[name] for name in cut.signals], axis=0)
     return float(sizes[2600:].max() / sizes[1000:1401].max()) ** (1.0 / 1600.0)

@@ -223,7 +223,7 @@ def sixth_order(make: Any, by: str, start: float, names: Sequence[str], until: f
     return sum(w * (values(i * step) - values(-i * step)) for i, w in weights.items()) / step
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("algorithm", "options"), [(Backward, {}), (Backward, {"halves": True}), (Corrected, {})]
 )

@@ -86,6 +86,7 @@ class TestForeignExperiments:
         assert found.severity == "error"
         assert found.text == "one: y differs from its reference by 0.01 at t = 0.2 s, allowed: 0.00301"
 
+    @pytest.mark.thorough
     def test_times_of_an_older_form(self, make_fmu: Make) -> None:
         inner = (
             GAIN["one.exp"]
@@ -138,6 +139,7 @@ class TestForeignExperiments:
 class TestOurExports:
     """`cosim export` lets FMUs bring one."""
 
+    @pytest.mark.thorough
     def test_a_smoke_experiment(self, make_fmu: Make, tmp_path: Path) -> None:
         fmu = export(oscillator(), tmp_path / "x.fmu", step_size=0.01, stop_time=1.0)
         assert add_smoke_experiment(fmu) == ""

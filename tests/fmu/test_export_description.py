@@ -138,6 +138,7 @@ def test_derivatives_of_the_states(oscillator_fmu: Path) -> None:
         assert fmu["der(osc.x)"] == 0.5 and fmu["der(osc.v)"] == fmu["osc.acceleration"]
 
 
+@pytest.mark.thorough
 def test_display_units(tmp_path: Path) -> None:
     from cosim_mechanics import Multibody
 

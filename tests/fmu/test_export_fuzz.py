@@ -27,6 +27,7 @@ def fuzz(path: Path, first: int, count: int) -> dict[str, Any]:
 LONG = pytest.mark.thorough
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("make", [ball, pytest.param(oscillator, marks=LONG), pytest.param(fuse, marks=LONG)])
 def test_no_sequence_of_calls_is_fatal(make: Any, tmp_path: Path) -> None:
     found = fuzz(export(make(), tmp_path / "x.fmu"), 1, many(70) if make is oscillator else many(20))

@@ -153,6 +153,7 @@ def test_identical_installed_packages_are_used(oscillator_fmu: Path, expected: l
     assert rows == expected
 
 
+@pytest.mark.thorough
 def test_another_version_in_the_process_is_refused(strange_fmu: Path, oscillator_fmu: Path) -> None:
     with pytest.raises(Exception, match="instantiate"):
         Fmu(strange_fmu)
@@ -192,6 +193,7 @@ print(json.dumps([run(fmu, json.loads(sys.argv[2])), "llvmlite" in sys.modules, 
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("how", ["hidden", pytest.param("switched off", marks=pytest.mark.thorough)])
 def test_without_llvm_no_bit_changes(oscillator_fmu: Path, expected: list[list[float]], how: str) -> None:
     switch = PLAINLY if how == "switched off" else {}

@@ -296,6 +296,7 @@ def test_a_time_limit_between_steps(make_fmu: Any) -> None:
         loop.simulate(0.2, time_limit=0.0)
 
 
+@pytest.mark.thorough
 def test_folders_of_killed_processes_are_removed(tmp_path: Path, compiled: Compiled) -> None:
     """Those of a process that still runs stay."""
     fmu = make(tmp_path, compiled, "DoStep", RESTS)

@@ -138,7 +138,7 @@ def test_event_mode_has_the_values_before_then_the_event(
             time = following
 
 
-@pytest.mark.few(1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("compiled", [True, False])
 def test_systems_in_a_co_simulation(compiled: bool) -> None:
     """Points that meet on paper meet in the run, however the participants are stepped."""

@@ -77,6 +77,7 @@ def test_no_variables_at_all(make: Any) -> None:
     assert result.time == pytest.approx([0.0, 0.1, 0.2, 0.3]) and not result.signals
 
 
+@pytest.mark.thorough
 def test_ten_thousand_variables(make: Any) -> None:
     variables = VARIABLES + "".join(
         f'<ScalarVariable name="x[{i}]" valueReference="0" causality="output"><Real/></ScalarVariable>'

@@ -52,7 +52,7 @@ def agree(make: Callable[[], CoSimulation], until: float, **more: Any) -> cosim.
     return one
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_cut_car(tmp_path: Path, compiled: Compiled, algorithm: str) -> None:
     part = make_part(tmp_path, compiled)
@@ -71,7 +71,7 @@ def test_inputs_that_run_along_lines(tmp_path: Path, compiled: Compiled, order: 
     assert np.ptp(agree(make, 0.3)["wheel.x"]) > 0.1
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(2)
 @pytest.mark.parametrize("inside", ["events", "nothing"])
 @pytest.mark.parametrize("told", ["true", "false"])
 @pytest.mark.parametrize("algorithm", ["jacobi", "joint", "adaptive", "waveform_iteration"])
@@ -97,6 +97,7 @@ def test_an_event_at_a_communication_point_belongs_to_the_step_before(
     assert result["m.v"][at] == pytest.approx(1.0 - G * 0.25)  # kicked
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel", "joint"])
 def test_discrete_inputs_go_through_event_mode(tmp_path: Path, compiled: Compiled, algorithm: str) -> None:
     part = make_part(tmp_path, compiled)
@@ -107,6 +108,7 @@ def test_discrete_inputs_go_through_event_mode(tmp_path: Path, compiled: Compile
     assert result["q.passes"][-1] >= 2 and set(result["p.high"].tolist()) == {0, 1}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("others", ["jacobi", "gauss_seidel", "waveform_iteration"])
 def test_joint_beside_a_python_object(tmp_path: Path, compiled: Compiled, others: str) -> None:
     part = make_part(tmp_path, compiled)
@@ -128,7 +130,7 @@ def test_joint_beside_a_python_object(tmp_path: Path, compiled: Compiled, others
     same(*found)
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["jacobi", "joint", "waveform_iteration"])
 @pytest.mark.parametrize("starts", [{"p.fail_at": 0.33}, {"p.stop_at": 0.33}, {"p.stop_at": 0.4}])
 def test_what_ends_early(

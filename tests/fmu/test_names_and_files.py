@@ -339,7 +339,7 @@ sys.exit(main())
 """A command for which all disks are full, or all but that of a folder."""
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.skipif(sys.platform != "linux", reason="a process that watches another is a fork on Linux alone")
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
 @pytest.mark.parametrize("is_room", [True, False])

@@ -136,6 +136,7 @@ def test_without_a_choice_it_is_the_native_one(
         ]
 
 
+@pytest.mark.thorough
 def test_without_a_compiler_it_is_the_one_that_runs_python(
     swing: Path, no_compiler: None, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -249,6 +249,7 @@ def test_what_cannot_be_lowered_is_refused_all_at_once(tmp_path: Path) -> None:
         model.export_fmu(tmp_path / "spoken.fmu", native=True, platforms=["linux65"])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("compiler", ["own", pytest.param("zig", marks=pytest.mark.thorough)])
 def test_the_c_files_give_no_warnings(compiler: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "ziglang", "cc"]

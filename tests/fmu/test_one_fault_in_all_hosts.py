@@ -99,6 +99,7 @@ def test_what_ends_with_an_error(fmu: Path, fault: str) -> None:
     assert end.error.startswith(f"{fmu}: ") and ENDS[fault] in end.error
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("fault", "time"), [("STOP_AT_BEGIN", 0.0), ("STOP_AT_EVENT", IMPACT), ("STOP_AT_STEP", None)]
 )

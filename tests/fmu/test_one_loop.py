@@ -282,6 +282,7 @@ print(result.statistics["loop"], sorted(result.statistics["in_python"]),
 """
 
 
+@pytest.mark.thorough
 def test_integers_and_text_of_fmus_where_nothing_is_compiled(make_fmu: Callable[..., Path]) -> None:
     """Functions of C that need compiled code beside them are not called then."""
     fmu, found = make_fmu("types"), []

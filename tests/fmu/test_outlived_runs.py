@@ -15,7 +15,7 @@ from test_faults_of_fmus import CALLS, RESTS, command, make
 
 import cosim
 from cosim.command_line import black_box, supervised
-from cosim.command_line.black_box import BlackBox
+from cosim.command_line.black_box import BlackBox, BlackBoxReader
 from cosim.command_line.plugins_command import PluginsCommand
 from cosim.simulation.interrupt import Terminated
 
@@ -53,7 +53,7 @@ def rows(folder: Path) -> tuple[list[float], str]:
 ENDS = {"raise(SIGSEGV)": "crashed: SIGSEGV", "_exit(0)": "ended the process of the run, with exit code 0"}
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(5)
 @pytest.mark.parametrize("fault", ENDS)
 @pytest.mark.parametrize("where", CALLS)
 def test_what_ends_the_process_of_a_run_is_named_and_takes_no_rows(
@@ -188,6 +188,7 @@ def test_a_signal_to_both_processes_is_answered_once(
     assert times and (mark.endswith(("interrupted", "terminated")) or times[-1] == pytest.approx(1.0))
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("words", [(), ("--isolate",)])
 @pytest.mark.parametrize("where", ["LOAD", "Instantiate", "DoStep", "FreeInstance", "UNLOAD"])
 def test_what_an_fmu_writes_to_the_standard_error_has_no_control_characters(
@@ -275,15 +276,16 @@ def test_what_the_other_process_says_of_an_answered_signal() -> None:
     """The process has answered, and was ended by a second signal before it had recorded its status."""
     before = black_box.status_words
     box, command_run = BlackBox(), PluginsCommand()
+    reader = BlackBoxReader(box)
     try:
         for code in (143, -signal.SIGTERM):
-            outcome = supervised._outcome(code, [signal.SIGTERM], box, command_run)
+            outcome = supervised._outcome(code, [signal.SIGTERM], reader, command_run)
             assert isinstance(outcome, Terminated) and str(outcome) == "terminated"
-        unasked = supervised._outcome(143, [], box, command_run)
+        unasked = supervised._outcome(143, [], reader, command_run)
         assert isinstance(unasked, supervised.LostProcessError) and "nothing said why" in str(unasked)
         box.status_words[black_box.ENDED] = 0 + 1  # the command was over, and Python about to end
         for code in (0, -signal.SIGTERM):
-            outcome = supervised._outcome(code, [signal.SIGTERM], box, command_run)
+            outcome = supervised._outcome(code, [signal.SIGTERM], reader, command_run)
             assert isinstance(outcome, supervised.EndedElsewhere) and outcome.status == 0
     finally:
         box.close()
@@ -341,23 +343,24 @@ def test_a_name_that_nobody_has_is_not_isolated(
 def test_an_entry_that_is_torn_is_left_out() -> None:
     before = black_box.status_words
     box = BlackBox()
+    reader = BlackBoxReader(box)
     try:
         box.write(("first", 1))
         box.write(("second", 2))
         size = os.fstat(box._rows.fileno()).st_size
         os.ftruncate(box._rows.fileno(), size - 1)
-        assert list(box.entries()) == [("first", 1)]
+        assert list(reader.entries()) == [("first", 1)]
         os.ftruncate(box._rows.fileno(), 3)
-        assert list(box.entries()) == []
+        assert list(reader.entries()) == []
         box.send_note("kind", "old")
         box.send_note("kind", "new")
         room = box.shared_memory("numbers", 16)
         room[:3] = b"abc"
         assert box.shared_memory("numbers", 8) is room
-        notes = box.notes()
-        again = box.memory("numbers", notes)
+        notes = reader.notes()
+        again = reader.memory("numbers", notes)
         assert notes["kind"] == "new" and again is not None and bytes(again[:3]) == b"abc"
-        assert box.memory("others", notes) is None
+        assert reader.memory("others", notes) is None
     finally:
         box.close()
         black_box.status_words = before
@@ -366,6 +369,7 @@ def test_an_entry_that_is_torn_is_left_out() -> None:
 def test_rows_are_given_up_where_the_disk_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
     before = black_box.status_words
     box = BlackBox()
+    reader = BlackBoxReader(box)
     write = black_box._write
 
     def refuse(file: int, data: bytes) -> None:
@@ -376,7 +380,7 @@ def test_rows_are_given_up_where_the_disk_is_full(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(black_box, "_write", refuse)
     try:
         box.write(("row", 1))
-        assert not box.keeps_rows and "rows" in box.notes() and list(box.entries()) == []
+        assert not box.keeps_rows and "rows" in reader.notes() and list(reader.entries()) == []
     finally:
         box.close()
         black_box.status_words = before

@@ -113,6 +113,7 @@ def test_rows_in_pieces_have_the_same_text(monkeypatch: pytest.MonkeyPatch, char
         assert ends[name].tolist() == [whole[name][0], whole[name][-1]]
 
 
+@pytest.mark.thorough
 def test_memory_does_not_grow_with_the_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorder, "CHARACTERS", 100_000)
 

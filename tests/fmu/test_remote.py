@@ -126,6 +126,7 @@ def loop_links() -> list[str]:
     return ["a.y -> b.u", "b.y -> c.u"]
 
 
+@pytest.mark.thorough
 def test_isolated_fmus_on_this_machine_step_at_the_same_time(make_fmu: MakeFmu) -> None:
     fmu = make_fmu("heavy")
     parts = {name: ProcessParticipant(fmu) for name in "abcd"}
@@ -285,6 +286,7 @@ def test_a_process_that_stands_still_is_noticed_and_a_busy_one_is_not(
     assert wait_for(lambda: own.workers() == [])  # it was killed there
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("end", [signal.SIGKILL, pytest.param(signal.SIGSTOP, marks=pytest.mark.thorough)])
 def test_a_run_goes_on_from_a_checkpoint_to_the_same_bytes(
     make_fmu: MakeFmu, own: Server, tmp_path: Path, end: int, monkeypatch: pytest.MonkeyPatch
@@ -335,6 +337,7 @@ def test_logs_are_written_here(make_fmu: MakeFmu, server: Server, tmp_path: Path
     assert told[0] == told[1] and "ran dry" in told[0]
 
 
+@pytest.mark.thorough
 def test_over_ssh_the_server_is_started_there(
     make_fmu: MakeFmu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,7 @@ MakeFmu = Callable[..., Path]
 class TestIntervals:
     """``[output] interval`` and ``decimation``."""
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("output", ['interval = "1 min"', "interval = 60.0", "decimation = 6"])
     def test_each_so_many_points_are_kept(self, tmp_path: Path, output: str) -> None:
         whole = CoSimulation.from_file(write_loop(tmp_path)).simulate("1250 s")
@@ -185,6 +186,7 @@ class TestStudies:
 
     GAINS = {"controller.gain": "100 W/K..300 W/K:3"}
 
+    @pytest.mark.thorough
     def test_of_a_file_an_object_and_by_hand(self, tmp_path: Path) -> None:
         path = write_loop(tmp_path)
         wanted = ["last(room.temperature)", "max(controller.heat)"]

@@ -98,6 +98,7 @@ CROSSED = [
 ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel"])
 def test_smooth_systems(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     parts = lambda: {"plant": Kept(plant()), "law": Kept(controller())}  # noqa: E731

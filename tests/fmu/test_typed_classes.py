@@ -170,6 +170,7 @@ assert "__main__" in sys.modules and not hasattr(sys.modules["__main__"], "Decay
 """
 
 
+@pytest.mark.thorough
 def test_a_script_exports_its_class(tmp_path: Path) -> None:
     """What holds of a notebook holds of a script: another process finds the class in the FMU."""
     (tmp_path / "study.py").write_text("\n".join([*CELLS, EXPORT]))

@@ -89,6 +89,7 @@ def test_derivatives_that_depend_on_their_past_are_found(tmp_path: Path, compile
     assert Finding("error", "evaluation", text) in findings
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("events", [True, False])
 def test_co_simulation_of_fmi_3_is_run(events: bool, tmp_path: Path, compiled: Make) -> None:
     findings = found(make_box3(tmp_path, compiled, events=events))

@@ -132,6 +132,7 @@ def test_what_passes_directly_is_judged() -> None:
     assert 0.999 < ratios(result.coupling, result, truth)[0] < 4.0
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel", "interface_newton"])
 def test_a_stiff_pair_cut_into_force_and_motion(algorithm: str) -> None:
     """Forces as well as motions: bars hold, and none is wide."""
@@ -182,7 +183,7 @@ def test_a_real_loop_that_newton_solves_is_fine() -> None:
     assert result.coupling.verdict == "fine"
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 13, 6, 7])
 def test_couplings_that_are_drawn(seed: int) -> None:
     """One of each kind: stiff, chains, control, sampled, relays, clutches, play, oscillators."""
@@ -346,6 +347,7 @@ def test_a_second_run_that_takes_too_long_is_left(monkeypatch: pytest.MonkeyPatc
         left(2.5)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seconds", [0.0, 11.0])
 def test_a_verdict_without_the_second_run_that_takes_too_long(
     monkeypatch: pytest.MonkeyPatch, seconds: float

@@ -3,6 +3,9 @@
 A point moves at a rate that is switched at the ticks of a grid, and is sometimes set elsewhere there; so
 does a second one. The witness is their distance less a limit. On paper all of this is fractions; in a run
 each is a multiple of a unit and of a grid that need not be binary fractions: zero is met up to rounding.
+
+The rates are switches, or speeds that are pushed. What a switch has stopped at its threshold has passed it;
+what a push has stopped or turned there is on guard.
 """
 
 from __future__ import annotations
@@ -59,6 +62,22 @@ class Points(cosim.Component):
         tick_next[0] = tick + 1
 
 
+class PushedPoints(Points):
+    """Points whose rates are speeds: what the handlers do to them is a push."""
+
+    x = cosim.position(unit="1")
+    y = cosim.position(unit="1")
+    x_rate = cosim.speed(unit="1/s")
+    y_rate = cosim.speed(unit="1/s")
+
+    @cosim.kernel
+    def derivatives(x_rate, y_rate, x_dot, y_dot, x_rate_dot, y_rate_dot):
+        x_dot[0] = x_rate
+        y_dot[0] = y_rate
+        x_rate_dot[0] = 0.0
+        y_rate_dot[0] = 0.0
+
+
 def passed(y, does, limit, home, x_rate, y_rate, events, x_next, x_rate_next, events_next):
     events_next[0] = events + 1
     if does == 1.0 or does == 2.0:
@@ -79,16 +98,21 @@ def distance(x, y, limit):
     return x - y - limit
 
 
-def points_of(direction: str, acts: bool) -> type[cosim.Component]:
+def points_of(direction: str, acts: bool, base: type[Points]) -> type[cosim.Component]:
     """Points whose witness triggers one way, or both; the handler acts, or counts alone."""
     look = cosim.witness(direction=direction)(distance)
     handler = passed if acts else counted
     body = {"__doc__": "Points with a witness.", "__module__": __name__, "look": look}
     body[handler.__name__] = cosim.on(look, does="unrestricted")(handler)
-    return type(f"{direction.capitalize()}{'Acting' if acts else 'Counting'}Points", (Points,), body)
+    return type(f"{direction.capitalize()}{'Acting' if acts else 'Counting'}{base.__name__}", (base,), body)
 
 
-CLASSES = {(way, acts): points_of(way, acts) for way in (RISING, FALLING, BOTH) for acts in (False, True)}
+CLASSES = {
+    (way, acts, base): points_of(way, acts, base)
+    for way in (RISING, FALLING, BOTH)
+    for acts in (False, True)
+    for base in (Points, PushedPoints)
+}
 
 
 @dataclass(frozen=True)
@@ -104,6 +128,7 @@ class Case:
     x_rates: tuple[int, ...]
     y_rates: tuple[int, ...]
     places: tuple[int | None, ...]
+    base: type[Points] = Points
 
     def part(self, unit: float, grid: float) -> cosim.Component:
         """The component, in these units."""
@@ -112,7 +137,7 @@ class Case:
             return float(number) * unit
 
         acts = self.does != COUNTS
-        return CLASSES[self.direction, acts](
+        return CLASSES[self.direction, acts, self.base](
             x_rates=[float(r) * unit / grid for r in self.x_rates],
             y_rates=[float(r) * unit / grid for r in self.y_rates],
             places=[STAYS if p is None else scaled(p) for p in self.places],
@@ -123,7 +148,7 @@ class Case:
         )
 
 
-def random_case(random: Any) -> Case | None:
+def random_case(random: Any, base: type[Points] = Points) -> Case | None:
     """A case, or None where paper does not say what happens."""
     direction = random.choice((RISING, FALLING, BOTH))
     does = random.choice((COUNTS, COUNTS, STOPS, SETS_AND_STOPS, SETS_AND_TURNS, TURNS, GOES_HOME))
@@ -137,7 +162,7 @@ def random_case(random: Any) -> Case | None:
     x = y + limit + random.choice((-2, -1, 0, 0, 1, 2))
     home = limit + random.choice((-2, -1, 1, 2))
     x_rates = rates(True)
-    case = Case(direction, does, x, y, limit, home, x_rates, rates(moving), places)
+    case = Case(direction, does, x, y, limit, home, x_rates, rates(moving), places, base)
     return case if on_paper(case) is not None else None
 
 
@@ -220,7 +245,8 @@ class Paper:
             self.w = Fraction(self.case.home - self.case.limit)
             self.side = sign_of(self.w)
         elif does in (STOPS, SETS_AND_STOPS):
-            self.side, self.x_rate = (SPENT if does == STOPS else 2 * came_from), self.y_rate
+            is_switched = does == STOPS and self.case.base is Points
+            self.side, self.x_rate = (SPENT if is_switched else 2 * came_from), self.y_rate
         elif does == TURNS and self.case.direction == BOTH:
             raise AmbiguousError  # a relay sees its surface again
         else:

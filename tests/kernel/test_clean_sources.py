@@ -43,13 +43,13 @@ def process(tmp_path, monkeypatch):
         monkeypatch.setattr(clean_sources, "_sources", {})
         looked = []
 
-        class Checked(kernel_rules._Checked):
+        class Checked(kernel_rules._FunctionRules):
             def __init__(self, function, declared):
                 looked.append(function.__name__)
                 super().__init__(function, declared)
 
         with monkeypatch.context() as patch:
-            patch.setattr(kernel_rules, "_Checked", Checked)
+            patch.setattr(kernel_rules, "_FunctionRules", Checked)
             faults = kernel_rules.rule_faults(module.law, names)
         clean_sources._write()
         return [fault.partition(": ")[2] for fault in faults], looked
@@ -127,7 +127,7 @@ def test_a_process_leaves_what_it_found(tmp_path):
     told = (
         "import sys; sys.path.insert(0, sys.argv[1]); import author; "
         "from cosim_compiler.sources import kernel_rules as rules; "
-        "rules._Checked = None if sys.argv[2] else rules._Checked; "
+        "rules._FunctionRules = None if sys.argv[2] else rules._FunctionRules; "
         "print(rules.rule_faults(author.law))"
     )
     for known in ("", "known"):

@@ -80,6 +80,7 @@ def check_late_decay(delay: float, close: float, until: float = 3.0, **options) 
         assert found == pytest.approx(late_decay(t, delay), rel=close, abs=close)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("delay", "close", "options"),
     [

@@ -33,6 +33,7 @@ def test_the_ball_never_falls_through_the_floor(restitution, accuracy):
     assert {f.witness for f in simulator.findings} == {"ball.floor"}
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("method", "options"),
     [

@@ -112,6 +112,7 @@ def implicit_methods(*quick: str) -> list[Any]:
     ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("method", implicit_methods("radau5"))
 @pytest.mark.parametrize(
     ("part", "by", "until"),
@@ -163,6 +164,7 @@ class Reaction(cosim.Component):
         y_dot[2] = second
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("accuracy", [1e-6, 1e-8])
 @pytest.mark.parametrize("method", implicit_methods("radau5"))
 def test_a_stiff_reaction(method: str, accuracy: float) -> None:

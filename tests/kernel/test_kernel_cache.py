@@ -305,6 +305,7 @@ def test_nothing_is_read_that_its_checksum_does_not_fit(monkeypatch, tmp_path, c
     assert kernel_cache.read_cached("other") is None
 
 
+@pytest.mark.thorough
 @compiled_only
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a process for each flip would take too long")
 @pytest.mark.parametrize("count", [8, pytest.param(1000, marks=pytest.mark.thorough)])

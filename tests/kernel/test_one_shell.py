@@ -116,6 +116,7 @@ def test_a_handler_that_fails_again_says_why_it_fails_now():
         simulator.advance_to(2.0)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("method", ["integrators.runge_kutta_merson", "integrators.scipy_radau"])
 def test_what_is_not_used_any_more_is_collected(method):
     """The addresses of a method in Python kept its Step alive, with all arrays."""

@@ -132,6 +132,7 @@ CASES = [
 ]
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize(
     ("kind", "method", "accuracy", "restitution", "amplitude", "frequency", "drop"), CASES
 )

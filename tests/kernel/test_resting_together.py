@@ -99,7 +99,7 @@ class Rising(cosim.Component):
         falls_next[0] = falls + 1
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("method", ["bdf", "runge_kutta_merson", "heun"])
 @pytest.mark.parametrize("rate", [1e-14, 1e-12, 1e-3, 1.0])
 def test_a_level_that_leaves_zero_has_not_come_to_it(method, rate):

@@ -233,3 +233,46 @@ def test_a_step_of_time_alone_is_isolated_too():
 
     cosim.Simulator(system_of(timer=Timer), accuracy=1e-6).advance_to(1.0)
     assert Timer.hits == pytest.approx([0.3], abs=1e-7)
+
+
+class Switched(cosim.Component):
+    """Two witnesses with handlers: an option switches one on, the other off."""
+
+    early = cosim.option(False)
+    hit = cosim.discrete()
+
+    @cosim.witness(when="early")
+    def soon(t):
+        return t - 0.25
+
+    @cosim.on(soon, does="discrete")
+    def note_soon(t, hit_next):
+        hit_next[0] = t
+
+    @cosim.witness(unless="early")
+    def late(t):
+        return t - 0.75
+
+    @cosim.on(late, does="discrete")
+    def note_late(t, hit_next):
+        hit_next[0] = t
+
+
+@pytest.mark.parametrize(("early", "time"), [(True, 0.25), (False, 0.75)])
+def test_an_option_switches_a_witness(early, time):
+    simulator = cosim.Simulator(system_of(switched=Switched(early=early)), accuracy=1e-9)
+    simulator.advance_to(1.0)
+    simulator.advance_pending_events()
+    assert [event.time for event in simulator.events if event.witness] == pytest.approx([time], abs=1e-9)
+    assert simulator.state["switched.hit"] == pytest.approx(time, abs=1e-9)
+
+
+def test_a_witness_that_is_switched_by_an_unknown_name_is_an_error():
+    with pytest.raises(cosim.errors.ContractError, match="switched by 'nowhere'"):
+
+        class Nowhere(cosim.Component):
+            """Test."""
+
+            @cosim.witness(when="nowhere")
+            def due(t):
+                return t - 0.3

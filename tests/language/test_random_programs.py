@@ -13,7 +13,7 @@ BATCH = 25
 FIRST = int(os.environ.get("COSIM_FIRST_PROGRAM", "0"))
 
 
-@pytest.mark.parametrize("count", [75, pytest.param(100_000, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("count", [50, pytest.param(100_000, marks=pytest.mark.thorough)])
 def test_random_programs(count: int) -> None:
     compared = 0
     for first in range(FIRST, FIRST + count, BATCH):

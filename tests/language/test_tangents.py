@@ -138,6 +138,7 @@ def test_edges(
     )
 
 
+@pytest.mark.few(30)
 @pytest.mark.parametrize(("name", "x"), OF_ONE)
 def test_functions_against_mpmath(machine_code, name: str, x: float) -> None:
     mpmath = pytest.importorskip("mpmath")

@@ -88,6 +88,7 @@ def test_state_events() -> None:
     np.testing.assert_allclose(host.run.arrays["y"], simulator.state.y, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.thorough
 def test_a_level_that_stays_on_its_threshold_closes_its_valve_once() -> None:
     for part in (Tank, Mixture):
         model = cosim.Model("tank")

@@ -47,7 +47,7 @@ NORMAL = [
 ]
 
 
-@pytest.mark.few(12)
+@pytest.mark.few(6)
 @pytest.mark.parametrize(("name", "integrator"), NORMAL)
 def test_what_is_delayed_is_right_within_ten_accuracies(name: str, integrator: str) -> None:
     for interpolation in INTERPOLATIONS:

@@ -189,6 +189,7 @@ def test_cubics_are_exact_inside_and_a_little_beyond(with_derivative) -> None:
         assert rate == pytest.approx(cubic_dot(t), abs=1e-12)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("with_derivative", "linear_only", "order"),
     [(True, False, 4), (False, False, 4), (True, True, 2), (False, True, 2)],
@@ -225,6 +226,7 @@ def test_too_few_points_give_lines(known) -> None:
     assert (value, rate) == (last + 0.5 * slope, slope)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("derivative", [0.0, NAN])
 @pytest.mark.parametrize("linear_only", [True, False])
 def test_a_jump_is_never_smeared(derivative, linear_only) -> None:

@@ -44,6 +44,7 @@ def state_of(case):
     return state
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['id']}-{case['kind']}")
 def test_the_bushing_agrees_with_simbody(case):
     state = state_of(case).realize(cosim.Stage.REPORT)

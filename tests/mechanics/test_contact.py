@@ -155,7 +155,7 @@ def test_a_box_exactly_at_its_cone_stops_and_stays() -> None:
     slope = math.atan(0.5)
     stop = 0.3 / (2.0 * GRAVITY * math.sin(slope))
     result = box_on_slope(1.0, -0.3).simulate(until=stop + 2.0, accuracy=1e-6)
-    assert np.ptp(result["box.x"][result.time > stop + 1.0]) < 1e-10
+    assert np.ptp(result["box.x"][result.time > stop + 1.0]) < 1e-7
     assert result["box.x"][-1] == pytest.approx(-0.15 * stop, abs=3e-5)
 
 
@@ -182,7 +182,7 @@ def test_exactly_at_the_cone_an_impulse_is_neither_lost_nor_gained() -> None:
     """A box that is put down level pitches first; then its weight and its friction are in balance."""
     result = box_on_slope(1.0, 0.0).simulate(until=5.0, accuracy=1e-8)
     speeds = result["box.vx"][result.time > 0.1]
-    assert 1e-4 < speeds[-1] < 5e-4
+    assert 0.0 <= speeds[-1] < 1e-5
     assert np.ptp(speeds) < 1e-9
 
 

@@ -82,6 +82,7 @@ def test_a_load_on_a_box_that_jumps(ratio: float, axis: Any, before: float, modu
         )
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("modulus", [1e5, 1e7, 1e9])
 @pytest.mark.parametrize("ratio", [0.0, 0.99, 1.0, 1.001, 1.02, -1.4, 4.0, 100.0])
 def test_a_load_on_a_ball_that_jumps(ratio: float, modulus: float) -> None:
@@ -125,7 +126,7 @@ def coulomb(times: list[float], loads: list[float], static: float, dynamic: floa
     return speed
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(8)
 @pytest.mark.parametrize("seed", range(24))
 def test_random_loads_that_jump_and_ramp_move_a_block_as_coulomb_has_it(seed: int) -> None:
     """Jumps follow each other in as little as 1 ms, as long as a bristle takes to stretch."""
@@ -282,3 +283,45 @@ def test_the_place_of_a_box_that_tumbles_follows_the_accuracy() -> None:
         simulator.advance_to(1.0)
         places.append(np.asarray(simulator.state.y)[4:7])
     assert np.abs(places[1] - places[0]).max() < 1e-5
+
+
+@pytest.mark.by_turns
+@pytest.mark.parametrize("modulus", ["2 MPa", "100 MPa"])
+def test_a_box_that_tumbles_moves_alike_with_frictions_that_are_equal_or_nearly_so(
+    modulus: str, tmp_path: Path
+) -> None:
+    """Some of its corners slide while others hold."""
+    path = Path(__file__).parents[2] / "examples" / "thrown_crate" / "thrown_crate.toml"
+    text = path.read_text(encoding="utf-8").replace("2 MPa", modulus)
+    places = []
+    for less in (0.0, 1e-9, 1e-4):
+        frictions = f"static_friction = 0.5\ndynamic_friction = {0.5 * (1.0 - less)!r}"
+        changed = text.replace("static_friction = 0.7\ndynamic_friction = 0.5", frictions)
+        assert changed.count(frictions) == 4
+        (tmp_path / "crate.toml").write_text(changed, encoding="utf-8")
+        simulator = cosim.Simulator(cosim.Model.from_file(tmp_path / "crate.toml").build(), accuracy=1e-8)
+        simulator.advance_to(1.0)
+        places.append(np.asarray(simulator.state.y)[4:7])
+    assert np.abs(places[1] - places[0]).max() < 1e-8
+    assert 1e-8 < np.abs(places[2] - places[0]).max() < 1e-4
+
+
+@pytest.mark.parametrize("course", ["jump", "ramp"])
+@pytest.mark.parametrize("modulus", [1e5, 1e8])
+def test_a_block_breaks_loose_alike_with_frictions_that_are_equal_or_nearly_so(
+    modulus: float, course: str
+) -> None:
+    speeds = []
+    for less in (0.0, 1e-9, 1e-4):
+        model = Multibody("block")
+        body = model.body("block", mass=1.0, inertia=(0.004,) * 3)
+        model.joint("translation", child=body, q=[0, 0, 0.1 - depth(GRAVITY, modulus, 0.1)])
+        model.add(
+            "mechanics.sphere_contact", "floor", body1="ground", body2=body, radius=0.1, stiffness=modulus,
+            static_friction=0.5, dynamic_friction=0.5 * (1.0 - less),
+        )  # fmt: skip
+        loads = {"jump": [(0.1, 0.0, 2.0), (0.3, 0.0, 4.0), (0.5, 0.2, -12.0)], "ramp": [(0.1, 0.5, 12.0)]}
+        push(model, "block", loads[course])
+        speeds.append(model.simulate(until=1.0, accuracy=1e-9)["block.vx"][-1])
+    assert abs(speeds[1] - speeds[0]) < 1e-8
+    assert 1e-5 < abs(speeds[2] - speeds[0]) < 1e-3

@@ -59,6 +59,7 @@ def test_a_cylinder_is_as_far_as_the_mesh_of_many_corners() -> None:
         assert norm(away) == pytest.approx(1.0, abs=1e-15)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("shape", ["box", "cylinder"])
 def test_a_capsule_touches_where_it_is_nearest(shape: str) -> None:
     solid: Any = (

@@ -91,6 +91,7 @@ def test_a_comparison_with_a_signal_and_with_a_number() -> None:
         assert found.state.realize()["area"] == pytest.approx(integral(law, 4.0), abs=4e-6), values
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("operator", "law"),
     [

@@ -105,6 +105,7 @@ def test_values_that_share_a_time_count_first_and_last() -> None:
     assert found.state["area"] == pytest.approx(0.25 + 0.75, rel=1e-13)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("interpolation", ["linear", "held", "cubic", "monotone"])
 @pytest.mark.parametrize("begin", [-2.3, 0.0, 0.35, 5.999])
 def test_a_table_begins_again(interpolation: str, begin: float) -> None:

@@ -262,6 +262,7 @@ def test_a_file_has_factor_and_offset(tmp_path: Path) -> None:
     assert "'Nq'" in str(found.value) and "offset" in str(found.value)
 
 
+@pytest.mark.thorough
 def test_units_of_equal_parts_are_found_once_and_are_those_of_each(monkeypatch) -> None:
     draw = random.Random(5)
     solved: list[int] = []

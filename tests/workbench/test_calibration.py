@@ -301,6 +301,7 @@ def test_starts_of_any_magnitude(model, start):
     assert fit.values["decay.rate"] == pytest.approx(2.5, rel=1e-4)
 
 
+@pytest.mark.thorough
 def test_the_command_fits_a_file(tmp_path, monkeypatch, capsys):
     import json
 
@@ -422,6 +423,7 @@ def test_one_constant_signal_of_two_is_a_doubt_alone(model):
     assert any("decay.level are constant" in text for text in fit.doubts)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_data_that_no_parameter_explains_are_a_doubt(model, seed):
     noise = np.random.default_rng(seed).normal(0.0, 1.0, len(EVEN))

@@ -64,6 +64,7 @@ def scenario(tmp_path: Path) -> Path:
 UNKNOWNS = {"tank.area": "0.5 m2..4 m2", "tank.outlet": (0.1, 3.0)}
 
 
+@pytest.mark.thorough
 def test_of_a_file(scenario: Path) -> None:
     measured = scenario.with_name("measured.csv")
     calibration = Calibration(scenario, UNKNOWNS, measured, ["tank.level"], threads=1)

@@ -13,6 +13,7 @@ from cosim_workbench import check_command
 from cosim_workbench.scaffold import registered_kits
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("id", "check"),
     [

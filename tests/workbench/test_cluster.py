@@ -81,6 +81,7 @@ def test_workers_write_values_over_time_and_one_of_them_is_killed(cluster, tmp_p
     np.testing.assert_array_equal(largest.to_numpy(), table["max(engine.vz)"])
 
 
+@pytest.mark.thorough
 def test_chunks_of_a_larger_model_come_back_in_order(cluster):
     from cosim_workbench.studies.cluster import cluster_executor
 

@@ -364,6 +364,7 @@ def test_describe_shows_the_code_of_kernel_functions(capsys: pytest.CaptureFixtu
     assert "    tension.at[0] = damping * rate;" in told
 
 
+@pytest.mark.thorough
 def test_the_code_of_every_component_can_be_shown() -> None:
     classes = [entry.cls for entry in cosim.registry().entries("component")]
     some = classes if FACTOR > 1 else classes[::3]

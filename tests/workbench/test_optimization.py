@@ -63,6 +63,7 @@ def test_of_a_co_simulation(tmp_path: Path) -> None:
     assert loop.start_values["valley"] == {"p": found.values["valley.p"], "q": found.values["valley.q"]}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("runs", [1, 2, 5, 40])
 def test_so_many_runs_at_most_and_the_same_again(runs: int) -> None:
     one, other = (

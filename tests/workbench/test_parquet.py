@@ -203,6 +203,7 @@ for i in range(10**6):
 """
 
 
+@pytest.mark.thorough
 def test_what_is_complete_survives_a_kill(tmp_path: Path) -> None:
     import pandas
 
@@ -253,6 +254,7 @@ def test_a_link_in_place_of_a_draft_is_not_followed(tmp_path: Path) -> None:
     assert sorted(p.name for p in path.iterdir()) == ["_summary.json", "part-000000.parquet"]
 
 
+@pytest.mark.thorough
 def test_xarray(tmp_path: Path) -> None:
     pytest.importorskip("xarray")
     found = some().to_xarray()

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fmpy.util import read_csv, write_csv
+from how_many import many
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -124,7 +125,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(
 
 
 @given(st.lists(st.text(), min_size=1, max_size=4), st.booleans())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=many(10), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_text_reads_back(tmp_path: Path, texts: list[str], first: bool) -> None:
     texts = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
     numbers = np.arange(2.0 * len(texts)).reshape(-1, 2)

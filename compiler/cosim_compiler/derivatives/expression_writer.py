@@ -308,7 +308,9 @@ class ExpressionWriter(CallWriter):
         elif node.operator in ("//", "%"):
             self.note(f"`{node.operator}` jumps: the tangent is that between two jumps")
             self._refuse_jumps(rates.refuse_jump_of_quotient, (left, lefts), (right, rights))
-        return value, operator_rates.of_operator(self, node.operator, value, (left, lefts), (right, rights))
+        return value, operator_rates.operator_tangents(
+            self, node.operator, value, (left, lefts), (right, rights)
+        )
 
     def mathematics(self, node: form.Mathematics) -> tuple[str, Tangents]:
         pairs = self.duals(node.arguments)
@@ -323,7 +325,7 @@ class ExpressionWriter(CallWriter):
             self.note("fmod() jumps: the tangent is that between two jumps")
         if node.name in REFUSED_ROUNDING:
             self._refuse_jumps(REFUSED_ROUNDING[node.name], *pairs)
-        return value, operator_rates.of_mathematics(self, node.name, value, pairs)
+        return value, operator_rates.function_tangents(self, node.name, value, pairs)
 
 
 def _is_rounding(node: Any) -> bool:

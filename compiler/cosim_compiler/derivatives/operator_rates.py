@@ -13,15 +13,18 @@ Dual = tuple[str, Tangents]
 """The value of an operand, a name or a number, and its tangents."""
 
 
-def of_operator(writer: Any, sign: str, value: str, left: Dual, right: Dual) -> Tangents:
+def operator_tangents(writer: Any, sign: str, value: str, left: Dual, right: Dual) -> Tangents:
     """The tangents of an operator of two reals, one of which varies at least."""
     (x, xs), (y, ys) = left, right
     n = writer.writer.directions
-    texts = [_of_one(writer, sign, value, x, y, _at(xs, k), _at(ys, k)) for k in range(n)]
+    texts = [_operator_rate(writer, sign, value, x, y, _at(xs, k), _at(ys, k)) for k in range(n)]
     return NO_TANGENT if any(text is None for text in texts) else texts  # type: ignore[return-value]
 
 
-def _of_one(writer: Any, sign: str, value: str, x: str, y: str, dx: str | None, dy: str | None) -> str | None:
+def _operator_rate(
+    writer: Any, sign: str, value: str, x: str, y: str, dx: str | None, dy: str | None
+) -> str | None:
+    """The rate of an operator's value along one direction; rates of operands are None where they stay."""
     if sign == "//":
         return None
     if sign == "+":
@@ -40,7 +43,7 @@ def _of_one(writer: Any, sign: str, value: str, x: str, y: str, dx: str | None, 
     raise writer.refuse(f"`{sign}` is not differentiated")
 
 
-def of_mathematics(writer: Any, name: str, value: str, arguments: Sequence[Dual]) -> Tangents:
+def function_tangents(writer: Any, name: str, value: str, arguments: Sequence[Dual]) -> Tangents:
     """The tangents of a function, one of whose arguments varies at least."""
     n = writer.writer.directions
     texts = [text for text, _ in arguments]
@@ -98,7 +101,7 @@ FACTORS: dict[str, Callable[[str, str], str]] = {
     "erf": lambda x, f: f"({2.0 / math.sqrt(math.pi)!r} * math.exp(-({x} * {x})))",
     "erfc": lambda x, f: f"({-2.0 / math.sqrt(math.pi)!r} * math.exp(-({x} * {x})))",
 }
-"""What a change of the argument is multiplied by, from the argument and the value."""
+"""By function what a rate of the argument x is multiplied by, from x and the value f."""
 SLOPES: dict[str, Callable[[str, str], str]] = {
     "sqrt": lambda x, f: f"(2.0 * {f})",
     "log": lambda x, f: x,
@@ -112,7 +115,7 @@ SLOPES: dict[str, Callable[[str, str], str]] = {
     "acosh": lambda x, f: f"math.sqrt(({x} - 1.0) * ({x} + 1.0))",
     "atanh": lambda x, f: f"((1.0 - {x}) * (1.0 + {x}))",
 }
-"""What it is divided by."""
+"""By function what a rate of the argument is divided by, likewise."""
 
 
 def _at(tangents: Tangents, k: int) -> str | None:

@@ -99,7 +99,7 @@ class OperationRecorder(ViewRecorder):
             value = self.held(value)
         elif sign in ("//", "%"):
             self.note(f"`{sign}` jumps: the tangent is that between two jumps")
-        texts = operator_rates.of_operator(self, sign, value, (left, lefts), (right, rights))
+        texts = operator_rates.operator_tangents(self, sign, value, (left, lefts), (right, rights))
         if not isinstance(texts, list):
             return value, NO_TANGENT
         children: list[tuple[Slope, Rule]] = []
@@ -130,7 +130,7 @@ class OperationRecorder(ViewRecorder):
 
     def _rate(self, sign: str, value: str, left: Dual, right: Dual) -> str:
         """The tangent of an operator, one of whose operands has one."""
-        texts = operator_rates.of_operator(self, sign, value, left, right)
+        texts = operator_rates.operator_tangents(self, sign, value, left, right)
         assert isinstance(texts, list)
         return str(texts[0])
 
@@ -141,7 +141,7 @@ class OperationRecorder(ViewRecorder):
             return self.pure.mathematics_text(node, [text for text, _ in pairs]), NO_TANGENT
         pairs = [(self.held(v), self.held_tangents(t)) for v, t in pairs]
         value = self.held(self.pure.mathematics_text(node, [text for text, _ in pairs]))
-        tangents_of_value = operator_rates.of_mathematics(self, name, value, pairs)
+        tangents_of_value = operator_rates.function_tangents(self, name, value, pairs)
         if tangents_of_value is None:
             return value, NO_TANGENT
         children = tuple(
@@ -164,7 +164,7 @@ class OperationRecorder(ViewRecorder):
 
         def rule(weight: str) -> str:
             only_one = [(text, [weight] if j == i else None) for j, (text, _) in enumerate(pairs)]
-            rates_of_value: Any = operator_rates.of_mathematics(self, name, value, only_one)
+            rates_of_value: Any = operator_rates.function_tangents(self, name, value, only_one)
             item = rates_of_value[0]
             return str(item[0] if isinstance(item, list) else item)
 

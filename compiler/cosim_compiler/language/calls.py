@@ -60,27 +60,28 @@ def call_of(reader: Reading, node: ast.Call) -> Expression:
     if isinstance(node.func, ast.Attribute):
         owner = reader.expression(node.func.value)
         if class_of(owner.type) is not None:
-            return _of_method(reader, owner, node.func, node)
+            return _method_call(reader, owner, node.func, node)
     called = reader.expression(node.func)
     if not isinstance(called, Known):
         reader.refuse(node.func, f"{in_words(called.type)} cannot be called")
     function = called.value
-    return reader.with_items(node.args, lambda items: _call(reader, function, items, node))
+    return reader.with_items(node.args, lambda items: _call_of_value(reader, function, items, node))
 
 
-def _call(reader: Reading, function: object, items: list[Expression], node: ast.Call) -> Expression:
+def _call_of_value(reader: Reading, function: object, items: list[Expression], node: ast.Call) -> Expression:
+    """The call of what a name stands for: a built-in function, a helper, a class of tuples."""
     try:
         read = READERS.get(function)
     except TypeError:  # it has no hash
         read = None
     if read is None and isinstance(function, types.FunctionType):
-        return _of_function(reader, function, items, node)
+        return _function_call(reader, function, items, node)
     if node.keywords:
         reader.refuse(node, "write the arguments in their order, without names")
     if read is not None:
         return read(reader, items, node)
     if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
-        return _named_tuple(reader, function, items, node)
+        return _named_tuple_call(reader, function, items, node)
     if isinstance(getattr(function, "py_func", None), types.FunctionType):
         name = ast.unparse(node.func)
         reader.refuse(
@@ -89,14 +90,14 @@ def _call(reader: Reading, function: object, items: list[Expression], node: ast.
     reader.refuse(node, f"{ast.unparse(node.func)}() is not a function of the language")
 
 
-def _of_method(reader: Reading, owner: Expression, named: ast.Attribute, node: ast.Call) -> Expression:
+def _method_call(reader: Reading, owner: Expression, named: ast.Attribute, node: ast.Call) -> Expression:
     """A method of a record, a group or a named tuple is a function whose first argument is that."""
     cls = class_of(owner.type)
     assert cls is not None
     method = getattr(cls, named.attr, None)
     if not isinstance(method, types.FunctionType):
         reader.refuse(node, f"{cls.__name__} has no method '{named.attr}'")
-    return reader.with_items(node.args, lambda items: _of_function(reader, method, [owner, *items], node))
+    return reader.with_items(node.args, lambda items: _function_call(reader, method, [owner, *items], node))
 
 
 def call_of_function(
@@ -123,7 +124,8 @@ def _call_for_lanes(
     return CallForLanes(LANES, helper, tuple(arguments))
 
 
-def _named_tuple(reader: Reading, cls: type, items: list[Expression], node: ast.Call) -> Expression:
+def _named_tuple_call(reader: Reading, cls: type, items: list[Expression], node: ast.Call) -> Expression:
+    """A named tuple; one that stands for arrays is a group."""
     fields = cls._fields  # type: ignore[attr-defined]
     if len(items) != len(fields):
         reader.refuse(node, f"{cls.__name__} has {len(fields)} fields, and is given {len(items)}")
@@ -134,28 +136,29 @@ def _named_tuple(reader: Reading, cls: type, items: list[Expression], node: ast.
     return make_tuple(list(values), cls)
 
 
-def _of_function(
+def _function_call(
     reader: Reading, function: types.FunctionType, items: list[Expression], node: ast.Call
 ) -> Expression:
+    """The call of a plain function: by its marks, at an address or by a symbol; else of a helper."""
     marks = function.__dict__
     linked = reader.program.linked(function)
     if linked is not None:
-        return _of_linked(reader, function, linked, items, node)
+        return _linked_call(reader, function, linked, items, node)
     if STATUS_MARK in marks:
-        return _of_address(reader, STATUS, marks[STATUS_MARK], items, node)
+        return _address_call(reader, STATUS, marks[STATUS_MARK], items, node)
     if INDIRECT in marks:
         return reader.let(
             _packed(reader, items, node),
-            lambda held: _of_address(reader, RESULT, marks[INDIRECT], [items[0], *parts_of(held)], node),
+            lambda held: _address_call(reader, RESULT, marks[INDIRECT], [items[0], *parts_of(held)], node),
         )
     if function in FOREIGN_LETTERS:
-        return _of_address(reader, FOREIGN, f"{FOREIGN_LETTERS[function]}>i", items, node)
+        return _address_call(reader, FOREIGN, f"{FOREIGN_LETTERS[function]}>i", items, node)
     if function in foreign.ARRAYS_AT:
         letter, columns = foreign.ARRAYS_AT[function]
-        address, size = (_as(reader, item, WHOLE, node) for item in items)
+        address, size = (_as_type(reader, item, WHOLE, node) for item in items)
         return ViewAt(type_of_letter(letter), address, size, columns)
     if GROUP_AT in marks:
-        return GroupAt(Group(*compounds[marks[GROUP_AT]]), _as(reader, items[0], WHOLE, node))
+        return GroupAt(Group(*compounds[marks[GROUP_AT]]), _as_type(reader, items[0], WHOLE, node))
     arguments = [reader.typed(item, node) for item in _in_order(reader, function, items, node)]
     for value in arguments:
         if not isinstance(value.type, (View, Group, Tuple, Record, RecordRows)) and value.type.rank < 0:
@@ -215,7 +218,7 @@ def _in_order(
     return [*(arguments[name] for name in names), *rest]
 
 
-def _as(reader: Reading, value: Expression, wanted: Type, node: ast.AST) -> Expression:
+def _as_type(reader: Reading, value: Expression, wanted: Type, node: ast.AST) -> Expression:
     """An argument as what a signature asks for."""
     argument = reader.typed(value, node)
     try:
@@ -229,24 +232,26 @@ def _as(reader: Reading, value: Expression, wanted: Type, node: ast.AST) -> Expr
 def _arguments(
     reader: Reading, signature: str, items: Sequence[Expression], node: ast.AST
 ) -> tuple[Expression, ...]:
+    """The arguments of a call by a signature, each as the signature asks for it."""
     types_asked, _ = types_of(signature)
     if len(items) != len(types_asked):
         reader.refuse(
             node, f"the signature {signature} has {len(types_asked)} arguments, and {len(items)} are given"
         )
-    return tuple(_as(reader, item, type_, node) for item, type_ in zip(items, types_asked, strict=True))
+    return tuple(_as_type(reader, item, type_, node) for item, type_ in zip(items, types_asked, strict=True))
 
 
-def _of_address(
+def _address_call(
     reader: Reading, kind: str, signature: str, items: Sequence[Expression], node: ast.AST
 ) -> Expression:
-    address = _as(reader, items[0], WHOLE, node)
+    """The call of what lies at an address, which is the first argument."""
+    address = _as_type(reader, items[0], WHOLE, node)
     arguments = _arguments(reader, signature, items[1:], node)
     result = WHOLE if kind == STATUS else types_of(signature)[1]
     return CallAddress(result, kind, signature, address, arguments)
 
 
-def _of_linked(
+def _linked_call(
     reader: Reading,
     function: types.FunctionType,
     linked: tuple[str, str],

@@ -76,6 +76,7 @@ class ExpressionFollower(ABC):
         return 1 << self._first[array] + offset if array in self._first else 0  # type: ignore[index]
 
     def value(self, node: Expression, state: FlowState) -> Any:
+        """The value of an expression in a state, see `flow_values`."""
         self._nodes += 1
         if self._nodes > MOST_NODES:
             raise UnclearError("too many turns")
@@ -138,6 +139,7 @@ class ExpressionFollower(ABC):
         return union(sources, [x.type for x in node.arguments]) if node.type is REAL else None
 
     def element(self, node: form.Element, state: FlowState) -> tuple[ViewSection, int | None]:
+        """The view of an element, and its place there; None if it is not known."""
         view = self.value(node.view, state)
         indices = [self.value(x, state) for x in node.indices]
         if len(indices) == 1:

@@ -70,29 +70,30 @@ def rule_faults(function: types.FunctionType, declared: frozenset[str] = frozens
     """The faults of a function and its helpers, each with file and line, in order of lines."""
     if recursion := recursion_fault(function):
         return (recursion,)
-    faults = _own_faults(function, declared)
+    faults = _faults_without_helpers(function, declared)
     for helper in environment(function).values():
         if isinstance(helper, types.FunctionType) and helper is not function and not is_replaced(helper):
             faults += rule_faults(helper)
     return tuple(dict.fromkeys(faults))
 
 
-def _own_faults(function: types.FunctionType, declared: frozenset[str]) -> list[str]:
+def _faults_without_helpers(function: types.FunctionType, declared: frozenset[str]) -> list[str]:
     """Faults of the function itself; its source is checked once, not in each process."""
     source = source_of(function)
     key = key_of(function, declared, environment(function))
     if is_known_clean(source, key):
         return []
     faults = [
-        (line, f"{where(function, line)}: {text}") for line, text in _Checked(function, declared).faults()
+        (line, f"{where(function, line)}: {text}")
+        for line, text in _FunctionRules(function, declared).faults()
     ]
     if not faults:
         remember_clean(source, key)
     return [text for _, text in sorted(dict.fromkeys(faults), key=lambda fault: fault[0])]
 
 
-class _Checked:
-    """One function while its syntax tree is looked through."""
+class _FunctionRules:
+    """The rules for one function; methods with ``_faults`` yield what breaks them in a node."""
 
     def __init__(self, function: types.FunctionType, declared: frozenset[str]) -> None:
         self.function, self.declared = function, declared
@@ -106,13 +107,13 @@ class _Checked:
 
     def faults(self) -> Iterator[tuple[int, str]]:
         """Line and text of each fault."""
-        yield from self._of_signature()
+        yield from self._signature_faults()
         body = self.tree.body
         first = body[0] if body else None
         if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
             body = body[1:]  # the docstring
         for statement in body:
-            yield from self._of(statement)
+            yield from self._faults_below(statement)
         yield from faults_of_arrays(self.tree, self.globals)
         forbidden = _names_of_forbidden(self.tree)
         for line, name in names_without_value(body, self.arguments, self.local):
@@ -121,7 +122,8 @@ class _Checked:
             shown = authors_name(self.function, name)
             yield line, f"'{shown}' may have no value here: give it one before the branch or the loop"
 
-    def _of_signature(self) -> Iterator[tuple[int, str]]:
+    def _signature_faults(self) -> Iterator[tuple[int, str]]:
+        """Defaults, and arguments that are not plain."""
         signature = self.tree.args
         line = self.tree.lineno
         for argument, default in zip(reversed(signature.args), reversed(signature.defaults), strict=False):
@@ -131,21 +133,21 @@ class _Checked:
         if signature.vararg or signature.kwarg or signature.kwonlyargs or signature.posonlyargs:
             yield line, "a kernel function has plain arguments: no *, ** or /"
 
-    def _of(self, node: ast.AST, raised: bool = False) -> Iterator[tuple[int, str]]:
-        """Faults of a node and of all below it."""
+    def _faults_below(self, node: ast.AST, raised: bool = False) -> Iterator[tuple[int, str]]:
+        """Faults of a node and of all below it; `raised` inside a statement that raises an exception."""
         if is_debugging() and is_for_debugging(node):
             return
         line = getattr(node, "lineno", self.tree.lineno)
         if type(node) in FORBIDDEN:
             yield line, f"a kernel function cannot use {FORBIDDEN[type(node)]}"
             return
-        for text in self._of_node(node, raised):
+        for text in self._node_faults(node, raised):
             yield line, text
         raised = raised or isinstance(node, (ast.Raise, ast.Assert))
         skipped = self._skipped(node)
         for child in ast.iter_child_nodes(node):
             if child is not skipped:
-                yield from self._of(child, raised)
+                yield from self._faults_below(child, raised)
 
     @staticmethod
     def _skipped(node: ast.AST) -> ast.AST | None:
@@ -156,7 +158,8 @@ class _Checked:
             return node.annotation
         return None
 
-    def _of_node(self, node: ast.AST, raised: bool) -> Iterator[str]:
+    def _node_faults(self, node: ast.AST, raised: bool) -> Iterator[str]:
+        """Faults of a node itself."""
         if isinstance(node, ast.Call) and node.keywords:
             yield "a kernel function calls helpers with positional arguments only"
         if isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, ast.Pow):
@@ -165,7 +168,7 @@ class _Checked:
                 "write x * x, or math.pow(x, y) for a real exponent"
             )
         if isinstance(node, ast.Constant):
-            yield from self._of_constant(node, raised)
+            yield from self._constant_faults(node, raised)
         if isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, ast.MatMult):
             yield (
                 "there is no `@`; write matmul(a, b, out), or dot(a, b) of vectors: "
@@ -177,11 +180,11 @@ class _Checked:
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Constant):
             yield f"raise takes an exception: raise ValueError({node.exc.value!r})"
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Subscript):
-            yield from self._of_two_indices(node, node.value)
+            yield from self._index_faults(node, node.value)
         if isinstance(node, ast.Attribute):
-            yield from self._of_attribute(node)
+            yield from self._attribute_faults(node)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            yield from self._of_name(node.id, raised)
+            yield from self._name_faults(node.id, raised)
         if isinstance(node, (ast.Assign, ast.AugAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
@@ -194,14 +197,15 @@ class _Checked:
                 if isinstance(base, ast.Name) and base.id not in self.local and base.id in self.globals:
                     yield f"'{base.id}' belongs to the module: {PURE}"
 
-    def _of_two_indices(self, node: ast.Subscript, row: ast.Subscript) -> Iterator[str]:
+    def _index_faults(self, node: ast.Subscript, row: ast.Subscript) -> Iterator[str]:
         """An element of a view is a number: both indices of a matrix stand in one pair of brackets."""
         is_one = not isinstance(row.slice, (ast.Slice, ast.Tuple))
         if is_one and isinstance(row.value, ast.Name) and row.value.id in self.arguments and self.declared:
             both = f"{ast.unparse(row.slice)}, {ast.unparse(node.slice)}"
             yield f"{text_of(self.function, node)}: write {text_of(self.function, row.value)}[{both}]"
 
-    def _of_constant(self, node: ast.Constant, raised: bool) -> Iterator[str]:
+    def _constant_faults(self, node: ast.Constant, raised: bool) -> Iterator[str]:
+        """Text and complex numbers."""
         if isinstance(node.value, (str, bytes)) and not raised:
             yield (
                 f"a kernel function cannot use text ({node.value!r}); "
@@ -210,14 +214,15 @@ class _Checked:
         if isinstance(node.value, complex):
             yield f"a kernel function computes with reals, not with {node.value}"
 
-    def _of_attribute(self, node: ast.Attribute) -> Iterator[str]:
+    def _attribute_faults(self, node: ast.Attribute) -> Iterator[str]:
+        """Attributes: of modules, of objects of the module, of arguments."""
         shown = ast.unparse(node)
         base = _root(node)
         of_module = isinstance(base, ast.Name) and base.id not in self.local
         value = self.globals.get(base.id) if isinstance(base, ast.Name) and of_module else None
         hidden = None if of_module else self.function.__globals__.get(getattr(base, "id", ""))
         if isinstance(value, types.ModuleType):
-            yield from self._of_module(value, shown)
+            yield from self._module_faults(value, shown)
         elif isinstance(hidden, types.ModuleType) and getattr(base, "id", "") not in self.declared:
             name = getattr(base, "id", "")
             yield f"{shown}: {name} is a variable here, which hides the module: rename the variable"
@@ -226,18 +231,18 @@ class _Checked:
         elif isinstance(base, ast.Name) and base.id == "self":
             yield f"{shown}: a kernel function has no self; ask for '{node.attr}' in its arguments"
         elif isinstance(base, ast.Name) and base.id not in self.local and value is not None:
-            held = _held(value, node)
-            if isinstance(held, (int, float)):
+            constant = _simple_attribute(value, node)
+            if isinstance(constant, (int, float)):
                 remedy = (
                     f"give it a name of the module, {node.attr.upper()} = {shown}, or declare a parameter"
                 )
-            elif callable(held):
+            elif callable(constant):
                 remedy = "write a function of the module, and call it by its name"
             else:
                 remedy = PURE
             yield f"{shown} belongs to an object of the module: {remedy}"
         elif isinstance(base, ast.Name) and base.id not in self.local:
-            yield from self._of_name(base.id, False)
+            yield from self._name_faults(base.id, False)
         elif node.attr in ("shape", "ndim") and shown == f"{getattr(base, 'id', '')}.{node.attr}":
             return
         elif node.attr == "size":
@@ -248,7 +253,8 @@ class _Checked:
             remedy = METHODS.get(node.attr, NO_METHODS)
             yield f"{text_of(self.function, node)} cannot be compiled; {remedy}"
 
-    def _of_module(self, module: types.ModuleType, shown: str) -> Iterator[str]:
+    def _module_faults(self, module: types.ModuleType, shown: str) -> Iterator[str]:
+        """Names of a module: only `math` has some that a kernel function may use."""
         *within, name = shown.split(".")[1:]
         if "random" in (module.__name__, *within):
             yield f"{shown}: {RANDOM}"
@@ -266,11 +272,12 @@ class _Checked:
         elif name not in IN_MATH:
             yield f"{shown} cannot be compiled{_nearest(name, IN_MATH, 'math.')}"
 
-    def _of_name(self, name: str, raised: bool) -> Iterator[str]:
+    def _name_faults(self, name: str, raised: bool) -> Iterator[str]:
+        """A name that is read: local, of the module, a builtin, or nowhere defined."""
         if name in self.local or name in _names_of_forbidden(self.tree):
             return
         if name in self.globals:
-            yield from self._of_global(name, self.globals[name], raised)
+            yield from self._global_faults(name, self.globals[name], raised)
         elif hasattr(builtins, name):
             is_exception = raised and isinstance(getattr(builtins, name), type)
             if name not in BUILTINS and not is_exception:
@@ -309,7 +316,8 @@ class _Checked:
             return f"'{variable}' changes in handlers (cosim.on, cosim.every), which ask for {name}"
         return ""
 
-    def _of_global(self, name: str, value: Any, raised: bool) -> Iterator[str]:
+    def _global_faults(self, name: str, value: Any, raised: bool) -> Iterator[str]:
+        """A name of the module whose value a kernel function cannot use."""
         owner = getattr(value, "__self__", None)
         if getattr(value, "__module__", None) in OF_CLOCKS:
             yield f"'{name}': {CLOCK}"
@@ -339,7 +347,7 @@ class _Checked:
         elif callable(getattr(value, "__wrapped__", None)):
             yield f"a decorator stands above '{name}': write it as a plain function, without the decorator"
         else:
-            yield f"'{name}' is {_a(type(value).__name__)}, which cannot be compiled"
+            yield f"'{name}' is {_with_article(type(value).__name__)}, which cannot be compiled"
 
 
 @functools.lru_cache(4)
@@ -364,7 +372,7 @@ def _root(node: ast.Attribute) -> ast.AST:
     return base
 
 
-def _held(value: Any, node: ast.Attribute) -> Any:
+def _simple_attribute(value: Any, node: ast.Attribute) -> Any:
     """The value of an attribute of an object of the module; None if it is not a simple one."""
     return getattr(value, node.attr, None) if isinstance(node.value, ast.Name) else None
 
@@ -380,5 +388,5 @@ def _nearest(name: str, names: Iterable[str], before: str = "") -> str:
     return f"; nearest: '{before}{near}'" if near else ""
 
 
-def _a(noun: str) -> str:
+def _with_article(noun: str) -> str:
     return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
-from itertools import groupby
+from collections.abc import Callable, Mapping, Sequence, Sized
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,13 +32,14 @@ from cosim.kit import (
 )
 from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
+from cosim_export.native.c_tables import c_integer, c_real, c_start, c_table, c_text, name_or_null
 from cosim_export.native.fmu_array import variables_of
 from cosim_export.native.run_derivatives import ROWS_OF_TANGENTS
 from cosim_lowering.linking import plan_of
 from cosim_lowering.program import EXPORTED, OF_TANGENTS, Program
 
-MANY_ZEROS = 12
 KINDS = {"me": 1, "cs": 2}
+"""The interfaces of an FMU, as bits."""
 TYPES = {
     "Real": "REAL",
     "Integer": "INTEGER",
@@ -55,14 +55,14 @@ ROLES = {
     "scratch": "SCRATCH",
 }
 GROWING = "h", *(OF_TANGENTS + name for name in GROWING_TANGENTS)
+"""Arrays that the shell makes longer when they are full."""
 COMPUTED = "c", ROWS_OF_TANGENTS
+"""Arrays whose variables have to be computed before they are read."""
 RAISED = -1
 """The return value of an entry point in which a kernel function raised."""
 
 ENTRY_POINTS = (*EXPORTED, "frame_angles", "turned_frame", "tangents", "adjoints")
 """The entry points that the shell may call; a missing one is a null pointer."""
-
-
 PLACES = {
     "given_meeting": place_in(Options, "meeting"),
     "clock_time": place_in(Clock, "time"),
@@ -83,6 +83,7 @@ PLACES = {
     "event_happened": EVENT,
     "first_failure": FAILED,
 }
+"""Numbers that the shell knows by these members of a `Model`: places in arrays, stages, answers."""
 
 
 def model_tables(
@@ -132,79 +133,6 @@ def model_tables(
         _model(program, interface, kinds, token, digest, names, history_room, prefix),
     ]
     return re.sub("\n\n\n+", "\n\n", "\n".join(part for part in parts if part))
-
-
-def c_text(text: str) -> str:
-    r"""A string of C.
-
-    Examples
-    --------
-    >>> print(c_text('a "b" ?'))
-    "a \"b\" \077"
-    """
-    plain = "".join(
-        chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else _escaped(byte)
-        for byte in text.encode()
-    )
-    return f'"{plain}"'
-
-
-def _escaped(byte: int) -> str:
-    return f"\\{chr(byte)}" if chr(byte) in '"\\' else f"\\{byte:03o}"
-
-
-def c_real(value: float) -> str:
-    """A number of C, to the last bit.
-
-    Examples
-    --------
-    >>> c_real(0.1), c_real(-2.0), c_real(-math.inf)
-    ('0.1', '-2.0', '-INFINITY')
-    """
-    if math.isfinite(value):
-        return repr(float(value))
-    return "NAN" if math.isnan(value) else "INFINITY" if value > 0.0 else "-INFINITY"
-
-
-def c_integer(value: int) -> str:
-    """A 64-bit integer of C."""
-    return "INT64_MIN" if value == -(2**63) else str(value) if abs(value) < 2**31 else f"INT64_C({value})"
-
-
-def c_table(kind: str, name: str, rows: Iterable[str], length: int | None = None) -> str:
-    """A table of C; nothing where it has no rows."""
-    listed = list(rows)
-    if not listed:
-        return ""
-    lines, line = [], "   "
-    for row in listed:
-        if len(line) + len(row) > 118:
-            lines.append(line)
-            line = "   "
-        line += f" {row},"
-    size = "" if length is None else length
-    return f"static const {kind} {name}[{size}] = {{\n" + "\n".join([*lines, line]) + "\n};\n"
-
-
-def c_start(kind: str, name: str, cells: Sequence[str], zero: str) -> str:
-    """The numbers that an array begins with; behind many zeros the next number says its place."""
-    listed: list[str] = []
-    place, is_behind_zeros = 0, False
-    for is_zero, alike in groupby(cells, zero.__eq__):
-        numbers = list(alike)
-        if is_zero and len(numbers) >= MANY_ZEROS:
-            is_behind_zeros = True
-        else:
-            first = f"[{place}] = {numbers[0]}" if is_behind_zeros else numbers[0]
-            listed += [first, *numbers[1:]]
-            is_behind_zeros = False
-        place += len(numbers)
-    return c_table(kind, f"start_{name}", listed, len(cells))
-
-
-def here(name: str, rows: Sized) -> str:
-    """The name of a table, where it has rows."""
-    return name if len(rows) else "NULL"
 
 
 def _starts(program: Program) -> list[str]:
@@ -302,8 +230,8 @@ def _checks(program: Program) -> str:
         parts.append(c_table("char *const", f"refusals_{i}", map(c_text, check.sentences)))
         parts.append(c_table("int64_t", f"judged_{i}", map(str, reads)))
         cells = [c_text(check.part), str(check.slot.offset), str(check.slot.size)]
-        cells += [str(len(check.sentences)), here(f"refusals_{i}", check.sentences)]
-        cells += [str(len(reads)), here(f"judged_{i}", reads)]
+        cells += [str(len(check.sentences)), name_or_null(f"refusals_{i}", check.sentences)]
+        cells += [str(len(reads)), name_or_null(f"judged_{i}", reads)]
         rows.append(f"{{{', '.join(cells)}}}")
     return "\n".join([*parts, c_table("Check", "checks", rows)])
 
@@ -363,7 +291,7 @@ def _sentences(program: Program) -> str:
     parts, rows = [], []
     for code, (sentence, place, about) in _failures(program).items():
         parts.append(c_table("char *const", f"names_{code}", map(c_text, about)))
-        names = here(f"names_{code}", about)
+        names = name_or_null(f"names_{code}", about)
         rows.append(
             f"{{{code}, {c_text(sentence)}, {-1 if place is None else place}, {len(about)}, {names}}}"
         )
@@ -422,9 +350,9 @@ def _model(
         values |= {"notes_lost": str(place_in(CarryNotes, "lost"))}
         values |= {"notes_lost_time": str(place_in(CarryNotes, "lost_time"))}
     values |= {"history_count": str(len(program.system.rings))}
-    values |= {"histories": here("histories", program.system.rings)}
+    values |= {"histories": name_or_null("histories", program.system.rings)}
     for name, table in tables.items():
-        values |= {f"{name}_count": str(len(table)), f"{name}s": here(f"{name}s", table)}
+        values |= {f"{name}_count": str(len(table)), f"{name}s": name_or_null(f"{name}s", table)}
     for name in ENTRY_POINTS:
         member = "accuracy_given" if name == "accuracy" else name
         values[member] = f"{prefix}_{name}" if f"lowered_{name}" in program.functions else "NULL"

@@ -338,15 +338,15 @@ class SlaveCalls:
             self._report("error", f"fmi2DoStep refused after an earlier error: {faults}")
             return False
         try:
-            wish = self._instance.step(current_time, step_size)
+            stop_request = self._instance.step(current_time, step_size)
         except BaseException as error:
-            self._wrong(f"fmi2DoStep({current_time!r}, {step_size!r})", error)
+            self._raise_or_report(f"fmi2DoStep({current_time!r}, {step_size!r})", error)
             return False
         for text in self._instance.news():
             self._report("warning", text)
-        if wish:
-            self._report("discard", f"fmi2DoStep({current_time!r}, {step_size!r}): {wish}")
-        return not wish
+        if stop_request:
+            self._report("discard", f"fmi2DoStep({current_time!r}, {step_size!r}): {stop_request}")
+        return not stop_request
 
     def terminate(self) -> None:
         self._call("fmi2Terminate", lambda i: i.terminate())
@@ -357,7 +357,7 @@ class SlaveCalls:
         try:
             return list(self._instance.get(kind, vrs))
         except BaseException as error:
-            self._wrong(function, error)
+            self._raise_or_report(function, error)
             return [instead] * len(vrs)
 
     def _set(self, function: str, kind: str, vrs: list[int], values: list[Any]) -> None:
@@ -371,7 +371,7 @@ class SlaveCalls:
             elif vr in refused and not self._can_raise:
                 self._faults[f"{function}({vr})"] = str(refused[vr])
         if refused:
-            self._wrong(function, *refused.values())
+            self._raise_or_report(function, *refused.values())
 
     get_real = partialmethod(_get, "fmi2GetReal", "Real", float("nan"))
     get_integer = partialmethod(_get, "fmi2GetInteger", "Integer", 0)
@@ -392,7 +392,7 @@ class SlaveCalls:
         try:
             saved: bytes = self._instance.save()
         except BaseException as error:
-            self._wrong("fmi2GetFMUstate", error)
+            self._raise_or_report("fmi2GetFMUstate", error)
             return b""
         return saved
 
@@ -418,18 +418,18 @@ class SlaveCalls:
         except BaseException as error:
             if not self._can_raise:
                 self._faults[function] = str(error) or type(error).__name__
-            self._wrong(function, error)
+            self._raise_or_report(function, error)
         else:
             self._faults.pop(function, None)
 
-    def _wrong(self, function: str, *errors: BaseException) -> None:
+    def _raise_or_report(self, function: str, *errors: BaseException) -> None:
         """Raise what went wrong where that is answered by an error (and logged), else log it."""
         text = "\n".join(f"{function}: {_text(error)}" for error in errors)
         if not self._can_raise:
             self._report("error", text)
             return
         # Not into the queue: pythonfmu would empty it, and call the host, while an exception is set.
-        self._note(text)
+        self._log(text)
         raise RefusalError(text) from errors[0]
 
     def _report(self, status: str, text: str) -> None:
@@ -439,9 +439,9 @@ class SlaveCalls:
 
         message = LogMsg(Fmi2Status[status], f"logStatus{status.capitalize()}", _loggable(text))
         self.log_queue.append(message)
-        self._note(text, logging.WARNING if status == "warning" else logging.ERROR)
+        self._log(text, logging.WARNING if status == "warning" else logging.ERROR)
 
-    def _note(self, text: str, level: int = logging.ERROR) -> None:
+    def _log(self, text: str, level: int = logging.ERROR) -> None:
         logging.getLogger("cosim.fmu").log(level, "%s: %s", self.instance_name, text)
 
 

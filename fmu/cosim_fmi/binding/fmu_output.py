@@ -1,4 +1,4 @@
-"""The output of an FMU: log messages, and text that C code prints."""
+"""The output of an FMU: messages of its log (`LogReceiver`, `FmuLog`), and what it prints (`printed_to`)."""
 
 from __future__ import annotations
 
@@ -26,11 +26,15 @@ LOGGER = ctypes.CFUNCTYPE(
 """The environment, the instance's name, status, category, message; what follows is variadic."""
 LOGGER_3 = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p)
 """The environment, status, category, message."""
-_numbers = itertools.count(1)
+_receiver_numbers = itertools.count(1)
 _receivers: WeakValueDictionary[int, LogReceiver] = WeakValueDictionary()
+"""By their numbers."""
 _by_component: WeakValueDictionary[int, LogReceiver] = WeakValueDictionary()
-_now = threading.local()
+"""Those of FMI 1.0 by the address of the instance."""
+_instantiating = threading.local()
+"""Its `receiver` waits in this thread for messages of an instance of FMI 1.0 that has no address yet."""
 _formatter: list[Any] = []
+"""The function that inserts variadic arguments, if there is one; see `format_with`."""
 
 
 class LogReceiver:
@@ -47,7 +51,7 @@ class LogReceiver:
     """
 
     def __init__(self, add: Callable[[int, str], None]) -> None:
-        self.number, self.add = next(_numbers), add
+        self.number, self.add = next(_receiver_numbers), add
         _receivers[self.number] = self
 
     def receive(self, status: int, message: bytes | None) -> None:
@@ -61,11 +65,11 @@ class LogReceiver:
     @contextmanager
     def waiting(self) -> Iterator[None]:
         """Receive messages while an instance of FMI 1.0 is instantiated."""
-        _now.receiver = self
+        _instantiating.receiver = self
         try:
             yield
         finally:
-            _now.receiver = None
+            _instantiating.receiver = None
 
 
 def format_with(library: str) -> None:
@@ -103,9 +107,9 @@ def _print(status: int, message: bytes | None) -> None:
 def logger() -> Any:
     """The callback of FMI 1.0 and 2.0; kept for ever, since the helper keeps its address."""
 
-    def receive(who: int | None, name: bytes, status: int, category: bytes, message: bytes) -> None:
-        receiver = _receivers.get(who or 0) or _by_component.get(who or 0)
-        receiver = receiver or getattr(_now, "receiver", None)
+    def receive(environment: int | None, name: bytes, status: int, category: bytes, message: bytes) -> None:
+        receiver = _receivers.get(environment or 0) or _by_component.get(environment or 0)
+        receiver = receiver or getattr(_instantiating, "receiver", None)
         receiver.receive(status, message) if receiver is not None else _print(status, message)
 
     return LOGGER(receive)
@@ -115,19 +119,19 @@ def logger() -> Any:
 def logger_3() -> Any:
     """The callback of FMI 3.0."""
 
-    def receive(who: int | None, status: int, category: bytes, message: bytes) -> None:
-        receiver = _receivers.get(who or 0)
+    def receive(environment: int | None, status: int, category: bytes, message: bytes) -> None:
+        receiver = _receivers.get(environment or 0)
         if receiver is not None:
             receiver.receive(status, message)
 
     return LOGGER_3(receive)
 
 
-MOST = 100_000
+MOST_BYTES = 100_000
 """Bytes that are taken at once; of more the last ones."""
 STANDARD_OUTPUT = 1
-_guard = threading.RLock()
-"""Held by the thread that has turned the standard output away: others leave it alone."""
+_capture_lock = threading.RLock()
+"""Held by the thread that captures the standard output: others leave it alone."""
 
 
 class Printed:
@@ -140,33 +144,33 @@ class Printed:
     """
 
     def __init__(self, file: int) -> None:
-        self._file, self._seen = file, 0
+        self._file, self._read_bytes = file, 0
 
     def pop(self) -> str:
         """The text that was printed since the last call; buffers of the C library are flushed before."""
         flush()
         size = os.fstat(self._file).st_size
-        if size <= self._seen:
+        if size <= self._read_bytes:
             return ""
-        begin = max(self._seen, size - MOST)
+        begin = max(self._read_bytes, size - MOST_BYTES)
         os.lseek(self._file, begin, os.SEEK_SET)  # writes append, wherever that is; Windows has no pread
-        data, self._seen = os.read(self._file, size - begin), size
+        data, self._read_bytes = os.read(self._file, size - begin), size
         return data.decode("utf-8", "replace")
 
 
 @contextmanager
 def printed_to(add: Callable[[str], None]) -> Iterator[None]:
-    """Hand over what is written to the standard output inside.
+    """Capture what is written to the standard output inside, and pass it on at the end.
 
     What Python has waiting there is written before. The standard error stays as it is: an FMU that aborts
-    says there why. Where another thread is inside, nothing is taken.
+    writes the reason there. While another thread captures, nothing is captured here.
 
     Parameters
     ----------
     add : callable
         Called with the text, at the end, when there is some.
     """
-    with _turned_away(add):
+    with _captured_output(add):
         yield
 
 
@@ -182,15 +186,15 @@ def printed_beside(add: Callable[[str], None]) -> Iterator[Callable[[], None]]:
         Called with the text, at the end and when the function that this gives is called.
     """
     python = sys.stdout
-    with _turned_away(add) as taken:
-        if taken is None:
+    with _captured_output(add) as captured:
+        if captured is None:
             yield lambda: None
             return
-        beside = _writer_beside(python, taken.kept)
+        beside = _writer_beside(python, captured.former)
         try:
             if beside is not None:
                 sys.stdout = beside
-            yield taken.hand_over
+            yield captured.pass_on
         finally:
             if beside is not None:
                 with suppress(OSError, ValueError):
@@ -199,19 +203,19 @@ def printed_beside(add: Callable[[str], None]) -> Iterator[Callable[[], None]]:
                     sys.stdout = python
 
 
-class _Taken:
+class _CapturedOutput:
     """The destination of the standard output while it is captured, and a descriptor of the former one."""
 
     def __init__(self, add: Callable[[str], None]) -> None:
-        self.kept = os.dup(STANDARD_OUTPUT)
+        self.former = os.dup(STANDARD_OUTPUT)
         self._file, self._add, self._is_open = _new_file(), add, True
         self._printed = Printed(self._file)
-        self._known = {file: black_box.identity(file) for file in (self.kept, self._file)}
+        self._identities = {file: black_box.identity(file) for file in (self.former, self._file)}
         os.dup2(self._file, STANDARD_OUTPUT)
 
-    def hand_over(self) -> None:
+    def pass_on(self) -> None:
         """Pass on the text that was printed since the last call."""
-        if not self._is_there(self._file):
+        if not self._is_still_ours(self._file):
             return
         text = self._printed.pop()
         if text:
@@ -224,45 +228,45 @@ class _Taken:
         if self._is_open:
             self._is_open = False
             flush()
-            if self._is_there(self.kept):
-                os.dup2(self.kept, STANDARD_OUTPUT)
-                os.close(self.kept)
+            if self._is_still_ours(self.former):
+                os.dup2(self.former, STANDARD_OUTPUT)
+                os.close(self.former)
             try:
-                self.hand_over()
+                self.pass_on()
             finally:
-                if self._is_there(self._file):
+                if self._is_still_ours(self._file):
                     os.close(self._file)
 
-    def _is_there(self, file: int) -> bool:
+    def _is_still_ours(self, file: int) -> bool:
         """Whether this is still the file that was opened here: code of an FMU may have closed it."""
-        return black_box.identity(file) == self._known[file]
+        return black_box.identity(file) == self._identities[file]
 
 
 @contextmanager
-def _turned_away(add: Callable[[str], None]) -> Iterator[_Taken | None]:
-    """Descriptor 1 writes into a file inside; None where it is closed, or another thread has done so."""
-    if not _guard.acquire(blocking=False):
+def _captured_output(add: Callable[[str], None]) -> Iterator[_CapturedOutput | None]:
+    """Have descriptor 1 write into a file; None if it is closed, or captured in another thread."""
+    if not _capture_lock.acquire(blocking=False):
         yield None
         return
     try:
         flush()
         try:
-            taken = _Taken(add)
+            captured = _CapturedOutput(add)
         except OSError:  # it is closed: nothing can be printed
             yield None
             return
         try:
-            with last_words(taken.end):
-                yield taken
+            with last_words(captured.end):
+                yield captured
         finally:
-            taken.end()
+            captured.end()
     finally:
-        _guard.release()
+        _capture_lock.release()
 
 
 _beside: list[int] = []
-"""The descriptor to which Python's own output goes meanwhile, one for good: who keeps `sys.stdout` as it is
-inside writes to where the standard output goes, later on, too."""
+"""The descriptor for Python's own output while descriptor 1 is captured. It is one for the whole process and
+never closed: code that stores `sys.stdout` meanwhile can write to it later, too."""
 
 
 def _writer_beside(python: Any, descriptor: int) -> Any:
@@ -344,7 +348,7 @@ class FmuLog:
         self._file = None if file is None else file.open("w", encoding="utf-8", buffering=1)
         self._level = level
         self.messages: deque[tuple[int, str]] = deque(maxlen=100)
-        self.errors = self._before = 0
+        self.errors = self._errors_before_call = 0
 
     def add(self, status: int, message: str) -> None:
         """Add a message, and write it to the file if its level asks for it."""
@@ -365,11 +369,11 @@ class FmuLog:
 
     def start_call(self) -> None:
         """Begin a call; `has_error` is about messages since then."""
-        self._before = self.errors
+        self._errors_before_call = self.errors
 
     def has_error(self) -> bool:
         """Whether the FMU has logged an error, and not only a wish to stop, since the call began."""
-        return self.errors > self._before
+        return self.errors > self._errors_before_call
 
     def text(self, count: int = 5) -> str:
         """First lines of the last messages of at least a warning, or else of the last of any kind."""

@@ -140,7 +140,7 @@ class RunRecovery(Recovery):
     def __init__(self, sink: cosim.ResultSink, target: Path, start: float) -> None:
         self._sink, self._target, self._start = sink, target, start
 
-    def call(self, box: black_box.BlackBox) -> tuple[float, list[str]]:
+    def call(self, box: black_box.BlackBoxReader) -> tuple[float, list[str]]:
         """The time (s) and which functions of which participants the exchange is in."""
         notes = box.notes()
         parts, clock = box.memory(Part.__name__, notes), box.memory(Clock.__name__, notes)
@@ -158,7 +158,7 @@ class RunRecovery(Recovery):
         ]
         return float(time.begin if busy else time.end), busy
 
-    def recover(self, box: black_box.BlackBox, why: str) -> tuple[str, dict[str, Any]]:
+    def recover(self, box: black_box.BlackBoxReader, why: str) -> tuple[str, dict[str, Any]]:
         """Write what was recorded."""
         remove_abandoned_folders(Path(tempfile.gettempdir()))
         notes = box.notes()
@@ -182,7 +182,11 @@ class RunRecovery(Recovery):
         return f"results{end} → {self._target}", {"results": self._target, **reported_result(result)}
 
     def _take_rows_under_way(
-        self, box: black_box.BlackBox, notes: dict[str, Any], recorder: Recorder, texts: dict[float, str]
+        self,
+        box: black_box.BlackBoxReader,
+        notes: dict[str, Any],
+        recorder: Recorder,
+        texts: dict[float, str],
     ) -> None:
         """Rows that the interpreter of exchanges has written since they were taken last."""
         report, rows = box.memory(Report.__name__, notes), box.memory("rows", notes)

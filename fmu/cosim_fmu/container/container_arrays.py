@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.kit import c_header
-from cosim_export.native.model_tables import c_integer, c_real, c_start, c_text
+from cosim_export.native.c_tables import c_integer, c_real, c_start, c_text
 from cosim_fmi.binding.process_guard import SUMS
 from cosim_master.exchange.exchange_arrays import Algorithm, Answer, Machine, Part, Progress, Report
 from cosim_master.exchange.exchange_machine import numbers_of, records

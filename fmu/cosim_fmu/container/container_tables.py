@@ -8,15 +8,8 @@ from dataclasses import dataclass
 from cosim.kit import SAME_TIME
 from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
-from cosim_export.native.model_tables import (
-    c_real,
-    c_table,
-    c_text,
-    discretes,
-    here,
-    model_structure,
-    variable_tables,
-)
+from cosim_export.native.c_tables import c_real, c_table, c_text, name_or_null
+from cosim_export.native.model_tables import discretes, model_structure, variable_tables
 from cosim_fmu.container.container_arrays import LIFE_WORDS, OWN, array_tables
 from cosim_fmu.container.container_interface import COUPLING
 from cosim_fmu.container.container_run import ContainerRun
@@ -79,7 +72,7 @@ class ContainerTables:
             yield c_table("int64_t", f"follows_{i}", map(str, needs))
             reference = member.reference(name, is_set=False)
             cells = f"{slot}, {number}, {reference}, {member.type_of(name)}, {len(needs)}"
-            rows.append(f"{{{cells}, {here(f'follows_{i}', needs)}}}")
+            rows.append(f"{{{cells}, {name_or_null(f'follows_{i}', needs)}}}")
         yield c_table("Output", "outputs", rows)
 
     def text(self, token: str, digest: bytes) -> str:
@@ -121,7 +114,10 @@ class ContainerTables:
         cells += [member.calls, "NULL" if member.fmu is None else f"&foreign_{number}"]
         cells += ["NULL" if member.series is None else f"&series_{number}", str(first), str(copies)]
         cells += ["NAN" if member.takes_tolerance else c_real(member.accuracy)]
-        cells += [here(f"inputs_{number}", member.inputs), here(f"outputs_{number}", member.outputs)]
+        cells += [
+            name_or_null(f"inputs_{number}", member.inputs),
+            name_or_null(f"outputs_{number}", member.outputs),
+        ]
         return f"{{{', '.join(cells)}, {int(member.follows)}}}"
 
     def _container(self) -> str:
@@ -134,9 +130,9 @@ class ContainerTables:
             "assessing": "&cosim_assessing" if self.is_assessed else "NULL",
             "parameter_count": len(self.run.parameters),
             "setting_count": len(self.run.settings),
-            "settings": here("settings", self.run.settings),
+            "settings": name_or_null("settings", self.run.settings),
             "output_count": len(self.run.outputs),
-            "outputs": here("outputs", self.run.outputs),
+            "outputs": name_or_null("outputs", self.run.outputs),
             "start": c_real(self.interface.start_time),
             "same_time": c_real(SAME_TIME),
             "divides": int(self.divides),
@@ -175,7 +171,7 @@ class ContainerTables:
             "variable_count": str(len(self.interface.variables) + 1),
             "variables": "variables",
             "discrete_count": str(len(discrete)),
-            "discretes": here("discretes", discrete),
+            "discretes": name_or_null("discretes", discrete),
             "parameters": "PARAMETERS",
             "cache": "SHOWN",
             "continuous": "GROWING",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -54,25 +54,31 @@ class NativeContainer:
     has_library : bool
         Whether its functions are compiled for shared libraries.
     history_entries : int, optional
-        If given, the functions are printed as C sources, with room for this number of past values of each
-        delayed signal. Sources allocate nothing while they run, so the error of the coupling is not
-        assessed: its samples need ever more memory.
+        If given, the FMU brings its functions as C sources, with room for this number of past values of each
+        delayed signal; else it has libraries alone. Sources allocate nothing while they run, so the error of
+        the coupling is not assessed: its samples need ever more memory.
 
     Attributes
     ----------
     texts : list of str
         Parameters and inputs that are text: they stay as they are.
+    brings_sources : bool
+    is_assessed : bool
+        Whether the FMU tells the error of its coupling.
+    interface : ExportedInterface
+        The variables of the FMU, each with its array.
+    files : list of Path
+        C files of the shell.
     codes : list of MachineCode
     generated : dict of str to str
         C files by name.
-    files : list of Path
-        C files of the shell.
+    token : str
     description : bytes
         The text of ``modelDescription.xml``.
     terminals : None
         A co-simulation has none.
     printed : dict of str to bytes
-        The sources that the FMU brings, by name; empty without `history_entries`.
+        The sources that the FMU brings, by name; empty unless it `brings_sources`.
 
     Raises
     ------
@@ -92,11 +98,11 @@ class NativeContainer:
     ) -> None:
         loop.settle_order()
         self._history_entries = history_entries
-        self._is_printed = history_entries is not None
-        if problems := native_refusals(loop, sources=self._is_printed):
+        self.brings_sources = history_entries is not None
+        if problems := native_refusals(loop, sources=self.brings_sources):
             raise cosim.ModelError(problems)
         self.version = version
-        self.is_assessed = not self._is_printed
+        self.is_assessed = not self.brings_sources
         shown, texts = self._shown_variables(interface)
         refuse_used_texts(texts, loop)
         self.texts = [v.name for v in texts]
@@ -110,12 +116,24 @@ class NativeContainer:
             accuracy=self._run.accuracy if self._run.takes_tolerance else None,
         )
         self.files = self._shell_files()
-        self.codes, self._units = list[MachineCode](), list[str]()
+        self.codes, self._compiled_files = list[MachineCode](), list[str]()
         self.generated, self.printed = dict[str, str](), dict[str, bytes]()
-        self._build(has_library)
+        if has_library:
+            called = LEADING_IN_C | (ASSESSING_IN_C if self.is_assessed else {})
+            self.codes.append(MachineCode([[lower(called)]], list(called)))
+        printed, names, room = self._add_systems(has_library)
+        if self.brings_sources:
+            printed["interpreter.c"] = '#include "names.h"\n\n' + plain_functions_in_c(LEADING_IN_C)
+            units = [*(file.name for file in self.files), *self.generated, "model.c", *printed]
+            self._compiled_files = compiled_files(units)
+        self._write_model(printed, room)
+        if printed:
+            sources, names = {**self.generated, **printed}, [*names, "cosim_container"]
+            identifier = self.interface.identifier
+            self.printed = source_files(SHELL, self.files, identifier, version, sources, names)
 
     def _shown_variables(self, interface: ExportedInterface) -> tuple[list[FmuVariable], list[FmuVariable]]:
-        """The variables of the FMU, and those of the interface that are text, which it leaves out."""
+        """The variables of the FMU, and those of the interface that it leaves out since they are text."""
         shown = list(interface.variables)
         if not self.is_assessed:
             shown = [v for v in shown if not v.name.startswith(f"{COUPLING}.")]
@@ -141,17 +159,12 @@ class NativeContainer:
         files = (member.files(i, platforms) for i, member in enumerate(self._run.members))
         return {name: content for listed in files for name, content in listed}
 
-    def _build(self, has_library: bool) -> None:
-        """Compile and print all functions, then write tables and description, with a digest of all that."""
-        if has_library:
-            called = LEADING_IN_C | (ASSESSING_IN_C if self.is_assessed else {})
-            self.codes.append(MachineCode([[lower(called)]], list(called)))
-        printed, names, room = self._add_systems(has_library)
-        tables = ContainerTables(self._run, self.interface, self.is_assessed, self._divides, room)
-        if self._is_printed:
-            printed["interpreter.c"] = '#include "names.h"\n\n' + plain_functions_in_c(LEADING_IN_C)
-            units = [*(file.name for file in self.files), *self.generated, "model.c", *printed]
-            self._units = compiled_files(units)
+    def _write_model(self, printed: Mapping[str, str], history_room: int) -> None:
+        """Write tables and description, with a token that is a digest of all that the FMU consists of.
+
+        The digest is one of texts with an empty token; then both are written with the token.
+        """
+        tables = ContainerTables(self._run, self.interface, self.is_assessed, self._divides, history_room)
         shell = [file.read_text("utf-8") for file in sorted(SHELL.glob("*.[ch]"))]
         texts = [*(code.digest for code in self.codes), *printed.values(), *self.generated.values(), *shell]
         texts += [tables.text("", bytes(16)), self._describe("").decode()]
@@ -160,10 +173,6 @@ class NativeContainer:
         self.token = f"{{{token}}}" if self.version == 2 else token
         self.generated["model.c"] = tables.text(self.token, digest)
         self.description = self._describe(self.token)
-        if printed:
-            sources, names = {**self.generated, **printed}, [*names, "cosim_container"]
-            identifier = self.interface.identifier
-            self.printed = source_files(SHELL, self.files, identifier, self.version, sources, names)
 
     def _add_systems(self, has_library: bool) -> tuple[dict[str, str], list[str], int]:
         """Compile or print the functions of the systems, and write their tables.
@@ -194,7 +203,7 @@ class NativeContainer:
                 program,
                 member.interface,
                 kinds=["cs"],
-                version=2,  # of FMI 3.0 a model has arrays as variables; the container has each number
+                version=2,  # a container has scalars, whatever its version; with 3 these would be arrays
                 history_room=room,
                 token="",
                 digest=bytes(16),
@@ -210,7 +219,7 @@ class NativeContainer:
             tool=f"cosim-framework {cosim.__version__}",
             token=token,
             indicators=(),
-            sources=self._units,
+            sources=self._compiled_files,
             abilities=self._abilities,
         )
 

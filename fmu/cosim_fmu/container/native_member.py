@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,8 +13,9 @@ import cosim
 from cosim.kit import ARRAYS, ParticipantDescription
 from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
+from cosim_export.native.c_tables import c_real, c_table, c_text, name_or_null
 from cosim_export.native.compilers import Platform
-from cosim_export.native.model_tables import ROLES, c_real, c_table, c_text, here
+from cosim_export.native.model_tables import ROLES
 from cosim_fmi.description.fmu_interface import FmuInterface as DeclaredFmu
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.scenario.scenario_conditions import Condition
@@ -73,7 +74,7 @@ class NativeMember:
     name: str
     prefix: str
     description: ParticipantDescription
-    starts: dict[str, Any]
+    starts: Mapping[str, Any]
     accuracy: float = ACCURACY
     takes_tolerance: bool = False
     system: SystemParticipant | None = None
@@ -261,11 +262,14 @@ class NativeMember:
         cells = [declared.version[0], c_text(declared.guid), c_text(f"members/{number}")]
         cells += [c_text(declared.identifier), str(int(self.description.variable_step))]
         cells += [str(int(declared.has_event_mode)), str(int(is_careful))]
-        cells += [str(len(discrete)), here(f"discretes_{number}", discrete)]
-        cells += [str(len(inside)), here(f"insides_{number}", inside), str(len(self.inputs))]
+        cells += [str(len(discrete)), name_or_null(f"discretes_{number}", discrete)]
+        cells += [str(len(inside)), name_or_null(f"insides_{number}", inside), str(len(self.inputs))]
         cells += [str(int(self.tolerance is not None)), c_real(self.tolerance or 0.0)]
-        cells += [here(f"input_types_{number}", self.inputs), here(f"output_types_{number}", self.outputs)]
-        cells += [str(len(starts)), here(f"starts_{number}", starts)]
+        cells += [
+            name_or_null(f"input_types_{number}", self.inputs),
+            name_or_null(f"output_types_{number}", self.outputs),
+        ]
+        cells += [str(len(starts)), name_or_null(f"starts_{number}", starts)]
         yield f"static const ForeignUnit foreign_{number} = {{{', '.join(cells)}}};\n"
 
     def files(self, number: int, platforms: Sequence[Platform]) -> Iterator[tuple[str, bytes]]:
@@ -344,11 +348,11 @@ def _series_tables(number: int, series: TimedInputs, first: int) -> Iterator[str
         str(len(series.all_times)),
         f"all_times_{number}",
     ]
-    cells += [str(len(seen)), here(f"seen_{number}", seen), str(len(triggers))]
+    cells += [str(len(seen)), name_or_null(f"seen_{number}", seen), str(len(triggers))]
     cells += [
-        here(f"comparisons_{number}", comparisons),
+        name_or_null(f"comparisons_{number}", comparisons),
         str(len(changes)),
-        here(f"changes_{number}", changes),
+        name_or_null(f"changes_{number}", changes),
     ]
     yield f"static const SeriesUnit series_{number} = {{{', '.join(cells)}}};\n"
 

@@ -1,4 +1,8 @@
-"""Participants and their connections at run time: values, times and records of a run."""
+"""Participants and their connections at run time: values, times and records of a run.
+
+The connected outputs in one order are the *interface*; the last values that were read of each participant
+are the *board*.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,6 @@ from cosim_master.coupling.feedthrough import passes_through
 from cosim_master.coupling.interface_derivatives import interface_derivatives
 from cosim_master.coupling.link import Link, links_from
 from cosim_master.coupling.run_settings import CommunicationPoints
-from cosim_master.exchange.connected_outputs import Interface
 from cosim_master.recording.co_simulation_result import CoSimulationStatistics
 from cosim_master.recording.coupling_samples import CouplingSamples, sampled_inputs
 from cosim_master.recording.inner_rows import InnerValues, InputCourse
@@ -30,8 +33,32 @@ if TYPE_CHECKING:
     from cosim_master.joint.joint_system import JointSystem
 
 
+Port = tuple[str, str]
+"""A participant and the name of one of its variables."""
+
+
+class Feed(NamedTuple):
+    """The source of a connected input.
+
+    Attributes
+    ----------
+    source : str
+        Participant.
+    place : int
+        The place of the output among the values that are read of the source.
+    interface_place : int
+        The place of the output in the interface; -1 if it is not in it.
+    link : Link
+    """
+
+    source: str
+    place: int
+    interface_place: int
+    link: Link
+
+
 class Marks(NamedTuple):
-    """The record of the coupling when a state was saved: counts of events and of inner values, stops."""
+    """How far the records of the coupling had come when a state was saved; see `revert_to`."""
 
     events: int
     stop_reason: str
@@ -40,12 +67,87 @@ class Marks(NamedTuple):
 
 
 LARGEST = 1e60
-"""The largest value that a participant can mean."""
+"""The largest value that is taken for one that a participant means: beyond, the exchange has exploded."""
 ADVICE = "try another algorithm, then a smaller step"
 SHORT = 1e-9
 """Part of a step: a time that is closer to the end of the step is the end."""
 
 Vector = NDArray[np.float64]
+
+
+class Interface:
+    """The real outputs that are connected, in the order of the connections.
+
+    Parameters
+    ----------
+    coupling : Coupling
+    reads : mapping of str to sequence of str
+        The variables that are read of each participant: its values on the board, in this order.
+    unit_of : mapping of str to str
+        For each participant the name under which it steps; members of a joint system have one.
+
+    Attributes
+    ----------
+    numbers : dict of (str, str) to int
+        The number of each output.
+    names : list of str
+        ``participant.output`` of each.
+    owners : list of str
+        For each the name under which its participant steps.
+    held : list of bool
+        For each whether a participant that it feeds holds the middle value of a course.
+    places : list of (str, int)
+        For each the place of its value on the board: participant, and place among the values read.
+    bonds : list of (int, int)
+        The numbers of both outputs of each power bond.
+    links_into : dict of str to list of Link
+        The connections to each participant.
+    input_names : dict of str to list of str
+        The connected inputs of each participant.
+    feeds : dict of str to list of Feed
+        Their sources.
+    follows_slopes : dict of str to bool
+        The participants whose inputs run along lines.
+    """
+
+    def __init__(
+        self, coupling: Coupling, reads: Mapping[str, Sequence[str]], unit_of: Mapping[str, str]
+    ) -> None:
+        descriptions, links = coupling.descriptions, coupling.links
+        self._board_places = {
+            (name, output): i for name, outputs in reads.items() for i, output in enumerate(outputs)
+        }
+        self.links_into: dict[str, list[Link]] = {name: [] for name in coupling.participants}
+        for link in links:
+            self.links_into[link.target].append(link)
+        self.input_names = {name: [link.input for link in into] for name, into in self.links_into.items()}
+        starts = [link.start for link in links if _is_continuous(link, descriptions)]
+        self.numbers: dict[Port, int] = {port: i for i, port in enumerate(dict.fromkeys(starts))}
+        self.names: Sequence[str] = [".".join(port) for port in self.numbers]
+        self.owners: Sequence[str] = [unit_of[name] for name, _ in self.numbers]
+        self.places = self.on_board(self.numbers)
+        self.bonds: Sequence[tuple[int, int]] = [
+            (self.numbers[one.start], self.numbers[other.start]) for one, other in coupling.bonds
+        ]
+        self.follows_slopes = {name: description.follows_slopes for name, description in descriptions.items()}
+        held = {link.start for link in links if not self.follows_slopes[link.target]}
+        self.held: Sequence[bool] = [start in held for start in self.numbers]
+        self.feeds = {name: [*map(self._feed, into)] for name, into in self.links_into.items()}
+
+    def _feed(self, link: Link) -> Feed:
+        return Feed(link.source, self._board_places[link.start], self.number_of(link), link)
+
+    def on_board(self, ports: Iterable[Port]) -> list[tuple[str, int]]:
+        """The places of outputs on the board: participant, and place among the values that are read of it."""
+        return [(name, self._board_places[name, output]) for name, output in ports]
+
+    def number_of(self, link: Link) -> int:
+        """The number of the output of a connection; -1 if it is not real, and follows no line."""
+        return self.numbers.get(link.start, -1)
+
+    def follows_lines(self, name: str) -> bool:
+        """Whether inputs of a participant run along lines where the interface does."""
+        return self.follows_slopes[name] and any(feed.interface_place >= 0 for feed in self.feeds[name])
 
 
 class CoupledParticipants:
@@ -188,7 +290,7 @@ class CoupledParticipants:
         ]
 
     def start_step(self, index: int) -> None:
-        """Begin the communication step `index`."""
+        """Set the number of the communication step that begins."""
         self._index = index
 
     @property
@@ -242,7 +344,7 @@ class CoupledParticipants:
         return not self.stops.keys().isdisjoint(self.units[name])
 
     def store_slopes(self, name: str, slopes: Sequence[float] | None) -> None:
-        """The inputs of a participant were set elsewhere, as in `held`, with these slopes (per s)."""
+        """Store the slopes (per s) of inputs that were set elsewhere, to the values in `held`."""
         self._slopes[name] = slopes
 
     def values(self) -> list[float]:
@@ -255,7 +357,7 @@ class CoupledParticipants:
 
     def derivatives(self) -> Vector | None:
         """Derivatives of the interface by itself, from directional derivatives; None if not known."""
-        if self.joint is not None:  # what one member answers to the inputs of another they do not tell
+        if self.joint is not None:  # derivatives of one member by inputs of another are not known
             return None
         links = [feed.link for feeds in self.interface.feeds.values() for feed in feeds]
         return interface_derivatives(
@@ -274,7 +376,7 @@ class CoupledParticipants:
             self.collect_of(name)
 
     def collect_of(self, name: str) -> None:
-        """Collect those that one participant reports."""
+        """Collect the values between communication points that one participant reports."""
         tell = self._tell_inside.get(name)
         for point in self.guarded(name, _checked, tell) if tell is not None else ():
             course = self.courses.get(name)
@@ -428,3 +530,10 @@ def _checked(tell: Callable[[], Sequence[InnerPoint]]) -> list[InnerPoint]:
         if not math.isfinite(point.time) or len(point.names) != len(point.values):
             raise ValueError(f"inside returned {point!r}: a time and one value for each name are needed")
     return points
+
+
+def _is_continuous(link: Link, descriptions: Mapping[str, ParticipantDescription]) -> bool:
+    """Whether a connection is of real variables; a parameter that is fed jumps."""
+    source = descriptions[link.source].variables[link.output]
+    target = descriptions[link.target].variables[link.input]
+    return source.type == "real" and target.causality != "parameter"

@@ -33,16 +33,16 @@ class RemoteSession(Session):
     Raises
     ------
     CosimError
-        There is no way to it, or it takes nothing from us.
+        The machine cannot be reached, or its server refuses us.
     """
 
     def __init__(self, host: Host) -> None:
         self.host = str(host)
         self._connection = connect(host)
         super().__init__(SocketChannel(self._connection.socket))
-        self._ending = ""
+        self._reason_of_end = ""
         self._called: tuple[int, str] = 0, ""
-        self._has = set[str]()
+        self._sent_digests = set[str]()
         try:
             self._welcome()
         except BaseException:
@@ -63,7 +63,7 @@ class RemoteSession(Session):
             The file cannot be read.
         """
         digest = file_digest(path).get("sha256", "")
-        if digest in self._has:
+        if digest in self._sent_digests:
             return digest
         try:
             with path.open("rb") as file:
@@ -78,22 +78,22 @@ class RemoteSession(Session):
                             break
         except OSError as error:
             raise cosim.FmuError(str(path), f"cannot be read: {error.strerror or error}") from None
-        self._has.add(digest)
+        self._sent_digests.add(digest)
         return digest
 
     def _request(self, name: str, arguments: list[Any], limit: float | None) -> Any:
         return self.answer(self.post(Call(0, name, arguments)), limit)
 
     def _welcome(self) -> None:
-        """The first message: versions of both sides."""
+        """Read the greeting of the server: a refusal, or its version, which has to be ours."""
         try:
             if not self._channel.wait(SECONDS_TO_WELCOME):
                 raise cosim.CosimError(f"{self.host}: there is no answer")
-            said = self._channel.receive()
-            if refused := said["refused"]:
+            greeting = self._channel.receive()
+            if refused := greeting["refused"]:
                 raise cosim.CosimError(f"{self.host}: {refused}")
-            if said["cosim"] != cosim.__version__:
-                text = f"has cosim {said['cosim']!s:.40}, here is {cosim.__version__}"
+            if greeting["cosim"] != cosim.__version__:
+                text = f"has cosim {greeting['cosim']!s:.40}, here is {cosim.__version__}"
                 raise cosim.CosimError(f"{self.host}: {text}: install the same version on both machines")
         except (EOFError, OSError, MessageError, KeyError, TypeError):
             text = "the connection was closed before the server said who it is"
@@ -103,11 +103,14 @@ class RemoteSession(Session):
         return ticket.number, ticket.name
 
     def _record_end(self, message: dict[str, Any]) -> None:
-        self._ending, self._called = str(message["ended"]), (int(message["number"]), str(message["name"]))
+        self._reason_of_end, self._called = (
+            str(message["ended"]),
+            (int(message["number"]), str(message["name"])),
+        )
 
     def _why(self, ticket: Ticket) -> str:
-        if self._ending:
-            ending, _, printed = self._ending.partition("\n")
+        if self._reason_of_end:
+            ending, _, printed = self._reason_of_end.partition("\n")
             return f"{ending} in {self._place(*self._called, ticket)}{printed}"
         return f"the connection was lost in {ticket.name}{self._connection.why_ssh()}"
 

@@ -104,11 +104,12 @@ class _Loop:
         input_values: dict[Port, Any],
     ) -> None:
         self.coupled, self.outputs, self.outgoing, self.path = coupled, outputs, outgoing, path
-        self.given = input_values
+        self.input_values = input_values
         self.residuals: dict[str, float] = {}
         self.sweeps = 0
 
     def solve(self) -> None:
+        """Make the loop consistent: by substitution, else by Newton's method if all values are real."""
         first: list[Any] = [_read(self.coupled, port) for port in self.outputs]
         if self._substitute(first):
             return
@@ -117,7 +118,7 @@ class _Loop:
             names = [".".join(port) for port in self.outputs]
             self.coupled.solved_at_start.append(path_text(self.path))
             loop = SolvedLoop(path_text(self.path), names, 0, is_real=True)
-            if loop.solve(np.array([v if math.isfinite(v) else 0.0 for v in first]), self._pass):
+            if loop.solve(np.array([v if math.isfinite(v) else 0.0 for v in first]), self._substitute_once):
                 return
             counts += f" and {loop.steps} Newton steps" * (loop.steps > 0)
             why, self.residuals = f": {loop.reason}" * (loop.steps < MOST_STEPS), loop.off
@@ -130,12 +131,12 @@ class _Loop:
         )
 
     def _substitute(self, first: Sequence[Any]) -> bool:
-        """Pass each value on as it comes, again and again."""
+        """Pass each value on as it comes, again and again. Returns whether the values have converged."""
         values = list(first)
         for port, value in zip(self.outputs, values, strict=True):
             if not _is_usable(value):
                 return False
-            _pass_on(self.coupled, self.outgoing[port], value, self.given)
+            _pass_on(self.coupled, self.outgoing[port], value, self.input_values)
         for self.sweeps in range(1, MOST_SWEEPS + 1):
             before = list(values)
             for i, port in enumerate(self.outputs):
@@ -143,12 +144,13 @@ class _Loop:
                 if not _is_usable(values[i]):
                     self._converged(before, values)
                     return False
-                _pass_on(self.coupled, self.outgoing[port], values[i], self.given)
+                _pass_on(self.coupled, self.outgoing[port], values[i], self.input_values)
             if self._converged(before, values):
                 return True
         return False
 
     def _converged(self, before: Sequence[Any], after: Sequence[Any]) -> bool:
+        """Whether values are the same after a substitution; stores by how much each has changed."""
         self.residuals = {}
         small = True
         for port, old, new in zip(self.outputs, before, after, strict=True):
@@ -157,9 +159,10 @@ class _Loop:
             small = small and off <= (TOLERANCE * max(1.0, abs(new)) if isinstance(new, float) else 0.0)
         return small
 
-    def _pass(self, x: Vector) -> Vector:
+    def _substitute_once(self, x: Vector) -> Vector:
+        """The values of the outputs after these have been passed on."""
         for port, value in zip(self.outputs, x, strict=True):
-            _pass_on(self.coupled, self.outgoing[port], float(value), self.given)
+            _pass_on(self.coupled, self.outgoing[port], float(value), self.input_values)
         return np.array([_read(self.coupled, port) for port in self.outputs], dtype=np.float64)
 
 

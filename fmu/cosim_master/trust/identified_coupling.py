@@ -65,7 +65,8 @@ class IdentifiedCoupling:
 
     Parameters
     ----------
-    seen : Resampled
+    resampled : Resampled
+        The samples of the run at equal distances.
     sources : ndarray of int, shape (inputs,)
         The output that each input stands for.
     parts : sequence of WiredPart
@@ -78,13 +79,13 @@ class IdentifiedCoupling:
 
     def __init__(
         self,
-        seen: Resampled,
+        resampled: Resampled,
         sources: NDArray[np.intp],
         parts: Sequence[WiredPart],
         jumping: Sequence[int] = (),
     ) -> None:
-        self._outputs, self._inputs, self._defects = seen.outputs, seen.inputs, seen.defects
-        self._teeth, self._interval = seen.teeth, seen.interval
+        self._outputs, self._inputs, self._defects = resampled.outputs, resampled.inputs, resampled.defects
+        self._teeth, self._interval = resampled.teeth, resampled.interval
         sampled = set(jumping)
         self._parts = [
             part._replace(inputs=[], direct=part.inputs) if sampled.issuperset(part.outputs) else part
@@ -96,7 +97,10 @@ class IdentifiedCoupling:
         self._direct = np.array(
             sorted({place for part in self._parts for place in part.direct}), dtype=np.intp
         )
-        self._ends, self._end_defects = seen.ends[:, self._direct], seen.end_defects[:, self._direct]
+        self._ends, self._end_defects = (
+            resampled.ends[:, self._direct],
+            resampled.end_defects[:, self._direct],
+        )
         self._wires = self._wires_of(sources, identified, jumping)
         middle = self._outputs[1:] @ self._wires.at_end.T + self._outputs[:-1] @ self._wires.at_begin.T
         self._rest = self._inputs - self._defects - middle
@@ -115,11 +119,14 @@ class IdentifiedCoupling:
         return Wires(wired * (1.0 - at_end), wired * at_end, wired[self._direct])
 
     def answer(self, method: Method) -> Answer:
-        """Run the identified coupling with the defects, and with nothing but them."""
+        """Identify the participants by a method, and run their coupling with the defects, and for them alone.
+
+        The first column of each state is that of the run, the second one what the defects have made of it.
+        """
         count, size = self._outputs.shape[0] - 1, self._outputs.shape[1]
         course = Differences.of(self._outputs, self._inputs, self._ends, method.lags)
         parts = StateParts(method.lags, size, self._inputs.shape[1], self._direct.size)
-        state = np.zeros((parts.width, 2))  # of the run, and of what the defects have made of it
+        state = np.zeros((parts.width, 2))
         outputs = np.zeros((count + 1, size, 2))
         outputs[0, :, 0] = state[:size, 0] = self._outputs[0]
         state[parts.first_end : parts.first_end + self._direct.size, 0] = self._ends[0]

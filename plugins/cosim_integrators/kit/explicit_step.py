@@ -30,12 +30,14 @@ from cosim_integrators.kit.explicit_error import (
     error_of_too_large_attempt,
     estimated_error,
     is_rough,
+    mixed,
 )
 from cosim_integrators.kit.explicit_method import ExplicitMethod
-from cosim_integrators.kit.explicit_stages import ERROR, combine, compute_stages, finish_step
+from cosim_integrators.kit.explicit_stages import ERROR, SECOND_ERROR, combine, compute_stages, finish_step
 from cosim_integrators.kit.kinks import end_before_kink, is_cut_by_kink, may_be_cut, prepare_kink_search
 from cosim_integrators.kit.rounding import (
     LONGER,
+    MARGIN,
     count_step,
     has_unmeasured_rounding,
     is_measured_again,
@@ -102,6 +104,17 @@ def attempt_from_both_sides(system, method, t, t_end):
     clear_own_past(system, method, t)
 
 
+def noise_of_mixture(method, step, noise):
+    """Turn `noise`, `MARGIN` times that of the first error estimate, into as many times that of the mixture.
+
+    The mixture divides by the second estimate, which is far larger than noise unless steps are very short.
+    """
+    second = method.spare
+    combine(method, method.stages + SECOND_ERROR, second)
+    for m in range(method.n):
+        noise[m] = mixed(noise[m], MARGIN * step * second[m])
+
+
 def measure_rounding(method, step, rejected):
     """Measure what rounding gives the states in the attempt whose stages are computed.
 
@@ -112,6 +125,8 @@ def measure_rounding(method, step, rejected):
     for m in range(method.n):
         error[m] *= step
     noise_of_attempts(method, method.line(0), error)
+    if method.tableau.has_second_error != 0.0:
+        noise_of_mixture(method, step, method.line(0))
     raise_floors(method, step, method.line(0))
     all_states = method.sizes.all_states
     if all_states.measured > 0.0 and not rejected:
@@ -255,7 +270,7 @@ def choose_next_step(method, y, ideal, step, error, rejected):
     detect_stiffness(method, y, step)
     order = method.settings.error_order
     memory.next_step = next_step(ideal, step, error, memory.last_error, order, rejected)
-    if method.sizes.all_states.measured > 0.0:
+    if method.sizes.all_states.measured > 0.0:  # it is for steps of that length
         memory.next_step = min(memory.next_step, max(ideal, LONGER * step))
     if step >= NEARLY_IDEAL * ideal:
         memory.last_error = max(error, LEAST_ERROR)  # that of a step cut short says nothing about the next

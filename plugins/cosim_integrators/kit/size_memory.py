@@ -19,7 +19,9 @@ class SizeNumbers(Record):
     wave: float  # since when states have left 0, step after step, s; `NEVER`: none has in the last step
     tried: float  # length of the attempt before, in which states left 0, s; 0: there was none in this step
     ahead: float  # how far ahead those that left 0 last were extrapolated, s
-    measured: float  # length of the steps that rounding was measured for, s; 0: it is less than sizes allow
+    # length of the steps that rounding was measured for, s; 0: it is less than sizes allow; negative: instead
+    # of being measured it counts as that of states of size 1
+    measured: float
     steps_since: float  # how many steps ago
     pause: float  # how many more attempts go by before it is measured again
     last_pause: float  # how many did so the last time

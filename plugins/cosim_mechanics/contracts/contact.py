@@ -7,24 +7,34 @@ from typing import Any, ClassVar
 
 import cosim
 from cosim_mechanics.contracts.contact_breakaway import (
-    BREAKS,
-    GROWS,
-    RISES,
-    TURNS,
-    course_after,
-    end_of_impact,
-    short_of_question,
+    answer,
+    is_asked,
+    load_short_of,
     slip_acceleration,
     start_course,
+    touch,
 )
-from cosim_mechanics.contracts.contact_grip import STIFFNESS, add_to_grip
+from cosim_mechanics.contracts.contact_grip import (
+    COUNT,
+    HOLDS,
+    STIFFNESS,
+    add_to_grip,
+    friction_limit,
+    is_alone,
+    is_shared,
+    may_hold_more,
+    short_of_sliding,
+)
 from cosim_mechanics.contracts.contact_law import (
     APART,
+    GROWS,
     LEAST_DAMPING,
     LEAST_RESTITUTION,
+    LOOSE,
     NO_RESTITUTION,
     SLIDES,
     STICKS,
+    TURNS,
     bristle_damping,
     damped_force,
     damping_ratio_of,
@@ -36,12 +46,11 @@ from cosim_mechanics.contracts.contact_law import (
     mindlin_stiffness,
     share_held,
     slip_of_foot,
-    sticks_at_touch,
     tangential_part,
 )
 from cosim_mechanics.contracts.law import Law
 from cosim_mechanics.contracts.surfaces import Surfaces
-from cosim_mechanics.contracts.touching_body import bristle_mass_of, mass_at_contact, touching_body
+from cosim_mechanics.contracts.touching_body import mass_at_contact, mass_on_bristle, touching_body
 from cosim_mechanics.spatial import (
     add_force_at,
     dot,
@@ -70,13 +79,14 @@ class Contact(Surfaces):
     Mindlin's tangential stiffness, c_t = 2 zeta_t sqrt(k_t m_t), and v_s the velocity at which the foot of
     the bristle slips: a spring and a damper, in series with Coulomb's friction. At a constant v_t, v_s
     becomes v_t. m_t is the mass that moves at the contact, with the inertia of free bodies (`TouchingBody`);
-    where the bodies touch in several points, it is a share of m.
+    where the bodies touch in several points, it is a share of m (`mass_on_bristle`).
 
     Surfaces slide when |load| and |pull| are above mu_s f_normal, and stick when |pull| is below mu_d
-    f_normal. With mu_d < mu_s loads and pulls of all contacts of two bodies in one plane are added up, and
-    they slide earlier in two cases (`contact_breakaway`): |pull| reaches mu_s f_normal while they are not
-    slowed down, or |load| and |pull| rise above mu_d f_normal soon after a stop or a jump of the load, and
-    accelerations show that it takes more than mu_s f_normal to hold them. These are events, as are touching
+    f_normal. They break loose, and have mu_d from then on, earlier in two cases (`contact_breakaway`): |pull|
+    reaches mu_s f_normal while they are not slowed down, or |load| and |pull| rise above mu_d f_normal soon
+    after a stop or a jump of the load, and accelerations show that it takes more than mu_s f_normal to hold
+    them. Of all contacts of two bodies in one plane loads and pulls are added up for that; one whose load is
+    above 2 mu_s f_normal slides by itself, with mu_s while the others hold. These are events, as are touching
     and parting, unless there is damping and no static friction (`locates_touches`). Without static friction
     surfaces have no bristle, and f_friction = -mu_v f_normal v_t.
     Surfaces that rest on each other at the start stick, with the stretch that would hold their masses; they
@@ -149,12 +159,12 @@ class Contact(Surfaces):
     )
     regime = cosim.discrete(dtype=int, description="0: apart, 1: sticks, 2: slides")
     bristle_mass = cosim.discrete(
-        unit="kg", internal=True, description="of both bodies at the contact, along the surfaces"
+        unit="kg", internal=True, description="of both bodies at this contact, along the surfaces"
     )
     load_course = cosim.discrete(
         dtype=int,
         internal=True,
-        description="load of the bristle, 0: at rest, 1: turns, 2: starts, 3: rises, 4: jumps",
+        description="load of the bristle, 0: at rest, 1: turns, 2: starts, 3: rises, 4: jumps, 5: loose",
     )
     course_end = cosim.timer(description="when surfaces that stick are asked again")
     course_friction = cosim.discrete(
@@ -173,6 +183,7 @@ class Contact(Surfaces):
     elastic_force = cosim.cache_slot(unit="N", description="of Hertz")
     tangential_stiffness = cosim.cache_slot(unit="N/m", description="of Mindlin")
     normal_force = cosim.cache_slot(unit="N", description="pushes the bodies apart")
+    critical_damping = cosim.cache_slot(unit="N.s/m", internal=True, description="half the critical one")
     half_damping = cosim.cache_slot(unit="N.s/m", internal=True, description="half the bristle's damping")
     load = cosim.cache_slot(unit="N", shape=3, internal=True, description="of the foot, in Ground")
     foot_load = cosim.cache_slot(unit="N", internal=True, description="its length")
@@ -229,15 +240,26 @@ class Contact(Surfaces):
             depth_rate,
         )
 
+    @cosim.kernel(when="footing2")
+    def stand(tangential_stiffness, footing2):
+        if tangential_stiffness != 0.0:
+            footing2[STIFFNESS] += tangential_stiffness
+            footing2[COUNT] += 1.0
+
     @cosim.kernel
     def draw(s):
         # By itself, since the search for events evaluates what the witness reads many times in a step.
+        s.critical_damping = 0.0
         s.half_damping = 0.0
         s.foot_load = 0.0
         s.pull = 0.0
         load = (0.0, 0.0, 0.0)
         if s.static_friction != 0.0 and s.tangential_stiffness != 0.0:
-            s.half_damping = s.stick_damping * math.sqrt(s.tangential_stiffness * s.bristle_mass)
+            mass = mass_on_bristle(
+                s.tangential_stiffness, s.footing2[STIFFNESS], s.bristle_mass, s.effective_mass
+            )
+            s.critical_damping = math.sqrt(s.tangential_stiffness * mass)
+            s.half_damping = s.stick_damping * s.critical_damping
             half = scaled(s.half_damping, s.slip_velocity)
             drawn = tangential_part(rotate(s.X_GB1, s.stretch), s.normal)
             load = plus(scaled(s.tangential_stiffness, drawn), half)
@@ -249,16 +271,18 @@ class Contact(Surfaces):
 
     @cosim.kernel(when="grip2")
     def share(s):
-        if s.dynamic_friction < s.static_friction and s.tangential_stiffness != 0.0:
+        if s.static_friction != 0.0 and s.tangential_stiffness != 0.0:
             slides_with = s.dynamic_friction * s.normal_force
             pull = plus(s.load, scaled(s.half_damping, s.slip_velocity))
-            if s.regime == SLIDES:  # It holds what it pulls with, at most dynamic friction.
-                held = scaled(share_held(s.pull, slides_with), pull)
-                add_to_grip(s.grip2, held, slides_with, held, slides_with, slides_with, slides_with)
-            else:
-                holds = s.static_friction * s.normal_force
-                add_to_grip(s.grip2, s.load, s.foot_load, pull, s.pull, holds, slides_with)
-            s.grip2[STIFFNESS] += s.tangential_stiffness
+            most = friction_limit(s, s.load_course)
+            load = plus(s.load, (0.0, 0.0, 0.0))
+            bears = min(s.foot_load, s.pull)
+            if s.regime == SLIDES:  # It holds what it pulls with, at most its friction.
+                pull = scaled(share_held(s.pull, most), pull)
+                if s.load_course == LOOSE:
+                    load = pull
+                    bears = most
+            add_to_grip(s.grip2, load, pull, bears, most, slides_with)
 
     @cosim.kernel
     def rub(s):
@@ -267,10 +291,10 @@ class Contact(Surfaces):
         rate = (0.0, 0.0, 0.0)
         if s.static_friction != 0.0 and s.tangential_stiffness != 0.0:
             sticks = s.regime == STICKS and not is_kicked(s.pull, s.normal_force * s.static_friction)
-            limit = s.normal_force * (s.static_friction if sticks else s.dynamic_friction)
-            damping = s.half_damping
-            if s.stick_damping < LEAST_DAMPING:
-                damping = LEAST_DAMPING * math.sqrt(s.tangential_stiffness * s.bristle_mass)
+            limit = friction_limit(s, s.load_course)
+            if s.regime == STICKS and not sticks:
+                limit = s.normal_force * s.dynamic_friction
+            damping = max(s.stick_damping, LEAST_DAMPING) * s.critical_damping
             foot = slip_of_foot(s.load, s.foot_load, limit, damping + viscosity)
             share = -1.0
             if not sticks or s.normal_force == 0.0:
@@ -305,56 +329,51 @@ class Contact(Surfaces):
             return -s.depth
         if s.static_friction == 0.0 or s.normal_force == 0.0:
             return s.depth
-        short = s.pull - s.dynamic_friction * s.normal_force
+        short = s.pull - friction_limit(s, s.load_course)
         if s.regime == STICKS:
-            short = short_of_question(s)
+            short = short_of_sliding(s, s.load_course)
+            if is_alone(s) and is_asked(s):
+                short = load_short_of(s, s.load_course)
         return min(s.depth, short / s.tangential_stiffness)
 
     @cosim.on(change, does="unrestricted")
     def change_regime(s):
-        course = BREAKS
-        end = math.inf
-        mass = s.bristle_mass
         if s.regime == APART:
-            mass = mass_at_contact(s)  # at a depth of 0 its share of the stiffness is rounding
-        elif s.regime != STICKS or s.load_course == GROWS:
-            mass = bristle_mass_of(s)
-        if s.regime == APART:
-            if sticks_at_touch(
-                s.static_friction,
-                s.damping_ratio,
-                s.depth_rate,
-                s.stick_damping * math.sqrt(mass / s.effective_mass),
-                s.poisson_ratio,
-                norm(s.slip_velocity),
-            ):
-                course = RISES
-                end = end_of_impact(s)
+            touch(s)
         elif s.depth <= 0.0:
-            course = GROWS
+            s.regime_next = APART
             for i in range(3):
                 s.stretch_next[i] = 0.0
-        elif s.regime == SLIDES:
-            course = GROWS
-            if s.dynamic_friction < s.static_friction:
-                course = TURNS
+            start_course(s, APART, GROWS)
+        elif is_alone(s) and is_asked(s):
+            answer(s)
         else:
-            course = course_after(s)
-        s.regime_next = SLIDES if course == BREAKS else STICKS
-        if s.regime != APART and s.depth <= 0.0:
-            s.regime_next = APART
-        s.bristle_mass_next = mass
-        start_course(s, course)
-        if s.regime == APART:
-            s.course_end_next = end
+            regime = SLIDES if s.regime == STICKS else STICKS
+            s.regime_next = regime
+            s.bristle_mass_next = mass_at_contact(s)
+            if not is_asked(s):
+                course = s.load_course
+                if regime == STICKS:
+                    course = TURNS if may_hold_more(s) else GROWS
+                start_course(s, regime, course)
+
+    @cosim.witness(direction="falling", when="footing2")
+    def question(s):
+        # By itself: where another contact breaks loose it may be past, which must not hide a change.
+        if s.regime == APART or s.normal_force == 0.0 or not is_asked(s):
+            return 1.0
+        return load_short_of(s, s.load_course) / s.tangential_stiffness
+
+    @cosim.on(question, does="unrestricted")
+    def change_together(s):
+        if s.depth > 0.0:
+            answer(s)
 
     @cosim.on(course_end, does="unrestricted")
     def choose_next_course(s):
         s.course_end_next = math.inf
-        if s.regime == STICKS:
-            course = course_after(s)
-            s.regime_next = SLIDES if course == BREAKS else STICKS
-            start_course(s, course)
+        if s.regime != APART:
+            answer(s)
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted")
     def begin(s):
@@ -362,17 +381,20 @@ class Contact(Surfaces):
         if touches and s.static_friction == 0.0:
             s.regime_next = SLIDES if locates_touches(0.0, s.restitution, s.dissipation) else APART
         elif touches:
-            mass = bristle_mass_of(s)
+            mass = mass_at_contact(s)
             s.bristle_mass_next = mass
             # There is no friction yet, so what accelerates the surfaces is what it has to hold.
             s.regime_next = STICKS
             holds = s.static_friction * s.normal_force
+            if is_shared(s):  # Each holds as much as the load on it lets it.
+                mass = s.effective_mass * holds / s.grip2[HOLDS]
             held = limited(scaled(mass, slip_acceleration(s)), holds)
             damping = bristle_damping(s.stick_damping, s.tangential_stiffness, mass)
             drag = scaled(damping, s.slip_velocity)
             if norm(drag) > 0.0 and norm(plus(held, drag)) > holds:
                 # What moves is held by dynamic friction alone, which its bristle bears already.
                 s.regime_next = SLIDES
+                s.load_course_next = LOOSE
                 bears = s.dynamic_friction * s.normal_force / norm(drag)
                 held = scaled(bears, drag)
             stretch = rotate_inverse(s.X_GB1, scaled(1.0 / s.tangential_stiffness, held))

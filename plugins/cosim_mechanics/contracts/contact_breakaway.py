@@ -16,16 +16,35 @@ from typing import Any
 
 from cosim_mechanics.contracts.contact_grip import (
     BEARS,
+    COUNT,
     HOLDS,
     LOAD,
     PULL,
     SLIDES_WITH,
+    friction_limit,
     friction_together,
     held_by_statics,
     is_shared,
+    may_hold_more,
     shared_stiffness,
+    short_of_sliding,
 )
-from cosim_mechanics.contracts.contact_law import MARGIN, hertz_stiffness, mindlin_stiffness, tangential_part
+from cosim_mechanics.contracts.contact_law import (
+    GROWS,
+    JUMPS,
+    LOOSE,
+    MARGIN,
+    RISES,
+    SLIDES,
+    STARTS,
+    STICKS,
+    TURNS,
+    hertz_stiffness,
+    mindlin_stiffness,
+    sticks_at_touch,
+    tangential_part,
+)
+from cosim_mechanics.contracts.touching_body import mass_at_contact
 from cosim_mechanics.spatial import (
     Reals,
     dot,
@@ -38,10 +57,6 @@ from cosim_mechanics.spatial import (
     scaled,
     station,
 )
-
-BREAKS, GROWS, TURNS, STARTS, RISES, JUMPS = -1, 0, 1, 2, 3, 4
-"""What the load of surfaces that stick does: they slide; it is at rest or grows slowly; it turns behind a
-stop; it has begun to move; it moves within the cone; it moves, and the bristle pulls harder than that."""
 
 MOVES = 1e-3
 """Half the force of the bristle's damper, over static friction, from which a loaded bristle moves."""
@@ -93,13 +108,15 @@ def moving_mass(s: Any) -> float:
     return float(s.effective_mass if is_shared(s) else s.bristle_mass)
 
 
-def end_of_course(s: Any, course: int) -> float:
+def end_of_course(s: Any, regime: int, course: int) -> float:
     """When a course ends at the latest, s: after some time constants of the bristles surfaces are at rest.
 
     Those that pull harder than static friction are asked again after a third of one.
     """
     stiffness = shared_stiffness(s)
-    if course in (BREAKS, GROWS) or stiffness == 0.0 or s.dynamic_friction == s.static_friction:
+    if course == GROWS or stiffness == 0.0 or not may_hold_more(s):
+        return math.inf
+    if course == LOOSE and regime == SLIDES:
         return math.inf
     constant = (1.0 + 2.0 * s.stick_damping) * math.sqrt(moving_mass(s) / stiffness)
     return float(s.t + (0.33 if course == JUMPS else CALM) * constant)
@@ -107,7 +124,7 @@ def end_of_course(s: Any, course: int) -> float:
 
 def end_of_impact(s: Any) -> float:
     """The same of surfaces that begin to touch, by their stiffness at the depth that they reach, s."""
-    if s.dynamic_friction == s.static_friction:
+    if not may_hold_more(s):
         return math.inf
     strength = hertz_stiffness(s.stiffness, s.curvature_radius)
     depth = math.pow(1.25 * s.effective_mass * s.depth_rate * s.depth_rate / strength, 0.4)
@@ -146,11 +163,9 @@ def load_short_of(s: Any, course: float) -> float:
     return min(short, turned)
 
 
-def short_of_question(s: Any) -> float:
-    """Force that bristles lack until the next question, N."""
-    if s.dynamic_friction == s.static_friction:
-        return s.static_friction * s.normal_force * (1.0 + MARGIN) - min(s.pull, s.foot_load)
-    return load_short_of(s, s.load_course)
+def is_asked(s: Any) -> bool:
+    """Whether surfaces may hold more than dynamic friction, so that they have to break loose."""
+    return s.load_course != LOOSE and may_hold_more(s)
 
 
 def is_outside_cone(s: Any, most: float) -> bool:
@@ -180,36 +195,70 @@ def course_within(s: Any, course: int) -> int:
     if course in (GROWS, STARTS) and load_short_of(s, course) <= 0.0:
         course = RISES
     if course == RISES and load_short_of(s, RISES) <= 0.0:
-        course = BREAKS if is_pulled_harder(s) else JUMPS
+        course = LOOSE if is_pulled_harder(s) else JUMPS
     if course == JUMPS and load_short_of(s, JUMPS) <= 0.0:
-        return BREAKS
+        return LOOSE
     return course
 
 
 def course_after(s: Any) -> int:
     """The course of the load after a question to surfaces that stick."""
-    if s.dynamic_friction == s.static_friction:
-        return BREAKS
+    if s.load_course == LOOSE:
+        return course_within(s, GROWS)
     if s.load_course == GROWS:
         loaded = norm(friction_together(s)) >= held_by_statics(s) * (1.0 + 0.5 * MARGIN)
-        return BREAKS if loaded and is_pulled_harder(s) else course_within(s, STARTS)
+        return LOOSE if loaded and is_pulled_harder(s) else course_within(s, STARTS)
     if load_short_of(s, s.load_course) > 0.0:
         return course_within(s, GROWS)
     if s.load_course == TURNS and is_outside_cone(s, math.inf):
-        return BREAKS
+        return LOOSE
     # A load that grows in the meantime makes the mass seem larger, so it is bounded.
     if s.load_course == STARTS and is_outside_cone(s, moving_mass(s)):
-        return BREAKS
+        return LOOSE
     return course_within(s, RISES)
 
 
-def start_course(s: Any, course: int) -> None:
+def regime_in(s: Any, course: int) -> int:
+    """Whether a contact that touches slides by itself in a course of the load, or sticks."""
+    if s.regime == SLIDES:
+        return SLIDES if s.pull > friction_limit(s, course) else STICKS
+    return SLIDES if short_of_sliding(s, course) <= 0.0 else STICKS
+
+
+def start_course(s: Any, regime: int, course: int) -> None:
     """Write a course, and what accelerations at its start show."""
-    s.load_course_next = max(course, GROWS)
-    s.course_end_next = end_of_course(s, course)
+    s.load_course_next = course
+    s.course_end_next = end_of_course(s, regime, course)
     if course in (TURNS, STARTS):
         friction = rotate_inverse(s.X_GB1, friction_together(s))
         acceleration = rotate_inverse(s.X_GB1, slip_acceleration(s))
         for i in range(3):
             s.course_friction_next[i] = friction[i]
             s.course_acceleration_next[i] = acceleration[i]
+
+
+def answer(s: Any) -> None:
+    """Write what surfaces do after a question to them."""
+    course = course_after(s)
+    regime = regime_in(s, course)
+    s.regime_next = regime
+    if regime != s.regime:
+        s.bristle_mass_next = mass_at_contact(s)
+    start_course(s, regime, course)
+
+
+def touch(s: Any) -> None:
+    """Write what surfaces do that begin to touch."""
+    mass = mass_at_contact(s)
+    s.bristle_mass_next = mass
+    drag = s.stick_damping * math.sqrt(mass / s.effective_mass)
+    if s.damping_ratio > 0.0 and s.footing2[COUNT] > 1.0:
+        drag = 0.0  # Its share of the mass begins at 0 where the bodies touch already.
+    s.regime_next = SLIDES
+    s.load_course_next = LOOSE
+    if sticks_at_touch(
+        s.static_friction, s.damping_ratio, s.depth_rate, drag, s.poisson_ratio, norm(s.slip_velocity)
+    ):
+        s.regime_next = STICKS
+        s.load_course_next = RISES if load_short_of(s, RISES) > 0.0 else JUMPS
+        s.course_end_next = end_of_impact(s)

@@ -13,6 +13,11 @@ from cosim_mechanics.spatial import Reals, dot, minus, plus, scaled
 APART, STICKS, SLIDES = 0, 1, 2
 """What a contact does: its surfaces are apart, stick, or slide."""
 
+GROWS, TURNS, STARTS, RISES, JUMPS, LOOSE = 0, 1, 2, 3, 4, 5
+"""What the load of surfaces that stick does: it is at rest or grows slowly; it turns behind a stop; it has
+begun to move; it moves within the cone; it moves, and the bristle pulls harder than that. Or they are loose:
+with dynamic friction."""
+
 LEAST_DAMPING = 0.1
 """Smallest damping ratio of a bristle that slips: an undamped one would slip by jumps."""
 

@@ -8,8 +8,11 @@ from typing import Any, ClassVar, cast
 
 from cosim.kit import Argument, Assembly, Offer, Slot, attachment
 from cosim_mechanics.contracts.body_attachment import BodyAttachment
-from cosim_mechanics.contracts.contact_grip import GRIP, STIFFNESS, is_shared
+from cosim_mechanics.contracts.contact_grip import FOOTING, GRIP
 from cosim_mechanics.spatial import Reals, cross, dot, inertia_times, minus, rotate_inverse, station
+
+SUMS = {"footing": FOOTING, "grip": GRIP}
+"""Slots that contacts in one plane share, and their sizes."""
 
 
 class TouchingBody(BodyAttachment):
@@ -22,17 +25,19 @@ class TouchingBody(BodyAttachment):
             (9,),
             meaning="inverse inertia, 1/(kg.m2), and centre of mass, m; 0 of a body that a joint holds",
         ),
-        "grip": Offer("grip", (GRIP,), True, "sums of all contacts of the same two bodies: `contact_grip`"),
+        "footing": Offer("footing", (FOOTING,), True, "stiffness and number of the contacts in one plane"),
+        "grip": Offer("grip", (GRIP,), True, "sums of all contacts in one plane: `contact_grip`"),
     }
 
     def has(self, assembly: Assembly, part: Any, argument: Argument) -> bool:
         """See `Attachment.has`: a contact alone in its plane has no sums."""
-        return argument.slot != "grip" or touching_surfaces(assembly, part) in grips(assembly)
+        return argument.slot not in SUMS or touching_surfaces(assembly, part) in sums(assembly)
 
     def slot(self, assembly: Assembly, part: Any, argument: Argument, number: int | None) -> Slot:
         """See `Attachment.slot`."""
-        if argument.slot == "grip":
-            return grips(assembly).get(touching_surfaces(assembly, part)) or assembly.not_a_number(GRIP)
+        if argument.slot in SUMS:
+            slots = sums(assembly).get(touching_surfaces(assembly, part), {})
+            return slots.get(argument.slot) or assembly.not_a_number(SUMS[argument.slot])
         if argument.slot != "turning":
             return super().slot(assembly, part, argument, number)
         name = assembly.attached_name(part, argument.of)
@@ -54,14 +59,18 @@ def turning_bodies(assembly: Assembly) -> set[str]:
     return set(assembly.attachable["turning"])
 
 
-def grips(assembly: Assembly) -> dict[tuple[Any, ...], Slot]:
+def sums(assembly: Assembly) -> dict[tuple[Any, ...], dict[str, Slot]]:
     """Where contacts that decide together add up what they hold, by what they have in common."""
     if "grip" not in assembly.attachable:
         contacts = [part for part in assembly.parts_by_name.values() if is_contact(part)]
         counts = Counter(touching_surfaces(assembly, contact) for contact in contacts)
-        shared = {key: assembly.accumulator("grip", GRIP) for key, count in counts.items() if count > 1}
+        shared = {
+            key: {name: assembly.accumulator(name, size) for name, size in SUMS.items()}
+            for key, count in counts.items()
+            if count > 1
+        }
         assembly.attachable["grip"] = [shared]
-    return cast("dict[tuple[Any, ...], Slot]", assembly.attachable["grip"][0])
+    return cast("dict[tuple[Any, ...], dict[str, Slot]]", assembly.attachable["grip"][0])
 
 
 def is_contact(part: Any) -> bool:
@@ -102,11 +111,22 @@ def mass_at_contact(s: Any) -> float:
     return float(1.0 / inverse if inverse > 0.0 else 0.0)
 
 
-def bristle_mass_of(s: Any) -> float:
-    """The mass for which a bristle is damped, kg: its share where the bodies touch in several points."""
-    if is_shared(s):
-        return float(s.effective_mass * s.tangential_stiffness / s.grip2[STIFFNESS])
-    return mass_at_contact(s)
+def mass_on_bristle(stiffness: float, sum_of_stiffness: float, mass_here: float, mass: float) -> float:
+    """The mass for which a bristle is damped, kg: its share where the bodies touch in several points.
+
+    It tends to that at the contact where the others hardly touch. The sum is NaN of a contact that is alone.
+
+    >>> mass_on_bristle(5.0, math.nan, 2.0, 7.0), mass_on_bristle(5.0, 5.0, 2.0, 7.0)
+    (2.0, 2.0)
+    >>> round(mass_on_bristle(5.0, 20.0, 2.0, 7.0), 3)
+    1.75
+    """
+    if not sum_of_stiffness > stiffness:
+        return mass_here
+    share = stiffness / sum_of_stiffness
+    alone = share * share
+    alone = alone * alone
+    return share * (mass - alone * alone * (mass - mass_here))
 
 
 TOUCHING_BODY = TouchingBody()
