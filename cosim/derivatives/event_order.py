@@ -14,7 +14,7 @@ from cosim.derivatives.carrier import (
     part_of,
     walk_with,
 )
-from cosim.step.saved_variables import copy_reals
+from cosim.step.block_calls import copy_reals
 from cosim.step.witness_values import MOVED_BY, relative_move
 from cosim.step.witnesses import WINDOW_OF_TAPE, may_slide
 
