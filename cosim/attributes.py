@@ -120,6 +120,11 @@ def _stored(code: types.CodeType) -> set[str]:
     return names
 
 
+def _is_constant(member: Any) -> bool:
+    """Whether what a class has under a name is neither a function nor a property, and not missing."""
+    return member is not None and not callable(member) and not hasattr(type(member), "__get__")
+
+
 class Made(type):
     """Metaclass that notes on each object when its construction has ended."""
 
@@ -255,7 +260,8 @@ class FixedAttributes(AbstractClosedAttributes):
 class MadeFromOptions(AbstractClosedAttributes):
     """Base of what is made from options, and made anew with other ones.
 
-    Once it is made, an option can be set by methods of the class alone.
+    Once it is made, only what methods of the class set can be set: not its options, and not what follows
+    from them.
     """
 
     if not TYPE_CHECKING:  # type checkers know which attributes there are
@@ -263,9 +269,12 @@ class MadeFromOptions(AbstractClosedAttributes):
         def __setattr__(self, name: str, value: Any) -> None:
             if IS_MADE in self.__dict__ and name[:1] != "_":
                 cls = type(self)
-                if name in option_names(cls) and name not in names_set_by(cls, constructor=False):
-                    hint = f"it is an option: make another, {cls.__name__}(…, {name}=…)"
-                    refuse_attribute(self, name, [], hint)
-                if name not in self.__dict__:
+                if name not in names_set_by(cls, constructor=False):
+                    if name in option_names(cls):
+                        hint = f"it is an option: make another, {cls.__name__}(…, {name}=…)"
+                        refuse_attribute(self, name, [], hint)
+                    if name in self.__dict__ or _is_constant(getattr(cls, name, None)):
+                        hint = f"it follows from the class and its options: make another, {cls.__name__}(…)"
+                        refuse_attribute(self, name, [], hint)
                     check_attribute(self, name, value)
             object.__setattr__(self, name, value)

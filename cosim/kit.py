@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from cosim.attributes import AbstractClosedAttributes as AbstractClosedAttributes
     from cosim.attributes import ClosedAttributes as ClosedAttributes
     from cosim.attributes import FixedAttributes as FixedAttributes
+    from cosim.attributes import MadeFromOptions as MadeFromOptions
     from cosim.attributes import is_made as is_made
     from cosim.attributes import refuse_attribute as refuse_attribute
     from cosim.command_line import black_box as black_box
@@ -105,6 +106,7 @@ if TYPE_CHECKING:
     from cosim.component.kink_functions import missed_kinks as missed_kinks
     from cosim.component.values import NUMERIC as NUMERIC
     from cosim.component.values import choices_of as choices_of
+    from cosim.component.values import own_value as own_value
     from cosim.contracts import method_layout as method_layout
     from cosim.contracts.capabilities import Capabilities as Capabilities
     from cosim.contracts.constraints import CONSTRAINT_TOLERANCE as CONSTRAINT_TOLERANCE

@@ -23,7 +23,7 @@ from cosim.component.part_text import shown_values
 from cosim.component.set_attribute import MADE_WITH, set_attribute
 from cosim.component.uncalled_functions import uncalled_functions
 from cosim.component.unit_rules import check_rule_names, settle_unit_rules
-from cosim.component.values import GIVEN, Values, check_default, read_values
+from cosim.component.values import GIVEN, Values, check_default, own_value, read_values
 from cosim.component.view_functions import written_out
 from cosim.errors import ContractError
 from cosim.registration.kinds import plugin_kind
@@ -180,7 +180,7 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
     def _store_arguments(self, positional: tuple[Any, ...], named: Mapping[str, Any]) -> None:
         """Store the arguments of a class with a constructor of its own: `set_attribute` calls it again."""
         if type(self).__init__ is not Component.__init__:
-            self.__dict__[MADE_WITH] = (positional, dict(named))
+            self.__dict__[MADE_WITH] = (own_value(positional), own_value(dict(named)))
 
     if not TYPE_CHECKING:  # type checkers know which attributes there are
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cosim.attributes import is_attribute, names_set_by, refuse_attribute
+from cosim.attributes import belongs_to_class, is_attribute, names_set_by, refuse_attribute
 from cosim.component.kernel_function import HandlerFunction
 from cosim.component.values import GIVEN
 from cosim.errors import ModelError, Problem
@@ -63,6 +63,8 @@ def set_attribute(part: Component, name: str, value: Any) -> None:
 def _is_value(cls: type, name: str) -> bool:
     """Whether the class body has a plain value of this name, the default of its parts."""
     value = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), len)
+    if value is not len and belongs_to_class(cls, name):
+        return False
     return not callable(value) and not hasattr(value, "__get__") and not isinstance(value, HandlerFunction)
 
 

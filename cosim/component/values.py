@@ -116,7 +116,7 @@ def _reading_of(declarations: Mapping[str, Declaration]) -> _Reading:
 
 def read_values(declarations: Mapping[str, Declaration], arguments: Mapping[str, Any]) -> Values:
     """Check everything that was given to a part of these declarations; `ModelError` lists every fault."""
-    arguments = {name: _without_labels(value) for name, value in arguments.items()}
+    arguments = {name: own_value(value) for name, value in arguments.items()}
     values, reading = Values(declarations, arguments=arguments), _reading_of(declarations)
     problems: list[Problem] = []
     misspelt: set[str | None] = set()
@@ -173,6 +173,19 @@ def _is_plain(declaration: Declaration) -> bool:
     )
     is_converted = declaration.convert is not None or bool(choices_of(declaration))
     return is_real and not is_converted and len(declaration.shape) < 2 and not declaration.free_length
+
+
+def own_value(value: Any) -> Any:
+    """A copy of an array, a list or a dict, which its owner may change later; anything else as it is."""
+    kind = type(value)
+    if kind in (float, str, int, bool):
+        return value
+    if kind in (list, tuple):
+        return kind(map(own_value, value))
+    if kind is dict:
+        return {key: own_value(item) for key, item in value.items()}
+    array = _without_labels(value)
+    return array.copy() if isinstance(array, np.ndarray) else value
 
 
 def _without_labels(value: Any) -> Any:

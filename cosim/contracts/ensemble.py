@@ -71,11 +71,11 @@ class Ensemble(FixedAttributes):
     threads : int
     start : State
         Where runs start.
-    columns : list of str
+    columns : tuple of str
         Paths of the numbers that are recorded.
-    units : dict of str to str
+    units : mapping of str to str
         Of what is recorded, and of reductions.
-    in_python : list of str
+    in_python : tuple of str
         Parts that run in Python and therefore prevent threads; empty if there are none.
 
     Examples
@@ -101,9 +101,9 @@ class Ensemble(FixedAttributes):
     system: System
     threads: int
     start: State
-    columns: list[str]
-    units: dict[str, str]
-    in_python: list[str]
+    columns: tuple[str, ...]
+    units: Mapping[str, str]
+    in_python: tuple[str, ...]
 
     def __new__(
         cls,

@@ -6,6 +6,7 @@ import copy
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from cosim.argument_checks import read_seconds
 from cosim.attributes import MadeFromOptions
+from cosim.component.values import own_value
 from cosim.contracts.capabilities import Capabilities
 from cosim.contracts.dense_output import DenseOutput
 from cosim.contracts.method_kernels import MethodKernels
@@ -136,6 +138,15 @@ class Integrator(MadeFromOptions):
             problems.insert(0, Problem(name, f"accuracy {fault}."))
         problems += tolerance_problems(name, "relative_tolerance", relative_tolerance)
         problems += tolerance_problems(name, "absolute_tolerance", absolute_tolerance)
+        given = {"relative_tolerance": relative_tolerance, "absolute_tolerance": absolute_tolerance}
+        if fixed_step is not None and not self.capabilities.implicit:
+            problems += [
+                Problem(
+                    name, f"{key} has no effect beside fixed_step, with an explicit method: leave it out."
+                )
+                for key, tolerance in given.items()
+                if tolerance is not None
+            ]
         if fixed_step is None and not self.capabilities.adaptive:
             problems.append(
                 Problem(
@@ -149,7 +160,17 @@ class Integrator(MadeFromOptions):
         self.accuracy = min(DEFAULT_ACCURACY if accuracy is None else float(accuracy), LOOSEST_ACCURACY)
         self.initial_step, self.fixed_step = initial_step, fixed_step
         self.minimum_step, self.maximum_step = minimum_step, maximum_step
-        self.relative_tolerance, self.absolute_tolerance = relative_tolerance, absolute_tolerance
+        self._given_tolerances = own_value((relative_tolerance, absolute_tolerance))
+
+    @property
+    def relative_tolerance(self) -> Tolerance | None:
+        """As given: of all states, or by group and path; None where it was not given."""
+        return _read_only(self._given_tolerances[0])
+
+    @property
+    def absolute_tolerance(self) -> Tolerance | None:
+        """As given: of all states, or by group and path; None where it was not given."""
+        return _read_only(self._given_tolerances[1])
 
     def with_accuracy(self, accuracy: float) -> Self:
         """A copy of the integrator with another accuracy, at most the loosest one that is allowed."""
@@ -352,3 +373,8 @@ def _problems(where: str, optional: dict[str, float | None], minimum: float, max
             Problem(where, "initial_step has no effect beside fixed_step: leave one of them out.")
         )
     return problems
+
+
+def _read_only(tolerance: Tolerance | None) -> Tolerance | None:
+    """A tolerance that cannot be changed."""
+    return MappingProxyType(tolerance) if isinstance(tolerance, dict) else tolerance

@@ -18,7 +18,13 @@ from cosim.derivatives.adjoint_parts import (
 )
 from cosim.derivatives.carrier import ALONG, IS_REPORT, NOT_FRESH, method_of, part_of
 from cosim.derivatives.tangent_cache import realize_tangents
-from cosim.derivatives.tangent_events import copy_to_working, has_own_time, load_results, store_results
+from cosim.derivatives.tangent_events import (
+    copy_to_working,
+    has_own_time,
+    load_results,
+    store_results,
+    tick_index,
+)
 from cosim.derivatives.trail import events_at, load_record
 from cosim.run_data.records.handlers import IN_D, IN_K, IN_P, TIMED, TRIGGERED
 from cosim.step import event_log as log
@@ -70,7 +76,7 @@ def reverse_phase(run, carrier, back, at, head):
     notes.time_bar += reverse_motion(run, carrier, back)
     clear(back.c)
     if shifts >= 0:
-        reverse_shift(run, carrier, back, run.handlers[shifts], speed, top)
+        reverse_shift(run, carrier, back, run.handlers[shifts], speed, top, head.time)
 
 
 def event_that_shifts(run, back, first, last):
@@ -87,7 +93,7 @@ def event_that_shifts(run, back, first, last):
     return -1
 
 
-def reverse_shift(run, carrier, back, handler, speed, top):
+def reverse_shift(run, carrier, back, handler, speed, top, time):
     """Go back over the shift of the time to that of an event."""
     notes = back.notes
     wanted = reverse_time_shift(carrier, back, part_of(carrier.memory_dots, 0, carrier.memory))
@@ -100,6 +106,17 @@ def reverse_shift(run, carrier, back, handler, speed, top):
         clear(back.c)
     elif handler.schedule == TIMED:
         back.d[handler.flag] += wanted
+    elif handler.follows != 0:
+        add_to_given(back, run.time_given(handler.offset), wanted)
+        add_to_given(back, run.time_given(handler.period), wanted * tick_index(run, carrier, handler, time))
+
+
+def add_to_given(back, given, wanted):
+    """Add to the adjoint of a period or an offset, if it is a variable."""
+    if given.array == IN_P:
+        back.p[given.at] += wanted
+    elif given.array == IN_D:
+        back.d[given.at] += wanted
 
 
 def record_handlers(run, carrier, back, first, last, head):

@@ -69,6 +69,12 @@ class CarryNotes(Record):
     calm_steps: float  # steps since the last event
     past_in_lanes: float  # whether what is remembered does
     meets_host: float  # whether a host without Python has written at this instant
+    shifted_at: float  # s, when an event or a jump has moved the time last; see `event_order`
+    shifted_by: float  # 1 + the number of the handler, or 0
+    shift_spread: float  # s, how far it moves if all states and the time move by as much as they are
+    is_close: float  # whether two events have come closer than the run is exact
+    close_time: float  # s, when they did so first
+    close_handler: float
 
 
 NO_KINK, KINKS_ALIKE, KINKS_APART = 0.0, 1.0, 2.0
@@ -161,14 +167,7 @@ def own_part(carrier, numbers, i):
     return numbers[i * size : (i + 1) * size]
 
 
-SAME_SHIFT = 1e-9
-"""Two events whose times move alike up to this part stay in their order."""
 NEARLY_ZERO = 1e-14  # s: shifts that are that small are none
-
-
-def is_same_shift(one, other):
-    """Whether two times move alike."""
-    return abs(one - other) <= SAME_SHIFT * abs(one) + NEARLY_ZERO
 
 
 def lose(carrier, time, reason, subject):

@@ -15,13 +15,13 @@ from cosim.derivatives.carrier import (
     NO_KINK,
     NOT_FRESH,
     copy_cache_aside,
-    is_same_shift,
     lose,
     moved_along,
     part_of,
     shift_time,
     walk_motion,
 )
+from cosim.derivatives.event_order import comes_close, is_same_shift, moves_apart, shift_noise, store_shift
 from cosim.derivatives.flow_error import SAME_FLOW
 from cosim.derivatives.tangent_lanes import cache_dot, leave_lanes
 from cosim.step.block_calls import copy_reals
@@ -114,10 +114,13 @@ def pass_kinks(run, carrier, step):
                 carrier.event_dots[i] = carrier.kept[(i + 1) * count + j]
             continue
         for i in range(1, carrier.directions):
-            if not is_same_shift(carrier.kept[(i + 1) * count + j], carrier.event_dots[i]):
+            shift = carrier.kept[(i + 1) * count + j]
+            if not is_same_shift(shift, carrier.event_dots[i], shift_noise(carrier, i, 0.0)):
                 notes.passed_kinks = KINKS_APART
     if notes.passed_kinks != NO_KINK:
         leave_lanes(carrier)
+        if comes_close(run, carrier, step.time) and moves_apart(carrier, carrier.event_dots, 0.0):
+            notes.passed_kinks = KINKS_APART
         shift_time(run, carrier, carrier.event_dots)
         notes.freshness = NOT_FRESH  # its side before the kink
 
@@ -148,5 +151,7 @@ def settle_kinks(run, carrier):
         if jump > SAME_FLOW * max(1.0, abs(carrier.spare_c[m])):
             if notes.passed_kinks == KINKS_APART:
                 lose(carrier, notes.time, JUMPS_MEET, m)
+            if notes.is_shifted == 0.0:
+                store_shift(carrier, 0, 0.0)
             notes.is_shifted = 1.0
     notes.passed_kinks = NO_KINK

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from cosim.derivatives.carrier import (
-    CHANGES_ORDER,
     GRAZES,
     HAS_PERIOD,
     IS_AT_JUMP,
@@ -15,24 +14,35 @@ from cosim.derivatives.carrier import (
     IS_REPORT,
     NOT_FRESH,
     PARTLY_RELEASED,
-    is_same_shift,
     lose,
     own_part,
     part_of,
     shift_time,
     walk_present,
 )
+from cosim.derivatives.event_order import check_order, spread_of, store_shift
 from cosim.derivatives.flow_error import renew_missed_flow
 from cosim.derivatives.source_kinks import settle_kinks
 from cosim.derivatives.tangent_cache import realize_tangents
 from cosim.derivatives.tangent_holds import store_former
-from cosim.run_data.records.handlers import IN_K, SCHEDULED, SIGNALED, TIMED, TRIGGERED
+from cosim.run_data.records.handlers import (
+    IN_C,
+    IN_D,
+    IN_K,
+    IN_P,
+    PERIODIC,
+    SCHEDULED,
+    SIGNALED,
+    TIMED,
+    TRIGGERED,
+)
 from cosim.run_data.run import Variables
 from cosim.step import event_log as log
 from cosim.step.block_calls import copy_reals, different, number_of_variable
 from cosim_compiler.calls import never_inlined
 
 JUMPED = 1e-7  # s: events are located to a thousandth of that
+SAME_TICK = 1e-9  # of the time, or of the period: so far away it is no tick of these
 GRAZING = 1e-9
 """A witness that is slower than this part of what moves it touches zero, and does not cross it."""
 
@@ -82,13 +92,17 @@ def move_time(run, carrier, handler):
     """Make the time move with the event that a handler belongs to."""
     if not compute_event_dots(run, carrier, handler) or carrier.notes.lost != 0.0:
         return
+    spread = 0.0
+    if handler.cause == TRIGGERED:
+        place = run.probes[handler.flag].value
+        spread = spread_of(run, carrier, place, part_of(carrier.c_dots, 0, carrier.c)[place])
+    elif handler.schedule == TIMED:
+        spread = abs(carrier.notes.time)
+    check_order(run, carrier, handler.number, spread)
     if carrier.notes.is_shifted == 0.0:
         carrier.notes.is_shifted = 1.0
+        store_shift(carrier, 1 + handler.number, spread)
         shift_time(run, carrier, carrier.event_dots)
-        return
-    for i in range(1, carrier.directions):
-        if not is_same_shift(carrier.event_dots[i], carrier.time_dots[i]):
-            lose(carrier, carrier.notes.time, CHANGES_ORDER, handler.number)
 
 
 def compute_event_dots(run, carrier, handler):
@@ -107,12 +121,54 @@ def has_own_time(handler):
 
 
 def compute_scheduled_dots(run, carrier, handler):
-    """A timer moves with its variable; other scheduled events stay, and a period that varies is lost."""
-    if handler.schedule != TIMED and handler.follows != 0:
-        lose(carrier, carrier.notes.time, HAS_PERIOD, handler.number)
+    """A timer moves with its variable, a tick with the parameters that are its period and its offset."""
+    if handler.schedule == PERIODIC and handler.follows != 0:
+        compute_tick_dots(run, carrier, handler)
+        return
     for i in range(1, carrier.directions):
         is_timer = handler.schedule == TIMED
         carrier.event_dots[i] = part_of(carrier.d_dots, i, carrier.d)[handler.flag] if is_timer else 0.0
+
+
+def compute_tick_dots(run, carrier, handler):
+    """Compute how the time ``offset + index * period`` moves; it is lost if the present values are others."""
+    offset, period = run.time_given(handler.offset), run.time_given(handler.period)
+    time = carrier.notes.time
+    index = tick_index(run, carrier, handler, time)
+    missed = abs(given_now(run, carrier, offset) + index * given_now(run, carrier, period) - time)
+    if not missed <= SAME_TICK * max(abs(time), given_now(run, carrier, period)):
+        lose(carrier, time, HAS_PERIOD, handler.number)
+    for i in range(1, carrier.directions):
+        carrier.event_dots[i] = given_dot(carrier, offset, i) + index * given_dot(carrier, period, i)
+
+
+def tick_index(run, carrier, handler, time):
+    """The number of the tick at a time, s."""
+    offset = given_now(run, carrier, run.time_given(handler.offset))
+    period = given_now(run, carrier, run.time_given(handler.period))
+    return math.floor((time - offset) / period + 0.5)
+
+
+def given_now(run, carrier, given):
+    """The present value of a period or an offset, s."""
+    if given.array == IN_P:
+        return carrier.p[given.at]
+    if given.array == IN_D:
+        return carrier.d[given.at]
+    if given.array == IN_C:
+        return carrier.c[given.at]
+    return run.numbers[given.given_at]
+
+
+def given_dot(carrier, given, i):
+    """Its tangent along a direction."""
+    if given.array == IN_P:
+        return part_of(carrier.p_dots, i, carrier.p)[given.at]
+    if given.array == IN_D:
+        return part_of(carrier.d_dots, i, carrier.d)[given.at]
+    if given.array == IN_C:
+        return part_of(carrier.c_dots, i, carrier.c)[given.at]
+    return 0.0
 
 
 def compute_crossing_dots(run, carrier, handler):
@@ -127,9 +183,7 @@ def compute_crossing_dots(run, carrier, handler):
     place = run.probes[handler.flag].value
     speed = part_of(carrier.c_dots, 0, carrier.c)[place]
     if carrier.notes.is_shifted != 0.0 and has_jumped(carrier.c[place], speed):
-        for i in range(1, carrier.directions):
-            carrier.event_dots[i] = carrier.time_dots[i]  # it moves with what has made it jump
-        return True
+        return False  # it moves with what has made it jump
     largest = 0.0
     for i in range(1, carrier.directions):
         change = part_of(carrier.c_dots, i, carrier.c)[place]

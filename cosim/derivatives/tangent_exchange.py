@@ -11,6 +11,7 @@ from cosim.derivatives.carrier import (
     lose,
     shift_time,
 )
+from cosim.derivatives.event_order import comes_close, store_shift
 from cosim.derivatives.source_kinks import settle_kinks
 from cosim.derivatives.tangent_cache import realize_tangents
 from cosim.run_data.run import arrays_at
@@ -28,12 +29,14 @@ def meet_exchange(run, carrier):
         return
     realize_tangents(run, carrier, IS_MOTION)
     settle_kinks(run, carrier)
+    is_close = comes_close(run, carrier, notes.time)
     for i in range(1, carrier.directions):
-        if notes.is_shifted != 0.0 and abs(carrier.time_dots[i]) > NEARLY_ZERO:
+        if is_close and abs(carrier.time_dots[i]) > NEARLY_ZERO:
             lose(carrier, notes.time, MEETS_EXCHANGE, 0)
         carrier.event_dots[i] = 0.0
     shift_time(run, carrier, carrier.event_dots)
     notes.is_shifted = 1.0
+    store_shift(carrier, 0, 0.0)
 
 
 def meet_exchange_by_address(head, carrier_head):

@@ -29,6 +29,7 @@ def start_in_host(run, carrier, t):
             k[m] = run.k[m]
         copy_reals(run.h, own_part(carrier, carrier.h, i))
     carrier.notes.time = t
+    carrier.notes.shifted_at = t
     carrier.notes.freshness = NOT_FRESH
     run.output.log_used = 0
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar, overload
 from cosim.argument_checks import check_mapping
 from cosim.attributes import ClosedAttributes
 from cosim.component.component import Component
+from cosim.component.values import own_value
 from cosim.contracts.solver import Solver
 from cosim.errors import LookUpError, ModelError, Problem
 from cosim.html_table import html_table
@@ -132,7 +133,7 @@ class Model(ClosedAttributes):
             rows.append((name, type(part).__name__, values))
         return html_table(repr(self), [("part", "kind", "values"), *rows])
 
-    ABOUT = ABOUT
+    ABOUT: ClassVar[tuple[str, ...]] = ABOUT
 
     def __init__(self, name: str, **settings: Any) -> None:
         self.name = name
@@ -240,7 +241,7 @@ class Model(ClosedAttributes):
             raise ModelError.of(
                 "set_start", f"is for {quote(path)}, needs the path of a variable: 'part.name'"
             )
-        self.starts[path] = value
+        self.starts[path] = own_value(value)
 
     def build(self) -> System:
         """Assemble a system.

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cosim.contracts.solver import Solver
 from cosim.errors import CosimError, ModelError, Problem
 from cosim.options import check_options, option_names
+from cosim.registration.kinds import declared_kinds
+from cosim.registration.registry import registry
 from cosim.value_text import quote
 
 if TYPE_CHECKING:
@@ -25,10 +28,18 @@ def check_model(model: Any) -> None:
     check_model_name(model)
     if not set(model.settings) <= {*model.ABOUT, *option_names(type(model))}:
         check_options(f"model '{model.name}'", model.settings, model.setting_names())
+    check_solvers(model)
     wrong = [name for name, part in model.parts.items() if getattr(part, "name", None) != name]
     if wrong:
         text = f"it is not called so: add it with model.add(part, '{wrong[0]}')"
         raise ModelError.of(f"parts['{wrong[0]}']", text)
+
+
+def check_solvers(model: Any) -> None:
+    """`LookUpError` for a solver that does not exist, also where no part asks for one."""
+    for name, kind in declared_kinds().items():
+        if issubclass(kind, Solver) and kind.setting in model.settings:
+            registry().entry(name, str(model.settings[kind.setting]))
 
 
 def check_model_name(model: Any) -> None:

@@ -367,7 +367,7 @@ class CompiledStep:
 
     def stage_out(self, state: State) -> None:
         """How far the Step has left the State realized."""
-        evaluation, versions = self.arrays.evaluation, state.versions
+        evaluation, versions = self.arrays.evaluation, state._versions
         lowered = evaluation.lowered
         for stage in range(lowered if lowered < COMPUTED.start else COMPUTED.start, COMPUTED.stop):
             versions[stage] += 1

@@ -71,7 +71,7 @@ OF_HANDLERS = {
     carrier.CHANGES_ORDER: "two events at one instant whose order changes: one-sided",
     carrier.IS_PYTHON: "a handler in plain Python",
     carrier.IS_CONDITION: "a condition says when, not how fast: make it a number",
-    carrier.HAS_PERIOD: "its times follow from a parameter: not there yet",
+    carrier.HAS_PERIOD: "a handler has changed the parameters of its times at this instant",
     carrier.IS_AT_JUMP: "it rounds values or decides by them exactly where that jumps: one-sided",
 }
 OF_STATES = {

@@ -48,10 +48,14 @@ if TYPE_CHECKING:
     System = Any
 
 Reals = NDArray[np.float64]
-NO_DERIVATIVE, INEXACT = "no derivative", "inexact derivative"
+NO_DERIVATIVE, INEXACT, ONE_SIDED = "no derivative", "inexact derivative", "one-sided derivative"
 INEXACT_TEXT = (
     "steps lose digits of derivatives, as they do near a singular position of constraints: from here on they "
     "may be off by {:.0e} of themselves"
+)
+ONE_SIDED_TEXT = (
+    "comes so soon after another event that within the accuracy either may be the first: from here on "
+    "derivatives are those of this order"
 )
 MARGIN = 30.0
 """Times what one direction was seen to lose others may lose."""
@@ -167,6 +171,7 @@ class CarriedTangents:
         self._set_directions()
         arrays["time_dots"][0] = 1.0
         arrays["work"][: self._work.size] = self._work
+        rows_of(CarryNotes, arrays["notes_numbers"], 0, 1)[0].shifted_at = state.time
         if state.carried:
             restore(self._system, state, state.carried, self.by, arrays)
         self._load_constants(state)
@@ -317,6 +322,9 @@ class CarriedTangents:
         error = MARGIN * (notes.error + notes.missed)
         if error > self._step.arrays.options.accuracy:
             findings.append(Finding(notes.error_time, INEXACT, "", INEXACT_TEXT.format(min(error, 1.0))))
+        if notes.is_close != 0.0:
+            path = self._step.tables.events.entries[int(notes.close_handler)].path
+            findings.append(Finding(notes.close_time, ONE_SIDED, path, ONE_SIDED_TEXT))
         return [*findings, self._ending()] if self.have_ended else findings
 
     @property

@@ -112,8 +112,8 @@ class Finding:
         "wrong side", "chattering", "zeno", "held" or "released"; "status" for a slot with a notice; "not a
         number" for a recorded signal; "overwritten" for a handler that writes what another one has written at
         the same instant; "moved start" for a state that constraints move before a run; "passed timer" for a
-        timer that is set to a time before the start; "no derivative" and "inexact derivative" for
-        derivatives of runs.
+        timer that is set to a time before the start; "no derivative", "inexact derivative" and "one-sided
+        derivative" for derivatives of runs.
     witness : str
         ``"ball.floor"``; the path of the slot, of the signal, of the handler or of the variable.
     message : str

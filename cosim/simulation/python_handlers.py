@@ -161,5 +161,5 @@ class PythonHandlers:
         arrays["h"], arrays["c"] = state._arrays["h"], state.system.new_cache()
         arrays["memory"], arrays["indices"] = state._arrays["memory"], state._arrays["indices"]
         arrays["times"] = np.zeros(CLOCK_WIDTH)
-        twin._arrays, twin._versions, twin._locked = arrays, list(state.versions), ""
+        twin._arrays, twin._versions, twin._locked = arrays, list(state._versions), ""
         return twin

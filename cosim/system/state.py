@@ -85,9 +85,9 @@ class State(ClosedAttributes):
         return self._stage
 
     @property
-    def versions(self) -> list[int]:
+    def versions(self) -> tuple[int, ...]:
         """For each stage, how often it was invalidated."""
-        return self._versions
+        return tuple(self._versions)
 
     @property
     def time(self) -> float:
@@ -273,11 +273,11 @@ class State(ClosedAttributes):
         """Drop below a stage; every stage that is lost gets a new version."""
         if self.stage >= stage:
             for lost in range(stage, self.stage + 1):
-                self.versions[lost] += 1
+                self._versions[lost] += 1
             self._stage = stage.previous
             self._invalidated_by = by
         else:
-            self.versions[stage] += 1
+            self._versions[stage] += 1
 
     def refuse_when_locked(self) -> None:
         """Raise `SimulationError` where this State may only be read: in an event handler."""
@@ -292,7 +292,7 @@ class State(ClosedAttributes):
     def arrive_at(self, time: float) -> None:
         """Set the time of y and the cache, which an integrator has realized to Acceleration there."""
         self._arrays["times"][TIME] = time
-        versions = self.versions
+        versions = self._versions
         for stage in range(COMPUTED.start, COMPUTED.stop):
             versions[stage] += 1
         if self.stage is not Stage.ACCELERATION:
@@ -306,7 +306,7 @@ class State(ClosedAttributes):
         twin.__dict__.update(self.__dict__)
         twin._arrays = {name: array.copy() for name, array in self._arrays.items() if name != "c"}
         twin._arrays["c"] = self.system.new_cache()
-        twin._versions = list(self.versions)
+        twin._versions = list(self._versions)
         twin._locked = ""
         twin._stage = min(self.stage, Stage.MODEL)
         twin._invalidated_by = "copy()"

@@ -92,7 +92,7 @@ class System(FixedAttributes):
         Where they stand in the table once more, one after the other, behind all others.
     corrections : Corrections
         Which rows at the end of the table correct a solution, see `cosim.contracts.constraints`.
-    inputs : list of str
+    inputs : tuple of str
         Paths of the inputs that nothing in the model is connected to.
     dynamics : str
         One line of the dynamics solver about how the equations of motion are solved; empty without joints.
@@ -125,14 +125,16 @@ class System(FixedAttributes):
             for ring in (layout.slots[part][f"{history}_ring"] for history in histories)
             for i in range(0, ring.size, RING)
         ]
-        self.remembering, self.rings = [part for part, _ in rings], [ring for _, ring in rings]
+        self.remembering = tuple(part for part, _ in rings)
+        self.rings = tuple(ring for _, ring in rings)
         self._schedule = schedule = Schedule(assembly)
         self.blocks, self.handler_blocks = schedule.blocks, schedule.handler_blocks
         self.update_ranges = schedule.update_ranges
         self.table, self.ints = schedule.table, schedule.ints
+        self.table.flags.writeable = self.ints.flags.writeable = False
         self.derivative_range, self.inner_range = schedule.derivative_range, schedule.inner_range
         self.inner_blocks, self.corrections = schedule.inner_blocks, schedule.corrections
-        self.inputs = list(assembly.free_inputs)
+        self.inputs = tuple(assembly.free_inputs)
         self.dynamics, self.solver = assembly.dynamics, assembly.solver
         self._region_stage = assembly.graph.stage_of_region()
         self.side = assembly.side.offset
@@ -452,9 +454,9 @@ class System(FixedAttributes):
         return PathIndex(self.variables.values())
 
     @property
-    def outputs(self) -> list[str]:
+    def outputs(self) -> tuple[str, ...]:
         """Paths of declared outputs and measures."""
-        return list(self.variables_of("output", "measure"))
+        return tuple(self.variables_of("output", "measure"))
 
     def direct_feedthrough(self, path: str) -> set[str]:
         """The inputs of the system that a signal depends on at the same instant."""
@@ -487,10 +489,10 @@ class System(FixedAttributes):
         return Dependencies(self)
 
     @cached_property
-    def variables(self) -> dict[str, Variable]:
+    def variables(self) -> Mapping[str, Variable]:
         """All that can be named, by path."""
         with without_collection():
-            return {v.path: v for v in list_variables(self)}
+            return MappingProxyType({v.path: v for v in list_variables(self)})
 
     def variables_of(self, *kinds: str) -> dict[str, Variable]:
         """The variables of these kinds, by path; listed faster than all `variables`.

@@ -23,6 +23,7 @@ from cosim.system.signals import Paths, Signal, split_derivative
 from cosim.system.unit_inference import UnitInference
 from cosim.unit_text import unit_product
 from cosim.units import conversion
+from cosim.value_text import quote
 
 if TYPE_CHECKING:
     Assembly = Any
@@ -54,6 +55,10 @@ class Wiring:
         """Connect sources to inputs; faults become problems of the assembly, all of them."""
         sources: dict[str, str] = {}
         for pair in connections:
+            if not isinstance(pair, tuple) or not 2 <= len(pair) <= len(Connection._fields):
+                text = f"{quote(pair)} is not a connection: write model.connect(source, input)"
+                self.assembly.problem("connections", text)
+                continue
             connection = Connection(*pair)
             source, target = connection[:2]
             where = f"{source} → {target}"
@@ -68,6 +73,11 @@ class Wiring:
                         where,
                         f"'{target}' is already connected to '{sources[target]}'; an input has one source.",
                     )
+                elif port.name in (given := self.assembly.parts_by_name[port.part].values.given):
+                    text = (
+                        f"its value, {quote(given[port.name])}, has no effect: it is connected to '{source}'"
+                    )
+                    self.assembly.problem(target, text)
                 else:
                     sources[target] = source
                     self._connections[target] = connection

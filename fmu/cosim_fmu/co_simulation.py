@@ -22,6 +22,7 @@ from cosim.kit import (
     is_made,
     option_names,
     options_checked,
+    own_value,
     read_seconds,
     refuse_attribute,
     without_collection,
@@ -64,6 +65,8 @@ from cosim_master.run.simulation_run import SimulationRun
 from cosim_master.run.time_limit import TimeLimit
 from cosim_master.start.explain import explain
 from cosim_master.start.probe_participants import probe_participants
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class CoSimulation(StoredCoupling, ClosedAttributes):
@@ -118,7 +121,7 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
 
     Attributes
     ----------
-    remarks : list of str
+    remarks : tuple of str
         Findings about feedthrough at the start (`settle_order`).
     result : Result or None
         The result of the last `simulate`, even if it failed or was interrupted.
@@ -178,7 +181,7 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
             self.tolerances = MappingProxyType(by_participant)
             self.feedthrough = MappingProxyType(dict(feedthrough or {}))
             if self.feedthrough:
-                problems += override_feedthroughs(self.descriptions, self.participants, self.feedthrough)
+                problems += override_feedthroughs(self._described, self.participants, self.feedthrough)
             unknown = [name for name in participants if name not in self.descriptions]
             problems += self._connect(connections, starts or {}, unknown)
             problems += self._check_exchange(steps or {})
@@ -191,7 +194,7 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
         self.options = MappingProxyType(dict(options or {}))
         self.until = experiment.stop
         self.run_options = RunOptions()
-        self.findings, self.ssp, self.derived, self.python_files = [], None, {}, {}
+        self.ssp, self.derived, self.python_files = None, NOTHING, NOTHING
         self.result: cosim.Result | None = None
         self._is_run = threading.Lock()
 
@@ -203,18 +206,19 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
         starts: Mapping[str, Any],
     ) -> list[WiringProblem]:
         """Create participants and algorithm, and read the descriptions of the participants."""
-        self.participants, problems = create_participants(participants)
+        created, problems = create_participants(participants)
         self.algorithm, faults = create_algorithm(algorithm, options)
         problems += faults
         self.joint = None
         if isinstance(self.algorithm, Joint):
-            joined = join_participants(self.participants, self.algorithm)
-            self.participants, self.joint, faults = joined
+            created, self.joint, faults = join_participants(created, self.algorithm)
             problems += faults
             if self.joint is None and not problems:
                 problems.append(problem(("master", "algorithm"), NO_MEMBERS))
+        self.participants = MappingProxyType(created)
         configure_sizes(self.participants, starts)
-        self.descriptions, faults = describe_participants(self.participants)
+        self._described, faults = describe_participants(self.participants)
+        self.descriptions = MappingProxyType(self._described)
         return [*problems, *faults]
 
     def _connect(
@@ -224,13 +228,14 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
         links, faults = list[Link](), list[WiringProblem]()
         if connections not in ((), []):
             links, faults = check_connections(self.descriptions, unknown, connections)
-        self.parameter_links = [link for link in links if _is_passed_once(link, self.descriptions)]
-        self.links = [link for link in links if not _is_passed_once(link, self.descriptions)]
-        self.inner_links = []
+        self.parameter_links = tuple(link for link in links if _is_passed_once(link, self.descriptions))
+        self.links = tuple(link for link in links if not _is_passed_once(link, self.descriptions))
+        self.inner_links = ()
         if self.joint is not None:
-            self.links = self.joint.connect(self.links, self.descriptions)
-            self.inner_links = self.joint.links
-        self.start_values, faults_of_starts = check_starts(self.descriptions, unknown, starts)
+            self.links = tuple(self.joint.connect(self.links, self.descriptions))
+            self.inner_links = tuple(self.joint.links)
+        values, faults_of_starts = check_starts(self.descriptions, unknown, starts)
+        self.replace_starts(values)
         return [*faults, *faults_of_starts]
 
     def _check_exchange(self, steps: Mapping[str, float | str]) -> list[WiringProblem]:
@@ -243,11 +248,11 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
 
     def _read_bonds(self, bonds: Sequence[Any]) -> list[WiringProblem]:
         """The power bonds, but for those inside the joint system; faults."""
-        self.bonds = []
+        self.bonds = ()
         if bonds == ():
             return []
         pairs, faults = check_bonds(bonds, [*self.links, *self.inner_links], self.descriptions)
-        self.bonds = [bond for bond in pairs if not set(bond) & set(self.inner_links)]
+        self.bonds = tuple(bond for bond in pairs if not set(bond) & set(self.inner_links))
         return faults
 
     def __repr__(self) -> str:
@@ -269,7 +274,7 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
         refuse_attribute(self, name, ["until"] if hint else [*options, "until"], hint)
 
     def _store_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
-        self._recipe: Recipe = CoSimulation, positional, given
+        self._recipe: Recipe = CoSimulation, own_value(positional), own_value(dict(given))
 
     def _set(self, **attributes: Any) -> None:
         """Set what the co-simulation has found out about itself: users cannot."""
@@ -290,8 +295,7 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
         values, problems = check_starts(self.descriptions, (), {path: value})
         if problems:
             raise cosim.ModelError(problems)
-        for name, values_of_participant in values.items():
-            self.start_values[name].update(values_of_participant)
+        self.replace_starts({n: {**known, **values[n]} for n, known in self.start_values.items()})
 
     def __copy__(self) -> CoSimulation:
         """A copy with the same participants and settings, which may run in parallel with this one."""
@@ -464,8 +468,8 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
 
     def _order_as_declared(self) -> list[WiringProblem]:
         """Order the participants by the feedthrough that they declare. Returns the problems of loops."""
-        self.order, self.loops = list(self.descriptions), list[FeedthroughLoop]()
-        self.remarks: list[str] = []
+        self.order, self.loops = tuple(self.descriptions), ()
+        self.remarks: tuple[str, ...] = ()
         self._failed_probes: list[str] = []
         self._is_settled, self.unreadable_before_step = False, frozenset[str]()
         return [] if self.algorithm is None else self._put_in_order(is_probed=False)
@@ -489,9 +493,9 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
             return
         findings = probe_participants(self)
         self._set(
-            descriptions=findings.descriptions,
+            descriptions=MappingProxyType(findings.descriptions),
             unreadable_before_step=findings.unreadable_before_step,
-            remarks=findings.remarks,
+            remarks=tuple(findings.remarks),
         )
         self._failed_probes = findings.warnings
         problems = self._put_in_order(is_probed=True)
@@ -500,15 +504,15 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
         self._is_settled = True
 
     @property
-    def warnings(self) -> list[str]:
+    def warnings(self) -> tuple[str, ...]:
         """Warnings before a run, in sentences."""
         if self.algorithm is None or not self.algorithm.exchanges_within_step or not self._is_connected:
-            return self._failed_probes
-        return [
+            return tuple(self._failed_probes)
+        return (
             *self._failed_probes,
             *early_ticks(self.participants, self.links),
             *unknown_order(self.descriptions, self.links, self.order),
-        ]
+        )
 
     def explain(self) -> str:
         """The calls of a communication step, and for each connection how late it is and why.
@@ -544,8 +548,8 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
         if not any(set(members) & set(loop.participants) for loop in loops):
             together.append(FeedthroughLoop(tuple(members), ()))
         self._set(
-            loops=loops if algorithm.solves_loops else [],
-            order=stepping_order(list(self.descriptions), self.descriptions, links, together),
+            loops=tuple(loops) if algorithm.solves_loops else (),
+            order=tuple(stepping_order(list(self.descriptions), self.descriptions, links, together)),
         )
         return check_loops(
             self.descriptions, links, self.step_multiple, algorithm, is_probed=is_probed, joint=members

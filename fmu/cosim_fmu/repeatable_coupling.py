@@ -7,13 +7,14 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import cosim
 from cosim_master.abilities import Repeats, ReusesInstance
 from cosim_master.coupling.check_participants import check_last_step, check_tolerances
 from cosim_master.coupling.coupling import Coupling
-from cosim_master.coupling.run_settings import CommunicationPoints
+from cosim_master.coupling.run_settings import CommunicationPoints, RunOptions
 from cosim_master.recording.co_simulation_result import CoSimulationResult, CouplingReport
 from cosim_master.run.simulation_run import SimulationRun
 from cosim_master.run.snapshot import Snapshot
@@ -50,8 +51,13 @@ class RepeatableCoupling(Coupling):
 
     def __reduce__(self) -> Any:
         """The recipe of a copy in another process, without results."""
-        attributes = {name: getattr(self, name) for name in ("python_files", "run_options", "start_values")}
-        return _rebuild, (self._recipe, self.until, attributes)
+        starts = {name: dict(values) for name, values in self.start_values.items()}
+        return _rebuild, (self._recipe, self.until, dict(self.python_files), self.run_options, starts)
+
+    def replace_starts(self, values: Mapping[str, Mapping[str, Any]]) -> None:
+        """Replace all start values, by participant and variable, for the next runs; they are not checked."""
+        read_only = {name: MappingProxyType(dict(of_one)) for name, of_one in values.items()}
+        self.__dict__["start_values"] = MappingProxyType(read_only)
 
     def __copy__(self) -> RepeatableCoupling:
         """A copy with the same participants and settings; `__reduce__` makes other participants."""
@@ -213,9 +219,15 @@ class RepeatableCoupling(Coupling):
         return bool(able)
 
 
-def _rebuild(recipe: Recipe, until: float | None, settings: Mapping[str, Any]) -> RepeatableCoupling:
+def _rebuild(
+    recipe: Recipe,
+    until: float | None,
+    python_files: Mapping[str, Path],
+    options: RunOptions,
+    starts: Mapping[str, Mapping[str, Any]],
+) -> RepeatableCoupling:
     make, positional, keywords = recipe
     coupling = make(*positional, **keywords)
-    vars(coupling).update(settings)
-    coupling.until = until
+    coupling.read_from_scenario(until, python_files, options)
+    coupling.replace_starts(starts)
     return coupling

@@ -98,11 +98,13 @@ class RunAgain:
             The recorded signals.
         """
         loop = self.loop
-        before = {name: dict(starts) for name, starts in loop.start_values.items()}
+        before = loop.start_values
+        changed = {name: dict(starts) for name, starts in before.items()}
+        for path, value in values.items():
+            participant, _, name = path.partition(".")
+            changed[participant][name] = value
+        loop.replace_starts(changed)
         try:
-            for path, value in values.items():
-                participant, _, name = path.partition(".")
-                loop.start_values[participant][name] = value
             if self.is_reset is None:
                 self._find_out(until)
             self._has_left = False
@@ -110,7 +112,7 @@ class RunAgain:
             self._has_left = True
             return result
         finally:
-            loop.start_values.update(before)
+            loop.replace_starts(before)
 
     def _simulate(self, until: float, signals: Sequence[str]) -> cosim.Result:
         loop = self.loop
@@ -269,7 +271,7 @@ class ScenarioSubject(StudySubject):
     def description(self) -> dict[str, Any]:
         """Digests of the file, of those of the participants, and how they are coupled."""
         loop = self._loop
-        paths = file_paths(loop.participants) | loop.python_files
+        paths = {**file_paths(loop.participants), **loop.python_files}
         made_of: dict[str, Any] = {}
         if isinstance(self.source, Path) and self.source.is_file():
             made_of[self.source.name] = file_digest(self.source)

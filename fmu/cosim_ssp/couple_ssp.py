@@ -113,7 +113,7 @@ class SspCoupling:
             is_isolated = self._isolation.applies(name, declared=False)
             participant = _participant(path, name, component.implementation, is_isolated)
             if isinstance(participant, InstanceParticipant):
-                participant.shown_path = f"{component.package.path.name}: {component.file}"
+                participant.show_as(f"{component.package.path.name}: {component.file}")
             self.participants[name] = participant
         except (cosim.FmuError, ValueError) as error:
             text = str(error).replace(str(path), component.file)

@@ -146,7 +146,7 @@ class _ComponentWriter:
             name=name,
             type="application/x-fmu-sharedlibrary",
             source=quote(self._sources[name]),
-            implementation="ModelExchange" if self._interfaces[name].model_exchange else "CoSimulation",
+            implementation="ModelExchange" if self._interfaces[name].is_model_exchange else "CoSimulation",
         )
         self._add_connectors(add(component, "ssd:Connectors"), name)
         values = loop.start_values[name]

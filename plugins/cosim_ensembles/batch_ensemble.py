@@ -8,6 +8,7 @@ import time as wall
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,8 +88,9 @@ class BatchEnsemble(cosim.Ensemble):
         self.plan = Plan(
             system, until, accuracy, output_interval, signals, reduce, state, endless_events, derivatives
         )
-        self.start, self.columns, self.units = self.plan.start, self.plan.columns, self.plan.units()
-        self.in_python = python_parts(system, integrator_of_all)
+        self.start, self.columns = self.plan.start, tuple(self.plan.columns)
+        self.units = MappingProxyType(self.plan.units())
+        self.in_python = tuple(python_parts(system, integrator_of_all))
         self._runs: list[CompiledRuns | SimulatorRuns] = []
         self._job: Job | None = None  # what an executor was sent last
         self._processes: OwnProcesses | None = None

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosim import ModelError, Problem, SimulationError
+from cosim.kit import FixedAttributes
 from cosim_ensembles.block import Block
 from cosim_ensembles.changes import Changes, bounds_of, has_bounds_alone
 from cosim_ensembles.compiled_runs import CompiledRuns
@@ -19,7 +20,7 @@ from cosim_ensembles.simulator_runs import SimulatorRuns
 Reals = NDArray[np.float64]
 
 
-class Runner:
+class Runner(FixedAttributes):
     """Does a run of an ensemble for the values that it is called with.
 
     Everything but the values is prepared once, in arrays of its own. One run takes place at a time.
@@ -34,9 +35,9 @@ class Runner:
 
     Attributes
     ----------
-    paths : list of str
+    paths : tuple of str
         The path of each number that a call takes.
-    names : list of str
+    names : tuple of str
         The name of each number that a call returns.
     """
 
@@ -47,12 +48,12 @@ class Runner:
             raise ModelError.of(twice, "is varied twice")
         changes = Changes(plan.system, {path: [start[path]] for path in paths}, None if paths else 1)
         self._bounds = bounds_of(plan.system, paths)
-        self.paths: list[str] = []
+        self.paths: tuple[str, ...] = ()
         self._values, self._system = changes.numbers[0], plan.system
         self._checked: list[tuple[str, slice, tuple[int, ...]]] = []  # whose bounds do not say all
         for path, values in changes.given.items():
             first, size = len(self.paths), values.size
-            self.paths += [path] if size == 1 else [f"{path}[{i}]" for i in range(size)]
+            self.paths += (path,) if size == 1 else tuple(f"{path}[{i}]" for i in range(size))
             changes.given[path] = self._values[first : first + size].reshape(values.shape)
             if not has_bounds_alone(plan.system.signal(path).declaration):
                 self._checked.append((path, slice(first, first + size), values.shape[1:]))
@@ -61,7 +62,7 @@ class Runner:
         self._runs = runs
         runs.prepare(start, changes, self._block, np.zeros(1, dtype=np.int64))
         reductions = [reduction.name for reduction in plan.reductions]
-        self.names = reductions or list(plan.columns)
+        self.names = tuple(reductions or plan.columns)
         self._results = self._block.reduced[0] if reductions else self._block.final[0]
         self._guard = threading.Lock()
 

@@ -182,6 +182,7 @@ class Capsule(Shape):
         ]
 
 
+@dataclass(frozen=True, init=False)
 class Sphere(Capsule):
     """All that is nearer than `radius` to `center`."""
 

@@ -72,7 +72,7 @@ def read_series(
     by_name = {}
     for name, values in result.columns().items():
         if texts or name in numbers:
-            by_name[name] = TimeSeries(result.time, numbers.get(name, values), result.unit(name))
+            by_name[name] = _own(TimeSeries(result.time, numbers.get(name, values), result.unit(name)))
     return by_name
 
 
@@ -107,4 +107,11 @@ def _checked(name: str, times: Any, values: Any, unit: str) -> TimeSeries:
         raise cosim.ModelError.of(
             "series", f"{name} needs finite times that do not decrease, and finite values"
         )
-    return series
+    return _own(series)
+
+
+def _own(series: TimeSeries) -> TimeSeries:
+    """A copy with read-only arrays."""
+    own = TimeSeries(series.times.copy(), series.values.copy(), series.unit)
+    own.times.flags.writeable = own.values.flags.writeable = False
+    return own

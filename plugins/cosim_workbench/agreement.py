@@ -27,6 +27,12 @@ HARDLY = 0.5
 """Digits: a value below the promised error that agrees to fewer is not told from zero."""
 A_LITTLE = 1e-3
 """Part of a signal by which other steps of the method may move it where it changes fast."""
+GROSS = 0.01
+"""Part of the largest value of a signal by which a decision changes it at least."""
+ONE_SIDED = 0.5
+"""Part of the larger change that remains in the sum of two changes, where they are not equal and opposite."""
+LASTING = 3
+"""Output points at which a decision shows, or a tenth of them where there are few."""
 RESOLVED = 0.01
 """Accuracies: of what has fallen below so much of its largest value nothing is resolved, since the absolute
 part of a tolerance is a thousandth of the relative one."""
@@ -110,6 +116,43 @@ def difference_of(
     )
 
 
+def decision_time(
+    times: Reals, values: Values, moved: Sequence[Values], size: float, hidden: Sequence[NDArray[np.bool_]]
+) -> float:
+    """The time from which a signal is another one since a decision fell otherwise; NaN if none did.
+
+    A smooth signal answers two opposite moves of its start by opposite changes. After a decision, a moved
+    start changes it by much, and the opposite move does not change it the other way.
+
+    Parameters
+    ----------
+    times : ndarray, shape (n,), s
+    values : ndarray, shape (n,)
+        From the original start.
+    moved : sequence of ndarray
+        From the two starts that were moved both ways; nothing is known from one.
+    size : float
+        The largest magnitude of the signal.
+    hidden : sequence of ndarray of bool, shape (n,)
+        Where each of them is not compared, as for `difference_of`.
+    """
+    if len(moved) != 2:
+        return math.nan
+    is_text = any(course.dtype == object for course in (values, *moved))
+    if is_text:
+        up, down = (np.where(course == values, 0.0, 1.0) for course in moved)
+        size = 1.0
+    else:
+        with np.errstate(invalid="ignore", over="ignore"):
+            up, down = (course.astype(np.float64) - values for course in moved)
+    up[hidden[0] | hidden[1]] = down[hidden[0] | hidden[1]] = 0.0
+    larger = np.maximum(np.abs(up), np.abs(down))
+    decided = (larger > GROSS * size) & (np.abs(up + down) > ONE_SIDED * larger)
+    if np.count_nonzero(decided) < min(LASTING, times.size // 10 + 1):
+        return math.nan
+    return float(times[int(np.argmax(decided))])
+
+
 def digits_of(difference: float, size: float) -> float:
     """Digits of a size that a difference leaves: ``-log10(difference / size)``, from 0 to 15."""
     if difference == 0.0:
@@ -165,6 +208,9 @@ class Agreement:
         By how much the signal moves when its start is moved by rounding, over its largest value.
     growth : float
         How many times what a start is moved by shows in the signal; 1 unless it was tried.
+    decided_at : float
+        The time from which the signal is another one after a start moved by an accuracy, since a decision
+        falls otherwise, s; NaN if none does.
     standing : Standing
         The verdict on the signal.
     """
@@ -179,6 +225,7 @@ class Agreement:
     size_at_end: float = math.nan
     moved_by_rounding: float = 0.0
     growth: float = 1.0
+    decided_at: float = math.nan
     standing: Standing = Standing.AGREES
 
     @property
@@ -224,7 +271,7 @@ def _standing_by_digits(agreement: Agreement, accuracy: float, states_stay: bool
         ratio = agreement.size_at_end / (accuracy * agreement.size)
         is_zero = ratio <= RESOLVED or (ratio <= PROMISED and agreement.digits_at_end < HARDLY)
         return Standing.ZERO_AT_END if is_zero else Standing.DIFFERS_AT_END
-    return Standing.AGREES
+    return Standing.AGREES if math.isnan(agreement.decided_at) else Standing.SENSITIVE
 
 
 def promised_digits(accuracy: float) -> float:

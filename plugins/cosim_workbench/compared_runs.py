@@ -27,6 +27,9 @@ class VerifiedRun:
         Why it failed; empty when it did not.
     start_moved_by : float
         The largest move of a state at the start, over the size of the state in the run; 0 as given.
+    beside : str
+        Of a moved start: the name of the run from the original start that is compared with it; the one as
+        given unless another is named.
     """
 
     name: str
@@ -34,6 +37,7 @@ class VerifiedRun:
     result: Result
     failure: str = ""
     start_moved_by: float = 0.0
+    beside: str = ""
     happened: Events = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -22,6 +22,7 @@ from cosim_workbench.agreement import (
     Difference,
     are_counted,
     at_the_end,
+    decision_time,
     difference_of,
     digits_of,
     promised_digits,
@@ -96,7 +97,11 @@ class RunComparison(Verification):
 
     def _pairs(self) -> list[tuple[VerifiedRun, VerifiedRun]]:
         moved = [*self._by_rounding, *self._by_accuracy]
-        return [*combinations(self.opinions, 2), *((self._given, run) for run in moved)]
+        return [*combinations(self.opinions, 2), *((self._beside(run), run) for run in moved)]
+
+    def _beside(self, run: VerifiedRun) -> VerifiedRun:
+        """The run from the original start that differs from a moved one in its start alone."""
+        return next((other for other in self.opinions if other.name == run.beside), self._given)
 
     def _match(self, run: VerifiedRun, other: VerifiedRun) -> MatchedEvents:
         end = float(self._grid[-1]) if self._grid.size else math.inf
@@ -149,6 +154,16 @@ class RunComparison(Verification):
             agreement = self._agreement(
                 name, differences, size, math.nan if counted or name == RESIDUAL else size_at_end
             )
+            moved = [run for run in self._by_accuracy if (self._beside(run), run) in hidden]
+            if moved:
+                decided_at = decision_time(
+                    self._grid,
+                    courses[id(self._beside(moved[0]))],
+                    [courses[id(run)] for run in moved],
+                    size,
+                    [hidden[self._beside(run), run] for run in moved],
+                )
+                agreement = replace(agreement, decided_at=decided_at)
             is_low = not counted and self._is_at_rounding_level(agreement, differences, largest[unit])
             agreements.append(
                 replace(agreement, standing=standing_of(agreement, self.accuracy, is_low, self._states_stay))
@@ -219,7 +234,8 @@ class RunComparison(Verification):
         """Whether a signal is nothing but rounding of other signals."""
         by_rounding = self._moved(self._by_rounding, differences)
         size = agreement.size or by_rounding
-        if size <= ROUNDING * largest_of_unit:
+        is_moved = by_rounding >= A_LITTLE * size or not self._by_rounding
+        if size <= ROUNDING * largest_of_unit and is_moved:
             return True
         differs = agreement.size * 10.0**-agreement.digits if agreement.digits < MOST_DIGITS else 0.0
         is_rounding = by_rounding >= A_LITTLE * size and differs <= NOISE * by_rounding < math.inf
@@ -235,7 +251,7 @@ class RunComparison(Verification):
         return self.rounding_grows_to <= PROMISED * self.accuracy
 
     def _moved(self, runs: Sequence[VerifiedRun], differences: Mapping[tuple[str, str], Difference]) -> float:
-        pairs = [(self._given.name, run.name) for run in runs]
+        pairs = [(self._beside(run).name, run.name) for run in runs]
         return max((differences[pair].largest for pair in pairs if pair in differences), default=0.0)
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -116,7 +117,7 @@ class Trials:
             options_of[trial.name] = trial.options
             self.runs.append(self._run(trial))
         self._move_by_rounding()
-        if _has_witnesses(self.system):
+        if _decides(self.system):
             self._move_by_accuracy()
         opinion = self._compared(self.runs)
         if opinion.is_confirmed:
@@ -124,7 +125,7 @@ class Trials:
         second = self._without_first_rival(opinion, options_of.get(RIVAL, {}))
         if second is not None and second.is_confirmed:
             return second
-        if not _has_witnesses(self.system) and any(a.standing is Standing.DIFFERS for a in opinion.doubtful):
+        if not _decides(self.system) and any(a.standing is Standing.DIFFERS for a in opinion.doubtful):
             self._move_by_accuracy()
             opinion = self._compared(self.runs)
         return opinion
@@ -216,23 +217,32 @@ class Trials:
         self.rounding_grows_to = growth_of_rounding(self.system, upper.result, lower.result, sizes_at_all)
 
     def _move_by_accuracy(self) -> None:
-        """Run from starts that were moved by an accuracy, both ways."""
-        if self.system.ny:
-            sizes = in_order(self.system, self.state_sizes)
-            for name, direction in ((HIGHER, 1.0), (LOWER, -1.0)):
-                moved = moved_by_part(self._start_y, sizes, direction * self.accuracy)
-                self._run_from(name, moved, float(np.max(np.abs(moved - self._start_y) / sizes)))
+        """Run from starts that were moved by an accuracy, both ways.
+
+        These runs are done, and compared, with a tenth of the tolerance: the move shows beside their error.
+        """
+        if not self.system.ny:
+            return
+        beside = next((run for run in self.runs[1:2] if not run.failure), self.runs[0])
+        options = self.recorded if beside is self.runs[0] else _tightened(self.recorded, self.accuracy)
+        sizes = in_order(self.system, self.state_sizes)
+        for name, direction in ((HIGHER, 1.0), (LOWER, -1.0)):
+            moved = moved_by_part(self._start_y, sizes, direction * self.accuracy)
+            moved_by = float(np.max(np.abs(moved - self._start_y) / sizes))
+            self._run_from(name, moved, moved_by, options, beside.name)
 
     @property
     def _start_y(self) -> Any:
         return (self.system.default_state() if self.start is None else self.start).y
 
-    def _run_from(self, name: str, y: Any, moved_by: float) -> VerifiedRun:
-        """Run as given from a start with other continuous states; it is among the runs then."""
+    def _run_from(
+        self, name: str, y: Any, moved_by: float, options: dict[str, Any] | None = None, beside: str = ""
+    ) -> VerifiedRun:
+        """Run from a start with other continuous states, as given unless told; it is among the runs then."""
         start = self.system.default_state() if self.start is None else self.start.copy()
         start.set_y(y)
-        trial = Trial(name, self.system, self.model.solver_id, self.recorded)
-        run = self._run(trial, start, moved_by)
+        trial = Trial(name, self.system, self.model.solver_id, options or self.recorded)
+        run = replace(self._run(trial, start, moved_by), beside=beside)
         self.runs.append(run)
         return run
 
@@ -258,9 +268,10 @@ class Trials:
         return f"{options.get('integrator', DEFAULT)}, accuracy {accuracy:g}{step}{moved}"
 
 
-def _has_witnesses(system: System) -> bool:
-    """Whether a change of sign may call a handler."""
-    return any(handler.witness for part in system.parts.values() for handler in part.handlers.values())
+def _decides(system: System) -> bool:
+    """Whether a change of sign may call a handler, or a handler may decide by the values that it reads."""
+    handlers = (handler for part in system.parts.values() for handler in part.handlers.values())
+    return any(handler.witness or handler.does != "publish" for handler in handlers)
 
 
 def _accuracy_of(settings: Mapping[str, Any]) -> float:

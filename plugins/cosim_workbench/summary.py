@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ def _method(figures: dict[str, Any]) -> str:
         parts.append(f"accuracy {figures['accuracy']:g}")
         for name in ("relative_tolerance", "absolute_tolerance"):
             tolerance = figures.get(name)
-            if isinstance(tolerance, dict):
+            if isinstance(tolerance, Mapping):
                 tolerance = ", ".join(f"{key} {value:g}" for key, value in tolerance.items())
             if tolerance is not None:
                 parts.append(f"{name.replace('_', ' ')} {tolerance}")

@@ -91,8 +91,13 @@ def _sensitive_signals(comparison: ComparedRuns) -> list[str]:
     """Phrases about the signal that rounding of the start moves most, and about the one that grows most."""
     sensitive = [a for a in comparison.doubtful if a.standing is Standing.SENSITIVE]
     by_rounding = [a for a in sensitive if a.moved_by_rounding > 10.0**-comparison.expected]
-    grown = [a for a in sensitive if a not in by_rounding]
+    decided = [a for a in sensitive if a not in by_rounding and a.decided_at == a.decided_at]
+    grown = [a for a in sensitive if a not in by_rounding and a not in decided]
     phrases = []
+    if decided:
+        first = min(decided, key=lambda a: a.decided_at)
+        cause = "a decision falls otherwise after an error of an accuracy at the start"
+        phrases.append(f"sensitive: {cause}: {first.signal} differs from t = {first.decided_at:.6g} s on")
     if by_rounding:
         most = max(by_rounding, key=lambda a: a.moved_by_rounding)
         far = f"{most.moved_by_rounding:.1g} of the largest value"

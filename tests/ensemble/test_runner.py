@@ -17,7 +17,7 @@ def test_each_run_is_that_of_an_ensemble(case):
     system = make().build()
     ensemble = cosim.Ensemble(system, 0.7, integrator, output_interval=0.07, threads=1)
     run = ensemble.runner([path])
-    assert run.paths == [path] and run.names == ensemble.columns
+    assert run.paths == (path,) and run.names == ensemble.columns
     whole = ensemble.run(values)
     finals = [run([value]) for value in values[path]]
     for number, final in enumerate(finals):
@@ -34,7 +34,7 @@ def test_reductions_and_several_values():
         reduce={"low": "min(ball.height)", "end": "last(ball.height)"},
     )
     run = ensemble.runner(["ball.height", "ball.restitution"])
-    assert run.names == ["low", "end"]
+    assert run.names == ("low", "end")
     found = ensemble.run({"ball.height": [0.5, 2.0], "ball.restitution": [0.2, 0.9]})
     for number, values in enumerate([(0.5, 0.2), (2.0, 0.9)]):
         assert run(values).tolist() == [found["low"][number], found["end"][number]]

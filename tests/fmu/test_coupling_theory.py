@@ -270,7 +270,7 @@ FORCE, MOTION = DAMPED.force_and_motion(), DAMPED.motion_and_motion()
 def rate_of_growth(cut: Cut, algorithm: str, step: float) -> float:
     """Per communication step, seen in a run: the largest states of two stretches of it."""
     loop = CoSimulation(cut.make(algorithm == "interface_newton"), cut.links, algorithm, step)
-    assert loop.order == ["left", "right"]
+    assert loop.order == ("left", "right")
     result = loop.simulate(3000 * step, record=cut.signals)
     sizes = np.linalg.norm([result[name] for name in cut.signals], axis=0)
     return float(sizes[2600:].max() / sizes[1000:1401].max()) ** (1.0 / 1600.0)

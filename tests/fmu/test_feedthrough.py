@@ -95,7 +95,7 @@ def test_a_loop_that_is_not_there(says: str, how: str) -> None:
     lazy = Affine(lag=-1.0, says=says, **found)
     loop = CoSimulation({"a": Affine(2.0), "b": lazy}, LOOP, step=0.1)
     shown = loop.explain()
-    assert loop.loops == [] and loop.warnings == [] and loop.order == ["a", "b"]
+    assert loop.loops == () and loop.warnings == () and loop.order == ("a", "b")
     assert "depend directly on b.u" in shown
     assert "not late" in shown and "iterated" not in shown
     result = loop.simulate(1.0)
@@ -187,10 +187,10 @@ def test_a_loop_is_cut_where_the_user_says_so() -> None:
         return CoSimulation(parts, LOOP, step=0.1, feedthrough=said)
 
     loop = run(b={"y": []})
-    assert loop.order == ["a", "b"] and loop.loops == []
+    assert loop.order == ("a", "b") and loop.loops == ()
     result = loop.simulate(1.0)
     np.testing.assert_allclose(result["a.y"][1:], np.sin(result.time[1:]) + 0.5 * result["b.y"][:-1])
-    assert run(a="none").order == ["b", "a"]
+    assert run(a="none").order == ("b", "a")
 
 
 def test_nothing_is_known_so_the_given_order_is_taken() -> None:
@@ -200,7 +200,7 @@ def test_nothing_is_known_so_the_given_order_is_taken() -> None:
     }
     loop = CoSimulation(parts, LOOP, step=0.1)
     result = loop.simulate(0.5)
-    assert loop.order == ["b", "a"]
+    assert loop.order == ("b", "a")
     assert len(result.warnings) == 1 and "a.y, b.y depend on directly" in result.warnings[0]
     assert 'feedthrough = "none" in [participants.a]' in result.warnings[0]
     assert result.warnings[0] in loop.explain()
@@ -217,7 +217,7 @@ def test_what_cannot_be_looked_into_does_not_end_the_run() -> None:
     loop = CoSimulation(parts, LOOP, step=0.1)
     assert loop.simulate(0.1).time[-1] == 0.1
     assert any("determined (out" in text for text in loop.remarks)
-    assert loop.warnings == [], "b.y is known not to depend on b.u, so no loop is left"
+    assert loop.warnings == (), "b.y is known not to depend on b.u, so no loop is left"
 
 
 @pytest.mark.parametrize(

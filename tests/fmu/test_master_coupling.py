@@ -157,7 +157,7 @@ def test_values_at_the_start_pass_through_a_chain_in_one_go() -> None:
         loop = CoSimulation(chain, wires, algorithm, 0.1)
         result = loop.simulate(0.2)
         assert [result[f"b{i}.y"][0] for i in range(4)] == [10.0, 11.0, 12.0, 13.0]
-    assert loop.order == ["b0", "b1", "b2", "b3"]
+    assert loop.order == ("b0", "b1", "b2", "b3")
 
 
 def test_order_follows_direct_feedthrough() -> None:
@@ -168,11 +168,11 @@ def test_order_follows_direct_feedthrough() -> None:
     )
     wires = [("plant.felt", "controller.speed"), ("controller.force", "plant.force")]
     loop = CoSimulation({"plant": plant, "controller": control}, wires, GaussSeidel, 0.1)
-    assert loop.order == ["controller", "plant"]
-    assert CoSimulation({"plant": plant, "controller": control}, wires, Jacobi, 0.1).order == [
+    assert loop.order == ("controller", "plant")
+    assert CoSimulation({"plant": plant, "controller": control}, wires, Jacobi, 0.1).order == (
         "plant",
         "controller",
-    ]
+    )
 
 
 def loop_of_gains(

@@ -97,7 +97,7 @@ def test_cut_in_two_and_whole(algorithm: type[cosim.MasterAlgorithm]) -> None:
 
 def test_order_comes_from_the_schedule() -> None:
     loop = CoSimulation({"plant": plant(), "controller": controller()}, WIRES, GaussSeidel, 1e-2)
-    assert loop.order == ["controller", "plant"]
+    assert loop.order == ("controller", "plant")
 
 
 def test_start_values_with_units() -> None:

@@ -194,7 +194,7 @@ def test_a_component_is_the_system_of_it_under_shorter_names(tmp_path: Path) -> 
 
 def test_a_co_simulation_of_a_file_goes_to_another_process(tmp_path: Path) -> None:
     loop = CoSimulation.from_file(write_loop(tmp_path), starts={"controller.gain": 250.0})
-    loop.start_values["room"]["temperature"] = 15.0
+    loop.set_start("room.temperature", 15.0)
     found = loop.simulate(60.0)
     for other in (pickle.loads(pickle.dumps(loop)), copy.deepcopy(loop)):
         assert (other.until, other.python_files) == (1200.0, loop.python_files)

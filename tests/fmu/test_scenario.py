@@ -61,7 +61,7 @@ def test_a_scenario_is_read(make_fmu: MakeFmu, tmp_path: Path) -> None:
     assert read.file == tmp_path / "out.csv"
     loop = read.couple(CoSimulation)
     assert isinstance(loop.algorithm, GaussSeidel)
-    assert loop.order == ["left", "right"]
+    assert loop.order == ("left", "right")
     result = loop.simulate(read.until, record=read.signals)
     assert result.names == ["left.x", "right.x", "left.force"]
     assert header(loop).splitlines() == [

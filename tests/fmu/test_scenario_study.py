@@ -118,7 +118,7 @@ def test_instances_are_reset_where_that_makes_them_new(
     assert words.count("freed") == (1 if is_reset else len(masses) + 1)
     for mass, result in zip(masses, found, strict=True):
         loop = Scenario.read(tmp_path / "loop.toml").couple(CoSimulation)
-        loop.start_values["left"]["m"] = mass
+        loop.set_start("left.m", mass)
         one = loop.simulate(until=0.05, record=["left.x", "right.v"], inside="nothing")
         for name in one.names:
             assert one[name].tobytes() == result[name].tobytes()

@@ -49,7 +49,7 @@ def written_anew(loop: CoSimulation, path: Path) -> CoSimulation:
     again = CoSimulation.from_ssp(loop.to_ssp(path))
     vars(loop)["ssp"] = package
     check_valid(path)
-    assert again.findings == []
+    assert again.findings == ()
     return again
 
 

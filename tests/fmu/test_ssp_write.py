@@ -63,7 +63,7 @@ def test_a_loop_of_masses_runs_the_same_from_its_ssp(tmp_path: Path, make_fmu: M
         assert words in document
     again = CoSimulation.from_ssp(path)
     assert (again.step, again.until, again.options) == (0.01, 1.0, {"extrapolation": 1})
-    assert again.findings == []
+    assert again.findings == ()
     assert again.start_values == loop.start_values
     same(loop, again, 1.0)
 
@@ -309,7 +309,7 @@ def test_systems_are_exported(tmp_path: Path, make_fmu: MakeFmu, export: dict[st
     check_valid(path)
     assert sorted(contents(path)) == ["SystemStructure.ssd", "resources/gain.fmu", "resources/osc.fmu"]
     again = CoSimulation.from_ssp(path)
-    assert (again.step, again.step_multiple, again.findings) == (loop.step, loop.step_multiple, [])
+    assert (again.step, again.step_multiple, again.findings) == (loop.step, loop.step_multiple, ())
     same_names = {"osc.osc.places[2]": "osc.osc.places[3]", "osc.osc.turn[1]": "osc.osc.turn[1,2]"}
     for old, new in {"osc.osc.x": "osc.osc.x", **same_names}.items():
         name, _, variable = new.partition(".")

@@ -112,7 +112,7 @@ def test_a_parameter_of_value_0(zero: str) -> None:
 
 
 class Idle(Kicked):
-    """Handlers that change nothing: four times a second beside the resets, and at each crossing of 0.9."""
+    """Handlers that change nothing: four times a second beside the resets, and at each crossing of 0.7."""
 
     @cosim.every(0.25, offset=0.125, does="unrestricted")
     @cosim.kernel
@@ -121,7 +121,7 @@ class Idle(Kicked):
 
     @cosim.witness(direction="both")
     def passes(x):
-        return x - 0.9
+        return x - 0.7
 
     @cosim.on(passes, does="unrestricted")
     @cosim.kernel

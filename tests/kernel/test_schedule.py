@@ -346,7 +346,7 @@ def test_what_refuses_is_asked_inside_a_step_where_derivatives_read_it(read):
 def test_feedthrough_and_inputs():
     model = chain({"a": Gain, "b": Gain, "o": Oscillator}, [("a", "b.entry"), ("b", "o.force")])
     system = model.build()
-    assert system.inputs == ["a.entry"]
+    assert system.inputs == ("a.entry",)
     assert system.direct_feedthrough("b") == {"a.entry"}
     assert system.direct_feedthrough("o.energy") == set()
     assert system.direct_feedthrough("o.v_dot") == {"a.entry"}

@@ -111,4 +111,4 @@ def test_variables_of_some_kinds_are_those_of_all_variables():
         for found in (made().variables_of(*chosen), system.variables_of(*chosen)):
             assert list(found.values()) == expected and list(found) == [v.path for v in expected]
         assert list(system.variables)  # known from here on
-    assert system.outputs == made().outputs == list(system.variables_of("output", "measure"))
+    assert system.outputs == made().outputs == tuple(system.variables_of("output", "measure"))

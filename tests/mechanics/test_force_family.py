@@ -235,7 +235,7 @@ def test_inputs_bring_energy_in() -> None:
     model.add("mechanics.applied_force", "push", body=body, axis="z", force=3.0)
     model.add("mechanics.constant_torque", "motor", body=body, torque=(0.3, 0, 0))
     system = model.build()
-    assert system.inputs == ["fluid.f", "fluid.torque", "push.force"]
+    assert system.inputs == ("fluid.f", "fluid.torque", "push.force")
     result = model.simulate(until=2.0, accuracy=1e-10)
     gained = result["energy.kinetic"][-1] - result["energy.kinetic"][0]
     assert gained == pytest.approx(result["energy.supplied"][-1], rel=1e-9)

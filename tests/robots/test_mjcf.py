@@ -82,7 +82,7 @@ def test_actuators_are_inputs_where_the_file_has_them() -> None:
     assert (luff.stiffness, luff.damping, luff.greatest_effort) == (160.0, 12.0, 120.0)
     assert (telescope.stiffness, telescope.damping) == (100.0, 8.0)
     assert (spin.stiffness, spin.damping) == (0.0, 0.2)
-    assert Multibody.from_mjcf(CRANE, actuators=False).build().inputs == []
+    assert Multibody.from_mjcf(CRANE, actuators=False).build().inputs == ()
     bounded: Any = Multibody.from_mjcf(CRANE, motors=True)["slew_motor"]
     assert bounded.greatest_effort == 120.0  # MuJoCo: kinds of actuators share gear and range in a class
 

@@ -203,7 +203,7 @@ def test_defaults_of_urdf(tmp_path: Path) -> None:
     model = Multibody.from_urdf(path)
     assert np.array(model["j"].frame_on_child).reshape(4, 3)[:3, 2].tolist() == [1, 0, 0]  # type: ignore[attr-defined]
     assert "j_stop" not in model.parts
-    assert Multibody.from_urdf(path, actuators=False).build().inputs == []
+    assert Multibody.from_urdf(path, actuators=False).build().inputs == ()
 
 
 def moved(kind: str, inside: str = "", *more: str) -> str:

@@ -1,5 +1,7 @@
 """A second opinion does not confirm answers that are wrong, nor doubt those that are right."""
 
+import math
+
 import pytest
 from kernel_parts import BouncingBall, Oscillator
 
@@ -61,6 +63,90 @@ class Undecided(cosim.Component):
     @cosim.at(0.5, does="discrete")
     def choose(level, rate_next):
         rate_next[0] = 2.0 if level >= 0.5 else 0.5
+
+
+class Chooses(cosim.Component):
+    """A handler asks whether cos(5) is above a level: near it the error of a method decides."""
+
+    above = cosim.parameter()
+    gains = cosim.parameter(shape=2, default=(1.0, -1.0))
+    x = cosim.position(start=1.0)
+    v = cosim.speed()
+    filled = cosim.auxiliary_state()
+    rate = cosim.discrete()
+
+    @cosim.kernel
+    def derivatives(x, v, rate, x_dot, v_dot, filled_dot):
+        x_dot[0] = v
+        v_dot[0] = -x
+        filled_dot[0] = rate
+
+    @cosim.at(5.0, does="discrete")
+    def choose(x, above, gains, rate_next):
+        rate_next[0] = gains[0] if x > 0.28366218546322625 + above else gains[1]
+
+
+class Halves(cosim.Component):
+    """A sampler compares a level with the value that it has at the second sample."""
+
+    level = cosim.parameter(default=0.5)
+    x = cosim.auxiliary_state(start=1.0)
+    total = cosim.auxiliary_state()
+    rate = cosim.discrete()
+
+    @cosim.kernel
+    def derivatives(x, rate, x_dot, total_dot):
+        x_dot[0] = -0.6931471805599453 * x
+        total_dot[0] = rate
+
+    @cosim.every(1.0, does="discrete")
+    def sample(x, level, rate_next):
+        rate_next[0] = 1.0 if x > level else 0.0
+
+
+class Sampled(cosim.Component):
+    """A sampled controller with a quantized measurement."""
+
+    step = cosim.parameter(default=0.01)
+    x = cosim.auxiliary_state()
+    u = cosim.discrete()
+
+    @cosim.kernel
+    def derivatives(x, u, x_dot):
+        x_dot[0] = u - x
+
+    @cosim.every("10 ms", does="discrete")
+    def control(x, step, u, u_next):
+        u_next[0] = u + 0.1 * (1.0 - step * math.floor(x / step + 0.5))
+
+
+class Beside(cosim.Component):
+    """A small oscillation beside a large level."""
+
+    level = cosim.auxiliary_state(start=1000.0)
+    x = cosim.position(start=1e-9)
+    v = cosim.speed()
+
+    @cosim.kernel
+    def derivatives(level, x, v, level_dot, x_dot, v_dot):
+        level_dot[0] = -0.1 * level
+        x_dot[0] = v
+        v_dot[0] = -x
+
+
+class CountsSteps(cosim.Component):
+    """Its result depends on how many steps the method takes."""
+
+    x = cosim.auxiliary_state(start=1.0)
+    n = cosim.discrete()
+
+    @cosim.kernel
+    def derivatives(x, x_dot):
+        x_dot[0] = -x
+
+    @cosim.on(cosim.EventCause.TIME_ADVANCED, does="discrete")
+    def count(n, n_next):
+        n_next[0] = n + 1
 
 
 class Leaves(cosim.Component):
@@ -126,9 +212,9 @@ class Still(cosim.Component):
         zero_dot[0] = 0.0
 
 
-def verified(cls, **settings):
+def verified(cls, values=None, **settings):
     model = cosim.Model("model")
-    model.add(cls, "part")
+    model.add(cls, "part", **(values or {}))
     return model.verify(**settings)
 
 
@@ -152,6 +238,50 @@ def test_a_handler_that_decides_on_rounding_is_sensitive():
     assert found.outcome == "sensitive"
     assert "start (1e-16)" in found.verdict
     assert verified(Undecided, until=0.4).is_confirmed, "before the handler decides"
+
+
+@pytest.mark.parametrize("gains", [(1.0, -1.0), (0.35, 0.7), (0.0, 1.0)])
+@pytest.mark.parametrize("above", [0.0, 1e-8, -1e-8, 1e-7, -1e-7])
+def test_a_handler_that_decides_within_the_error_of_the_method_is_sensitive(above, gains):
+    """All runs may decide alike, and wrong: their errors have one sign."""
+    found = verified(Chooses, {"above": above, "gains": gains}, until=6.0)
+    assert found.outcome != "confirmed"
+    assert "a decision falls otherwise after an error of an accuracy" in found.verdict
+    assert "differs from t = 5." in found.verdict
+
+
+@pytest.mark.parametrize("above", [1e-3, -1e-3, 1e-4])
+def test_a_handler_that_decides_clearly_is_confirmed(above):
+    found = verified(Chooses, {"above": above}, until=6.0)
+    assert found.is_confirmed, found.verdict
+    assert found.runs[0].result["part.filled"][-1] == pytest.approx(math.copysign(1.0, -above))
+
+
+def test_a_sampler_that_meets_its_level_exactly_is_sensitive():
+    found = verified(Halves, until=5.0)
+    assert found.outcome == "sensitive"
+    assert "part.rate differs from t = 1 s on" in found.verdict
+    for level in (0.51, 0.49, 0.3):
+        assert verified(Halves, {"level": level}, until=5.0).is_confirmed
+    assert verified(Halves, until=0.9).is_confirmed, "before it decides"
+
+
+def test_a_sampled_controller_is_confirmed():
+    for step in (1e-9, 0.01, 0.3):
+        found = verified(Sampled, {"step": step}, until=5.0)
+        assert found.is_confirmed, found.verdict
+
+
+def test_a_count_of_steps_is_not_confirmed():
+    assert verified(CountsSteps, until=3.0).outcome == "not confirmed"
+
+
+def test_a_small_state_beside_a_large_one_is_judged_by_its_own_size():
+    found = verified(Beside, until=10.0)
+    assert found.is_confirmed, found.verdict
+    found = verified(Beside, until=10.0, absolute_tolerance=1e-7)
+    assert found.outcome != "confirmed"
+    assert "part.x" in found.verdict or "part.v" in found.verdict
 
 
 def test_an_unstable_equilibrium_is_sensitive():

@@ -257,7 +257,7 @@ def _name_of(scenario: Path) -> str:
 
 def _source(scenario: Path, loop: CoSimulation) -> dict[str, Any]:
     """The sources of results: the scenario and the files of the participants."""
-    paths = file_paths(loop.participants) | loop.python_files
+    paths = {**file_paths(loop.participants), **loop.python_files}
     files = {name: file_digest(path) for name, path in paths.items() if path is not None}
     return {"scenario": file_digest(scenario), "participants": files}
 

@@ -18,7 +18,7 @@ MOST_NAMES = 8
 
 def header(loop: CoSimulation) -> str:
     """The participants and their order."""
-    rows, paths = [], file_paths(loop.participants) | loop.python_files
+    rows, paths = [], {**file_paths(loop.participants), **loop.python_files}
     for name, description in loop.descriptions.items():
         path = paths[name]
         kind = "Python code, " * (name in loop.python_files)
@@ -83,7 +83,7 @@ def _describe_order(loop: CoSimulation) -> str:
     shown = loop.order
     if loop.joint is not None:
         names = {name: str(loop.joint) for name in loop.joint.names}
-        shown = list(dict.fromkeys(names.get(name, name) for name in loop.order))
+        shown = tuple(dict.fromkeys(names.get(name, name) for name in loop.order))
     return " → ".join(shown) + (f"   ({'; '.join(reasons)})" if reasons else "")
 
 

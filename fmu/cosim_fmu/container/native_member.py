@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,7 +74,7 @@ class NativeMember:
     name: str
     prefix: str
     description: ParticipantDescription
-    starts: dict[str, Any]
+    starts: Mapping[str, Any]
     accuracy: float = ACCURACY
     takes_tolerance: bool = False
     system: SystemParticipant | None = None

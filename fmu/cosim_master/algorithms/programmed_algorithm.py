@@ -157,19 +157,19 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
     What is called in an exchange is a list (`calls`); what comes next is decided on arrays by a kernel
     function (`next_request`). The compiled loop carries out the same list and asks the same function; `step`
     does it with any `Exchange`.
-
-    Attributes
-    ----------
-    memory : ExchangeMemory
-        Made anew for each run.
     """
 
     is_iterated: ClassVar[bool] = False
     """Whether each step is repeated until the exchanged values converge."""
 
     def __init__(self) -> None:
-        self.memory = ExchangeMemory()
+        self._memory = ExchangeMemory()
         self._calls: list[Call] = []
+
+    @property
+    def memory(self) -> ExchangeMemory:
+        """The memory of the present run, or of the last one."""
+        return self._memory
 
     @abstractmethod
     def calls(self, order: Sequence[str], loops: Sequence[FeedthroughLoop] = ()) -> list[Call]:
@@ -193,7 +193,7 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
     def initialize(self, exchange: Exchange, time: float) -> None:
         """Forget an earlier run."""
         size = len(exchange.interface_names)
-        self.memory = ExchangeMemory(size, exchange.bonds, self.rows(size))
+        self._memory = ExchangeMemory(size, exchange.bonds, self.rows(size))
         self.memory.counts[layout.GOES_BACK] = exchange.can_restore
         self.memory.counts[layout.WORST] = -1
         self._calls = self.calls(exchange.order, exchange.loops)

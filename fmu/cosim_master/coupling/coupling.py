@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import cosim
@@ -24,24 +25,24 @@ class Coupling:
 
     Attributes
     ----------
-    participants : dict of str to Participant
-    descriptions : dict of str to ParticipantDescription
-    links : list of Link
+    participants : mapping of str to Participant
+    descriptions : mapping of str to ParticipantDescription
+    links : tuple of Link
         The connections that pass values at communication points.
-    parameter_links : list of Link
+    parameter_links : tuple of Link
         The connections that pass a value once, in initialization.
     joint : JointSystem or None
         The participants that are solved as one system.
-    inner_links : list of Link
+    inner_links : tuple of Link
         The connections between these participants.
-    bonds : list of (Link, Link)
-    order : list of str
+    bonds : tuple of (Link, Link)
+    order : tuple of str
         In which the participants are stepped.
-    loops : list of FeedthroughLoop
+    loops : tuple of FeedthroughLoop
         Closed loops of direct feedthrough, which the algorithm iterates.
     unreadable_before_step : frozenset of str
         Participants whose outputs cannot be read after inputs are set and before the next step.
-    start_values : dict of str to dict
+    start_values : mapping of str to mapping
         The start values of each participant, in the units of its variables.
     tolerances : mapping of str to float or None
     feedthrough : mapping of str to object
@@ -49,7 +50,7 @@ class Coupling:
     step_multiple : mapping of str to int
         Participants with a longer step, in communication steps.
     algorithm : MasterAlgorithm or None
-    options : dict of str to object
+    options : mapping of str to object
         The options of the algorithm.
     start, step : float
         s
@@ -57,29 +58,27 @@ class Coupling:
         The default end of a run, s.
     tolerance : float or None
     threads : int
-    derived : dict of str to DerivedSignal
+    derived : mapping of str to DerivedSignal
         Further signals of results: those of the connectors of an SSP's own system.
-    findings : list of Problem
-        Offences of an SSP against the standard, which were read nevertheless.
     ssp : SspCoupling or None
         The SSP from which it was read.
-    python_files : dict of str to Path
+    python_files : mapping of str to Path
         By participant: the Python file beside a scenario that was loaded for it.
     run_options : RunOptions
         The default recording of a run; in a scenario that of the file.
     """
 
-    participants: dict[str, Any]
-    descriptions: dict[str, ParticipantDescription]
-    links: list[Link]
-    parameter_links: list[Link]
+    participants: Mapping[str, Any]
+    descriptions: Mapping[str, ParticipantDescription]
+    links: tuple[Link, ...]
+    parameter_links: tuple[Link, ...]
     joint: Any
-    inner_links: list[Link]
-    bonds: list[tuple[Link, Link]]
-    order: list[str]
-    loops: list[FeedthroughLoop]
+    inner_links: tuple[Link, ...]
+    bonds: tuple[tuple[Link, Link], ...]
+    order: tuple[str, ...]
+    loops: tuple[FeedthroughLoop, ...]
     unreadable_before_step: frozenset[str]
-    start_values: dict[str, dict[str, Any]]
+    start_values: Mapping[str, Mapping[str, Any]]
     tolerances: Mapping[str, float | None]
     feedthrough: Mapping[str, Any]
     step_multiple: Mapping[str, int]
@@ -91,25 +90,30 @@ class Coupling:
     tolerance: float | None
     threads: int
     derived: Mapping[str, DerivedSignal]
-    findings: Sequence[cosim.Problem]
+    _ssp_findings: Sequence[cosim.Problem] = ()
     ssp: Any
-    python_files: dict[str, Path]
+    python_files: Mapping[str, Path]
     run_options: RunOptions
 
     def read_from(
         self, ssp: Any, findings: Sequence[cosim.Problem], derived: Mapping[str, DerivedSignal]
     ) -> None:
         """Store the SSP of the coupling, its offences, and the signals of its own connectors."""
-        self.__dict__.update(ssp=ssp, findings=findings, derived=derived)
+        self.__dict__.update(ssp=ssp, _ssp_findings=findings, derived=MappingProxyType(dict(derived)))
 
     def read_from_scenario(
         self, until: float | None, python_files: Mapping[str, Path], options: RunOptions
     ) -> None:
         """Store a scenario's settings of the run, and the Python files that were loaded for participants."""
-        self.__dict__.update(python_files=dict(python_files), run_options=options)
+        self.__dict__.update(python_files=MappingProxyType(dict(python_files)), run_options=options)
         self.until = until
 
     @property
-    def all_links(self) -> list[Link]:
+    def findings(self) -> tuple[cosim.Problem, ...]:
+        """Offences of an SSP against the standard, read nevertheless; and what was written otherwise."""
+        return tuple(self._ssp_findings)
+
+    @property
+    def all_links(self) -> tuple[Link, ...]:
         """All connections: those of the exchange, of a joint system, and those that are passed once."""
-        return [*self.links, *self.inner_links, *self.parameter_links]
+        return (*self.links, *self.inner_links, *self.parameter_links)

@@ -170,7 +170,7 @@ class CouplingTangents(RowDerivatives):
         """Make neighbors of a participant, or of those that are solved jointly."""
         coupled, coupling = self._coupled, self._coupling
         values = {
-            name: coupling.start_values[name] | {v: self._starts[i] for i, v in self._own[name].items()}
+            name: {**coupling.start_values[name], **{v: self._starts[i] for i, v in self._own[name].items()}}
             for name in names
         }
         varies = any(self._own[name] or coupled.interface.input_names[name] for name in names)

@@ -120,7 +120,7 @@ class FmuParticipant(InstanceParticipant):
         self._is_given = self._inner_step is not None
         super().initialize(start, stop, values, tolerance)
 
-    def _begin(self) -> None:
+    def _enter_stepped_mode(self) -> None:
         if self._events:
             self._guard(self._clocks.start_schedule, self._time)
             self._update_discrete_states()

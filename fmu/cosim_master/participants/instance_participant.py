@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import ParticipantDescription
+from cosim.kit import MadeFromOptions, ParticipantDescription
 from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState
 from cosim_fmi.binding.fmu_library import FmiError, new_instance
@@ -39,7 +39,7 @@ from cosim_fmi.variables.variable_access import VariableAccess
 from cosim_master.abilities import InnerPoint, check_log_level
 
 
-class InstanceParticipant(cosim.Participant):
+class InstanceParticipant(cosim.Participant, MadeFromOptions):
     """An FMU of FMI 1.0, 2.0 or 3.0; what stands in the way of its calls is left to subclasses.
 
     The file is not trusted: `describe` reads it without loading anything, `initialize` unpacks it into
@@ -80,6 +80,10 @@ class InstanceParticipant(cosim.Participant):
         self._created_clocks: FmuClocks | None = None
         self._created_event_inputs: EventInputs | None = None
         self._keeps, self._kept = False, KeptInstance()
+
+    def show_as(self, path: str) -> None:
+        """Name the file so in messages."""
+        self.shown_path = path
 
     def _store_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
         path, *others = positional or (given["path"],)

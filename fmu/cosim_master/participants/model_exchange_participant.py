@@ -99,7 +99,7 @@ class ModelExchangeParticipant(InstanceParticipant):
     def joined(cls, original: Any, name: str, system: JointSystem) -> ModelExchangeParticipant:
         """A member of a joint system, in the place of a participant with the same FMU."""
         participant = cls(original.path, name, wine=getattr(original, "_wine", False))
-        participant.system, participant._log_file = system, original._log_file
+        vars(participant).update(system=system, _log_file=original._log_file)
         if isinstance(original, ModelExchangeParticipant):
             participant._interface = original._interface
         return participant
@@ -137,7 +137,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         self._set = {}
         super().initialize(start, stop, values, tolerance)
 
-    def _begin(self) -> None:
+    def _enter_stepped_mode(self) -> None:
         """Begin the simulation when all members have reached event mode."""
         interface, instance = self.read_interface(), self._instance
         # without the functions the model description has to do

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import ParticipantDescription, python_path
+from cosim.kit import MadeFromOptions, ParticipantDescription, python_path
 from cosim_fmi.binding.statuses import is_bad
 from cosim_master.abilities import HasFile, InnerPoint, Resizes, WritesLog
 from cosim_master.native_calls import NativeCalls, StepsNatively, StepsTypesNatively
@@ -39,7 +39,7 @@ LEAST_NATIVE_STEPS = 200
 """Elsewhere: loading it here alone."""
 
 
-class ProcessParticipant(cosim.Participant):
+class ProcessParticipant(cosim.Participant, MadeFromOptions):
     """Runs another participant in a new process, so that what kills it kills nothing else.
 
     The process begins with `initialize` and ends with `close`; it has an interpreter of its own that
@@ -114,7 +114,7 @@ class ProcessParticipant(cosim.Participant):
         self._sizes: tuple[Any, ...] | None = None
         self._log: tuple[Path | None, str] | None = None
         self._remote_log = RemoteLog()
-        self.place = Place() if self.host is None else Place(_session_at(self.host))
+        self._place = Place() if self.host is None else Place(_session_at(self.host))
         self._calls = ParticipantCalls(timeout)
         self._opening: tuple[Any, ...] = ()
         self._values_with_steps = ValuesWithSteps()
@@ -228,7 +228,7 @@ class ProcessParticipant(cosim.Participant):
     @property
     def process_key(self) -> object:
         """The key of its process."""
-        return self.place
+        return self._place
 
     def begin_step(self, time: float, size: float) -> Callable[[], None]:
         """Add a step to the next message; `step` with the same numbers receives the answer.
@@ -395,7 +395,7 @@ class ProcessParticipant(cosim.Participant):
 
     def _start_process(self, limit: float | None) -> None:
         """Start the process; the FMU is sent to another machine, which takes at most `limit` (s)."""
-        session = self._calls.enter(self.place, self._label, self._remote_log.write_part)
+        session = self._calls.enter(self._place, self._label, self._remote_log.write_part)
         self._values_with_steps, self._begun = ValuesWithSteps(), None
         self._compiled = self._new_compiled_calls()
         if not isinstance(session, RemoteSession):
@@ -453,7 +453,7 @@ class ProcessParticipant(cosim.Participant):
         """Run in one process with the others of a co-simulation that have the same host."""
         if not self.own_process:
             assert self.host is not None
-            self.place = places.setdefault(self.host, Place(_session_at(self.host)))
+            self._place = places.setdefault(self.host, Place(_session_at(self.host)))
 
 
 def _session_at(host: Host) -> Callable[[], Session]:

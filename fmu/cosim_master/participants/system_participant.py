@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import SAME_TIME, ParticipantDescription, Variable
+from cosim.kit import SAME_TIME, MadeFromOptions, ParticipantDescription, Variable
 from cosim_fmu.abilities import InnerPoint, NativeCalls
 from cosim_lowering.program import Program
 from cosim_lowering.refusals import method_refusals, system_refusals
@@ -27,7 +27,7 @@ ACCURACY = 1e-6
 LEAST_NATIVE_STEPS = 2000
 
 
-class SystemParticipant(cosim.Participant):
+class SystemParticipant(cosim.Participant, MadeFromOptions):
     """An assembled system that a `Simulator` advances between the communication points.
 
     Variables have the paths of the system (`describe_system`). An input is held between communication
@@ -78,7 +78,7 @@ class SystemParticipant(cosim.Participant):
         self._watched: tuple[str, ...] = ()
         self._watched_at = "events"
         self._wanted_tangents: tuple[int, Mapping[int, str]] = 0, {}
-        self.tangents: Any = None
+        self._tangents: Any = None
 
     def repeated(self) -> cosim.Participant | None:
         """A copy with the same system, if all of it is compiled: then its run has no effect outside."""
@@ -165,9 +165,14 @@ class SystemParticipant(cosim.Participant):
         """The path in the system of a variable."""
         return name
 
+    @property
+    def tangents(self) -> Any:
+        """The tangents of the present run, as `CoupledTangents`; None without any."""
+        return self._tangents
+
     def couple_tangents(self, directions: int, own: Mapping[int, str]) -> None:
         """Let the next runs carry this number of tangents, as `CoupledTangents`; 0 for none."""
-        self._wanted_tangents, self.tangents = (directions, own), None
+        self._wanted_tangents, self._tangents = (directions, own), None
 
     def _leave(self) -> None:
         """Compiled code does not step it after all."""
@@ -305,7 +310,7 @@ class SystemParticipant(cosim.Participant):
             self._ready = True
             directions, own = self._wanted_tangents
             if directions:
-                self.tangents = self.simulator.couple_tangents(directions, own)
+                self._tangents = self.simulator.couple_tangents(directions, own)
             self._heed(self._guarded(self.simulator.initialize))
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import SAME_TIME, ParticipantDescription, ParticipantVariable
+from cosim.kit import SAME_TIME, MadeFromOptions, ParticipantDescription, ParticipantVariable
 from cosim_signals.series import read_series
 
 INTERPOLATIONS = ("linear", "held")
@@ -19,7 +20,7 @@ EXTRAPOLATIONS = ("kept", "tangent", "error")
 TYPES = ("real", "integer", "boolean", "string")
 
 
-class TimedInputs(cosim.Participant):
+class TimedInputs(cosim.Participant, MadeFromOptions):
     """Feeds its connected inputs with values over time.
 
     Its outputs are the signals of a file or table. An input has the value of the start of a communication
@@ -84,6 +85,7 @@ class TimedInputs(cosim.Participant):
         self._time = 0.0
         times = [of_one for of_one, _ in self._series.values()]
         self._all_times = np.unique(np.concatenate([np.zeros(0), *times]))
+        self._all_times.flags.writeable = False
 
     def _check_types(self) -> None:
         for name, kind in self._types.items():
@@ -102,7 +104,7 @@ class TimedInputs(cosim.Participant):
     @property
     def series(self) -> Mapping[str, tuple[NDArray[np.float64], NDArray[Any]]]:
         """Times (s) and values of each signal."""
-        return self._series
+        return MappingProxyType(self._series)
 
     @property
     def all_times(self) -> NDArray[np.float64]:

@@ -86,7 +86,7 @@ class SentFmus:
                 shown.symlink_to(stored)
         log(self._log, self._host_of, f"opens {shown.name} (sha256 {digest[:12]}…)")
         instance = self._open_fmu(shown, name, **options)
-        instance.shown_path = str(file)
+        instance.show_as(str(file))
         participant: cosim.Participant = instance
         return participant
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def identity(run: SimulationRun) -> dict[str, Any]:
     """The facts that have to be the same in a run that continues, by their names in messages."""
     loop = run.loop
-    paths = file_paths(loop.participants) | loop.python_files
+    paths = {**file_paths(loop.participants), **loop.python_files}
     return {
         "participants": {
             name: [description.kind, "" if (path := paths[name]) is None else file_digest(path)]

@@ -2,7 +2,9 @@
 
 Of each row the columns from `lower` to the left of the diagonal to ``lower + upper`` to its right are stored:
 exchanges of rows move entries so far to the right. The arithmetic is that of `lu_factor` and `lu_solve` on
-the full matrix, in the same order and without zeros: the results are the same to the last bit.
+the full matrix, in the same order and without zeros: the results are the same to the last bit, but where a
+real matrix is solved with. There rows wait for each other, and a division in each of them took half of the
+time: so of real matrices the reciprocals of the diagonal are stored.
 
 References
 ----------
@@ -13,6 +15,8 @@ from __future__ import annotations
 
 from cosim.kit import rows_of
 
+SMALLEST_PIVOT = 1e-307  # the reciprocal of a smaller one is infinite, or nearly
+
 
 def band_width(lower, upper):
     """The number of stored entries of a row."""
@@ -22,7 +26,8 @@ def band_width(lower, upper):
 def factor_band(a, pivots, n, lower, upper):
     """Replace `a` (n rows of `band_width`) by its factors; 0, or 1 + the column without a pivot.
 
-    `pivots` (n) gets the row that was exchanged with each row, as a float.
+    Of the diagonal of U the reciprocals are stored. `pivots` (n) gets the row that was exchanged with each
+    row, as a float.
     """
     width = band_width(lower, upper)
     for k in range(n):
@@ -35,7 +40,7 @@ def factor_band(a, pivots, n, lower, upper):
             if size > best:
                 best = size
                 pivot = i
-        if not best > 0.0 or best + best == best:  # zero, NaN or infinite
+        if not best > SMALLEST_PIVOT or best + best == best:  # zero, NaN or infinite
             return k + 1
         pivots[k] = float(k + pivot)
         first = k * width + lower
@@ -55,42 +60,64 @@ def factor_band(a, pivots, n, lower, upper):
                 row[0] = multiplier
                 for j in range(1, count):
                     row[j] -= multiplier * pivot_row[j]
+        pivot_row[0] = 1.0 / pivot_row[0]
     return 0
 
 
 def solve_band(a, pivots, n, lower, upper, b):
     """Replace `b` (n) by the solution, `a` and `pivots` being from `factor_band`."""
     width = band_width(lower, upper)
-    # columns of U to the right of the diagonal that are not zero; exchanges of rows fill further ones
-    right_width = upper
-    x = b[0]  # the newest number is kept in a register: each row would wait for reading it back
-    for k in range(n):
-        pivot = int(pivots[k])
-        if pivot != k:
-            right_width = lower + upper
-            b[k] = b[pivot]
-            b[pivot] = x
-            x = b[k]
-        count = min(lower, n - 1 - k)
-        below = rows_of(float, b, k, count + 1)
-        following = 0.0
-        if count > 0:
-            following = below[1] - rows_of(float, a, (k + 1) * width + lower - 1, 1)[0] * x
-            below[1] = following
-        for i in range(2, count + 1):
-            below[i] -= rows_of(float, a, (k + i) * width + lower - i, 1)[0] * x
-        x = following
+    right_width = upper  # columns of U that are not zero; exchanges of rows fill further ones
+    if has_exchanges(pivots, n):
+        right_width = lower + upper
+        eliminate_with_exchanges(a, pivots, n, lower, width, b)
+    elif lower > 0:
+        eliminate_by_rows(a, n, lower, width, b)
+    x = 0.0  # the newest number is kept in a register: each row would wait for reading it back
     for back in range(n):
         count = min(right_width, back) + 1
         row = rows_of(float, a, (n - 1 - back) * width + lower, count)
         solved = rows_of(float, b, n - 1 - back, count)
         total = solved[0]
-        if count > 1:
-            total -= row[1] * x
         for j in range(2, count):
             total -= row[j] * solved[j]
-        x = total / row[0]
+        # the row below comes last, and scaled: what waits for it is a product and a difference
+        last = row[0] * row[1] * x if count > 1 else 0.0
+        x = row[0] * total - last
         solved[0] = x
+
+
+def has_exchanges(pivots, n):
+    """Whether the decomposition has exchanged rows."""
+    exchanges = 0  # counted to the end: a loop without a way out compares several entries at once
+    for k in range(n):
+        exchanges += 1 if pivots[k] != float(k) else 0
+    return exchanges > 0
+
+
+def eliminate_by_rows(a, n, lower, width, b):
+    """Replace `b` by what L, without exchanges of rows, leaves of it."""
+    x = b[0]
+    for k in range(1, n):
+        count = min(lower, k)
+        row = rows_of(float, a, k * width + lower - count, count)
+        before = rows_of(float, b, k - count, count + 1)
+        total = before[count]
+        for j in range(count - 1):
+            total -= row[j] * before[j]
+        x = total - row[count - 1] * x
+        before[count] = x
+
+
+def eliminate_with_exchanges(a, pivots, n, lower, width, b):
+    """Replace `b` by what L leaves of it: rows are exchanged between its columns."""
+    for k in range(n):
+        pivot = int(pivots[k])
+        x = b[pivot]
+        b[pivot] = b[k]
+        b[k] = x
+        for i in range(1, min(lower, n - 1 - k) + 1):
+            b[k + i] -= a[(k + i) * width + lower - i] * x
 
 
 def factor_complex_band(a, pivots, n, lower, upper):
@@ -184,7 +211,7 @@ def solve_band_transposed(a, pivots, n, lower, upper, b):
         count = min(lower + upper, n - 1 - i) + 1
         row = rows_of(float, a, i * width + lower, count)
         following = rows_of(float, b, i, count)
-        x = following[0] / row[0]
+        x = following[0] * row[0]
         following[0] = x
         for j in range(1, count):
             following[j] -= row[j] * x

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import FixedAttributes
 from cosim_integrators.implicit.diagonally_implicit import DiagonalNumbers
+from cosim_integrators.kit.butcher_tableau import close_arrays
 from cosim_integrators.kit.order_conditions import density, elementary_weights, rooted_trees
 
 TOLERANCE = 1e-11
@@ -68,6 +69,7 @@ class DiagonalTableau(FixedAttributes):
         if problems:
             raise cosim.ModelError(problems)
         self.error_order = order - 1 if error is None else self._reached(self.error)
+        close_arrays(self)
 
     def _problems(self) -> Iterator[cosim.Problem]:
         diagonal = np.diag(self.a)

@@ -18,6 +18,13 @@ HIGHEST_CHECKED = 10
 TOLERANCE = 1e-11
 
 
+def close_arrays(owner: object) -> None:
+    """Make the arrays among the attributes of an object read-only."""
+    for value in vars(owner).values():
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+
+
 class ButcherTableau(FixedAttributes):
     """Coefficients of an explicit Runge–Kutta method, with error estimate and dense output.
 
@@ -135,6 +142,7 @@ class ButcherTableau(FixedAttributes):
         self.dense_order = min(order, 3) if self.dense is None else self._reached_dense()
         self.stability_limit = stability_limit(self.a, self.b)
         self.coefficients = flat_tableau(self)
+        close_arrays(self)
 
     @property
     def extra_nodes(self) -> NDArray[np.float64]:

@@ -105,7 +105,7 @@ def attempt_from_both_sides(system, method, t, t_end):
 
 
 def noise_of_mixture(method, step, noise):
-    """Turn `noise`, `MARGIN` times that of the first error estimate, into as many times that of their mix.
+    """Turn `noise`, `MARGIN` times that of the first error estimate, into as many times that of the mixture.
 
     The mixture divides by the second estimate, which is far larger than noise unless steps are very short.
     """

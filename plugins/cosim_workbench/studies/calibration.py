@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,16 +109,16 @@ class Calibration(FixedAttributes):
         pairs = dict(signals) if isinstance(signals, Mapping) else {name: name for name in signals}
         if not unknowns or not pairs:
             raise cosim.ModelError.of("calibration", "needs a parameter and a signal at least")
-        self.unknowns: list[Unknown] = []
-        self.measured: dict[str, Vector] = {}
+        self.unknowns: tuple[Unknown, ...] = ()
+        self._measured: dict[str, Vector] = {}
         self._units: dict[str, str] = {}
         self._read(unknowns, pairs, data)
         if len(self.times) * len(pairs) <= len(self.unknowns):
             raise cosim.ModelError.of(
                 "measured", f"{len(self.times)} points are too few for {len(self.unknowns)} parameters"
             )
-        self.noise = noise_deviations(noise or {}, self._units)
-        self.deviations = self._first_deviations()
+        self._noise = noise_deviations(noise or {}, self._units)
+        self._deviations = self._first_deviations()
         self._check_begin()
         self.runs_of.prepare(list(pairs), self.times)
         self._runs = 0
@@ -129,11 +130,11 @@ class Calibration(FixedAttributes):
         faults: list[cosim.Problem] = []
         for path, value in unknowns.items():
             with _gathered(faults):
-                self.unknowns.append(self._unknown(path, value))
+                self.unknowns += (self._unknown(path, value),)
         for path, column in pairs.items():
             with _gathered(faults):
                 self._units[path] = unit = self.runs_of.unit(path)
-                self.measured[path] = measured_signal(data, column, unit)
+                self._measured[path] = measured_signal(data, column, unit)
         with _gathered(faults):
             self.times = measured_times(data)
         if faults:
@@ -149,6 +150,21 @@ class Calibration(FixedAttributes):
     def _first_deviations(self) -> dict[str, float]:
         """The deviations of the noise, or those with which a search for them begins."""
         return {path: self.noise.get(path) or spread_of(v) for path, v in self.measured.items()}
+
+    @property
+    def measured(self) -> Mapping[str, Vector]:
+        """The measured values, by signal, in SI."""
+        return MappingProxyType(self._measured)
+
+    @property
+    def noise(self) -> Mapping[str, float]:
+        """The given deviations of the noise, by signal, in SI."""
+        return MappingProxyType(self._noise)
+
+    @property
+    def deviations(self) -> Mapping[str, float]:
+        """The deviations of the noise, by signal, in SI: given, or found by the last fit."""
+        return MappingProxyType(self._deviations)
 
     @property
     def runs(self) -> int:
@@ -297,7 +313,7 @@ class Calibration(FixedAttributes):
 
     def _fit(self, starts: int, seed: int) -> Fit:
         runs_before = self._runs
-        self.deviations.update(self._first_deviations())
+        self._deviations.update(self._first_deviations())
         x = self._start(starts, seed)
         limits = Limits(*np.array([(u.low, u.high, u.scale) for u in self.unknowns]).T)
         # the second time with the noise of each signal as the first one has found it
@@ -308,7 +324,7 @@ class Calibration(FixedAttributes):
             for row, path in zip(remaining, self.measured, strict=True):
                 if path not in self.noise:
                     rms = float(np.sqrt(np.mean(row**2)) * self.deviations[path])
-                    self.deviations[path] = max(rms, 1e-9 * spread_of(self.measured[path]))
+                    self._deviations[path] = max(rms, 1e-9 * spread_of(self.measured[path]))
         residuals = self._residuals_at(x)
         lost = int(np.sum((residuals == LOST) | (np.abs(residuals) == LARGEST)))
         jacobian = self.jacobian(x)

@@ -20,7 +20,8 @@ SQUARED = 1e100
 
 def measured_times(data: cosim.Result) -> Vector:
     """The times of measured data; `ModelError` unless there are two, and they increase."""
-    times = data.time
+    times = data.time.copy()
+    times.flags.writeable = False
     if len(times) < 2 or not np.isfinite(times).all() or not (np.diff(times) > 0.0).all():
         raise cosim.ModelError.of("measured", "needs two times at least, which increase")
     return times
@@ -44,6 +45,7 @@ def measured_signal(data: cosim.Result, column: str, unit: str) -> Vector:
         raise cosim.ModelError.of(column, "has values that are no finite numbers")
     if np.abs(values).max() >= SQUARED or spread_of(values) <= 1.0 / SQUARED:
         raise cosim.ModelError.of(column, "has values whose squares are no finite numbers: use another unit")
+    values.flags.writeable = False
     return values
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -81,13 +82,13 @@ class Optimization(FixedAttributes):
             self._runs = SubjectRuns(self.model, [objective], settings.get("threads"))
         (self.objective,) = self._runs.objectives
         self._seed = seed
-        self.units: dict[str, str] = {self.objective: self._runs.units.get(self.objective, "1")}
-        self.bounds: dict[str, tuple[float, float]] = {}
+        self._units: dict[str, str] = {self.objective: self._runs.units.get(self.objective, "1")}
+        self._bounds: dict[str, tuple[float, float]] = {}
         problems: list[cosim.Problem] = []
         for path, limits in vary.items():
             try:
-                self.units[path] = self._runs.unit(path)
-                self.bounds[path] = _range(path, limits, self.units[path])
+                self._units[path] = self._runs.unit(path)
+                self._bounds[path] = _range(path, limits, self._units[path])
             except cosim.ModelError as error:
                 problems += error.problems
             except cosim.CosimError as error:
@@ -96,6 +97,16 @@ class Optimization(FixedAttributes):
             problems.append(cosim.Problem("vary", "needs a variable at least, with its range"))
         if problems:
             raise cosim.ModelError(problems)
+
+    @property
+    def bounds(self) -> Mapping[str, tuple[float, float]]:
+        """The ranges by path, in SI."""
+        return MappingProxyType(self._bounds)
+
+    @property
+    def units(self) -> Mapping[str, str]:
+        """The units of the objective and of what is varied."""
+        return MappingProxyType(self._units)
 
     def run(self, runs: int = 200, progress: Progress | None = None, local: bool = False) -> Optimum:
         """Search with at most this number of runs.

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -56,12 +57,6 @@ class Study(FixedAttributes):
     **settings
         As for `cosim.Ensemble`: ``until``, ``integrator``, ``threads`` …; of a co-simulation ``until``,
         ``threads``, how many, and ``run_in``, "processes" or "threads" (`SubjectRuns`).
-
-    Attributes
-    ----------
-    points : dict of str to ndarray
-        By path, in SI.
-    seeds : ndarray of int64
 
     Examples
     --------
@@ -114,7 +109,7 @@ class Study(FixedAttributes):
                 problems.append(cosim.Problem("", str(error)))
         if problems:
             raise cosim.ModelError(problems)
-        self.points, self.seeds = points_of(variations, sample, seed)
+        self._take_points(*points_of(variations, sample, seed))
         self._keeps_series = keep_series
         self._description = {
             **self._runs.description(),
@@ -135,6 +130,21 @@ class Study(FixedAttributes):
     def objectives(self) -> list[str]:
         """Names of what is kept of each point."""
         return list(self._runs.objectives)
+
+    @property
+    def points(self) -> Mapping[str, NDArray[np.float64]]:
+        """The values of what is varied, by path, in SI; one for each point."""
+        return MappingProxyType(self._points)
+
+    @property
+    def seeds(self) -> NDArray[np.int64]:
+        """The seeds of the points."""
+        return self._seeds
+
+    def _take_points(self, points: Mapping[str, NDArray[np.float64]], seeds: NDArray[np.int64]) -> None:
+        for values in (*points.values(), seeds):
+            values.flags.writeable = False
+        self._points, self._seeds = points, seeds
 
     def __len__(self) -> int:
         return len(self.seeds)
@@ -175,9 +185,10 @@ class Study(FixedAttributes):
             columns = [self.points[path].tolist() for path in inputs]
             rows = list(zip(range(len(self)), self.seeds.tolist(), *columns, strict=True))
             points = folder.points(["point", "seed", *inputs], rows)
-            for i, path in enumerate(inputs):
-                self.points[path] = np.array([float(row[2 + i]) for row in points])
-            self.seeds[:] = [int(row[1]) for row in points]
+            self._take_points(
+                {path: np.array([float(row[2 + i]) for row in points]) for i, path in enumerate(inputs)},
+                np.array([int(row[1]) for row in points], dtype=np.int64),
+            )
             names = ["point", "seed", *inputs, *self.objectives, *OUTCOMES, SECONDS, SERIES]
             rows_done = folder.done(len(names))
             ended = self._run_remaining(folder, names, rows_done, executor, progress)
