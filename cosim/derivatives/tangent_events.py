@@ -48,9 +48,8 @@ GRAZING = 1e-9
 
 
 @never_inlined
-def follow_phase(run, carrier, cause, first, last):
-    """Differentiate the handlers of one kind and cause, whose events lie in a part of the tape."""
-    begin_phase(run, carrier, cause)
+def follow_phase(run, carrier, first, last):
+    """Differentiate the handlers of one kind and cause at once; their events lie in a part of the tape."""
     at = next_event(run, first, last)
     while at < last:
         event = log.logged_event(run, at)
@@ -92,17 +91,20 @@ def move_time(run, carrier, handler):
     """Make the time move with the event that a handler belongs to."""
     if not compute_event_dots(run, carrier, handler) or carrier.notes.lost != 0.0:
         return
-    spread = 0.0
-    if handler.cause == TRIGGERED:
-        place = run.probes[handler.flag].value
-        spread = spread_of(run, carrier, place, part_of(carrier.c_dots, 0, carrier.c)[place])
-    elif handler.schedule == TIMED:
-        spread = abs(carrier.notes.time)
+    spread = spread_of_event(run, carrier, handler)
     check_order(run, carrier, handler.number, spread)
     if carrier.notes.is_shifted == 0.0:
         carrier.notes.is_shifted = 1.0
         store_shift(carrier, 1 + handler.number, spread)
         shift_time(run, carrier, carrier.event_dots)
+
+
+def spread_of_event(run, carrier, handler):
+    """How far an event moves if all states and the time move by as much as they are, s."""
+    if handler.cause == TRIGGERED:
+        place = run.probes[handler.flag].value
+        return spread_of(run, carrier, place, part_of(carrier.c_dots, 0, carrier.c)[place])
+    return abs(carrier.notes.time) if handler.schedule == TIMED else 0.0
 
 
 def compute_event_dots(run, carrier, handler):
