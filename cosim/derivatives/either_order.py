@@ -23,6 +23,7 @@ from cosim.derivatives.tangent_events import (
     copy_from_working,
     copy_to_working,
     follow_handler,
+    follow_handlers,
     follow_phase,
     next_event,
     spread_of_event,
@@ -76,10 +77,14 @@ def follow_in_either_order(run, carrier, first, last):
     realize_tangents(run, carrier, IS_MOTION)
     save_end(carrier)
     load_start(carrier)
+    realize_tangents(run, carrier, IS_REPORT)
+    follow_handlers(run, carrier, first, last)
+    is_same = has_same_values(carrier)  # in the run they are called at once, and one may overwrite the other
+    load_start(carrier)
     follow_each(run, carrier, first, last, True)
     realize_tangents(run, carrier, IS_MOTION)
     last_handler = int(log.logged_event(run, place_of_event(run, first, last, count - 1)).handler)
-    if not has_same_end(carrier):
+    if not is_same or not has_same_end(carrier):
         lose(carrier, carrier.notes.time, CHANGES_ORDER, last_handler)
     store_shift(carrier, 1 + last_handler, 0.0)
     carrier.notes.went_apart = 1.0 + last_handler
@@ -219,11 +224,10 @@ def save_end(carrier):
     at = put(carrier, place_of_end(carrier), carrier.y)
     at = put(carrier, at, carrier.p)
     at = put(carrier, at, carrier.d)
-    at = put(carrier, at, carrier.p_dots)
-    at = put(carrier, at, carrier.d_dots)
     for m in range(carrier.k.shape[0]):
         carrier.order_copies[at + m] = float(carrier.k[m])
-    at += carrier.k.shape[0]
+    at = put(carrier, at + carrier.k.shape[0], carrier.p_dots)
+    at = put(carrier, at, carrier.d_dots)
     n = carrier.y.shape[0]
     for i in range(1, carrier.directions):
         y_dot = part_of(carrier.y_dots, i, carrier.y)
@@ -232,8 +236,14 @@ def save_end(carrier):
         at += n
 
 
-def has_same_end(carrier):
-    """Whether the variables and their tangents at a fixed time are those that `save_end` has saved."""
+def place_of_end_tangents(carrier):
+    """Where in the copies the tangents of the end begin."""
+    values = carrier.y.shape[0] + carrier.p.shape[0] + carrier.d.shape[0]
+    return place_of_end(carrier) + values + carrier.k.shape[0]
+
+
+def has_same_values(carrier):
+    """Whether the variables are those that `save_end` has saved."""
     at = place_of_end(carrier)
     alike = are_alike(carrier, at, carrier.y)
     at += carrier.y.shape[0]
@@ -241,13 +251,18 @@ def has_same_end(carrier):
     at += carrier.p.shape[0]
     alike = alike and are_alike(carrier, at, carrier.d)
     at += carrier.d.shape[0]
-    alike = alike and are_alike(carrier, at, carrier.p_dots)
+    for m in range(carrier.k.shape[0]):
+        alike = alike and int(carrier.order_copies[at + m]) == carrier.k[m]
+    return alike
+
+
+def has_same_end(carrier):
+    """Whether the variables and their tangents at a fixed time are those that `save_end` has saved."""
+    at = place_of_end_tangents(carrier)
+    alike = has_same_values(carrier) and are_alike(carrier, at, carrier.p_dots)
     at += carrier.p_dots.shape[0]
     alike = alike and are_alike(carrier, at, carrier.d_dots)
     at += carrier.d_dots.shape[0]
-    for m in range(carrier.k.shape[0]):
-        alike = alike and int(carrier.order_copies[at + m]) == carrier.k[m]
-    at += carrier.k.shape[0]
     n = carrier.y.shape[0]
     for i in range(1, carrier.directions):
         alike = alike and is_same_motion(carrier, i, carrier.order_copies[at : at + n])

@@ -56,6 +56,11 @@ def follow_phase(run, carrier, first, last):
         move_time(run, carrier, run.handlers[int(event.handler)])
         realize_tangents(run, carrier, IS_REPORT)
         at = next_event(run, at + int(event.length), last)
+    follow_handlers(run, carrier, first, last)
+
+
+def follow_handlers(run, carrier, first, last):
+    """Differentiate handlers that all read the present variables."""
     copy_to_working(run, carrier)
     at = next_event(run, first, last)
     while at < last:
