@@ -45,6 +45,7 @@ JUMPED = 1e-7  # s: events are located to a thousandth of that
 SAME_TICK = 1e-9  # of the time, or of the period: so far away a time does not belong to them
 GRAZING = 1e-9
 """A witness that is slower than this part of what moves it touches zero, and does not cross it."""
+LONGEST = 1e6  # of the time: a witness that would take longer to move by its terms touches zero
 
 
 @never_inlined
@@ -196,11 +197,19 @@ def compute_crossing_dots(run, carrier, handler):
         change = part_of(carrier.c_dots, i, carrier.c)[place]
         largest = max(largest, abs(change))
         carrier.event_dots[i] = carrier.time_dots[i] - change / speed if speed != 0.0 else math.nan
-    if not abs(speed) > GRAZING * largest or abs(speed) == math.inf:
+    is_slow = not abs(speed) > GRAZING * largest or abs(speed) == math.inf
+    if is_slow and not is_steep(run, carrier, place, speed):
         if largest != 0.0:
             lose(carrier, time, GRAZES, handler.number)
         return False
     return True
+
+
+def is_steep(run, carrier, place, speed):
+    """Whether a witness is fast beside its own terms: its rate is small in its unit alone."""
+    if speed == 0.0 or abs(speed) == math.inf:
+        return False
+    return spread_of(run, carrier, place, speed) <= LONGEST * abs(carrier.notes.time)
 
 
 def refuse_touch(run, carrier):

@@ -129,6 +129,17 @@ def test_a_crossing_next_to_a_timer(system: cosim.System, distance: float) -> No
             assert got == pytest.approx(wanted, rel=1e-8, abs=1e-8)
 
 
+@pytest.mark.parametrize("size", [1e-9, 1e-15, 1e12])
+def test_a_slow_crossing_in_a_large_unit(size: float) -> None:
+    """Not slow beside its own numbers: it does not graze."""
+    values = {"rate": size, "level": 0.5 * size, "pause": 7.0, "k": 0.3}
+    system = model_of(Meets()).build()
+    result = run(system, 1.0, accuracy=1e-10, **values)
+    assert not found_in(result)
+    assert [result.derivative("m.x", path)[-1] for path in BY] == pytest.approx([1.0, 0.0, 0.0, 0.0])
+    assert result.derivative("m.y", "m.k")[-1] == pytest.approx(2.0 * math.exp(0.3), rel=1e-8)
+
+
 @pytest.mark.parametrize("distance", [1e-8, -1e-8])
 def test_what_the_run_cannot_tell_apart_is_told(system: cosim.System, distance: float) -> None:
     """Closer than the accuracy, and not by rounding: derivatives of this order, and a finding."""
