@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -523,3 +527,31 @@ def test_an_event_that_the_other_one_prevents(size: float) -> None:
     result = model_of(part).simulate(until=0.6, derivatives=["m.one"], accuracy=1e-9)
     assert found_in(result) == ["no derivative"]
     assert math.isnan(result.derivative("m.y", "m.one")[-1])
+
+
+SCRIPT = """
+import cosim, test_order_of_events as cases
+together = cosim.simulate(cases.cart(0.0), derivatives=cases.CARTS, until=0.6, output_interval=0.1)
+ticks = cases.model_of(cases.Sampled()).simulate(until=1.2, derivatives=["m.period"], output_interval=0.3)
+near = cases.model_of(cases.Meets(level=1.0 + 1e-8)).simulate(until=1.5, derivatives=cases.BY)
+for result, of, by in (
+    (together, "b.x", "one.floor"), (together, "two.v", "two.e"),
+    (ticks, "m.y", "m.period"), (near, "m.y", "m.level"),
+):
+    print(result.derivative(of, by).tobytes().hex())
+print(*cases.found_in(near))
+"""
+
+
+@pytest.mark.thorough
+def test_the_same_bytes_compiled_and_in_plain_python() -> None:
+    printed = []
+    for plain in ("0", "1"):
+        variables = {**os.environ, "COSIM_PLAIN": plain, "PYTHONPATH": str(Path(__file__).parent)}
+        command = [sys.executable, "-c", SCRIPT]
+        printed.append(
+            subprocess.run(command, env=variables, capture_output=True, text=True, check=True).stdout
+        )
+    lines = printed[0].splitlines()
+    assert printed[0] == printed[1] and lines[-1] == "one-sided derivative"
+    assert all(np.isfinite(np.frombuffer(bytes.fromhex(line))).all() for line in lines[:-1])
