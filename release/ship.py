@@ -9,6 +9,8 @@ import os
 import sys
 import time
 
+from cosim.registration.plugin_index import index_to_ship
+from cosim.registration.shipped_index import INDEX
 from cosim_compiler import machine, shipped, units
 from cosim_compiler.sources import clean_sources
 from cosim_export.native.compilers import OBJECTS
@@ -28,6 +30,7 @@ def main() -> None:
         others[OBJECTS] = corpus.shell_objects()
     else:
         corpus.use_the_step()
+    others[INDEX] = index_to_ship()
     others[shipped.FACTS] = clean_sources.facts_of_sources()
     for kind, pieces in {**units.used, **others}.items():
         path = shipped.write(kind, pieces)

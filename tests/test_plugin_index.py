@@ -1,5 +1,9 @@
 """The index of installed plugins: a start that needs none of them imports none."""
 
+import hashlib
+import importlib.util
+import itertools
+import json
 import os
 import shutil
 import subprocess
@@ -236,3 +240,46 @@ def test_a_listed_class_is_checked_where_it_is_used(tmp_path: Path) -> None:
         "print(len(pin.kernels) > 0, sorted(pin.arguments) == sorted([*pin.kernels, *pin.kink_functions]))\n"
     )
     assert place.python(code).split() == ["True", "True"]
+
+
+SHIPPED = """
+import json, pathlib, sys
+from cosim_compiler import shipped
+shipped.FOLDER = pathlib.Path(sys.argv[1])
+from cosim.registration import plugin_index
+"""
+SHIP = f"""{SHIPPED}
+plugin_index.installed_plugins()
+shipped.write(plugin_index.INDEX, plugin_index.index_to_ship())
+"""
+USE = f"""{SHIPPED}
+listed = []
+plugin_index.run_in_listing_process = listed.append
+if len(sys.argv) > 2:
+    come = plugin_index.shipped_content
+    plugin_index.shipped_content = lambda *at: come(*at).replace(sys.argv[2].encode(), b'"other"')
+before = set(sys.modules)
+records = plugin_index.installed_plugins()
+classes = {{entry.id: entry.target for record in records for entry in record.entries}}
+print(json.dumps([classes, len(listed), "cosim_mechanics.plugin" in sys.modules]))
+"""
+
+
+def test_an_index_comes_with_the_package(tmp_path: Path) -> None:
+    """In a new cache folder it is as good as one that was made there, unless a file has other contents."""
+
+    def run(code: str, *words: str) -> str:
+        environment = {**os.environ, "COSIM_CACHE_DIR": str(tmp_path / f"cache{next(numbers)}")}
+        environment.pop("COSIM_NO_SHIPPED", None)
+        command = [sys.executable, "-c", code, str(tmp_path / "shipped"), *words]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+    numbers = itertools.count()
+    made, was_listed, imported = json.loads(run(USE))
+    assert made["mechanics.pin"] == "cosim_mechanics.pin:Pin" and was_listed == 1 and imported
+    run(SHIP)
+    assert json.loads(run(USE)) == [made, 0, False]
+    place = importlib.util.find_spec("cosim_mechanics.plugin")
+    assert place is not None and place.origin is not None
+    digest = hashlib.sha256(Path(place.origin).read_bytes()).hexdigest()
+    assert json.loads(run(USE, f'"{digest}"'))[1:] == [1, True]

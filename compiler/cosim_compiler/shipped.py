@@ -2,7 +2,8 @@
 
 A wheel carries it for one minor version of Python and one platform, made for the plainest processor of that
 platform (``release/ship.py``): an archive of object files, one of the texts that native FMUs are made of, one
-of what was found out about kernel functions (`clean_sources`); a release's, one of the shell of native FMUs.
+of what was found out about kernel functions (`clean_sources`), one of what our plugins register
+(`cosim.registration.shipped_index`); a release's, one of the shell of native FMUs.
 A piece is found by the digest of all that it is made from, so nothing stale can be found; a damaged archive
 is not used.
 """

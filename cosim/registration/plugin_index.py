@@ -10,20 +10,21 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.util
 import json
-import os
 import sys
 from collections.abc import Iterator
 from dataclasses import astuple, fields
 from typing import Any
 
+from cosim.registration.file_stamps import package_place, stamp_of
 from cosim.registration.listing_process import run_in_listing_process
 from cosim.registration.plugin_loader import Candidate, discover, load_plugin
 from cosim.registration.plugin_record import PluginRecord, RegisteredClass
+from cosim.registration.shipped_index import INDEX, from_shipped, to_shipped
 from cosim.registration.unloaded_class import UnloadedClass
 from cosim.version import __version__
 from cosim_compiler import kernel_cache
+from cosim_compiler.shipped import shipped_content
 
 
 def installed_plugins() -> list[PluginRecord]:
@@ -40,8 +41,31 @@ def _indexed(candidate: Candidate) -> PluginRecord:
 
 def _kept(candidate: Candidate) -> PluginRecord | None:
     """The record of a plugin from the index, where that is still true."""
-    content = kernel_cache.read_cached(_digest(candidate))
+    content = kernel_cache.read_cached(_digest(candidate)) or _brought(candidate)
     return None if content is None else _from_bytes(content, candidate)
+
+
+def _brought(candidate: Candidate) -> bytes | None:
+    """The record of a plugin of ours that came with the package, kept; None where its files are others."""
+    piece = shipped_content(INDEX, _shipped_key(candidate)) if candidate.is_ours else None
+    content = None if piece is None else from_shipped(piece)
+    if content is not None:
+        kernel_cache.write_cached(_digest(candidate), content)
+    return content
+
+
+def index_to_ship() -> dict[str, bytes]:
+    """The records of our plugins that are kept, as they are shipped."""
+    candidates: list[Candidate] = []
+
+    def note(candidate: Candidate) -> PluginRecord:
+        candidates.append(candidate)
+        return _indexed(candidate)
+
+    discover(load=note)
+    ours = [candidate for candidate in candidates if candidate.is_ours]
+    contents = [(_shipped_key(candidate), kernel_cache.read_cached(_digest(candidate))) for candidate in ours]
+    return {key: to_shipped(content) for key, content in contents if content is not None}
 
 
 def _loaded(candidate: Candidate) -> PluginRecord:
@@ -66,17 +90,26 @@ def _list_ours() -> bool:
 
 def _digest(candidate: Candidate) -> str:
     """The key of the record of a plugin: a digest of its distribution and its location."""
+    return _digest_of(package_place(_top(candidate.value)), sys.version, candidate)
+
+
+def _shipped_key(candidate: Candidate) -> str:
+    """The key of the record of a plugin of ours in the package."""
+    return _digest_of("", sys.version_info[:2], candidate)
+
+
+def _digest_of(place: object, python: object, candidate: Candidate) -> str:
     identity = (candidate.name, candidate.value, candidate.distribution, candidate.version)
     recorded_fields = [field.name for field in fields(UnloadedClass)]
-    key = [__version__, sys.version, _place(_top(candidate.value)), identity, recorded_fields]
+    key = [__version__, python, place, identity, recorded_fields]
     return hashlib.sha256(json.dumps(key).encode()).hexdigest()
 
 
 def _to_bytes(record: PluginRecord) -> bytes:
     rows = [[entry.id, *astuple(entry.known)] for entry in record.entries]
     modules = sorted(_modules(record))
-    files = {path: _stamp(path) for path in sorted(set(_files(modules)))}
-    places = {package: _place(package) for package in sorted({_top(name) for name in modules})}
+    files = {path: stamp_of(path) for path in sorted(set(_files(modules)))}
+    places = {package: package_place(package) for package in sorted({_top(name) for name in modules})}
     document = {"files": files, "places": places, "contract": record.contract, "entries": rows}
     return json.dumps(document).encode()
 
@@ -98,9 +131,9 @@ def _files(modules: list[str]) -> Iterator[str]:
 def _from_bytes(content: bytes, candidate: Candidate) -> PluginRecord | None:
     """The record, None where a file has changed since, or another package would be imported."""
     document: dict[str, Any] = json.loads(content)
-    if any(_place(package) != place for package, place in document["places"].items()):
+    if any(package_place(package) != place for package, place in document["places"].items()):
         return None
-    if any(_stamp(path) != stamp for path, stamp in document["files"].items()):
+    if any(stamp_of(path) != stamp for path, stamp in document["files"].items()):
         return None
     owner = candidate.name, candidate.distribution, candidate.version
     entries = tuple(
@@ -108,26 +141,6 @@ def _from_bytes(content: bytes, candidate: Candidate) -> PluginRecord | None:
         for id, target, kinds, name, summary, *words in document["entries"]
     )
     return PluginRecord(*owner, candidate.value, "loaded", document["contract"], entries)
-
-
-def _stamp(path: str) -> list[int] | None:
-    """Time and size of a file, None where there is none."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return [status.st_mtime_ns, status.st_size]
-
-
-def _place(package: str) -> list[str] | None:
-    """The file from which a package would be imported; None if there is none."""
-    try:
-        spec = importlib.util.find_spec(package)
-    except (ImportError, ValueError):
-        return None
-    if spec is None:
-        return None
-    return [spec.origin] if spec.origin else list(spec.submodule_search_locations or ())
 
 
 def _top(name: str) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from cosim.kit import (
     ARRAYS,
     BLOCK_SIGNATURE,
     CARRIED_ENTRY_SIGNATURE,
     CONSTANT,
+    ENTRIES,
     ENTRY_SIGNATURE,
     GROWING_TANGENTS,
     Carrier,
@@ -30,7 +32,7 @@ from cosim_lowering.numbered_calls import (
     declaration,
     global_name,
 )
-from cosim_lowering.program import OF_TANGENTS, Program
+from cosim_lowering.program import EXPORTED, OF_TANGENTS, Program
 from cosim_lowering.report_blocks import reported_alone
 from cosim_lowering.schedule import Schedule
 
@@ -89,10 +91,24 @@ def machine_code(program: Program, entries: Sequence[str], raised: int, prefix: 
 def lowered_texts(program: Program) -> tuple[str, dict[str, str]]:
     """LLVM's text of the Step, whose functions share all that they call, and of every other function."""
     functions = program.functions
-    of_step = {name: entry for name, entry in functions.items() if entry[1] in OF_THE_STEP}
     with names_at_rest():
+        of_step = _of_the_step(program)
         others = {name: lower({name: functions[name]}) for name in functions if name not in of_step}
-        return lower(of_step), others
+        return lowered_step(program), others
+
+
+def lowered_step(program: Program) -> str:
+    """LLVM's text of the Step.
+
+    It has all entry points, also those that a library does not offer: so it is the same for most models, and
+    comes with the package.
+    """
+    every = {f"lowered_{name}": (ENTRIES[name], ENTRY_SIGNATURE) for name in EXPORTED}
+    return lower({**every, **_of_the_step(program)})
+
+
+def _of_the_step(program: Program) -> dict[str, Any]:
+    return {name: entry for name, entry in program.functions.items() if entry[1] in OF_THE_STEP}
 
 
 def constants_of(program: Program) -> list[str]:
