@@ -107,16 +107,16 @@ def reverse_shift(run, carrier, back, handler, speed, top, time):
     elif handler.schedule == TIMED:
         back.d[handler.flag] += wanted
     elif handler.follows != 0:
-        add_to_given(back, run.time_given(handler.offset), wanted)
-        add_to_given(back, run.time_given(handler.period), wanted * tick_index(run, carrier, handler, time))
+        add_to_setting(back, run.setting(handler.offset), wanted)
+        add_to_setting(back, run.setting(handler.period), wanted * tick_index(run, carrier, handler, time))
 
 
-def add_to_given(back, given, wanted):
+def add_to_setting(back, setting, wanted):
     """Add to the adjoint of a period or an offset, if it is a variable."""
-    if given.array == IN_P:
-        back.p[given.at] += wanted
-    elif given.array == IN_D:
-        back.d[given.at] += wanted
+    if setting.array == IN_P:
+        back.p[setting.at] += wanted
+    elif setting.array == IN_D:
+        back.d[setting.at] += wanted
 
 
 def record_handlers(run, carrier, back, first, last, head):

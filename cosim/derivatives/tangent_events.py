@@ -42,7 +42,7 @@ from cosim.step.block_calls import copy_reals, different, number_of_variable
 from cosim_compiler.calls import never_inlined
 
 JUMPED = 1e-7  # s: events are located to a thousandth of that
-SAME_TICK = 1e-9  # of the time, or of the period: so far away it is no tick of these
+SAME_TICK = 1e-9  # of the time, or of the period: so far away a time does not belong to them
 GRAZING = 1e-9
 """A witness that is slower than this part of what moves it touches zero, and does not cross it."""
 
@@ -132,42 +132,42 @@ def compute_scheduled_dots(run, carrier, handler):
 
 def compute_tick_dots(run, carrier, handler):
     """Compute how the time ``offset + index * period`` moves; it is lost if the present values are others."""
-    offset, period = run.time_given(handler.offset), run.time_given(handler.period)
+    offset, period = run.setting(handler.offset), run.setting(handler.period)
     time = carrier.notes.time
     index = tick_index(run, carrier, handler, time)
-    missed = abs(given_now(run, carrier, offset) + index * given_now(run, carrier, period) - time)
-    if not missed <= SAME_TICK * max(abs(time), given_now(run, carrier, period)):
+    missed = abs(present_setting(run, carrier, offset) + index * present_setting(run, carrier, period) - time)
+    if not missed <= SAME_TICK * max(abs(time), present_setting(run, carrier, period)):
         lose(carrier, time, HAS_PERIOD, handler.number)
     for i in range(1, carrier.directions):
-        carrier.event_dots[i] = given_dot(carrier, offset, i) + index * given_dot(carrier, period, i)
+        carrier.event_dots[i] = setting_dot(carrier, offset, i) + index * setting_dot(carrier, period, i)
 
 
 def tick_index(run, carrier, handler, time):
     """The number of the tick at a time, s."""
-    offset = given_now(run, carrier, run.time_given(handler.offset))
-    period = given_now(run, carrier, run.time_given(handler.period))
+    offset = present_setting(run, carrier, run.setting(handler.offset))
+    period = present_setting(run, carrier, run.setting(handler.period))
     return math.floor((time - offset) / period + 0.5)
 
 
-def given_now(run, carrier, given):
+def present_setting(run, carrier, setting):
     """The present value of a period or an offset, s."""
-    if given.array == IN_P:
-        return carrier.p[given.at]
-    if given.array == IN_D:
-        return carrier.d[given.at]
-    if given.array == IN_C:
-        return carrier.c[given.at]
-    return run.numbers[given.given_at]
+    if setting.array == IN_P:
+        return carrier.p[setting.at]
+    if setting.array == IN_D:
+        return carrier.d[setting.at]
+    if setting.array == IN_C:
+        return carrier.c[setting.at]
+    return run.numbers[setting.start_value_at]
 
 
-def given_dot(carrier, given, i):
+def setting_dot(carrier, setting, i):
     """Its tangent along a direction."""
-    if given.array == IN_P:
-        return part_of(carrier.p_dots, i, carrier.p)[given.at]
-    if given.array == IN_D:
-        return part_of(carrier.d_dots, i, carrier.d)[given.at]
-    if given.array == IN_C:
-        return part_of(carrier.c_dots, i, carrier.c)[given.at]
+    if setting.array == IN_P:
+        return part_of(carrier.p_dots, i, carrier.p)[setting.at]
+    if setting.array == IN_D:
+        return part_of(carrier.d_dots, i, carrier.d)[setting.at]
+    if setting.array == IN_C:
+        return part_of(carrier.c_dots, i, carrier.c)[setting.at]
     return 0.0
 
 

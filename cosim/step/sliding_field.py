@@ -37,17 +37,17 @@ class SlidingRow(Record):
     pushed: int  # how many of those are PUSHED
     blocks: int  # of an evaluation
     corrections: int  # blocks that take what constraints forbid out of a push
-    witnesses_at: int
-    switches_at: int
-    corrections_at: int
-    rates_at: int  # a block for each witness, held or not: its rate; address 0 where there is none
-    cache_size: int
+    witnesses_at: int  # the `HeldWitness`es
+    switches_at: int  # lists of `Switched`
+    corrections_at: int  # `ListedBlock`s
+    rates_at: int  # a `ListedBlock` for each witness, held or not: its rate; address 0 where there is none
+    cache_size: int  # slots of the State's cache
 
 
 class ListedBlock(Record):
     """A block of the schedule."""
 
-    address: int
+    address: int  # of its function
     start: int  # of its rows in `ints`
     rows: int
 
@@ -89,12 +89,12 @@ class Held(NamedTuple):
 
 
 class FieldNumbers(NamedTuple):
-    """The vectors of the block, behind the cache of the State; each has a number for each state."""
+    """The numbers of the block, behind the cache of the State."""
 
     multipliers: Reals  # of the held witnesses
-    pushes: Reals  # a vector for each of them: how it is pushed,
+    pushes: Reals  # a vector of states for each of them: how it is pushed,
     directions: Reals  # and how that changes the derivatives
-    matrix: Reals
+    matrix: Reals  # of the equations of the multipliers, a row for each held witness
     first_rates: Reals  # of the held witnesses, as they were computed last
     second_rates: Reals  # and before that
     equations: Reals  # as the matrix, before it is solved

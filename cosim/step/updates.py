@@ -75,14 +75,16 @@ from cosim.step.tape import log_mark
 from cosim.step.zeros import WITHOUT_EFFECT, mark_set_witnesses
 from cosim.walker import call_python
 
+# causes as bits
 UPDATE_CAUSES = (1 << TRIGGERED) + (1 << SCHEDULED) + (1 << TIME_CAUSE)
 PUBLISH_CAUSES = UPDATE_CAUSES + (1 << SIGNALED)
-FIRST_PUBLISHES = (1 << SCHEDULED) + (1 << TIME_CAUSE) + (1 << SIGNALED)
-SUCCEEDED, REACHED_TERMINATION, FAILED_STATUS = 1, 2, 3  # 0: the handler did not succeed, and changes nothing
+FIRST_PUBLISHES = (1 << SCHEDULED) + (1 << TIME_CAUSE) + (1 << SIGNALED)  # after the initialization
+# the answer of a handler; 0: it did not succeed, and changes nothing
+SUCCEEDED, REACHED_TERMINATION, FAILED_STATUS = 1, 2, 3
 ANSWERS = (0.0, 1.0, 2.0, 3.0)
-NOT_SEARCHED = -2
-SIGNAL_ROUNDS = 100
-LARGEST_INTEGER = 9007199254740992.0  # 2**53
+NOT_SEARCHED = -2  # in place of the number of a handler
+SIGNAL_ROUNDS = 100  # rounds of signals at one instant, at most
+LARGEST_INTEGER = 9007199254740992.0  # 2**53: up to there doubles hold integers exactly
 
 
 def has_kind(run: Run, kind: int) -> bool:

@@ -45,7 +45,6 @@ BAD = {
 }
 
 
-@pytest.mark.few(5)
 @pytest.mark.parametrize("case", BAD)
 def test_what_is_refused_changes_nothing(fmu: Fmu, case: str) -> None:
     values, said = BAD[case]

@@ -217,7 +217,6 @@ def test_the_right_one_passes() -> None:
     assert failing_checks(case(Parallel)) == []
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("make", "more"),
     [

@@ -56,7 +56,6 @@ DEFECTS = {
 }
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize("defect", DEFECTS)
 def test_each_defect_is_found(defect: str, make_fmu: Make) -> None:
     severity, where, text = DEFECTS[defect]

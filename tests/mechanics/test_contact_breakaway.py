@@ -155,6 +155,26 @@ def test_random_loads_that_jump_and_ramp_move_a_block_as_coulomb_has_it(seed: in
     assert result["block.vx"][-1] == pytest.approx(speed, abs=1e-2 * largest)
 
 
+@pytest.mark.by_turns
+@pytest.mark.parametrize("modulus", [1e5, 1e7, 1e9])
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.59, 0.8, 0.95, 1.02])
+@pytest.mark.parametrize("duration", [1e-3, 1e-2, 0.1, 0.5])
+def test_a_load_that_jumps_and_grows_from_there_on(duration: float, share: float, modulus: float) -> None:
+    """It breaks loose where the load exceeds static friction, whatever the jump has stretched."""
+    model, cone, slides_with = Multibody("block"), 0.5 * GRAVITY, 0.3 * GRAVITY
+    body = model.body("block", mass=1.0, inertia=(0.004,) * 3)
+    below = depth(GRAVITY, modulus, 0.1)
+    model.joint("translation", child=body, q=[0, 0, 0.1 - below])
+    law = {"radius": 0.1, "stiffness": modulus, **FRICTION}
+    model.add("mechanics.sphere_contact", "floor", body1="ground", body2=body, **law)
+    push(model, "block", [(0.1, 0.0, share * cone), (0.1, duration, (2.0 - share) * cone)])
+    result = model.simulate(until=0.1 + duration + 0.2, accuracy=1e-8)
+    grows = (1.0 - max(0.0, (1.0 - share) / (2.0 - share))) * duration
+    speed = (0.5 * (max(share, 1.0) + 2.0) * cone - slides_with) * grows + (2.0 * cone - slides_with) * 0.2
+    constant = 1.0 / math.sqrt(4.0 * 0.7 / 1.7 * modulus * math.sqrt(0.1 * below))
+    assert result["block.vx"][-1] == pytest.approx(speed, abs=0.35 * cone * constant)
+
+
 class Kick(cosim.Component):
     """Sets a speed at 0.1 s."""
 

@@ -21,7 +21,7 @@ from cosim_integrators.implicit.implicit_start import continue_implicit_run
 from cosim_integrators.implicit.matrices import make_matrices
 from cosim_integrators.implicit.newton import moved_method, solve_stage
 from cosim_integrators.implicit.noise_of_derivatives import (
-    measure_rejected,
+    measure_at_once,
     measure_rounding_of_differences,
 )
 from cosim_integrators.kit.start_of_run import set_first_step
@@ -405,7 +405,7 @@ backward_step = new_step(
     accept_differences,
     order_of_next,
     measure_rounding_of_differences,
-    measure_rejected,
+    measure_at_once,
 )
 followed_backward_step = new_followed_step(BackwardMethod, attempt_differences, accept_differences)
 redo_backward_step = new_redo(BackwardMethod, attempt_differences, accept_differences)

@@ -37,7 +37,7 @@ from cosim_integrators.implicit.implicit_method import (
 )
 from cosim_integrators.implicit.jacobian import make_jacobian
 from cosim_integrators.implicit.matrices import clear_foreign_matrices, clear_matrices
-from cosim_integrators.implicit.noise_of_derivatives import noise_of_differences
+from cosim_integrators.implicit.noise_of_derivatives import MEASURED, SHORTER, UNCHANGED, noise_of_differences
 from cosim_integrators.kit.attempt_outcomes import ACCEPTED, CUT, REJECTED
 from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.kinks import prepare_kink_search
@@ -228,12 +228,12 @@ def new_measurement(attempt_step: Callable[..., Any]) -> Callable[..., Any]:
     return measure_rounding
 
 
-def measure_repeated(inner, method, t, t_end, error, was_measured):
-    """Whether a rejected attempt is to be repeated and measured; and False: no floor has risen yet.
+def repeat_to_measure(inner, method, t, t_end, error, was_measured):
+    """How a rejected attempt is repeated: MEASURED if its error may be rounding, else SHORTER.
 
     Attempts from moved starts leave their own numbers in ``method.attempt``, so one from the start follows.
     """
-    return not was_measured and may_be_rounding(method, error), False
+    return MEASURED if not was_measured and may_be_rounding(method, error) else SHORTER
 
 
 def new_acceptance(accept_step: Callable[..., Any]) -> Callable[..., Any]:
@@ -258,7 +258,7 @@ def new_step(
     accept_step: Callable[..., Any],
     order_of: Callable[..., Any] = error_order,
     measure: Callable[..., Any] | None = None,
-    look_at_rejected: Callable[..., Any] = measure_repeated,
+    after_rejection: Callable[..., Any] = repeat_to_measure,
 ) -> Callable[..., Any]:
     """The kernel function that takes one accepted step of a family of methods.
 
@@ -313,9 +313,10 @@ def new_step(
                 copy_values(system.y, method.start)
                 continue
             if controlled and status == OK:
-                measures, has_risen = look_at_rejected(inner, method, t, t_end, error, was_measured)
-                if measures or has_risen:
-                    work.rejections += 1.0 if has_risen else 0.0
+                repetition = after_rejection(inner, method, t, t_end, error, was_measured)
+                measures = repetition == MEASURED
+                if repetition != SHORTER:
+                    work.rejections += 1.0 if repetition == UNCHANGED else 0.0
                     copy_values(system.y, method.start)
                     continue
             was_measured = False

@@ -72,6 +72,10 @@ def check_convergence(method, y, correction, iteration, most_iterations, size, p
     `size` is that of the correction of `y`, in tolerances. Sets ``attempt.rate`` to the rate of convergence
     (the mean of the last two) and, if it is too slow, ``attempt.factor`` to the factor of a shorter step.
 
+    The first correction of a step is judged by ``memory.convergence``: the slowest convergence in the last
+    iteration that showed one. Where states depend on each other in a chain, one after the other becomes
+    exact, and the last rates are 0: they say nothing about a first correction.
+
     References
     ----------
     E. Hairer, G. Wanner, RADAU5 (radau5.f), loop of the simplified Newton iteration.
@@ -90,7 +94,8 @@ def check_convergence(method, y, correction, iteration, most_iterations, size, p
         attempt.rate = rate
         if rate < DIVERGING:
             expected = rate / (1.0 - rate)
-            memory.convergence = max(expected, EPSILON)
+            first_ones = memory.convergence if iteration > 2 else EPSILON
+            memory.convergence = max(max(expected, first_ones), EPSILON)
             following = max(0, most_iterations - 1 - iteration)
             share_left = expected * size * power(rate, following) / left_error
             if share_left >= 1.0 and not may_be_rounding(method, y, correction, size):

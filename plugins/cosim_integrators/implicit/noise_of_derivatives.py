@@ -77,10 +77,15 @@ def measure_rounding_of_differences(system, method, t, t_end):
     return raise_floors(method, t_end - t, method.error)
 
 
-def measure_rejected(system, method, t, t_end, error, was_measured):
-    """Measure rounding for an attempt that is rejected: (False,) whether a floor has risen.
+SHORTER, MEASURED, UNCHANGED = range(3)
+"""How a rejected attempt is repeated: shorter; as it was and then measured; as it was: floors have risen."""
+
+
+def measure_at_once(system, method, t, t_end, error, was_measured):
+    """Measure rounding for an attempt that is rejected; how it is repeated: UNCHANGED or SHORTER.
 
     Nothing is attempted from elsewhere, so the attempt need not be repeated to be judged: that took a third
     more steps where a state is little more than rounding.
     """
-    return False, may_be_rounding(method, error) and measure_rounding_of_differences(system, method, t, t_end)
+    has_risen = may_be_rounding(method, error) and measure_rounding_of_differences(system, method, t, t_end)
+    return UNCHANGED if has_risen else SHORTER

@@ -167,14 +167,15 @@ class Contact(Surfaces):
         description="load of the bristle, 0: at rest, 1: turns, 2: starts, 3: rises, 4: jumps, 5: loose",
     )
     course_end = cosim.timer(description="when surfaces that stick are asked again")
+    course_start = cosim.discrete(unit="s", internal=True, description="when the load's course began")
     course_friction = cosim.discrete(
-        unit="N", shape=3, internal=True, description="when it began, in the frame of body 1"
+        unit="N", shape=3, internal=True, description="at that time, in the frame of body 1"
     )
     course_acceleration = cosim.discrete(
         unit="m/s2",
         shape=3,
         internal=True,
-        description="of the slip when it began, in the frame of body 1",
+        description="of the slip at that time, in the frame of body 1",
     )
 
     effective_mass = cosim.cache_slot(unit="kg", internal=True, description="of both bodies")

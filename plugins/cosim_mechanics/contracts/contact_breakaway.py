@@ -23,6 +23,7 @@ from cosim_mechanics.contracts.contact_grip import (
     SLIDES_WITH,
     friction_limit,
     friction_together,
+    held_by_dynamics,
     held_by_statics,
     is_shared,
     may_hold_more,
@@ -60,6 +61,9 @@ from cosim_mechanics.spatial import (
 
 MOVES = 1e-3
 """Half the force of the bristle's damper, over static friction, from which a loaded bristle moves."""
+
+LEAST_WAIT = 0.003
+"""Time constants after which surfaces are asked again at the earliest."""
 
 CALM = 4.0
 """Time constants after which a bristle moves no more: 12 / sqrt(k_t / m) where it is damped critically."""
@@ -111,7 +115,7 @@ def moving_mass(s: Any) -> float:
 def end_of_course(s: Any, regime: int, course: int) -> float:
     """When a course ends at the latest, s: after some time constants of the bristles surfaces are at rest.
 
-    Those that pull harder than static friction are asked again after a third of one.
+    Those that pull harder than static friction are asked again soon, then when it is exceeded.
     """
     stiffness = shared_stiffness(s)
     if course == GROWS or stiffness == 0.0 or not may_hold_more(s):
@@ -119,7 +123,44 @@ def end_of_course(s: Any, regime: int, course: int) -> float:
     if course == LOOSE and regime == SLIDES:
         return math.inf
     constant = (1.0 + 2.0 * s.stick_damping) * math.sqrt(moving_mass(s) / stiffness)
-    return float(s.t + (0.33 if course == JUMPS else CALM) * constant)
+    if course == JUMPS:
+        soon = LEAST_WAIT * constant
+        return float(s.t + min(max(time_until_loose(s), soon), 0.33 * constant))
+    return float(s.t + CALM * constant)
+
+
+def force_at_rest(s: Any, friction: Reals, acceleration: Reals) -> tuple[float, float, float]:
+    """The friction that would hold surfaces, N, from one instant: with the mass of the bodies alone."""
+    return minus(friction, scaled(moving_mass(s), acceleration))
+
+
+def time_until_loose(s: Any) -> float:
+    """Time until surfaces should be loose, s, if what acts grows as since the course began: 0 if it is past.
+
+    It has to exceed static friction. A bristle has yielded by then, so surfaces move faster than rigid ones
+    would, for which they are held a little longer.
+    """
+    elapsed = s.t - s.course_start
+    if s.load_course != JUMPS or elapsed <= 0.0:
+        return 0.0
+    friction = friction_together(s)
+    held = force_at_rest(s, friction, slip_acceleration(s))
+    now = norm(held)
+    before = force_at_rest(s, rotate(s.X_GB1, s.course_friction), rotate(s.X_GB1, s.course_acceleration))
+    growth = (now - norm(before)) / elapsed
+    holds = held_by_statics(s) * (1.0 + MARGIN)
+    if now <= holds:
+        return float((holds - now) / growth) if growth > 0.0 else math.inf
+    if growth <= 0.0:
+        return 0.0
+    past = (now - holds) / growth
+    slides_with = held_by_dynamics(s)
+    speed = -dot(held, s.slip_velocity) / now
+    ahead = moving_mass(s) * speed - past * (now - slides_with - 0.5 * growth * past)
+    slows = dot(friction, held) / now - slides_with
+    if ahead <= 0.0 or slows <= 0.0:
+        return 0.0
+    return float(ahead / slows)
 
 
 def end_of_impact(s: Any) -> float:
@@ -186,8 +227,14 @@ def is_pulled_harder(s: Any) -> bool:
     Then what acts is more. Where a load jumps within the cone, a bristle pulls harder for a while than at
     rest: it slows the surfaces down.
     """
-    held = minus(friction_together(s), scaled(moving_mass(s), slip_acceleration(s)))
-    return norm(held) > held_by_statics(s) * (1.0 + 0.5 * MARGIN)
+    held = norm(force_at_rest(s, friction_together(s), slip_acceleration(s)))
+    return held > held_by_statics(s) * (1.0 + 0.5 * MARGIN)
+
+
+def is_time(s: Any) -> bool:
+    """Whether surfaces that are pulled out of the cone should be loose now."""
+    wait = LEAST_WAIT * math.sqrt(moving_mass(s) / shared_stiffness(s))
+    return time_until_loose(s) <= wait
 
 
 def course_within(s: Any, course: int) -> int:
@@ -195,7 +242,7 @@ def course_within(s: Any, course: int) -> int:
     if course in (GROWS, STARTS) and load_short_of(s, course) <= 0.0:
         course = RISES
     if course == RISES and load_short_of(s, RISES) <= 0.0:
-        course = LOOSE if is_pulled_harder(s) else JUMPS
+        course = LOOSE if is_pulled_harder(s) and is_time(s) else JUMPS
     if course == JUMPS and load_short_of(s, JUMPS) <= 0.0:
         return LOOSE
     return course
@@ -228,8 +275,9 @@ def regime_in(s: Any, course: int) -> int:
 def start_course(s: Any, regime: int, course: int) -> None:
     """Write a course, and what accelerations at its start show."""
     s.load_course_next = course
+    s.course_start_next = s.t
     s.course_end_next = end_of_course(s, regime, course)
-    if course in (TURNS, STARTS):
+    if course in (TURNS, STARTS, JUMPS):
         friction = rotate_inverse(s.X_GB1, friction_together(s))
         acceleration = rotate_inverse(s.X_GB1, slip_acceleration(s))
         for i in range(3):

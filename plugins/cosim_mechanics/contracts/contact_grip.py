@@ -77,6 +77,11 @@ def held_by_statics(s: Any) -> float:
     return float(s.grip2[HOLDS] if is_shared(s) else s.static_friction * s.normal_force)
 
 
+def held_by_dynamics(s: Any) -> float:
+    """Dynamic friction, N."""
+    return float(s.grip2[SLIDES_WITH] if is_shared(s) else s.dynamic_friction * s.normal_force)
+
+
 def shared_stiffness(s: Any) -> float:
     """Tangential stiffness, N/m."""
     return float(s.footing2[STIFFNESS] if is_shared(s) else s.tangential_stiffness)
