@@ -10,6 +10,7 @@ machine code      `compiled` and `compile_function` make a kernel function calla
                   `read_cached` and `write_cached`: costly results, by the digest of their sources;
                   `shipped_content`: those that came with the package;
                   `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
+                  `emit_object`: the object file of a module of LLVM
                   `compiled_together`: kernel functions of one signature as one piece, which share helpers;
                   `rarely`: one that seldom runs, which is not written out where it is called
 derivatives       `tangent_of`: a tangent of your own for a kernel function; `kernel_derivatives`: what of a
@@ -387,6 +388,7 @@ if TYPE_CHECKING:
     from cosim_compiler.kernel_cache import write_cached as write_cached
     from cosim_compiler.language.known_arrays import KnownArray as KnownArray
     from cosim_compiler.language.types import COLUMNS_IN_GROUP as COLUMNS_IN_GROUP
+    from cosim_compiler.machine import emit_object as emit_object
     from cosim_compiler.machine import llvm_versions as llvm_versions
     from cosim_compiler.machine import plainest_processor as plainest_processor
     from cosim_compiler.names_at_rest import names_at_rest as names_at_rest
