@@ -199,7 +199,6 @@ def test_a_reader_that_goes_away(unbuffered: str) -> None:
     assert done.stderr == ""
 
 
-@pytest.mark.few(1)
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no such signals")
 @pytest.mark.parametrize(
     ("number", "status", "word"),

@@ -258,7 +258,6 @@ def test_python_handlers_run_in_processes(caplog):
     assert on_grid(one, "ball.height", found.time).tobytes() == found["ball.height"][2].tobytes()
 
 
-@pytest.mark.thorough
 def test_a_run_that_ends_its_process_is_recorded():
     from ensemble_parts import Deadly
 

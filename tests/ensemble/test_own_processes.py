@@ -47,7 +47,6 @@ def test_an_error_in_the_block_does_not_wait_for_what_is_under_way():
     assert all(task.done() for task in long)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("chunk", [1, pytest.param(5, marks=pytest.mark.thorough)])
 def test_a_run_fails_where_it_ends_its_process_not_where_that_is_killed(chunk, tmp_path, monkeypatch):
     monkeypatch.setattr("cosim_ensembles.chunks.MOST_KILLS", 2)

@@ -181,7 +181,6 @@ def test_steps_of_fmi_3_that_fail(tmp_path: Path, compiled: Compiled, status: st
     assert loop.result is not None and loop.result.time == pytest.approx([0.0, 0.1, 0.2])
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("status", ["Error", "Fatal"])
 def test_derivatives_that_fail(tmp_path: Path, compiled: Compiled, status: str) -> None:
     path = make_model3(tmp_path, compiled, "VDP", f"FAIL_STATUS={status}")
@@ -262,7 +261,6 @@ def test_a_parameter_out_of_its_type(make: Any) -> None:
         run(make("gain"), starts={"m.u": np.nan})
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("version", [2, 3])
 def test_adaptive_tries_shorter_steps_where_one_is_discarded(
     tmp_path: Path, compiled: Compiled, make_fmu: Any, version: int

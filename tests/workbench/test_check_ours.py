@@ -87,7 +87,6 @@ def test_each_component_keeps_its_contract(id: str) -> None:
     assert run.passed, [outcome for outcome in run.outcomes if outcome[1] == "failed"]
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(("end", "status"), [(KeyboardInterrupt(), 130), (Terminated("terminated"), 143)])
 def test_a_signal_in_a_check_ends_the_command_as_everywhere(
     end: BaseException, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
