@@ -34,22 +34,20 @@ CROSSED = [("a.x", "b.x_other"), ("b.x", "a.x_other"), ("a.v", "b.v_other"), ("b
 class InPython:
     """An algorithm whose step is its own runs in the loop in Python."""
 
-    fixed_sequence = False
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.fixed_sequence = False
 
     def step(self, exchange: Any, time: float, size: float) -> None:
         super().step(exchange, time, size)  # type: ignore[misc]
 
 
 class PythonJacobi(InPython, Jacobi):
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self.fixed_sequence = False
+    pass
 
 
 class PythonGaussSeidel(InPython, GaussSeidel):
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self.fixed_sequence = False
+    pass
 
 
 def masses(fmu: Path, algorithm: Any, until: float = 0.7, **more: Any) -> cosim.Result:
@@ -119,9 +117,7 @@ def test_corrected_bonds_give_the_same_bytes(make_fmu: MakeFmu, extrapolation: i
 
 def in_python(kind: type, **options: Any) -> Any:
     """The same algorithm with a step of its own."""
-    made = type(kind.__name__, (InPython, kind), {})(**options)
-    made.fixed_sequence = False
-    return made
+    return type(kind.__name__, (InPython, kind), {})(**options)
 
 
 def both(

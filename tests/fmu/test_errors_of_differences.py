@@ -188,5 +188,6 @@ def test_a_bounce_at_a_communication_point() -> None:
     """Some neighbors have bounced when their outputs are read, others have not."""
     by = ["one.m.height", "one.m.e"]
     found, exact = both("Ball", "Oscillator", {"one.m.height": 9.81 * 0.4**2 / 2.0}, by, gains=(0.7, 0.0))
-    assert worst_error(found, exact, by) > 0.1
     assert stated(found) == math.inf
+    ends = [exact.derivative("one.m.seen", path)[-1] for path in by]
+    assert np.isnan(ends).all()  # one-sided: which of both comes first depends on the height

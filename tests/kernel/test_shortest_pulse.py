@@ -109,7 +109,7 @@ def test_a_promise_holds_in_steps_of_some_windows(middle):
 
 
 def test_each_option_of_a_witness_is_a_field_that_the_step_reads():
-    options = set(inspect.signature(cosim.witness).parameters) - {"function", "direction"}
+    options = set(inspect.signature(cosim.witness).parameters) - {"function", "direction", "when", "unless"}
     assert options == set(WitnessOptions.declared)
     simulator = cosim.Simulator(system_of(one=Pulse, other=ShortPulse, third=Unpromised), accuracy=1e-6)
     rows = simulator.compiled_step.arrays.witness_options

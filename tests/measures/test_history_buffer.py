@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cosim.component.history import ENTRY_WIDTH, FULL, RING, Ring, empty_ring, history_at
-from cosim.step.histories import double
+from cosim.step.histories import double_capacity
 from cosim.system.history_buffer import append_to_history, enter_piece, entry, find, trim_history
 from cosim_compiler.record import rows_of, words_of
 from cosim_measures.histories import extrapolation_error, interpolate_history
@@ -115,7 +115,7 @@ def test_growing_moves_the_others_and_keeps_the_order() -> None:
     theirs = entries(h, second)
     h = np.concatenate([h, np.zeros(4 * ENTRY_WIDTH)])
     run = SimpleNamespace(rings=places, h=h, history=lambda number: history_at(h, k, places[number]))
-    used = double(run, 0, 8 * ENTRY_WIDTH)
+    used = double_capacity(run, 0, 8 * ENTRY_WIDTH)
     of(first).flags = 0
     assert (of(first).start, of(first).capacity, of(first).count, used) == (0, 8, 4, 12 * ENTRY_WIDTH)
     assert of(second).start == 8 * ENTRY_WIDTH

@@ -116,6 +116,7 @@ def mass_on_bristle(stiffness: float, sum_of_stiffness: float, mass_here: float,
 
     It tends to that at the contact where the others hardly touch. The sum is NaN of a contact that is alone.
 
+    >>> import math
     >>> mass_on_bristle(5.0, math.nan, 2.0, 7.0), mass_on_bristle(5.0, 5.0, 2.0, 7.0)
     (2.0, 2.0)
     >>> round(mass_on_bristle(5.0, 20.0, 2.0, 7.0), 3)
