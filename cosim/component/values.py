@@ -105,6 +105,7 @@ class _Reading:
 
 
 _readings: dict[int, _Reading] = {}
+"""By the id of the declarations, which stays theirs: a `_Reading` holds them."""
 
 
 def _reading_of(declarations: Mapping[str, Declaration]) -> _Reading:
@@ -233,7 +234,7 @@ def _measure(
     lengths: dict[str, tuple[str, int]],
     problems: list[Problem],
 ) -> None:
-    """Take the lengths from what was given, and compare them with those that were found before."""
+    """Store the free lengths that a value has; a problem where an earlier value has another length."""
     name = declaration.name
     for axis, size in zip(declaration.free_length, numbers.shape, strict=True):
         if axis:
@@ -260,6 +261,7 @@ def _length(axis: str, lengths: Mapping[str, tuple[str, int]]) -> int:
 
 
 _defaults: dict[int, tuple[Declaration, NDArray[np.float64]]] = {}
+"""By the id of a declaration, which stays its own since it is held here."""
 
 
 def _default_numbers(declaration: Declaration) -> NDArray[np.float64]:
@@ -299,27 +301,39 @@ def _read_shaped(declaration: Declaration, value: Any) -> NDArray[np.float64]:
     if declaration.convert is not None:
         value = declaration.convert(value)
     array = _as_array(declaration, value)
-    each = bool(declaration.options.get("each"))
     if 0 in declaration.shape and array.size and _fits_free(declaration, array):
         declaration = replace(declaration, shape=array.shape)
+    array = _in_shape(declaration, array)
+    flat: NDArray[np.float64] = np.ascontiguousarray(array, dtype=np.float64).reshape(-1)
+    _check_bounds(declaration, flat)
+    _check_kind(declaration, value, flat)
+    return flat.reshape(array.shape) if declaration.free_length else flat
+
+
+def _in_shape(declaration: Declaration, array: NDArray[np.float64]) -> NDArray[np.float64]:
+    """An array of the declared shape, also from one start value for all elements; `ValueError` for others."""
+    each = bool(declaration.options.get("each"))
     if (declaration.kind != "parameter" or each) and array.ndim == 0:
-        array = np.full(declaration.shape, array)  # one start value for all elements
+        array = np.full(declaration.shape, array)
     fits = array.shape == declaration.shape or (each and declaration.shape == () and array.ndim == 1)
     fits = fits and not (declaration.free_length and not array.size)
     if not fits and not (array.size == declaration.size == 1 and array.ndim <= 1):
         description = f": {declaration.description}" if declaration.description else ""
-        raise ValueError(f"{name} has shape {array.shape}, needs {_expected(declaration)}{description}")
-    flat: NDArray[np.float64] = np.ascontiguousarray(array, dtype=np.float64).reshape(-1)
-    _check_bounds(declaration, flat)
+        raise ValueError(
+            f"{declaration.name} has shape {array.shape}, needs {_expected(declaration)}{description}"
+        )
+    return array
+
+
+def _check_kind(declaration: Declaration, value: Any, flat: NDArray[np.float64]) -> None:
+    """`ValueError` for numbers that a switch or an integer does not have."""
     if declaration.dtype is bool and np.any((flat != 0.0) & (flat != 1.0)):
         raise ValueError(f"{quote(value)} is not a switch, needs 1 (True) or 0 (False)")
-    if (declaration.kind == "integer" or declaration.dtype is int) and (
-        np.any(flat != np.floor(flat)) or np.any(np.abs(flat) > 2.0**53)
-    ):
+    is_integer = declaration.kind == "integer" or declaration.dtype is int
+    if is_integer and (np.any(flat != np.floor(flat)) or np.any(np.abs(flat) > 2.0**53)):
         if choices_of(declaration):
             raise ValueError(_needs_word(declaration, repr(value)))
-        raise ValueError(f"{name} is {quote(value)}, needs an integer (at most 2**53)")
-    return flat.reshape(array.shape) if declaration.free_length else flat
+        raise ValueError(f"{declaration.name} is {quote(value)}, needs an integer (at most 2**53)")
 
 
 def _fits_free(declaration: Declaration, array: NDArray[np.float64]) -> bool:
@@ -330,42 +344,45 @@ def _fits_free(declaration: Declaration, array: NDArray[np.float64]) -> bool:
     return array.ndim == len(declaration.shape) and all(size == axis for size, axis in fixed if axis)
 
 
+def _number(declaration: Declaration, item: Any, index: int) -> float:
+    """An element of a value as a number in SI: a number, text with a unit, or one of the declared words."""
+    units, words = declaration.units, choices_of(declaration)
+    if isinstance(item, str) and words:
+        if item not in words:
+            raise ValueError(_needs_word(declaration, repr(item)))
+        return float(words.index(item) + 1)
+    if isinstance(item, str):
+        return parse_quantity(item, units[index] if len(units) > 1 else units[0])
+    is_whole = declaration.kind in ("integer", "discrete") or declaration.dtype is bool
+    if isinstance(item, bool) and words:
+        raise ValueError(_needs_word(declaration, repr(item)))
+    if isinstance(item, bool) and not is_whole:
+        raise ValueError(f"{declaration.name} is {quote(item)}, needs a number")
+    return float(item)
+
+
 def _as_array(declaration: Declaration, value: Any) -> NDArray[np.float64]:
+    """A value as an array of numbers in SI, in its own shape."""
     value = _without_labels(value)
     if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
         return value.astype(np.float64)
     if type(value) is float:
         return np.array(value)
-    units, words = declaration.units, choices_of(declaration)
-
-    def number(item: Any, index: int) -> float:
-        if isinstance(item, str) and words:
-            if item not in words:
-                raise ValueError(_needs_word(declaration, repr(item)))
-            return float(words.index(item) + 1)
-        if isinstance(item, str):
-            return parse_quantity(item, units[index] if len(units) > 1 else units[0])
-        is_whole = declaration.kind in ("integer", "discrete") or declaration.dtype is bool
-        if isinstance(item, bool) and words:
-            raise ValueError(_needs_word(declaration, repr(item)))
-        if isinstance(item, bool) and not is_whole:
-            raise ValueError(f"{declaration.name} is {quote(item)}, needs a number")
-        return float(item)
-
     if isinstance(value, (str, int, float, np.generic)):
-        return np.array(number(value, 0))
+        return np.array(_number(declaration, value, 0))
     flat: list[float] = []
+    last_unit = len(declaration.units) - 1
 
     def collect(items: Any) -> Any:
         if isinstance(items, (list, tuple, np.ndarray)):
             return [collect(item) for item in items]
-        flat.append(number(items, min(len(flat), len(units) - 1)))
+        flat.append(_number(declaration, items, min(len(flat), last_unit)))
         return flat[-1]
 
     try:
         return np.array(collect(value), dtype=np.float64)
     except (TypeError, ValueError) as error:
-        if isinstance(error, CosimError) or words:
+        if isinstance(error, CosimError) or choices_of(declaration):
             raise
         raise ValueError(f"{declaration.name} is {quote(value)}, needs {_expected(declaration)}") from error
 

@@ -297,6 +297,11 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
             raise cosim.ModelError(problems)
         self.replace_starts({n: {**known, **values[n]} for n, known in self.start_values.items()})
 
+    def replace_starts(self, values: Mapping[str, Mapping[str, Any]]) -> None:
+        """Replace all start values, by participant and variable, for the next runs; they are not checked."""
+        read_only = {name: MappingProxyType(dict(of_one)) for name, of_one in values.items()}
+        self.__dict__["start_values"] = MappingProxyType(read_only)
+
     def __copy__(self) -> CoSimulation:
         """A copy with the same participants and settings, which may run in parallel with this one."""
         other = super().__copy__()

@@ -7,7 +7,6 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import cosim
@@ -46,6 +45,10 @@ class RepeatableCoupling(Coupling):
         """Order the participants, before a run."""
 
     @abstractmethod
+    def replace_starts(self, values: Mapping[str, Mapping[str, Any]]) -> None:
+        """Replace all start values, by participant and variable, for the next runs; they are not checked."""
+
+    @abstractmethod
     def simulate(self, *args: Any, **settings: Any) -> CoSimulationResult:
         """Run it."""
 
@@ -53,11 +56,6 @@ class RepeatableCoupling(Coupling):
         """The recipe of a copy in another process, without results."""
         starts = {name: dict(values) for name, values in self.start_values.items()}
         return _rebuild, (self._recipe, self.until, dict(self.python_files), self.run_options, starts)
-
-    def replace_starts(self, values: Mapping[str, Mapping[str, Any]]) -> None:
-        """Replace all start values, by participant and variable, for the next runs; they are not checked."""
-        read_only = {name: MappingProxyType(dict(of_one)) for name, of_one in values.items()}
-        self.__dict__["start_values"] = MappingProxyType(read_only)
 
     def __copy__(self) -> RepeatableCoupling:
         """A copy with the same participants and settings; `__reduce__` makes other participants."""

@@ -379,7 +379,7 @@ class Plain(cosim.MasterAlgorithm):
 
 
 class Swinging(cosim.Component):
-    """x'' = -3 x - 0.05 x' - 0.5 (x - other)."""
+    """A mass on a spring, and on a weaker one to another: x'' = -3 x - 0.05 x' - 0.5 (x - other)."""
 
     x = cosim.position(start=1.0)
     v = cosim.speed()
@@ -480,7 +480,7 @@ def test_both_loops_estimate_the_same_error(monkeypatch: pytest.MonkeyPatch) -> 
         parts = {}
         for name in ("left", "right"):
             parts[name] = cosim.Model(name)
-            parts[name].add(PulledMass, "one")
+            parts[name].add(Swinging, "one")
         loop = CoSimulation(parts, links, algorithm, 0.01, starts={"right.one.x": 0.2})
         reports.append(loop.simulate(90.0).coupling)
     one, other = reports
@@ -488,19 +488,6 @@ def test_both_loops_estimate_the_same_error(monkeypatch: pytest.MonkeyPatch) -> 
     assert [(e.name, e.error, e.defect) for e in one.connections] == [
         (e.name, e.error, e.defect) for e in other.connections
     ]
-
-
-class PulledMass(cosim.Component):
-    """A mass on a spring, and on a weaker one to another mass."""
-
-    x = cosim.position(start=1.0)
-    v = cosim.speed()
-    other = cosim.input(start=0.0)
-
-    @cosim.kernel
-    def derivatives(x, v, other, x_dot, v_dot):
-        x_dot[0] = v
-        v_dot[0] = -3.0 * x - 0.05 * v - 0.5 * (x - other)
 
 
 def test_command_line_tells_and_writes_it(

@@ -336,6 +336,13 @@ def test_where_none_exists_they_are_not_numbers_and_the_log_says_why(
         assert not math.isnan(host.read(["m.x"])[0])
         host.step(0.8, 0.2)
     assert capfd.readouterr().out.count("order changes") == 1
+    with Host(path, {"m.d": 0.5 + 1e-8}) as host:  # closer than the accuracy
+        host.step(0.0, 0.4)
+        assert "one side" not in capfd.readouterr().out
+        host.step(0.4, 0.4)
+        assert host.read(["m.x", "'d(m.x)/d(m.c)'"]) == [1.5, 0.0]
+        host.step(0.8, 0.2)
+    assert capfd.readouterr().out.count("those of one side") == 1
 
 
 @pytest.mark.parametrize(

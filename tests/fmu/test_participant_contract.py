@@ -199,6 +199,122 @@ ALSO = {
 }
 
 
+class DeniesAbove(Denies):
+    """z depends on the input where that is above 1."""
+
+    def get(self, names: Sequence[str]) -> list[Any]:
+        values = dict(zip(["y", "z", "x0"], super().get(["y", "z", "x0"]), strict=True))
+        return [values[n] - (2.0 * min(self.u[0], 1.0) if n == "z" else 0.0) for n in names]
+
+
+class DeniesLater(Denies):
+    """z depends on the input where the state is below 0.49."""
+
+    def get(self, names: Sequence[str]) -> list[Any]:
+        values = dict(zip(["y", "z", "x0"], super().get(["y", "z", "x0"]), strict=True))
+        return [values[n] - (2.0 * self.u[0] if n == "z" and self.x[0] > 0.49 else 0.0) for n in names]
+
+
+class SteepBelow(Right):
+    """Its derivative is wrong where the input is below 0."""
+
+    def directional_derivative(self, outputs: Sequence[str], inputs: Sequence[str], seed: Any) -> list[float]:
+        factor = 1.0 if self.u[0] >= 0.0 else 1.1
+        return [factor * each for each in super().directional_derivative(outputs, inputs, seed)]
+
+
+class SteepLater(Right):
+    """Its derivative is wrong where the state is below 0.49."""
+
+    def directional_derivative(self, outputs: Sequence[str], inputs: Sequence[str], seed: Any) -> list[float]:
+        factor = 1.0 if self.x[0] >= 0.49 else 1.1
+        return [factor * each for each in super().directional_derivative(outputs, inputs, seed)]
+
+
+class KeepsInputs(Right):
+    """A new run begins with the inputs of the last one."""
+
+    def initialize(self, start: float, stop: Any, values: Any, tolerance: Any = None) -> None:
+        kept = self.u.copy()
+        super().initialize(start, stop, values, tolerance)
+        self.u = kept
+
+
+class ForgetsMode(Right):
+    """An input above 1 switches a mode, which is not restored."""
+
+    mode = 0.0
+
+    def initialize(self, start: float, stop: Any, values: Any, tolerance: Any = None) -> None:
+        self.mode = 0.0
+        super().initialize(start, stop, values, tolerance)
+
+    def set(self, names: Sequence[str], values: Any) -> None:
+        super().set(names, values)
+        self.mode = 1.0 if self.u[0] > 1.0 else self.mode
+
+    def step(self, time: float, size: float) -> float:
+        reached = super().step(time, size)
+        self.x = self.x + self.mode * size
+        return reached
+
+
+class SharesAbove(Right):
+    """An input above 1 moves the others of its class."""
+
+    common: list[float] = []
+
+    def set(self, names: Sequence[str], values: Any) -> None:
+        super().set(names, values)
+        if self.u[0] > 1.0:
+            SharesAbove.common[:] = [1.0]
+
+    def initialize(self, start: float, stop: Any, values: Any, tolerance: Any = None) -> None:
+        SharesAbove.common.clear()
+        super().initialize(start, stop, values, tolerance)
+
+    def step(self, time: float, size: float) -> float:
+        if SharesAbove.common and not self.u[0]:
+            self.x += 1.0
+        return super().step(time, size)
+
+
+class Kinked(Right):
+    """Right: z has a kink where the input is 0, as at its start."""
+
+    side = 0.0
+
+    def get(self, names: Sequence[str]) -> list[Any]:
+        values = dict(zip(["y", "z", "x0"], super().get(["y", "z", "x0"]), strict=True))
+        return [values[n] + (abs(self.u[0]) if n == "z" else 0.0) for n in names]
+
+    def directional_derivative(self, outputs: Sequence[str], inputs: Sequence[str], seed: Any) -> list[float]:
+        slope = 3.0 if self.u[0] > self.side or self.u[0] == 0.0 == self.side else 1.0
+        return [{"z": slope}.get(name, 0.0) * seed[0] for name in outputs]
+
+
+class SteepAtAKink(Kinked):
+    """Its derivative is neither that on the left nor that on the right, nor between them."""
+
+    def directional_derivative(self, outputs: Sequence[str], inputs: Sequence[str], seed: Any) -> list[float]:
+        found = super().directional_derivative(outputs, inputs, seed)
+        return [
+            each + 0.5 * seed[0] if name == "z" else each for name, each in zip(outputs, found, strict=True)
+        ]
+
+
+IN_VALUES = [
+    ("test_feedthrough_is_what_it_says", DeniesAbove),
+    ("test_feedthrough_is_what_it_says", DeniesLater),
+    ("test_derivatives_are_those_of_the_outputs", SteepBelow),
+    ("test_derivatives_are_those_of_the_outputs", SteepLater),
+    ("test_derivatives_are_those_of_the_outputs", SteepAtAKink),
+    ("test_a_second_run_gives_the_same", KeepsInputs),
+    ("test_goes_back", ForgetsMode),
+    ("test_two_do_not_disturb_each_other", SharesAbove),
+]
+
+
 def case(kind: Any) -> type:
     return type("Case", (ParticipantContract,), {"make": staticmethod(kind)})
 
@@ -216,8 +332,14 @@ def test_a_wrong_toy_fails_its_check(check: str) -> None:
     assert check in failing and failing - {check} <= ALSO.get(check, set())
 
 
-def test_the_right_one_passes() -> None:
-    assert failing_checks(case(Right)) == []
+@pytest.mark.parametrize(("check", "kind"), IN_VALUES)
+def test_a_fault_for_some_values_alone_is_found(check: str, kind: type) -> None:
+    assert check in failing_checks(case(kind))
+
+
+@pytest.mark.parametrize("kind", [Right, Kinked])
+def test_the_right_one_passes(kind: type) -> None:
+    assert failing_checks(case(kind)) == []
 
 
 class TestTimedInputs(ParticipantContract):

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from block_system import BlockSystem, run
+from delay_sources import Sine
 from stiff_problems import PROBLEMS
 from test_implicit_models import Follower
 
@@ -246,16 +247,6 @@ def test_a_derivative_that_is_nan_ends_the_run_and_is_named(method, part, monkey
         model.simulate(until=2.0, integrator=method, accuracy=1e-6)
 
 
-class Wave(cosim.Component):
-    """An output sin 6 t, which nothing integrates."""
-
-    y = cosim.output()
-
-    @cosim.kernel
-    def outputs(t, y):
-        y[0] = math.sin(6.0 * t)
-
-
 class Turning(cosim.Component):
     """x = sin 3 t, and its square."""
 
@@ -277,7 +268,7 @@ class Turning(cosim.Component):
 def test_a_delay_without_a_state_is_refined(method) -> None:
     """A step that would need too many points, where the library has nothing to integrate: a ValueError."""
     model = cosim.Model("wave")
-    model.add(Wave, "wave")
+    model.add(Sine, "wave")
     model.add("measures.delay", "late", source="wave.y", delay=0.7)
     result = model.simulate(until=2.0, integrator=method(accuracy=1e-7), output_interval=0.01)
     wanted = np.sin(6.0 * np.maximum(result.time - 0.7, 0.0))

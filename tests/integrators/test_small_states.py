@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from error_problems import Decay
 from scipy.integrate import solve_ivp
 
 import cosim
@@ -125,16 +126,6 @@ class Pushed(cosim.Component):
             force = (t - 60.0) * (t - 60.0)
         q_dot[0] = u
         u_dot[0] = force - q - u
-
-
-class Decay(cosim.Component):
-    """y' = -y."""
-
-    y = cosim.auxiliary_state(start=1.0)
-
-    @cosim.kernel
-    def law(y, y_dot):
-        y_dot[0] = -y
 
 
 def system_of(part: type[cosim.Component], **values: Any) -> tuple[cosim.System, cosim.State]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from delay_equations import Decay
 
 import cosim
 from cosim.system.history_buffer import append_to_history, trim_history
@@ -19,17 +20,6 @@ COLUMNS = [
     for column, c in enumerate(history["delay_columns"])
     if c["linear_only"] and not c["can_use_current_value"] and c["delay"] > 0
 ]
-
-
-class DelayedDecay(cosim.Component):
-    """y' = -felt."""
-
-    felt = cosim.source()
-    y = cosim.auxiliary_state(start=1.0)
-
-    @cosim.kernel
-    def derivatives(felt, y_dot):
-        y_dot[0] = -felt
 
 
 class WilleBaker(cosim.Component):
@@ -163,7 +153,7 @@ def test_a_smooth_source(current) -> None:
 
 def test_stages() -> None:
     model = cosim.Model("stages")
-    model.add(DelayedDecay, "plant", felt="past")
+    model.add(Decay, "plant", felt="past")
     model.add(Delay, "past", source="plant.y", delay=0.1)
     model.add(Delay, "present", source="plant.y", delay=0.1, can_use_current_value=True)
     system = model.build()
@@ -196,7 +186,7 @@ def test_the_default_value_stands_before_initialization() -> None:
 def test_delay_differential_equations_keep_the_accuracy(integrator, accuracy) -> None:
     """Steps longer than the delay, and cubics over long steps, are seen by error control."""
     model = cosim.Model("decay")
-    model.add(DelayedDecay, "plant", felt="felt")
+    model.add(Decay, "plant", felt="felt")
     model.add(Delay, "felt", source="plant.y", delay=1.0)
     simulator = simulator_of(model, integrator=f"integrators.{integrator}", accuracy=accuracy)
     for t, y in ((1.0, 0.0), (2.0, -1 / 2), (3.0, -1 / 6), (5.0, 19 / 120), (10.0, 0.020241126543209878)):
@@ -264,7 +254,7 @@ def test_steps_end_where_a_jump_arrives(integrator, accuracy) -> None:
     model = cosim.Model("jump")
     model.add(Switch, "switch")
     model.add(Delay, "felt", source="switch.out", delay=0.1)
-    model.add(DelayedDecay, "plant", felt="felt")
+    model.add(Decay, "plant", felt="felt")
     simulator = simulator_of(model, integrator=f"integrators.{integrator}", accuracy=accuracy)
     simulator.advance_to(1.0)
     assert simulator.state["plant.y"] == pytest.approx(1.0 - (1.0 - 0.43), abs=1e-14)
@@ -277,7 +267,7 @@ def test_a_jump_that_is_no_event_does_not_stop_the_run(integrator, delay) -> Non
     model = cosim.Model("jump")
     model.add(JumpWithoutEvent, "source")
     model.add(Delay, "felt", source="source", delay=delay)
-    model.add(DelayedDecay, "plant", felt="felt")
+    model.add(Decay, "plant", felt="felt")
     simulator = simulator_of(model, integrator=f"integrators.{integrator}", accuracy=1e-6)
     simulator.advance_to(3.0)
     exact = 1.0 - ((1.0 - math.cos(3.0 - delay)) + (3.0 - delay - 0.777))
@@ -295,7 +285,7 @@ def test_a_long_delay_makes_the_history_grow() -> None:
 
 def test_a_restored_state_goes_on_to_the_same_bytes() -> None:
     model = cosim.Model("decay")
-    model.add(DelayedDecay, "plant", felt="felt")
+    model.add(Decay, "plant", felt="felt")
     model.add(Delay, "felt", source="plant.y", delay=0.3)
     system = model.build()
     simulator = cosim.Simulator(system, accuracy=1e-5)

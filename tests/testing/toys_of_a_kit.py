@@ -85,7 +85,7 @@ class GatedToysOfAKit(ToysOfAKit):
             metafunc.parametrize("check", self.in_variables)
 
     def test_each_check_of_values_has_a_toy_in_each_kind_of_variable(self) -> None:
-        assert sorted({*self.in_variables, *self.in_equations, *self.of_declarations}) == checks(self.right)
+        assert sorted({*self.in_variables, *self.in_equations, *self.of_declarations}) == self.own_checks()
 
     @pytest.mark.by_turns
     def test_a_fault_in_a_variable_of_its_own_is_found(self, check: str, kind: str) -> None:

@@ -349,6 +349,8 @@ def _model(
         values |= {"notes": str(names.index(f"{OF_TANGENTS}notes_numbers")), "losses": "losses"}
         values |= {"notes_lost": str(place_in(CarryNotes, "lost"))}
         values |= {"notes_lost_time": str(place_in(CarryNotes, "lost_time"))}
+        values |= {"notes_close": str(place_in(CarryNotes, "is_close"))}
+        values |= {"notes_close_time": str(place_in(CarryNotes, "close_time"))}
     values |= {"history_count": str(len(program.system.rings))}
     values |= {"histories": name_or_null("histories", program.system.rings)}
     for name, table in tables.items():

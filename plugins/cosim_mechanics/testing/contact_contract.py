@@ -47,7 +47,10 @@ class ContactContract(ForceElementContract):
             rate = float(state["element0.depth_rate"])
             y, y_dot, moved = state.y.copy(), state.y_dot.copy(), state.copy()
 
-            def depth(time: float, y=y, y_dot=y_dot, moved=moved) -> float:  # type: ignore[no-untyped-def]
+            at = state.time
+
+            def depth(time: float, at=at, y=y, y_dot=y_dot, moved=moved) -> float:  # type: ignore[no-untyped-def]
+                moved.set_time(at + time)
                 moved.set_y(y + time * y_dot)
                 return float(realized(moved, cosim.Stage.POSITION)["element0.depth"])
 

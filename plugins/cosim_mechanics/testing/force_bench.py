@@ -23,6 +23,8 @@ Triple = tuple[float, float, float]
 STENCIL = ((-2.0, 1.0 / 12.0), (-1.0, -8.0 / 12.0), (1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))
 """Places and weights of a central difference of fourth order."""
 
+LONGEST = 10
+"""The latest time of a scene, s."""
 MOST_DRAWS = 999
 """Sets of an element's own values among which scenes choose."""
 
@@ -61,12 +63,14 @@ class Placed:
 
 @dataclass(frozen=True)
 class Scene:
-    """Both bodies, the angles of two hinges for elements of coordinates, and the element's values.
+    """Both bodies, the angles of two hinges for elements of coordinates, the element's values, and the time.
 
     Attributes
     ----------
     values : int
         Which ones: 0 as they are declared, else drawn (`drawn_values`).
+    time : float
+        s
     """
 
     body1: Placed = Placed()
@@ -76,6 +80,7 @@ class Scene:
     values: int = 0
     q2: float = 0.0
     u2: float = 0.0
+    time: float = 0.0
 
     def at_rest(self) -> Scene:
         """A copy with the same poses and values, without motion."""
@@ -145,7 +150,10 @@ class ForceBench(Bench):
         self._drawn: dict[tuple[int, int], Values] = {}
 
     def state(self, *scenes: Scene) -> cosim.State:
-        """A State with the bodies of each element placed so, and its own values; not realized."""
+        """A State with the bodies of each element placed so, and its own values; not realized.
+
+        Its time is that of the first scene.
+        """
         state = self.system.default_state()
         self._put_bodies(state, scenes)
         for i, scene in enumerate(scenes):
@@ -182,6 +190,7 @@ class ForceBench(Bench):
             self.put(y, f"joint_c{i}", scene.q, scene.u)
             if f"joint_d{i}" in self.system.parts:
                 self.put(y, f"joint_d{i}", scene.q2, scene.u2)
+        state.set_time(scenes[0].time)
         state.set_y(y)
 
     @staticmethod
@@ -260,11 +269,16 @@ def scenes(angle: float, distance: float, speed: float) -> st.SearchStrategy[Sce
 
     body = st.builds(Placed, triple(angle / math.sqrt(3.0)), triple(distance), triple(speed), triple(speed))
     draws = st.integers(0, MOST_DRAWS)
-    return st.builds(Scene, body, body, number(angle), number(speed), draws, number(angle), number(speed))
+    second = number(angle), number(speed)
+    time = st.integers(0, LONGEST).map(float)
+    return st.builds(Scene, body, body, number(angle), number(speed), draws, *second, time)
 
 
 def random_scene(seed: int, angle: float, distance: float, speed: float) -> Scene:
-    """One scene in these ranges, the same for each seed; every third one with the declared values."""
+    """One scene in these ranges, the same for each seed; every third one with the declared values.
+
+    Its time is the last that is drawn.
+    """
     random = np.random.default_rng(seed)
 
     def triple(largest: float) -> Triple:
@@ -277,7 +291,8 @@ def random_scene(seed: int, angle: float, distance: float, speed: float) -> Scen
     q, u = float(random.uniform(-angle, angle)), float(random.uniform(-speed, speed))
     bodies = body(), body()
     q2, u2 = float(random.uniform(-angle, angle)), float(random.uniform(-speed, speed))
-    return Scene(*bodies, q, u, seed if seed % 3 else 0, q2, u2)
+    time = float(random.uniform(0.0, LONGEST))
+    return Scene(*bodies, q, u, seed if seed % 3 else 0, q2, u2, time)
 
 
 def about_ground(force: Vector, position: Vector) -> Vector:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -97,7 +98,8 @@ class ForceElementContract(ForceLaws):
 
     def test_two_elements_are_independent(self) -> None:
         """Two of a kind in one system act as if each were alone."""
-        first, second = self.scene(20), self.scene(21)
+        first = self.scene(20)
+        second = replace(self.scene(21), time=first.time)
         bench = ForceBench([self.make(), self.make()])
         together = bench.state(first, second)
         for index, scene in enumerate((first, second)):

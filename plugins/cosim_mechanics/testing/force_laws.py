@@ -223,6 +223,7 @@ class ForceLaws(PartContract):
         y, y_dot, moved = state.y.copy(), state.y_dot.copy(), state.copy()
 
         def energy(time: float) -> float:
+            moved.set_time(state.time + time)
             moved.set_y(y + time * y_dot)
             return float(realized(moved, cosim.Stage.REPORT)["element0.potential_energy"])
 

@@ -67,7 +67,7 @@ class JointContract(PartContract):
 
     @classmethod
     def state(cls, system: cosim.System, seed: int) -> cosim.State:
-        """Random coordinates, speeds and, but for every third seed, values of its own; to Acceleration."""
+        """Random coordinates, speeds, time and, but for each third seed, own values; to Acceleration."""
         random, state = np.random.default_rng(seed), system.default_state()
         if seed % 3:
             write_values(state, "joint", cls.values(state, seed))
@@ -76,6 +76,7 @@ class JointContract(PartContract):
             q[first : first + 4] /= np.linalg.norm(q[first : first + 4])
         state.set_q(q)
         state.set_u(random.uniform(-2.0, 2.0, system.nu))
+        state.set_time(float(random.uniform(0.0, 10.0)))
         return state.realize(cosim.Stage.ACCELERATION)
 
     @classmethod
@@ -190,6 +191,7 @@ class JointContract(PartContract):
         q, q_dot, moved = state.q.copy(), state["joint.q_dot"], state.copy()
         rate = np.zeros_like(quantity(state))
         for place, weight in STENCIL:
+            moved.set_time(state.time + place * self.step)
             moved.set_q(q + place * self.step * q_dot)
             moved.realize(cosim.Stage.ACCELERATION)
             rate += weight * quantity(moved) / self.step
@@ -202,6 +204,7 @@ class JointContract(PartContract):
         q, q_dot, moved = state.q.copy(), state["joint.q_dot"].copy(), state.copy()
 
         def at(time: float) -> float:
+            moved.set_time(state.time + time)
             moved.set_q(q + time * q_dot)
             return float(quantity(moved.realize(cosim.Stage.ACCELERATION))[i])
 

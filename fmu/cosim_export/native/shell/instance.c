@@ -98,6 +98,7 @@ static void begin_life(Instance *instance, int64_t kind)
     forget_begun(instance);
     release_discrete(instance);
     instance->told_loss = 0;
+    instance->told_close = 0;
     instance->life.kind = kind;
     instance->life.mode = INSTANTIATED;
     instance->life.accuracy = model->accuracy;
@@ -456,18 +457,23 @@ static void tell_progress(Instance *instance, const char *function, double targe
         (void)say(instance, OK, function, "at t = %.9g s, on the way to %.9g s", now, target);
 }
 
-/* Once: that derivatives along the run have ended, and why. */
+/* Once: that derivatives along the run have ended, and why, or that they are those of one side. */
 static void tell_loss(Instance *instance, const char *function)
 {
     const Model *model = instance->model;
     const double *notes;
-    int told = instance->told_loss;
+    int told = instance->told_loss, told_close = instance->told_close;
     if (model->losses == NULL) return;
     notes = numbers(instance, model->notes);
     instance->told_loss = notes[model->notes_lost] != 0.0;
     if (instance->told_loss && !told)
         (void)warn(instance, function, "no derivatives from t = %.17g s on: %s", notes[model->notes_lost_time],
                    model->losses[(int)notes[model->notes_lost]]);
+    instance->told_close = notes[model->notes_close] != 0.0;
+    if (instance->told_close && !told_close)
+        (void)warn(instance, function,
+                   "derivatives from t = %.17g s on are those of one side: two events are closer than the accuracy",
+                   notes[model->notes_close_time]);
 }
 
 /* To a time, or one step toward it. */

@@ -59,6 +59,7 @@ struct Instance {
     Report *report;
     void *host; /* what the FMI layer keeps; freed with the instance */
     int told_loss; /* whether the host was told that there are no derivatives any more */
+    int told_close; /* and that they are those of one side, as two events are close */
     struct {
         int64_t steps; /* of the integrator since the clock on the wall was looked at */
         time_t began;  /* when the communication step began, and where */

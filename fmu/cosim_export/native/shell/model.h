@@ -172,6 +172,8 @@ typedef struct {
     int64_t notes; /* the array in which it stands, */
     int64_t notes_lost; /* and its places in it: the number, 0 where there are derivatives, */
     int64_t notes_lost_time; /* and the time */
+    int64_t notes_close; /* 1 where the order of two events is not known, */
+    int64_t notes_close_time; /* and the time */
 
     /* Of a co-simulation; NULL: it is none, or has no FMUs of others in it. */
     const char *(*explain)(const Array *arrays); /* why an entry point has failed */
