@@ -12,7 +12,8 @@ machine code      `compiled` and `compile_function` make a kernel function calla
                   `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
                   `emit_object`: the object file of a module of LLVM
                   `compiled_together`: kernel functions of one signature as one piece, which share helpers;
-                  `rarely`: one that seldom runs, which is not written out where it is called
+                  `rarely`: one that seldom runs, which is not written out where it is called;
+                  `never_inlined`: a large one, so that what calls it stays small
 derivatives       `tangent_of`: a tangent of your own for a kernel function; `kernel_derivatives`: what of a
                   component is differentiated; `block_tangent`, `function_adjoint`; `NoTangentError`;
                   `recorded_by`, `push`, `pop`, `reserve`, `end_of_tape`, `cut_tape`: an adjoint of your own,
@@ -355,6 +356,7 @@ if TYPE_CHECKING:
     from cosim_compiler.calls import indirect_call as indirect_call
     from cosim_compiler.calls import length_of as length_of
     from cosim_compiler.calls import name_of as name_of
+    from cosim_compiler.calls import never_inlined as never_inlined
     from cosim_compiler.calls import plain_address as plain_address
     from cosim_compiler.calls import rarely as rarely
     from cosim_compiler.child_process import forget_safe_spawn as forget_safe_spawn
