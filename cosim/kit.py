@@ -10,8 +10,10 @@ machine code      `compiled` and `compile_function` make a kernel function calla
                   `read_cached` and `write_cached`: costly results, by the digest of their sources;
                   `shipped_content`: those that came with the package;
                   `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
+                  `emit_object`: the object file of a module of LLVM
                   `compiled_together`: kernel functions of one signature as one piece, which share helpers;
-                  `rarely`: one that seldom runs, which is not written out where it is called
+                  `rarely`: one that seldom runs, which is not written out where it is called;
+                  `never_inlined`: a large one, so that what calls it stays small
 derivatives       `tangent_of`: a tangent of your own for a kernel function; `kernel_derivatives`: what of a
                   component is differentiated; `block_tangent`, `function_adjoint`; `NoTangentError`;
                   `recorded_by`, `push`, `pop`, `reserve`, `end_of_tape`, `cut_tape`: an adjoint of your own,
@@ -354,6 +356,7 @@ if TYPE_CHECKING:
     from cosim_compiler.calls import indirect_call as indirect_call
     from cosim_compiler.calls import length_of as length_of
     from cosim_compiler.calls import name_of as name_of
+    from cosim_compiler.calls import never_inlined as never_inlined
     from cosim_compiler.calls import plain_address as plain_address
     from cosim_compiler.calls import rarely as rarely
     from cosim_compiler.child_process import forget_safe_spawn as forget_safe_spawn
@@ -387,6 +390,7 @@ if TYPE_CHECKING:
     from cosim_compiler.kernel_cache import write_cached as write_cached
     from cosim_compiler.language.known_arrays import KnownArray as KnownArray
     from cosim_compiler.language.types import COLUMNS_IN_GROUP as COLUMNS_IN_GROUP
+    from cosim_compiler.machine import emit_object as emit_object
     from cosim_compiler.machine import llvm_versions as llvm_versions
     from cosim_compiler.machine import plainest_processor as plainest_processor
     from cosim_compiler.names_at_rest import names_at_rest as names_at_rest

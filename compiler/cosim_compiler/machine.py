@@ -9,6 +9,7 @@ import os
 import platform
 import re
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -141,9 +142,19 @@ def object_of(text: str) -> bytes:
         _run_passes_of_functions(module)
     if "@sin(" in text and "@cos(" in text and has_sine_pairs():
         module = llvm.parse_assembly(with_sine_pairs(str(module)))
-    with loops_as_they_are():
+    with _choosing, loops_as_they_are():
         object_file: bytes = machine.emit_object(module)
     return object_file
+
+
+_choosing = threading.Lock()
+"""Held while machine code is chosen, since LLVM's options hold for all threads."""
+
+
+def emit_object(module: Any, target_machine: Any) -> bytes:
+    """The object file of an optimized module with LLVM's own options, whatever other threads compile."""
+    with _choosing:
+        return bytes(target_machine.emit_object(module))
 
 
 NEWEST_TRIED = 22

@@ -75,6 +75,7 @@ class CarryNotes(Record):
     is_close: float  # whether two events have come closer than the run is exact
     close_time: float  # s, when they did so first
     close_handler: float
+    went_apart: float  # 1 + a handler of this instant, whose events have moved apart; 0: they have not
 
 
 NO_KINK, KINKS_ALIKE, KINKS_APART = 0.0, 1.0, 2.0
@@ -135,6 +136,7 @@ class Carrier(NamedTuple):
     lanes: Reals  # see `tangent_lanes`
     slots_before_motion: Integers  # of the cache, which blocks before those of the motion write
     refused_lanes: Reals  # whether the directions from each on go one by one, as lanes have disagreed
+    order_copies: Reals  # of variables and tangents, see `either_order`; none where it is not asked
 
     @property
     def plan(carrier):

@@ -69,8 +69,13 @@ def comes_close(run, carrier, time):
 
 def moves_apart(carrier, shifts, gap):
     """Whether times move otherwise than the present time along some direction; `gap` is between them, s."""
+    return moves_apart_from(carrier, shifts, carrier.time_dots, gap)
+
+
+def moves_apart_from(carrier, shifts, others, gap):
+    """Whether times move otherwise than others along some direction; `gap` is between them, s."""
     for i in range(1, carrier.directions):
-        if not is_same_shift(shifts[i], carrier.time_dots[i], shift_noise(carrier, i, gap)):
+        if not is_same_shift(shifts[i], others[i], shift_noise(carrier, i, gap)):
             return True
     return False
 

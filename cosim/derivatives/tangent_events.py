@@ -45,18 +45,23 @@ JUMPED = 1e-7  # s: events are located to a thousandth of that
 SAME_TICK = 1e-9  # of the time, or of the period: so far away a time does not belong to them
 GRAZING = 1e-9
 """A witness that is slower than this part of what moves it touches zero, and does not cross it."""
+LONGEST = 1e6  # of the time: a witness that would take longer to move by its terms touches zero
 
 
 @never_inlined
-def follow_phase(run, carrier, cause, first, last):
-    """Differentiate the handlers of one kind and cause, whose events lie in a part of the tape."""
-    begin_phase(run, carrier, cause)
+def follow_phase(run, carrier, first, last):
+    """Differentiate the handlers of one kind and cause at once; their events lie in a part of the tape."""
     at = next_event(run, first, last)
     while at < last:
         event = log.logged_event(run, at)
         move_time(run, carrier, run.handlers[int(event.handler)])
         realize_tangents(run, carrier, IS_REPORT)
         at = next_event(run, at + int(event.length), last)
+    follow_handlers(run, carrier, first, last)
+
+
+def follow_handlers(run, carrier, first, last):
+    """Differentiate handlers that all read the present variables."""
     copy_to_working(run, carrier)
     at = next_event(run, first, last)
     while at < last:
@@ -92,17 +97,20 @@ def move_time(run, carrier, handler):
     """Make the time move with the event that a handler belongs to."""
     if not compute_event_dots(run, carrier, handler) or carrier.notes.lost != 0.0:
         return
-    spread = 0.0
-    if handler.cause == TRIGGERED:
-        place = run.probes[handler.flag].value
-        spread = spread_of(run, carrier, place, part_of(carrier.c_dots, 0, carrier.c)[place])
-    elif handler.schedule == TIMED:
-        spread = abs(carrier.notes.time)
+    spread = spread_of_event(run, carrier, handler)
     check_order(run, carrier, handler.number, spread)
     if carrier.notes.is_shifted == 0.0:
         carrier.notes.is_shifted = 1.0
         store_shift(carrier, 1 + handler.number, spread)
         shift_time(run, carrier, carrier.event_dots)
+
+
+def spread_of_event(run, carrier, handler):
+    """How far an event moves if all states and the time move by as much as they are, s."""
+    if handler.cause == TRIGGERED:
+        place = run.probes[handler.flag].value
+        return spread_of(run, carrier, place, part_of(carrier.c_dots, 0, carrier.c)[place])
+    return abs(carrier.notes.time) if handler.schedule == TIMED else 0.0
 
 
 def compute_event_dots(run, carrier, handler):
@@ -189,11 +197,19 @@ def compute_crossing_dots(run, carrier, handler):
         change = part_of(carrier.c_dots, i, carrier.c)[place]
         largest = max(largest, abs(change))
         carrier.event_dots[i] = carrier.time_dots[i] - change / speed if speed != 0.0 else math.nan
-    if not abs(speed) > GRAZING * largest or abs(speed) == math.inf:
+    is_slow = not abs(speed) > GRAZING * largest or abs(speed) == math.inf
+    if is_slow and not is_steep(run, carrier, place, speed):
         if largest != 0.0:
             lose(carrier, time, GRAZES, handler.number)
         return False
     return True
+
+
+def is_steep(run, carrier, place, speed):
+    """Whether a witness is fast beside its own terms: its rate is small in its unit alone."""
+    if speed == 0.0 or abs(speed) == math.inf:
+        return False
+    return spread_of(run, carrier, place, speed) <= LONGEST * abs(carrier.notes.time)
 
 
 def refuse_touch(run, carrier):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cosim.contracts.constraints import has_corrections
 from cosim.contracts.method_layout import DONE
 from cosim.derivatives.carrier import (
+    CHANGES_ORDER,
     FAILED,
     IS_MOTION,
     NO_KINK,
@@ -65,6 +66,9 @@ def follow_step(run, carrier, at):
     load_start(run, carrier, step, step_numbers(run, at))
     if step.is_held != 0.0:
         leave_lanes(carrier)
+        if notes.went_apart != 0.0:  # between both events the motion was not the one that is held
+            lose(carrier, notes.time, CHANGES_ORDER, int(notes.went_apart) - 1)
+    notes.went_apart = 0.0
     follow_holds(run, carrier, step, at)
     if notes.lost != 0.0:
         return

@@ -13,7 +13,8 @@ fixed time a tangent is Y - f time_dot.
 from __future__ import annotations
 
 from cosim.derivatives.carrier import carrier_at
-from cosim.derivatives.tangent_events import follow_phase, refuse_touch
+from cosim.derivatives.either_order import follow_instant
+from cosim.derivatives.tangent_events import refuse_touch
 from cosim.derivatives.tangent_holds import follow_release
 from cosim.derivatives.tangent_lanes import leave_lanes
 from cosim.derivatives.tangent_memory import follow_memory, has_room
@@ -84,7 +85,7 @@ def follow_record(run, carrier, at, used):
     elif kind == log.PHASE_BEGUN:
         end = end_of_phase(run, following, used)
         if end > following:
-            follow_phase(run, carrier, int(mark.detail), following, end)
+            follow_instant(run, carrier, int(mark.detail), following, end)
     elif kind == log.ASSEMBLED:
         follow_assembly(run, carrier, at)
     elif kind == log.MEMORY_UPDATED:

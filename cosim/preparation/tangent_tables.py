@@ -134,6 +134,7 @@ def start_arrays(
         "lanes": np.zeros(0),
         "slots_before_motion": np.zeros(0, dtype=np.int64),
         "refused_lanes": np.zeros(directions),
+        "order_copies": np.zeros(size_of_copies(system, run, directions)),
     }
 
 
@@ -191,6 +192,16 @@ def _values_of_a_step(system: System, run: Run, directions: int) -> dict[str, ND
         "working": np.zeros(variables),
         "working_dots": np.zeros(directions * variables),
     }
+
+
+def size_of_copies(system: System, run: Run, directions: int) -> int:
+    """Numbers for `either_order`; 0 where something remembers: a history has one time for each jump."""
+    if system.rings:
+        return 0
+    values = sum(array.size for name, array in system.start_arrays().items() if name in "ypd")
+    integers = directions * system.start_arrays()["k"].size
+    at_start = 2 * directions + (1 + directions) * values + directions * run.memory.size + integers
+    return at_start + (1 + directions) * values + integers + 2 * len(run.handlers)
 
 
 def break_orders(system: System, kinks: Iterable[int]) -> NDArray[np.int64]:

@@ -76,6 +76,7 @@ class Trail(CarriedTangents):
 
     def __init__(self, step: CompiledStep, by: Sequence[str]) -> None:
         super().__init__(step, by, directions=1)
+        self._arrays["order_copies"] = np.zeros(0)  # going back follows the handlers of an instant at once
         system, run = self._system, step.arrays
         held = step.tables.held if self._follows_holds else None
         methods, problems = method_adjoints(step.integrator, system)

@@ -20,6 +20,10 @@ WIDEST = 5
 WEIGHTS = np.array([1.0, -8.0, 0.0, 8.0, -1.0]) / 12.0
 
 
+STARTS = ((-1.2, -0.3), (-2.0, 6.0), (1.5, -8.0))
+"""Starts of the pendulum (rad, rad/s): mirrored, and over the top both ways."""
+
+
 class MeasureContract(PartContract):
     """Checks of a measure along a simulated motion.
 
@@ -148,9 +152,38 @@ class MeasureContract(PartContract):
         for draw in self.draws():
             simulator = self.drawn(draw)
             for time in self.times:
-                self._check_derivative(simulator, time, draw)
+                self._check_derivative(simulator, time, self.told(draw))
+        for angle, rate in self.moved_sources():
+            simulator = self.from_other_sources(angle, rate)
+            for time in self.times:
+                if self._is_defined(simulator, time):
+                    words = f" where swing.angle begins at {angle} and swing.rate at {rate}"
+                    self._check_derivative(simulator, time, words)
 
-    def _check_derivative(self, simulator: cosim.Simulator, time: float, draw: int) -> None:
+    def moved_sources(self) -> tuple[tuple[float, float], ...]:
+        """Other starts of the pendulum whose angle and rate are the sources; none without it."""
+        return STARTS if "swing" in system_of(type(self)).parts else ()
+
+    @classmethod
+    def from_other_sources(cls, angle: float, rate: float) -> cosim.Simulator:
+        """A simulator in which the pendulum begins elsewhere, initialized."""
+        system = system_of(cls)
+        start = system.default_state()
+        start["swing.angle"], start["swing.rate"] = angle, rate
+        simulator = cosim.Simulator(system, start, accuracy=cls.accuracy)
+        simulator.initialize()
+        return simulator
+
+    def _is_defined(self, simulator: cosim.Simulator, time: float) -> bool:
+        """Whether the measure has a value where its sources then are: a root has none of what is negative."""
+        try:
+            ahead = cosim.Simulator(simulator.system, simulator.state.copy(), accuracy=self.accuracy)
+            ahead.advance_to(time + WIDEST * self.step)
+            return bool(np.all(np.isfinite(ahead.state.realize(cosim.Stage.REPORT)["measure"])))
+        except cosim.SimulationError:
+            return False
+
+    def _check_derivative(self, simulator: cosim.Simulator, time: float, words: str) -> None:
         """At one time, which the simulator comes to; at a kink by differences on its sides."""
         simulator.advance_to(time - WIDEST * self.step)
         start, values, derivative = simulator.state.copy(), [], np.nan
@@ -171,7 +204,7 @@ class MeasureContract(PartContract):
             return float(again.state.realize(cosim.Stage.REPORT)["measure"])
 
         assert is_possible_rate(float(derivative), value, self.step, self.tolerance * size), (
-            f"value_dot is {derivative} at t = {time} s, the value changes at {expected}{self.told(draw)}"
+            f"value_dot is {derivative} at t = {time} s, the value changes at {expected}{words}"
         )
 
     def test_restored_state_gives_the_same_value(self) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import cosim
 from cosim_ssp.package import Package, problem_of
-from cosim_ssp.read_parameters import Document, binding_values, number, open_document, transformation_of, yes
+from cosim_ssp.read_parameters import Document, binding_values, open_document, transformation_of, yes
+from cosim_ssp.read_settings import read_settings
 from cosim_ssp.structure import (
     KINDS,
     TYPES,
@@ -21,62 +21,8 @@ from cosim_ssp.structure import (
     System,
     Wire,
 )
-from cosim_ssp.tools import omsimulator, open_simulation_platform
+from cosim_ssp.tools import open_simulation_platform
 from cosim_ssp.xml_document import NAMESPACES, Element, child, children, local_name
-
-OURS = "io.github.cosim-framework"
-OURS_NAMESPACE = "https://cosim-framework.github.io/ssp"
-TOOLS = (open_simulation_platform, omsimulator)
-
-
-def read_settings(document: Document) -> Settings:
-    """The settings of a run in a document.
-
-    Raises
-    ------
-    ValueError
-        A number that is none.
-    """
-    settings = Settings()
-    experiment = child(document.root, "DefaultExperiment")
-    if experiment is not None:
-        for name in ("start", "stop"):
-            if experiment.get(f"{name}Time"):
-                setattr(settings, name, number(document, experiment, f"{name}Time", 0.0))
-    # what is said of the whole counts more than what is said of a part, wherever it stands
-    for element in sorted((e for e in document.root.iter() if local_name(e)), key=_depth):
-        name = local_name(element)
-        if name == "Master" and element.tag.startswith("{" + OURS_NAMESPACE):
-            _ours(document, element, settings)
-        elif settings.source != OURS and _is_annotated(element):
-            for tool in TOOLS:
-                tool.read_settings(document, element, settings)
-    return settings
-
-
-def _ours(document: Document, element: Element, settings: Settings) -> None:
-    settings.source = OURS
-    settings.step = number(document, element, "step", 0.0) or settings.step
-    settings.algorithm = element.get("algorithm", settings.algorithm)
-    settings.tolerance = number(document, element, "tolerance", 0.0) or settings.tolerance
-    try:
-        options = json.loads(element.get("options", "{}"))
-    except (ValueError, RecursionError):
-        options = None
-    if isinstance(options, dict):
-        settings.options = options
-    else:
-        document.say(element, f"options are {element.get('options')!r}, which is not a JSON object")
-
-
-def _depth(element: Element) -> int:
-    """Systems that an element is in."""
-    return sum(local_name(above) == "System" for above in element.iterancestors())
-
-
-def _is_annotated(element: Element) -> bool:
-    return any(local_name(above) == "Annotation" for above in element.iterancestors())
-
 
 FMU, SSD, SSP = (
     "application/x-fmu-sharedlibrary",
@@ -102,7 +48,7 @@ def read_ssp(package: Package, variant: str | None = None) -> tuple[System, Sett
     reader = _Reader()
     try:
         document = open_document(package, name, package.read(name), "SystemStructureDescription")
-        system, settings = reader.top(document, 0), read_settings(document)
+        system, settings = reader.read_document(document, 0), read_settings(document)
     except ValueError as error:
         raise cosim.ModelError([*reader.faults, problem_of(str(error))]) from None
     if reader.faults:
@@ -111,28 +57,29 @@ def read_ssp(package: Package, variant: str | None = None) -> tuple[System, Sett
 
 
 class _Reader:
-    """Collects the faults of all elements."""
+    """Reads the systems of documents, and collects the faults of all elements."""
 
     def __init__(self) -> None:
         self.faults: list[cosim.Problem] = []
         self._count = 0
 
-    def top(self, document: Document, depth: int) -> System:
+    def read_document(self, document: Document, depth: int) -> System:
         """The system of a document."""
         if not document.root.tag.startswith("{" + NAMESPACES["ssd"]):
             document.say(document.root, "is not in the namespace of SSP")
         top = child(document.root, "System")
         if top is None:
             raise ValueError(f"{document.name}: has no <System>")
-        return self._system(document, top, depth)
+        return self._read_system(document, top, depth)
 
-    def _system(self, document: Document, element: Element, depth: int) -> System:
+    def _read_system(self, document: Document, element: Element, depth: int) -> System:
+        """A system with all that it holds; `depth` is the number of systems around it."""
         if depth > DEEPEST:
             raise ValueError(f"{document.place(element)}: systems are nested more than {DEEPEST} deep")
-        system = System(**self._common(document, element, ""))
+        system = System(**self._read_common(document, element, ""))
         for listed in children(element, "Elements"):
             for inner in listed:
-                self._element(document, system, inner, depth)
+                self._read_element(document, system, inner, depth)
         system.dictionaries = frozenset(
             d.get("name", "") for d in children(child(element, "SignalDictionaries"), "SignalDictionary")
         )
@@ -140,22 +87,23 @@ class _Reader:
             wire
             for listed in children(element, "Connections")
             for connection in children(listed, "Connection")
-            if (wire := self._wire(document, connection)) is not None
+            if (wire := self._read_connection(document, connection)) is not None
         ]
         return system
 
-    def _element(self, document: Document, system: System, element: Element, depth: int) -> None:
+    def _read_element(self, document: Document, system: System, element: Element, depth: int) -> None:
+        """Add an element to a system; its fault is collected, so that the others are read as well."""
         kind = local_name(element)
         self._count += 1
         if self._count > MOST_ELEMENTS:
             raise ValueError(f"{document.place(element)}: there are more than {MOST_ELEMENTS} elements")
         try:
             if kind == "Component":
-                node: Node = self._component(document, element, depth)
+                node: Node = self._read_component(document, element, depth)
             elif kind == "System":
-                node = self._system(document, element, depth + 1)
+                node = self._read_system(document, element, depth + 1)
             elif kind == "SignalDictionaryReference":
-                common = self._common(document, element, "")
+                common = self._read_common(document, element, "")
                 node = DictionaryReference(**common, dictionary=element.get("dictionary", ""))
             else:
                 return
@@ -167,11 +115,12 @@ class _Reader:
             self.faults.append(cosim.Problem(document.place(element), text))
         system.elements[node.name] = node
 
-    def _common(self, document: Document, element: Element, file: str) -> dict[str, Any]:
+    def _read_common(self, document: Document, element: Element, file: str) -> dict[str, Any]:
+        """What every element has, by the names of the fields of `Node`."""
         connectors: dict[str, Connector] = {}
         lists = children(element, "Connectors")
         for inner in (connector for listed in lists for connector in children(listed, "Connector")):
-            connector = _connector(document, inner)
+            connector = _read_connector(document, inner)
             if connector.name in connectors:
                 document.say(inner, f"there are two connectors '{connector.name}'; the first one counts")
             connectors.setdefault(connector.name, connector)
@@ -186,37 +135,39 @@ class _Reader:
         place = document.place(element)
         return {"name": name, "connectors": connectors, "values": values, "place": place}
 
-    def _component(self, document: Document, element: Element, depth: int) -> Node:
+    def _read_component(self, document: Document, element: Element, depth: int) -> Node:
+        """A component, or the system that it refers to."""
         source = element.get("source", "").strip()
         if not source:
-            self._type(document, element, "")  # a tool's own component, which needs no file, does something
+            # refuses unknown types: a component of a tool itself, which needs no file, does something
+            self._type_of(document, element, "")
             kind = "no source" if element.get("source") is None else "an empty source"
             document.say(element, f"has {kind}: this component does nothing")
-            return Component(**self._common(document, element, ""))
+            return Component(**self._read_common(document, element, ""))
         if source.startswith("#"):
-            return self._same_document(document, element, source[1:], depth)
+            return self._read_same_document(document, element, source[1:], depth)
         try:
             file, fragment = document.package.path_of(source, document.name)
         except ValueError as error:
             raise ValueError(f"{document.place(element)}: {error}") from None
-        kind = self._type(document, element, file)
+        kind = self._type_of(document, element, file)
         implementation = element.get("implementation", "any")
         if implementation not in IMPLEMENTATIONS:
             text = f"implementation is {implementation!r}; {', '.join(IMPLEMENTATIONS)} can be run"
             raise ValueError(f"{document.place(element)}: {text}")
-        common = self._common(document, element, file)
+        common = self._read_common(document, element, file)
         if kind == FMU:
             step = open_simulation_platform.step_hint(document, element)
             return Component(
                 **common, file=file, implementation=implementation, step=step, package=document.package
             )
         try:
-            inner = self._referred(document, kind, file, fragment, depth)
+            inner = self._read_referred(document, kind, file, fragment, depth)
         except (ValueError, cosim.ModelError) as error:
             raise ValueError(f"{document.place(element)}: {error}") from None
         return _placed(inner, common)
 
-    def _referred(self, document: Document, kind: str, file: str, fragment: str, depth: int) -> System:
+    def _read_referred(self, document: Document, kind: str, file: str, fragment: str, depth: int) -> System:
         """The system of another document or package."""
         if depth > DEEPEST:
             raise ValueError(f"systems are nested more than {DEEPEST} deep")
@@ -228,18 +179,21 @@ class _Reader:
             file = package.choose(fragment or None)
         root = package.read(file)
         other = open_document(package, file, root, "SystemStructureDescription")
-        return self.top(other, depth + 1)
+        return self.read_document(other, depth + 1)
 
-    def _same_document(self, document: Document, element: Element, id: str, depth: int) -> System:
+    def _read_same_document(self, document: Document, element: Element, id: str, depth: int) -> System:
         """A system that is defined elsewhere in the same document, once more."""
         systems = [e for e in document.root.iter() if local_name(e) == "System" and e.get("id") == id]
         if not systems:
             raise ValueError(f"{document.place(element)}: there is no system with the id '{id}'")
         if element in systems[0].iterdescendants():
             raise ValueError(f"{document.place(element)}: system '{id}' contains itself")
-        return _placed(self._system(document, systems[0], depth + 1), self._common(document, element, ""))
+        return _placed(
+            self._read_system(document, systems[0], depth + 1), self._read_common(document, element, "")
+        )
 
-    def _type(self, document: Document, element: Element, file: str) -> str:
+    def _type_of(self, document: Document, element: Element, file: str) -> str:
+        """The media type of a component; the suffix of its file counts more than what is said."""
         by_name = SUFFIXES.get(Path(file).suffix.lower())
         kind = element.get("type") or FMU
         if by_name is not None and kind != by_name:
@@ -250,7 +204,8 @@ class _Reader:
             raise ValueError(f"{document.place(element)}: {text}")
         return kind
 
-    def _wire(self, document: Document, element: Element) -> Wire | None:
+    def _read_connection(self, document: Document, element: Element) -> Wire | None:
+        """A connection; None for a wrong one, whose fault is collected."""
         ends: list[End] = []
         try:
             for side in ("start", "end"):
@@ -278,7 +233,8 @@ def _placed(inner: System, common: dict[str, Any]) -> System:
     return inner
 
 
-def _connector(document: Document, element: Element) -> Connector:
+def _read_connector(document: Document, element: Element) -> Connector:
+    """A connector, of no known type where the document says none."""
     name, kind = element.get("name", ""), element.get("kind", "unspecified")
     if kind not in KINDS:
         document.say(element, f"connector '{name}' is of kind {kind!r}, which is not known")

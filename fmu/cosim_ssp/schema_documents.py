@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cosim_ssp.read_structure import OURS, OURS_NAMESPACE
+from cosim_ssp.read_settings import OURS, OURS_NAMESPACE
 from cosim_ssp.schema_tables import (
     ATTRIBUTES,
     BARE,

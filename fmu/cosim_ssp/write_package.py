@@ -22,7 +22,7 @@ from cosim_master.coupling.coupling import Coupling
 from cosim_master.coupling.link import Link
 from cosim_master.participants.python_participant import ComponentParticipant
 from cosim_ssp.package import DEFAULT, DOCUMENTS, free_place
-from cosim_ssp.read_structure import OURS, OURS_NAMESPACE, TOOLS
+from cosim_ssp.read_settings import OURS, OURS_NAMESPACE, TOOLS
 from cosim_ssp.schema_documents import make_strict
 from cosim_ssp.write_parameters import add_values, number_text
 from cosim_ssp.write_structure import new_structure

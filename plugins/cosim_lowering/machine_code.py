@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import cosim
 from cosim.kit import (
     digest_of_module,
+    emit_object,
     interrupts_held,
     llvm_versions,
     plainest_processor,
@@ -225,7 +226,7 @@ def _object_file(bitcode: bytes, target: Target) -> bytes:
         module = llvm.parse_assembly("".join(lines) + text)
     machine = _machine(target.triple, target.processor, optimizing.LEVEL)
     module.triple, module.data_layout = target.triple, str(machine.target_data)
-    return bytes(machine.emit_object(module))
+    return emit_object(module, machine)
 
 
 @functools.cache

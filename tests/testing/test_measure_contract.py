@@ -3,7 +3,9 @@
 import math
 
 import gated_measures as gated
+import pytest
 import toy_measures as toys
+from failing_checks import ELSEWHERE, failing_checks, fails
 from toys_of_a_kit import GatedToysOfAKit
 
 import cosim
@@ -34,6 +36,15 @@ class TestToys(GatedToysOfAKit):
         "test_is_known_at_the_stage_that_it_says",
         "test_refuses_parameters_out_of_bounds",
     }
+
+
+@pytest.mark.parametrize("case", [toys.SteepBelowCase, toys.SteepFarOffCase])
+def test_sources_are_moved_to_the_other_side_and_far_off(case):
+    assert fails(case, "test_derivative_is_that_of_the_value")
+
+
+def test_a_measure_that_is_not_defined_everywhere_is_judged_where_it_is():
+    assert failing_checks(toys.RootCase, but=ELSEWHERE) == []
 
 
 def test_measures_of_bodies_and_coordinates_are_observed():

@@ -1,5 +1,6 @@
 """Measures, each wrong in one way, and their contracts."""
 
+import math
 from typing import ClassVar
 
 import cosim
@@ -48,6 +49,36 @@ class Steep(Double):
     @cosim.kernel
     def derivative(source_dot, value_dot):
         value_dot[0] = source_dot
+
+
+class SteepBelow(Double):
+    """Has another derivative where its source is below 0. Law: as `Double`."""
+
+    @cosim.kernel
+    def derivative(source, source_dot, factor, value_dot):
+        value_dot[0] = (1.0 if source >= 0.0 else 1.5) * factor * source_dot
+
+
+class SteepFarOff(Double):
+    """Has another derivative where its source is large. Law: as `Double`."""
+
+    @cosim.kernel
+    def derivative(source, source_dot, factor, value_dot):
+        value_dot[0] = (1.0 if abs(source) < 3.0 else 1.5) * factor * source_dot
+
+
+class Root(cosim.Measure):
+    """A root, which has no value where its source is negative. Law: value = sqrt(source)."""
+
+    source = cosim.source()
+
+    @cosim.kernel
+    def value(source, value):
+        value[0] = math.sqrt(source) if source > 0.0 else math.nan
+
+    @cosim.kernel
+    def derivative(source, source_dot, value_dot):
+        value_dot[0] = 0.5 * source_dot / math.sqrt(source) if source > 0.0 else math.nan
 
 
 class Overflowing(cosim.Measure):
@@ -146,6 +177,19 @@ class Hoarding(cosim.Measure):
 
 class RightCase(MeasureContract):
     make = staticmethod(lambda: Double())
+
+
+class SteepBelowCase(MeasureContract):
+    make = staticmethod(lambda: SteepBelow())
+
+
+class SteepFarOffCase(MeasureContract):
+    make = staticmethod(lambda: SteepFarOff())
+
+
+class RootCase(MeasureContract):
+    make = staticmethod(lambda: Root())
+    times = (0.05, 0.1)
 
 
 class SilentCase(MeasureContract):

@@ -79,6 +79,8 @@ def test_the_greatest_at_an_end_of_its_range() -> None:
     found = Optimization(ramp(), {"ramp.height": "1 m..3 m"}, maximize="last(ramp)", until=1.0).run(60)
     assert found.best == pytest.approx(3.0, abs=1e-3)
     assert found.at_bounds == ["ramp.height"]
+    with pytest.raises(cosim.CosimError, match=r"runs\.xlsx: this writes files that end in \.csv"):
+        found.to_csv("runs.xlsx")
     assert "3 m   at an end of its range" in str(found)
     assert "converged" in found.message
     assert found.no_gradient == ""

@@ -99,28 +99,28 @@ class _Reading:
         self.has_events = self.is_fmi3 and (not self.has_solver or self.ability.event_mode)
         self.shown = [v for v in read.variables if v.causality != "independent"]
         self.names = {
-            v.name: _names(v.name, v.sizes(sizes)) if v.dimensions else (v.name,) for v in self.shown
+            v.name: _element_names(v.name, v.sizes(sizes)) if v.dimensions else (v.name,) for v in self.shown
         }
         _check_names(self.shown, self.names)
-        self.alike = _alike(self.shown)
+        self.by_kind = _grouped_by_kind(self.shown)
         self.clocks = {
-            v.name: FmuClock.of(v.clock) for group in self.alike if group[0].type == "Clock" for v in group
+            v.name: FmuClock.of(v.clock) for group in self.by_kind if group[0].type == "Clock" for v in group
         }
         self.inputs = self.select(lambda v: v.causality == "input")
         intermediate = self.select(lambda v: v.updates_inside)
-        tells = self.is_fmi3 and self.has_solver and self.ability.intermediate_update
-        self.intermediate_inputs = intermediate & self.inputs if tells else frozenset[str]()
-        self.shown_inside = intermediate - self.inputs if tells else frozenset[str]()
+        updates_inside = self.is_fmi3 and self.has_solver and self.ability.intermediate_update
+        self.intermediate_inputs = intermediate & self.inputs if updates_inside else frozenset[str]()
+        self.shown_inside = intermediate - self.inputs if updates_inside else frozenset[str]()
         self.restores_by_states = (
             not self.has_solver
             and not self.ability.saves
             and not self.clocks
-            and not any(_changes_at_events(group[0]) for group in self.alike)
+            and not any(_changes_at_events(group[0]) for group in self.by_kind)
         )
 
     def select(self, condition: Callable[[DeclaredVariable], bool]) -> frozenset[str]:
         """Names of the variables, and elements of arrays, that meet a condition, asked once of each kind."""
-        chosen = chain.from_iterable(group for group in self.alike if condition(group[0]))
+        chosen = chain.from_iterable(group for group in self.by_kind if condition(group[0]))
         return frozenset(name for v in chosen for name in self.names[v.name])
 
     def interface(self) -> FmuInterface:
@@ -268,7 +268,7 @@ def _check_names(shown: Sequence[DeclaredVariable], names: Mapping[str, Sequence
                 raise ValueError(f"two variables have the name {name!r}: {both}")
 
 
-def _alike(shown: Sequence[DeclaredVariable]) -> list[list[DeclaredVariable]]:
+def _grouped_by_kind(shown: Sequence[DeclaredVariable]) -> list[list[DeclaredVariable]]:
     """Variables of one kind, which share all checks: very many variables have a few kinds."""
     groups: dict[tuple[Any, ...], list[DeclaredVariable]] = {}
     for v in shown:
@@ -301,13 +301,14 @@ def _enumerations(
     }
 
 
-def _names(name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
-    """The elements of an array."""
+def _element_names(name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
+    """The elements of an array, ``a[1,2]``, row by row."""
     places = product(*(range(1, size + 1) for size in shape))
     return tuple(f"{name}[{','.join(map(str, place))}]" for place in places)
 
 
 def _variable(read: DeclaredVariable, name: str, index: int) -> ParticipantVariable:
+    """A scalar variable, or the element of an array at a place in it."""
     declared = read.declared_type
     kind = TYPES[read.type]
     causality = "parameter" if read.causality == "structuralParameter" else read.causality

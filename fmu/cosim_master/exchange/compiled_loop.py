@@ -36,7 +36,7 @@ from cosim_master.exchange.parallel_programs import (
 )
 from cosim_master.exchange.run_values import RunRows, RunValues, ValueNumbers
 from cosim_master.exchange.step_parts import StepParts
-from cosim_master.exchange.step_threads import StepsTogether
+from cosim_master.exchange.steps_together import StepsTogether
 from cosim_master.native_calls import NativeCalls
 from cosim_master.recording.recorder import Recorder
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import DONE, MethodArrays, Record, redo_entry, rows_of, tangent_of, width_of
+from cosim.kit import DONE, MethodArrays, Record, never_inlined, redo_entry, rows_of, tangent_of, width_of
 from cosim_integrators.implicit.correction_sizes import set_weights, size_of_error, size_of_whole_attempt
 from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_step
 from cosim_integrators.implicit.implicit_method import NO_JACOBIAN, NUMBERS_AT, OK, OLD, ImplicitMethod
@@ -217,6 +217,7 @@ def predict_end(method, y, order):
         y[m] = predicted[m]
 
 
+@never_inlined  # in one piece with the step, numbers that each loop needs lie in memory
 def attempt_differences(system, method, t, t_end):
     """Solve for the end of a step, `y`, and estimate its error; see `driver`."""
     attempt = method.attempt

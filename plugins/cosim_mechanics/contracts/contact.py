@@ -100,10 +100,11 @@ class Contact(Surfaces):
 
     Limits
     ------
-    As in Hertz' theory: smooth surfaces, depths small against R. A bristle gives way by up to mu_s f_normal /
-    k_t. With mu_d = mu_s a slowly growing push makes it slide zeta_t / sqrt(k_t / m) late. While a load
-    changes, surfaces that stick may pull more than mu_s f_normal. A foot slips with a zeta_t of 0.1 at least.
-    Surfaces that touch again have an unstretched bristle. There is no friction against rolling and spinning.
+    As in Hertz' theory: smooth surfaces, depths small against R. If R changes, energy is not conserved. A
+    bristle gives way by up to mu_s f_normal / k_t. With mu_d = mu_s a slowly growing push makes one contact
+    slide zeta_t / sqrt(k_t / m) late. While a load changes, surfaces that stick may pull more than mu_s
+    f_normal. A foot slips with a zeta_t of 0.1 at least. Surfaces that touch again have an unstretched
+    bristle. There is no friction against rolling and spinning.
 
     Stage
     -----

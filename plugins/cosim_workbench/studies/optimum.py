@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import FixedAttributes, replaced_file
+from cosim.kit import FixedAttributes, check_ending, replaced_file
 from cosim_workbench.wording import counted
 
 AT_BOUND = 1e-3
@@ -83,6 +83,7 @@ class Optimum(FixedAttributes):
     def to_csv(self, path: str | PathLike[str]) -> Path:
         """Write a line for each run: the point, the objective."""
         target = Path(path)
+        check_ending(target, ".csv")
         names = [*self.values, self.objective]
         with replaced_file(target) as draft, draft.open("w", encoding="utf-8", newline="\n") as file:
             file.write(",".join(f'"{name}"' for name in names) + "\n")
