@@ -90,8 +90,8 @@ class StartValues:
             data = data * len(names)  # one value is that of all elements
         if len(data) != len(names):
             raise ValueError(
-                f"'{value.name}' has {len(data)} values, {name} has {len(names)} elements: give one value for "
-                "each, or one for all"
+                f"'{value.name}' has {len(data)} values, {name} has {len(names)} elements: give one value for"
+                " each, or one for all"
             )
         for element, number in zip(names, data, strict=True):
             variable = description.variables[element]
@@ -170,7 +170,7 @@ def _converted(
         return data
     if kind in ("real", *WHOLE):
         declared_items = items_of(description, variable.name)
-        number = _number_of_item(variable.name, data, value, declared_items)
+        number: Any = _number_of_item(variable.name, data, value, declared_items)
         value_kind = "real" if value.type in REALS and kind == "real" else "integer"
         if _is_number_of(value_kind, number):
             number = float(number) if value_kind == "real" else int(number)
