@@ -1,4 +1,4 @@
-"""Runs of a co-simulation, or of another subject, for a calibration: in processes of their own."""
+"""Runs of a co-simulation, or of another subject, for a calibration: in separate processes."""
 
 from __future__ import annotations
 
