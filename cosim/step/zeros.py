@@ -53,9 +53,12 @@ from cosim.walker import walk
 NEAR = 1e-12  # of the largest number around: further away from zero nothing is measured
 NOT_NEAR = -1.0  # in place of a rounding: no value is as small
 STOPPED = 1e-6  # of the rate before: slower is a stop
-# in `was_set`: set where it lies, by its own handler or by one that another event has called; an arrival that
-# was taken away from zero; a state that its handler has set was overwritten by another one
-NOT_SET, SET_BY_OWN, SET_BY_ANOTHER, TAKEN_AWAY, WITHOUT_EFFECT = 0, 1, -1, 2, 3
+# `was_set` says what the updates of an instant have done to a witness that lies at zero:
+NOT_SET = 0
+SET_BY_OWN = 1  # its own handler has set it to zero again
+SET_BY_ANOTHER = -1  # the handler of another event has set it to zero
+TAKEN_AWAY = 2  # it had come to zero and had not passed, and was written to
+WITHOUT_EFFECT = 3  # its own handler has set a state that another handler has overwritten
 
 
 def set_guard(run: Run, i: int) -> float:
@@ -118,8 +121,8 @@ def clear_level(run: Run, i: int) -> None:
 def stays_behind_zero(run: Run, i: int, now: float) -> bool:
     """Whether a witness that rests just behind zero, and was written to `now`, still rests there.
 
-    It has moved no further than it was from zero, or than rounding. Else it is on a side, whatever was
-    there: a guard that is kept would trigger when the witness comes to zero from that side, and goes back.
+    It does if it has moved no further than its distance from zero, or than rounding. Otherwise it is on a
+    side of zero and needs no guard, which would trigger when it comes to zero from there and goes back.
     """
     zero = run.witnesses[i].level
     moved = abs(now - zero)
@@ -155,7 +158,7 @@ def largest_state(run: Run) -> float:
 
 
 def clear_measures(run: Run) -> None:
-    """Say that nothing was measured at the present state yet: it takes evaluations, so it is done once."""
+    """Forget what was measured: the state has changed. Measuring takes evaluations, so it is done once."""
     run.transient.largest_state = -1.0
     run.transient.has_roundings = 0.0
 
@@ -267,11 +270,11 @@ def has_arrivals(run: Run) -> bool:
 
 
 def list_arrivals(run: Run) -> bool:
-    """List in `has_crossed` the witnesses that have come to zero and stay, or go back; whether some have.
+    """List in `has_crossed` the witnesses that have come to zero and stay, or go back; whether there are any.
 
     They came no further than rounding before the start of this step, and its updates have run.
     """
-    some = False
+    has_listed = False
     for i in range(len(run.witnesses)):
         was_taken = run.was_set[i] == TAKEN_AWAY
         is_set = was_taken and run.witnesses[i].guard != UNGUARDED
@@ -290,8 +293,8 @@ def list_arrivals(run: Run) -> bool:
                 # one that goes back may come again before it is out, and passes then
                 turned = DOWNWARD if witness.guard > 0.0 else UPWARD
                 witness.guard = UNGUARDED if stops else turned
-        some = some or run.has_crossed[i] != 0
-    return some
+        has_listed = has_listed or run.has_crossed[i] != 0
+    return has_listed
 
 
 def is_handler_of(handler: Handler, i: int) -> bool:
@@ -356,10 +359,10 @@ def call_with_moved_states(run: Run, handler: Handler) -> bool:
 
 
 def guard_set_witnesses(run: Run) -> None:
-    """Updates have run: a witness that they have set to zero triggers when it leaves it.
+    """After updates, guard the witnesses that they have set to zero: leaving it is an event.
 
-    `was_set` says which of those that lay at zero were set there again. One that had come to zero, and was
-    taken away from it, is marked TAKEN_AWAY there.
+    `was_set` says which of those that lay at zero were set there again. It becomes TAKEN_AWAY for a witness
+    that had come to zero and was written to, else NOT_SET.
     """
     clear_measures(run)
     for i in range(len(run.witnesses)):
@@ -369,14 +372,14 @@ def guard_set_witnesses(run: Run) -> None:
         was_set = run.was_set[i]
         run.was_set[i] = NOT_SET
         if (now == before or now != now) and was_set == NOT_SET:
-            continue
+            continue  # no update has reached it, or it is not a number
         if is_out(run, i, before):
             clear_level(run, i)
         witness.value = now
         handled = run.was_handled[i] != 0
         if (handled and witness.guard != UNGUARDED) or is_held(run, i):
             continue  # it was turned where it is
-        if now == before:
+        if now == before:  # set to the value that it had
             if witness.band >= 0.0 and witness.level == 0.0:
                 if came_to_zero(witness.guard):
                     run.was_set[i] = TAKEN_AWAY

@@ -1,4 +1,4 @@
-"""The records of constraint equations, and of the bodies and joints on which they act."""
+"""Fills in the records by which the solver knows constraint equations: the places of their variables."""
 
 from __future__ import annotations
 
@@ -18,16 +18,21 @@ from cosim_mechanics import contracts
 if TYPE_CHECKING:
     from cosim.kit import Slot
 
-LEVEL = {"position": POSITIONS, "velocity": SPEEDS, "acceleration": 0}
+LEVELS = {"position": POSITIONS, "velocity": SPEEDS, "acceleration": 0}
+"""For what an equation holds: the level up to which projection corrects it."""
 
 
 class ConstraintRecords:
     """Fills in the records of a mechanism, one constraint after the other.
 
+    Parameters
+    ----------
+    parts : TreeAssembly
+
     Attributes
     ----------
     reads, writes : list of Slot
-        Slots whose places the records name.
+        The slots that the solver reads and writes because the records name them.
     """
 
     def __init__(self, parts: TreeAssembly) -> None:
@@ -51,46 +56,61 @@ class ConstraintRecords:
         members : dict of int to int
             By degree of freedom its index in the group.
         """
-        part, slot = placed.constraint, self._slot
-        position, velocity = slot(part, "position_error"), slot(part, "velocity_error")
-        finds_velocity = not type(part).writes("velocity_error")
-        self.reads += [placed.coefficients_slot, position, slot(part, "enabled"), slot(part, "stabilization")]
-        self.writes += [slot(part, name) for name in ("multipliers", "redundant", "drifts", "singular")]
-        (self.writes if finds_velocity else self.reads).append(velocity)
-        corrected, is_known = part.values.options["projected"], type(part).writes("position_error")
+        part = placed.constraint
         width = placed.equations.width
-        constants = placed.coefficients_slot.part(part.equations * width)
+        coefficients_slot = placed.coefficients_slot  # the coefficients of all equations, then the constants
+        self._list_slots(placed)
         for i, held in enumerate(type(part).levels()):
             equation = next(self._equations)
-            equation.constant = constants.part(i).offset
-            equation.enabled = slot(part, "enabled").offset
-            equation.stabilization = slot(part, "stabilization").offset
-            equation.position_error = position.part(i).offset
-            equation.velocity_error = velocity.part(i).offset
-            equation.finds_velocity_error = finds_velocity
-            equation.is_drifting = corrected and held == "position" and not is_known
-            equation.level = (LEVEL[held] - equation.is_drifting) * corrected
-            equation.multiplier = slot(part, "multipliers").part(i).offset
-            equation.redundant = slot(part, "redundant").offset
-            equation.drifts = slot(part, "drifts").offset
-            equation.singular = slot(part, "singular").offset
+            self._set_equation(equation, part, i, held)
+            equation.constant = coefficients_slot.part(part.equations * width).part(i).offset
             equation.terms = len(placed.equations.attachments)
             equation.terms_at = self._next_term
-            coefficients = placed.coefficients_slot.part(i * width)
             self._next_term += width_of(TermSlots) * equation.terms
-            terms = terms_of(self.parts.mechanism, equation)
-            for end, term in zip(ends, terms, strict=True):
+            coefficients = coefficients_slot.part(i * width)
+            for end, term in zip(ends, terms_of(self.parts.mechanism, equation), strict=True):
                 self._set_term(term, part, end, coefficients)
-                term.dof, term.member = end.dof, members.get(end.dof, NOWHERE)
+                term.dof = end.dof
+                term.member = members.get(end.dof, NOWHERE)
                 coefficients = coefficients.part(end.size)
+
+    def _list_slots(self, placed: PlacedConstraint) -> None:
+        """Add the slots of a constraint itself to `reads` and `writes`."""
+        part, slot = placed.constraint, self._slot
+        self.reads += [placed.coefficients_slot, slot(part, "position_error")]
+        self.reads += [slot(part, "enabled"), slot(part, "stabilization")]
+        self.writes += [slot(part, name) for name in ("multipliers", "redundant", "drifts", "singular")]
+        (self.reads if _computes(part, "velocity_error") else self.writes).append(
+            slot(part, "velocity_error")
+        )
+
+    def _set_equation(self, equation: Any, part: contracts.Constraint, i: int, held: str) -> None:
+        """Fill in the record of equation `i` of a constraint, which holds `held`: "position", …."""
+        slot = self._slot
+        equation.enabled = slot(part, "enabled").offset
+        equation.stabilization = slot(part, "stabilization").offset
+        equation.position_error = slot(part, "position_error").part(i).offset
+        equation.velocity_error = slot(part, "velocity_error").part(i).offset
+        equation.multiplier = slot(part, "multipliers").part(i).offset
+        equation.redundant = slot(part, "redundant").offset
+        equation.drifts = slot(part, "drifts").offset
+        equation.singular = slot(part, "singular").offset
+        equation.finds_velocity_error = not _computes(part, "velocity_error")
+        equation.level = LEVELS[held] if part.values.options["projected"] else 0
+        # positions drift while their speeds are corrected, if nobody computes how far off they are
+        equation.is_drifting = equation.level == POSITIONS and not _computes(part, "position_error")
+        if equation.is_drifting:
+            equation.level = SPEEDS
 
     def _set_term(
         self, term: Any, part: contracts.Constraint, end: ConstraintEnd, coefficients: Slot
     ) -> None:
         """Fill in the term of an equation that acts on one attachment."""
         force = self._slot(part, f"force_on_{end.name}")
-        term.size, term.coefficients, term.force = end.size, coefficients.offset, force.offset
         self.writes.append(force)
+        term.size = end.size
+        term.coefficients = coefficients.offset
+        term.force = force.offset
         if end.size == 1:
             link = self.parts.tree.links[end.link]
             term.velocity = self._slot(link.joint, "u").part(end.dof - link.first_dof).offset
@@ -99,7 +119,7 @@ class ConstraintRecords:
             self._set_body(term, self.parts.assembly.attached(part, end.name), end)
 
     def _set_body(self, term: Any, body: cosim.Component, end: ConstraintEnd) -> None:
-        """Fill in where the motion of a body or of Ground lies, and a body's mass and inertia."""
+        """Fill in the places of the motion of a body or of Ground, and of a body's mass and inertia."""
         X_GB, V_GB = self._slot(body, "X_GB"), self._slot(body, "V_GB")
         self.reads += [X_GB, V_GB]
         term.pose, term.velocity = X_GB.offset, V_GB.offset
@@ -113,3 +133,8 @@ class ConstraintRecords:
         term.mass, term.inertia = mass.offset, inertia.offset
         term.reference = self.parts.mechanism.links[end.link].reference
         term.acceleration = self.parts.free.A_GB[end.link].offset
+
+
+def _computes(part: contracts.Constraint, name: str) -> bool:
+    """Whether a constraint computes one of its variables itself; else the solver does."""
+    return type(part).writes(name)

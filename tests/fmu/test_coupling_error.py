@@ -285,7 +285,7 @@ def test_what_jumps_at_an_exchange_is_not_late() -> None:
 
 @pytest.mark.parametrize("most", [1 << 17, 4096])
 def test_jumps_by_rows(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cosim_master.recording.coupling_samples.VALUES", most)
+    monkeypatch.setattr("cosim_master.recording.coupling_samples.MOST_NUMBERS", most)
     samples = CouplingSamples([SampledInput("b", 0, 0, 1.0, 0.0, "a.y → b.u")], 1, jumping=[0])
     samples.start(0.0, [0.0])
     times = np.linspace(0.0, 1.0, 9001)
@@ -319,7 +319,7 @@ def test_thinned_samples_keep_the_integrals(monkeypatch: pytest.MonkeyPatch) -> 
     times = np.linspace(0.0, 1.0, 9001)
     found = []
     for most in (1 << 20, 4096):
-        monkeypatch.setattr("cosim_master.recording.coupling_samples.VALUES", most)
+        monkeypatch.setattr("cosim_master.recording.coupling_samples.MOST_NUMBERS", most)
         samples = CouplingSamples(inputs, 1)
         samples.start(0.0, [0.0])
         for part in np.array_split(np.arange(9000), 20):
@@ -335,7 +335,7 @@ def test_thinned_samples_keep_the_integrals(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_what_is_kept_does_not_depend_on_how_rows_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cosim_master.recording.coupling_samples.VALUES", 4096)
+    monkeypatch.setattr("cosim_master.recording.coupling_samples.MOST_NUMBERS", 4096)
     inputs = [SampledInput("b", 0, 0, 1.0, 0.0, "a.y → b.u")]
     times = np.append(np.linspace(0.0, 1.0, 9001), 1.00005)  # the last step is cut
     found = []
@@ -355,7 +355,7 @@ def test_what_is_kept_does_not_depend_on_how_rows_come(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("group", [1, 3])
 def test_what_is_kept_is_even(slopes: float | None, group: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Samples that were dropped twice as often with each halving left one of 2048 at the start."""
-    monkeypatch.setattr("cosim_master.recording.coupling_samples.VALUES", 4096)
+    monkeypatch.setattr("cosim_master.recording.coupling_samples.MOST_NUMBERS", 4096)
     inputs = [SampledInput("b", 0, 0, 1.0, 0.0, "a.y → b.u")]
     samples = CouplingSamples(inputs, 1, group)
     samples.start(0.0, [0.0])
@@ -397,7 +397,7 @@ def test_bars_of_a_long_run_do_not_depend_on_who_decides(
     values: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An algorithm of a third party has the values and bars of ours, to the bit; bars are twice the error."""
-    monkeypatch.setattr("cosim_master.recording.coupling_samples.VALUES", values)
+    monkeypatch.setattr("cosim_master.recording.coupling_samples.MOST_NUMBERS", values)
     step, count = 1e-3, 3000
     matrix = np.array([[0, 1, 0, 0], [-3.5, -0.05, 0.5, 0], [0, 0, 0, 1], [0.5, 0, -3.5, -0.05]])
     once, state = expm(step * matrix), np.array([1.0, 0.0, 0.2, 0.0])
@@ -474,7 +474,7 @@ class OwnJacobi(cosim.MasterAlgorithm):
 
 def test_both_loops_estimate_the_same_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bars of a run of which not all samples are kept were 457 times as large in the loop in Python."""
-    monkeypatch.setattr("cosim_master.recording.coupling_samples.VALUES", 0)
+    monkeypatch.setattr("cosim_master.recording.coupling_samples.MOST_NUMBERS", 0)
     links = [("left.one.x", "right.one.other"), ("right.one.x", "left.one.other")]
     reports = []
     for algorithm in ("jacobi", OwnJacobi()):

@@ -13,7 +13,7 @@ from typing import Any
 
 from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.known_arrays import GROUP, Evaluation, KnownArray, assigned_once, constant_of
-from cosim_compiler.language.single_turn import branch, ends_turn, without_continue
+from cosim_compiler.language.single_turn import branch, has_jump, without_continue
 from cosim_compiler.language.statement_parts import called_by, nodes_in, statements_in
 from cosim_compiler.language.typed_form import Constant, Expression, Function, Statement, is_pure
 from cosim_compiler.language.types import NOTHING, Group, Number
@@ -223,7 +223,7 @@ class BodySimplifier:
         self.values[statement.name] = turns[0]
         turn = without_continue(self.block(statement.body))
         orelse = tuple(self.block(statement.orelse))
-        if ends_turn(turn):
+        if has_jump(turn):
             return [form.Once(statement.line, (turn,), orelse)]
         return [*turn] if form.ends(turn) else [*turn, *orelse]
 

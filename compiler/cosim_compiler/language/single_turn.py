@@ -1,4 +1,14 @@
-"""A loop of one turn without the loop: what its body becomes."""
+"""A loop that runs once, replaced by its body: the jumps of the loop have to go first.
+
+`without_continue` writes the body without `continue` at the ends of branches::
+
+    for i in range(1):              if not x < 0.0:
+        if x < 0.0:                     y = x
+            continue          →
+        y = x
+
+A jump that is left, a `break` or a `continue` deeper inside, still needs a place to go: `has_jump` finds it.
+"""
 
 from __future__ import annotations
 
@@ -10,38 +20,44 @@ from cosim_compiler.language.typed_form import Statement
 from cosim_compiler.language.types import TRUTH
 
 
-def without_continue(turn: Sequence[Statement]) -> tuple[Statement, ...]:
-    """A turn that nothing follows: what stands behind a branch that ends it belongs to the other branch."""
-    for i, statement in enumerate(turn):
+def without_continue(body: Sequence[Statement]) -> tuple[Statement, ...]:
+    """The body of a loop without `continue`, where nothing follows the body.
+
+    What follows a branch that ends with `continue` moves into the other branch.
+    """
+    for i, statement in enumerate(body):
         if isinstance(statement, form.Continue):
-            return tuple(turn[:i])
-        if isinstance(statement, form.If) and _ends_turn(statement.body):
-            following = without_continue([*statement.orelse, *turn[i + 1 :]])
-            body = without_continue(statement.body)
-            return (*turn[:i], *branch(statement.line, statement.condition, body, following))
-    return tuple(turn)
+            return tuple(body[:i])
+        if isinstance(statement, form.If) and _ends_with_continue(statement.body):
+            otherwise = without_continue([*statement.orelse, *body[i + 1 :]])
+            taken = without_continue(statement.body)
+            return (*body[:i], *branch(statement.line, statement.condition, taken, otherwise))
+    return tuple(body)
 
 
-def _ends_turn(body: Sequence[Statement]) -> bool:
+def _ends_with_continue(body: Sequence[Statement]) -> bool:
+    """Whether the last of these statements is `continue`."""
     return bool(body) and isinstance(body[-1], form.Continue)
 
 
 def branch(
     line: int, condition: form.Expression, body: tuple[Statement, ...], orelse: tuple[Statement, ...]
 ) -> list[Statement]:
-    """The statement that goes one of two ways, of which none, one or both do something."""
+    """An `if` of which either branch may be empty; no statement if both are."""
     if body:
         return [form.If(line, condition, body, orelse)]
     return [form.If(line, form.Unary(TRUTH, "not", condition), orelse, ())] if orelse else []
 
 
-def ends_turn(body: Sequence[Statement]) -> bool:
-    """Whether a break or a continue among these statements belongs to the loop around them."""
+def has_jump(body: Sequence[Statement]) -> bool:
+    """Whether a `break` or a `continue` among these statements belongs to the loop around them."""
     for statement in body:
         if isinstance(statement, (form.Break, form.Continue)):
             return True
-        # a loop inside has breaks of its own, but for those behind its end
-        inner = [statement.orelse] if isinstance(statement, (form.For, form.While)) else bodies_of(statement)
-        if any(map(ends_turn, inner)):
+        # the jumps in the body of an inner loop are its own, but not those in its `else`
+        inner_bodies = bodies_of(statement)
+        if isinstance(statement, (form.For, form.While)):
+            inner_bodies = iter([statement.orelse])
+        if any(map(has_jump, inner_bodies)):
             return True
     return False

@@ -1,4 +1,4 @@
-"""A running instance of a co-simulation in an FMU."""
+"""A co-simulation that runs inside an FMU in Python: the calls of the host, and the saved states."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ from cosim_master.run.saved_trees import from_bytes, to_bytes
 from cosim_master.run.stepped_run import SAME_TIME, SteppedRun, can_divide
 from cosim_master.trust.verdict import VERDICTS
 
-AGAIN = 2.0
-"""The error of the coupling is worked out anew when there are so many times as many steps, and at the end."""
+ASSESSED_AGAIN = 2.0
+"""The coupling error is estimated again once there are this many times as many steps, and at the end."""
 
 
 @dataclass(frozen=True)
 class MemoryState:
-    """A saved state that only the run which saved it takes back: of participants that cannot serialize."""
+    """A saved state in memory, of participants that cannot serialize: only the same run can restore it."""
 
     run: SteppedRun
     tree: Mapping[str, Any]
 
 
 class ContainerInstance:
-    """Runs a co-simulation as its host leads it.
+    """Runs a co-simulation step by step, as the host of the FMU calls it.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ class ContainerInstance:
 
     Notes
     -----
-    Inputs are held over a step of the host, outputs are those of its end. Where a step of the host ends
-    inside a communication step, that is cut. A saved state is that of all participants and of the master; an
-    instance made in another process goes on from it with the same bits.
+    Inputs are held over a step of the host; outputs are those of its end. A communication step is cut if a
+    step of the host ends inside it. A saved state is that of all participants and of the master; an instance
+    in another process continues from it with the same bits.
     """
 
     def __init__(self, resources: Path) -> None:
@@ -71,32 +71,36 @@ class ContainerInstance:
         self.registry = Registry.from_manifest(json.loads((resources / REGISTRY).read_text("utf-8")))
         with use_registry(self.registry):
             self.loop: CoSimulation = carried_co_simulation(resources / FOLDER)
-        self.mode, self._wish = INSTANTIATED, ""
+        self.mode, self._stop_reason = INSTANTIATED, ""
         self._start = self.loop.start
         self.stop_time: float | None = None
         self._tolerance: float | None = None
         self._values = {v.name: v.start for v in self.interface.variables if v.is_settable}
-        self._given: dict[str, Any] = {}  # start values of the host
-        self._pending: dict[str, dict[str, Any]] = {}  # inputs that the participants do not have yet
-        self._written: list[str] = []  # inputs set since the last step
+        self._start_values: dict[str, Any] = {}  # set by the host before the run
+        self._unsent_inputs: dict[str, dict[str, Any]] = {}  # set by the host, by participant
+        self._inputs_since_step: list[str] = []  # paths of inputs that were set
         read = (resources / INTERFACE).read_bytes() + (resources / FOLDER / DATA).read_bytes()
         self._identity = sha256(read).hexdigest()
         self._runs: list[SteppedRun] = []
-        self._last: dict[str, Any] = {}  # what outputs were when the run was closed
-        self._reached = self._start
+        self._closed_outputs: dict[str, Any] = {}
+        self._time_without_run = self._start
         self._assessed: tuple[float, CouplingReport] | None = None
-        self._in_bytes = all(description.can_serialize for description in self.loop.descriptions.values())
-        self._can_restore = all(description.can_restore for description in self.loop.descriptions.values())
+        self._can_serialize = all(
+            description.can_serialize for description in self.loop.descriptions.values()
+        )
+        self._unrestorable = ", ".join(
+            name for name, description in self.loop.descriptions.items() if not description.can_restore
+        )
         weakref.finalize(self, _close, self._runs).atexit = False
 
     # life
 
     def setup(self, start: float, stop: float | None, tolerance: float | None) -> None:
-        """Start and stop time, s, and a tolerance for participants that have none."""
+        """Set the start and stop time, s, and a tolerance for participants that have none of their own."""
         check_mode(self.mode, INSTANTIATED)
         check_experiment(start, stop, tolerance)
         self._start, self.stop_time, self._tolerance = start, stop, tolerance
-        self._reached = start
+        self._time_without_run = start
 
     def enter_initialization(self) -> None:
         """Enter initialization: nothing is computed yet, and parameters and inputs may be set."""
@@ -106,57 +110,57 @@ class ContainerInstance:
     def exit_initialization(self) -> None:
         """Initialize all participants, and make their values consistent."""
         check_mode(self.mode, INITIALIZING)
-        run = self._begun()
-        self._wish = run.stop_reason
-        self.mode = ENDING if self._wish else STEPPING
+        run = self._initialized_run()
+        self._stop_reason = run.stop_reason
+        self.mode = ENDING if self._stop_reason else STEPPING
 
     def step(self, time: float, size: float) -> str:
-        """Advance from `time` by `size` (s); empty text, or why a participant wants the run to end.
+        """Advance from `time` by `size` (s); returns why a participant wants the run to end, or "".
 
         Raises
         ------
         StateError
-            The step cannot be made; nothing has changed.
+            The step is not possible here; nothing has changed.
         SimulationError
             A participant failed.
         """
         check_step(self.mode, self.time, self.stop_time, time, size)
         if self.mode == ENDING:
-            self._end()
-            return self._wish
-        run = self._run()
+            self._close_run()
+            return self._stop_reason
+        run = self._running()
         target = time + size
         self._check_length(run, target, size)
         try:
             with use_registry(self.registry):
-                self._write()
-                self._wish = run.advance(target, size)
-                self._written = []
+                self._send_inputs()
+                self._stop_reason = run.advance(target, size)
+                self._inputs_since_step = []
         except BaseException:
             self.mode = STOPPED
             raise
-        if self._wish:
-            self._end()
-        return self._wish
+        if self._stop_reason:
+            self._close_run()
+        return self._stop_reason
 
     @property
     def time(self) -> float:
         """The present time, s."""
-        return self._runs[0].time if self._runs else self._reached
+        return self._runs[0].time if self._runs else self._time_without_run
 
     def news(self) -> list[str]:
-        """No sentences, since the error of the coupling is an output."""
+        """No messages for the host's log: the coupling error is an output."""
         return []
 
     def terminate(self) -> None:
         """Free all participants; values can still be read."""
         check_mode(self.mode, STEPPING, ENDING, STOPPED)
-        self._end()
+        self._close_run()
 
     # values
 
     def get(self, kind: str, references: list[int]) -> list[Any]:
-        """Values of variables at the present time, of the FMI type `kind`."""
+        """The present values of variables of the FMI type `kind`."""
         variables = [find_variable(self.interface, kind, reference) for reference in references]
         names = [v.name for v in variables if not v.is_settable]
         computed = self._computed(names) if names else {}
@@ -191,13 +195,13 @@ class ContainerInstance:
                 with use_registry(self.registry):
                     for path, value in changed.items():
                         self.loop.set_start(path, value)
-                self._given |= changed
-                self._forget_run()
+                self._start_values |= changed
+                self._discard_run()
             else:
                 for path, value in changed.items():
                     participant, _, name = path.partition(".")
-                    self._pending.setdefault(participant, {})[name] = value
-                    self._written.append(path)
+                    self._unsent_inputs.setdefault(participant, {})[name] = value
+                    self._inputs_since_step.append(path)
         except cosim.CosimError as error:
             with use_registry(self.registry):
                 for path in changed:
@@ -207,7 +211,7 @@ class ContainerInstance:
         return {}
 
     def _changes(self, variable: FmuVariable, value: Any) -> bool:
-        """Whether a variable gets another value than it has; `StateError` where it may not get one."""
+        """Whether a value differs from the present one; `StateError` if the variable may not be set now."""
         if not variable.is_settable:
             raise cosim.StateError(f"{variable.name}: it is computed and cannot be set")
         if isinstance(value, float) and not math.isfinite(value):
@@ -225,17 +229,20 @@ class ContainerInstance:
         if self.mode == INSTANTIATED:
             raise cosim.StateError("outputs cannot be read before initialization mode")
         if not self._runs and self.mode != INITIALIZING:
-            if not self._last:
-                raise cosim.StateError("there are no values: a participant has failed")
-            return self._last
+            if not self._closed_outputs:
+                raise cosim.StateError(
+                    "there are no outputs: a participant has failed; see the error of the last step"
+                )
+            return self._closed_outputs
         with use_registry(self.registry):
-            run = self._begun()
-            self._write()
+            run = self._initialized_run()
+            self._send_inputs()
             computed_values: dict[str, Any] = {}
             names_by_source: dict[tuple[str, bool], list[str]] = {}
+            # outputs that follow an input at once are read anew, the others are those of the last step
             for name in names:
                 if name.startswith(f"{COUPLING}."):
-                    computed_values[name] = self._coupling(run, name.removeprefix(f"{COUPLING}."))
+                    computed_values[name] = self._coupling_output(run, name.removeprefix(f"{COUPLING}."))
                 elif name in self.loop.derived:
                     derived = self.loop.derived[name]
                     (value,) = run.read(derived.port[0], [derived.port[1]])
@@ -252,14 +259,16 @@ class ContainerInstance:
 
     def _follows_at_once(self, name: str) -> bool:
         """Whether an output depends directly on an input that has been set since the last step."""
-        return bool(self._written) and bool(direct_dependencies(self.loop, name, self._written))
+        return bool(self._inputs_since_step) and bool(
+            direct_dependencies(self.loop, name, self._inputs_since_step)
+        )
 
-    def _coupling(self, run: SteppedRun, name: str) -> Any:
-        """The verdict on the coupling, or an error bar."""
+    def _coupling_output(self, run: SteppedRun, name: str) -> Any:
+        """The verdict on the coupling, or the error bar of a signal, by the output's name."""
         steps = run.statistics.steps
         at_end = self.stop_time is not None and run.time >= self.stop_time
         before = 0 if self._assessed is None else self._assessed[0]
-        if self._assessed is None or steps > AGAIN * before or (at_end and steps > before):
+        if self._assessed is None or steps > ASSESSED_AGAIN * before or (at_end and steps > before):
             self._assessed = steps, run.assess()
         report = self._assessed[1]
         if name == "verdict":
@@ -272,42 +281,45 @@ class ContainerInstance:
 
     # the run
 
-    def _run(self) -> SteppedRun:
+    def _running(self) -> SteppedRun:
+        """The present run."""
         if not self._runs:
-            raise cosim.StateError("there is no run to continue")
+            raise cosim.StateError("there is no run to continue: instantiate and initialize the FMU again")
         return self._runs[0]
 
-    def _begun(self) -> SteppedRun:
-        """The run, with its participants initialized."""
+    def _initialized_run(self) -> SteppedRun:
+        """The present run, or a new one whose participants have just been initialized."""
         if not self._runs:
             with use_registry(self.registry):
                 run = self.loop.led_run(self._start, self.stop_time, self._tolerance)
                 run.initialize()
             self._runs.append(run)
-            self._pending, self._written, self._assessed = {}, [], None
+            self._unsent_inputs, self._inputs_since_step, self._assessed = {}, [], None
         return self._runs[0]
 
-    def _forget_run(self) -> None:
+    def _discard_run(self) -> None:
         """Discard the initialized run, since values were set after it."""
         _close(self._runs)
         self._assessed = None
 
-    def _end(self) -> None:
+    def _close_run(self) -> None:
         """Close the participants, and store their outputs."""
         if self._runs:
             try:
-                self._last = self._computed([v.name for v in self.interface.variables if not v.is_settable])
-            except cosim.SimulationError:  # which has been the answer to a step
-                self._last = {}
-            self._reached = self.time
+                self._closed_outputs = self._computed(
+                    [v.name for v in self.interface.variables if not v.is_settable]
+                )
+            except cosim.SimulationError:  # the step that failed has already reported it
+                self._closed_outputs = {}
+            self._time_without_run = self.time
             _close(self._runs)
         self.mode = STOPPED
 
-    def _write(self) -> None:
-        """Hand over what the host has set."""
-        pending, self._pending = self._pending, {}
+    def _send_inputs(self) -> None:
+        """Pass the inputs that the host has set on to the participants."""
+        pending, self._unsent_inputs = self._unsent_inputs, {}
         if pending:
-            self._run().write(pending)
+            self._running().write(pending)
 
     def _check_length(self, run: SteppedRun, target: float, size: float) -> None:
         """Refuse a step that would cut a communication step where participants do not allow it."""
@@ -322,24 +334,24 @@ class ContainerInstance:
     # the whole state
 
     def save(self) -> bytes | MemoryState:
-        """The state on which all later results depend; as bytes for another process, if possible."""
-        if not self._can_restore:
-            raise cosim.StateError("not all participants can save their states")
+        """Everything that later results depend on; bytes for any process if all participants serialize."""
+        if self._unrestorable:
+            raise cosim.StateError(f"the state cannot be saved: {self._unrestorable} cannot save theirs")
         with use_registry(self.registry):
-            self._write()
+            self._send_inputs()
             run = self._runs[0] if self._runs else None
             tree: dict[str, Any] = {
                 "guid": self._identity,
                 "mode": self.mode,
-                "times": [self._start, self.stop_time, self._tolerance, self._reached],
+                "times": [self._start, self.stop_time, self._tolerance, self._time_without_run],
                 "values": self._values,
-                "given": self._given,
-                "written": self._written,
-                "last": self._last,
-                "wish": self._wish,
-                "run": None if run is None else run.save(in_memory=not self._in_bytes),
+                "given": self._start_values,
+                "written": self._inputs_since_step,
+                "last": self._closed_outputs,
+                "wish": self._stop_reason,
+                "run": None if run is None else run.save(in_memory=not self._can_serialize),
             }
-        if run is None or self._in_bytes:
+        if run is None or self._can_serialize:
             return to_bytes(tree)
         return MemoryState(run, {name: copy.copy(value) for name, value in tree.items()})
 
@@ -349,7 +361,7 @@ class ContainerInstance:
         Raises
         ------
         StateError
-            Not such a state, damaged, of another FMU, or of a run that is over.
+            It is not a state, is damaged, or belongs to another FMU or to a run that is over.
         """
         if isinstance(saved, MemoryState):
             if saved.run not in self._runs:
@@ -361,24 +373,26 @@ class ContainerInstance:
             except cosim.CosimError as error:
                 raise cosim.StateError(f"these bytes are not a state of this FMU: {error}") from None
         if not isinstance(tree, Mapping) or tree.get("guid") != self._identity or tree["mode"] not in MODES:
-            raise cosim.StateError("these bytes are not the state of this FMU")
-        self._start, self.stop_time, self._tolerance, self._reached = tree["times"]
-        before = self._given
-        self._values, self._given, self._last = (dict(tree[key]) for key in ("values", "given", "last"))
-        self._wish, self._pending, self._assessed = tree["wish"], {}, None
-        self._written = list(tree["written"])
+            raise cosim.StateError("this state was saved by another FMU, or by another version of this one")
+        self._start, self.stop_time, self._tolerance, self._time_without_run = tree["times"]
+        before = self._start_values
+        self._values, self._start_values, self._closed_outputs = (
+            dict(tree[key]) for key in ("values", "given", "last")
+        )
+        self._stop_reason, self._unsent_inputs, self._assessed = tree["wish"], {}, None
+        self._inputs_since_step = list(tree["written"])
         with use_registry(self.registry):
             starts = {v.name: v.start for v in self.interface.variables if v.name in before}
-            for path, value in (starts | self._given).items():
+            for path, value in (starts | self._start_values).items():
                 self.loop.set_start(path, value)
             if tree["run"] is None:
                 _close(self._runs)
             else:
-                self._begun().restore(tree["run"])
+                self._initialized_run().restore(tree["run"])
         self.mode = tree["mode"]
 
 
 def _close(runs: list[SteppedRun]) -> None:
-    """Free what is running."""
+    """Close and remove all runs; the list is shared with the finalizer of the instance."""
     while runs:
         runs.pop().close()

@@ -1,4 +1,8 @@
-"""Samples of a coupling: the outputs at the exchanges, and the integrals of the inputs between them."""
+"""Collects samples of a coupling: outputs at the exchanges, and integrals of the inputs between them.
+
+`CouplingSamples` gathers exchanges in Python and passes them on together to the kernel function
+`collect_samples`, whose memory, `Collected`, it makes and enlarges.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,10 @@ from numpy.typing import NDArray
 from cosim.kit import compile_function, head_of
 from cosim_master.coupling.link import Link
 from cosim_master.recording.collect_samples import (
+    BEGAN,
+    CLOCK,
     COUNTS,
+    REACHED,
     SAMPLES,
     SIGNATURE,
     STEPS_OF_ONE,
@@ -22,14 +29,14 @@ from cosim_master.recording.collect_samples import (
 )
 
 Vector = NDArray[np.float64]
-ROWS = 1024
+EXCHANGES_TOGETHER = 1024
 """Exchanges that wait until they are added together."""
-VALUES = 1 << 19
-"""Numbers of all samples; beyond, every second sample is dropped (the integrals lose nothing by that)."""
+MOST_NUMBERS = 1 << 19
+"""Numbers in all samples: beyond, every second sample is dropped, by which the integrals lose nothing."""
 AT_THE_END = 4
 """Samples at most that the end of a run completes."""
-FEW = 1024
-"""Numbers that are added in plain Python before compiled code is loaded."""
+NUMBERS_IN_PYTHON = 1024
+"""Numbers that are added in plain Python: a shorter run never loads compiled code."""
 
 
 class SampledInput(NamedTuple):
@@ -40,9 +47,9 @@ class SampledInput(NamedTuple):
     target : str
         The participant.
     place : int
-        Which of the connected inputs of this participant it is.
+        Its number among the connected inputs of this participant.
     source : int
-        Which value of the interface feeds it.
+        The number of the output that feeds it.
     factor, offset : float
         The input's value is factor * output + offset.
     name : str
@@ -78,7 +85,8 @@ class Samples(NamedTuple):
     ends : ndarray, shape (n + 1, inputs)
         The last input before each of these times, in the units of the outputs.
     teeth : ndarray, shape (n + 1, inputs)
-        Integrals of the defects' first moments about the middles of exchanges, over their lengths.
+        Integrals of the saw teeth of the defects. In each exchange that is the first moment of the defect
+        about the middle, divided by the length.
     """
 
     times: Vector
@@ -99,12 +107,12 @@ class Samples(NamedTuple):
 
 
 class InputLines(NamedTuple):
-    """The lines that the inputs followed since the last sample, one number for each input.
+    """The straight lines that the inputs followed since the last sample, one number for each input.
 
     Attributes
     ----------
     means, slopes, ends : list of float
-        Means, slopes (per s) and last values.
+        Mean values, slopes (per s) and last values.
     """
 
     means: list[float]
@@ -113,7 +121,7 @@ class InputLines(NamedTuple):
 
 
 class CouplingSamples:
-    """Collects a sample for each exchange; costs no call of a participant.
+    """Collects a sample for each exchange, without a call of a participant.
 
     The defect of a connection is its input minus the output that feeds it. The mean of a defect over an
     exchange of length h is the mean of the input less the mean of the output,
@@ -126,7 +134,7 @@ class CouplingSamples:
     ----------
     inputs : sequence of SampledInput
     size : int
-        Number of values of the interface.
+        The number of sampled outputs.
     group : int
         Communication steps in one sample: a multiple of the longer steps of slow participants.
     bonds : sequence of (int, int)
@@ -137,7 +145,7 @@ class CouplingSamples:
     Attributes
     ----------
     since : float
-        When the last sample ended, s.
+        The time at which the last sample ended, s.
     steps : dict of str to (float, float)
         For each participant that has stepped since then: the times at which its steps began and ended, s.
     lines : InputLines
@@ -155,14 +163,15 @@ class CouplingSamples:
         self._group, self._size, self.jumping = group, size, np.array(jumping, dtype=np.intp)
         self.since = 0.0
         self.steps: dict[str, tuple[float, float]] = {}
-        self.lines = InputLines(*([0.0] * len(self.inputs) for _ in InputLines._fields))
-        self._added = 0
+        count = len(self.inputs)
+        self.lines = InputLines(means=[0.0] * count, slopes=[0.0] * count, ends=[0.0] * count)
+        self._numbers_added = 0
         self.start(0.0, [0.0] * size)
 
     def start(self, time: float, outputs: Sequence[float]) -> None:
-        """Begin at a time (s) with these outputs."""
+        """Begin a run at a time (s) with these outputs; what was collected before is discarded."""
         self.since = self._reached = time
-        self._waiting, self._count = list[Vector](), 0
+        self._waiting, self._waiting_count = list[Vector](), 0
         n, m, b = self._size, len(self.inputs), len(self.bonds)
         self._widths = {
             "times": 1,
@@ -174,17 +183,28 @@ class CouplingSamples:
             "teeth": m,
         }
         width = sum(self._widths.values())
-        most = max(2 * ROWS, VALUES // (1 + n + 2 * m + b))
-        self._room = 2 * (most // 2) + 2
+        most = max(2 * EXCHANGES_TOGETHER, MOST_NUMBERS // (1 + n + 2 * m + b))
+        self._capacity = 2 * (most // 2) + 2  # even, so that every second one can be dropped
+        self._collected = self._new_collected(time, width)
+        self._collected.present[: 1 + n] = [time, *outputs]
+        self._collected.kept[:width] = self._collected.present
+
+    def _new_collected(self, time: float, width: int) -> Collected:
+        """The memory of a run that begins at a time (s), with room for one sample of this width."""
+        n, m = self._size, len(self.inputs)
         jumps = np.zeros(n, dtype=np.int64)
         jumps[self.jumping] = 1
-        self._collected = Collected(
+        counts = np.zeros(COUNTS, dtype=np.int64)
+        counts[STEPS_OF_ONE], counts[STRIDE] = self._group, 1
+        clock = np.zeros(CLOCK)
+        clock[REACHED] = clock[BEGAN] = time
+        return Collected(
             sources=np.array([each.source for each in self.inputs], dtype=np.int64),
             jumps=jumps,
             bonds=np.array(self.bonds, dtype=np.int64).ravel(),
             scales=np.array([[each.factor, each.offset] for each in self.inputs], dtype=float).ravel(),
-            counts=np.zeros(COUNTS, dtype=np.int64),
-            clock=np.array([time, time, 0.0]),
+            counts=counts,
+            clock=clock,
             present=np.zeros(width),
             rates=np.zeros(n),
             bends=np.zeros(n),
@@ -193,19 +213,16 @@ class CouplingSamples:
             first=np.zeros(n + 3 * m),
             kept=np.zeros(width),
         )
-        self._collected.counts[[STEPS_OF_ONE, STRIDE]] = self._group, 1
-        self._collected.present[: 1 + n] = [time, *outputs]
-        self._collected.kept[:width] = self._collected.present
 
     @property
     def collected(self) -> Collected:
-        """The arrays of all exchanges that were added; some may still wait."""
+        """The memory of `collect_samples`, without the exchanges that still wait."""
         return self._collected
 
     @property
     def capacity(self) -> int:
         """The number of samples from which on every second one is dropped."""
-        return self._room
+        return self._capacity
 
     def extend(
         self,
@@ -235,23 +252,24 @@ class CouplingSamples:
         self._reached = times[-1] if times.size else self._reached
         rows = np.hstack([times[:, None], outputs, inputs, slopes_of_rows, ends])
         self._waiting.append(rows)
-        self._count += len(rows)
-        if self._count >= ROWS:
+        self._waiting_count += len(rows)
+        if self._waiting_count >= EXCHANGES_TOGETHER:
             self._add_waiting()
 
     def _add_waiting(self) -> None:
-        """Add the waiting exchanges together: passing them on one by one would cost more than adding them."""
+        """Add the waiting exchanges together: a call for each would cost more than the addition."""
         if self._waiting:
-            rows, self._waiting, self._count = np.concatenate(self._waiting), [], 0
+            rows = np.concatenate(self._waiting)
+            self._waiting, self._waiting_count = [], 0
             self._collected, _ = self._add(self._collected, rows)
 
     def samples(self) -> Samples:
         """All samples so far; further exchanges may be added afterwards."""
         self._add_waiting()
-        until_now = _copied(self._collected)
-        until_now, count = self._add(until_now, np.zeros((0, 0)), ends=True)
-        width = until_now.present.size
-        table = until_now.kept[: count * width].reshape(count, width)
+        no_rows = np.zeros((0, 0))
+        ended, count = self._add(_copy(self._collected), no_rows, ends=True)
+        width = ended.present.size
+        table = ended.kept[: count * width].reshape(count, width)
         columns = np.split(table, np.cumsum([*self._widths.values()])[:-1], axis=1)
         by_name = dict(zip(self._widths, map(np.ascontiguousarray, columns), strict=True))
         return Samples(**{**by_name, "times": by_name["times"].ravel()})
@@ -263,7 +281,7 @@ class CouplingSamples:
         return int(self._collected.counts[STRIDE]) > 1
 
     def memory(self) -> dict[str, Any]:
-        """Everything collected so far, for `put_back`."""
+        """Everything collected so far, for `put_back`; part of saved states, so its names stay."""
         self._add_waiting()
         return {
             "collected": tuple(array.copy() for array in self._collected),
@@ -273,43 +291,50 @@ class CouplingSamples:
         }
 
     def put_back(self, memory: Mapping[str, Any]) -> None:
-        """Continue with the samples of another run."""
+        """Continue from what `memory` has returned, in this run or in another one.
+
+        Raises
+        ------
+        ValueError
+            The counts in it do not fit its samples.
+        """
         self.since, self.steps = memory["since"], memory["steps"]
         self.lines = InputLines(*memory["means"])
-        self._collected = collected = _copied(memory["collected"])
+        self._collected = collected = _copy(memory["collected"])
         counts, width = collected.counts, collected.present.size
-        if (
-            min(counts) < 0
-            or counts[STRIDE] < 1
-            or counts[SAMPLES] // counts[STRIDE] * width > collected.kept.size
-        ):
-            raise ValueError("counts of samples that are not there")
-        self._waiting, self._count = [], 0
-        self._reached = float(self._collected.clock[0])
+        are_counts = min(counts) >= 0 and counts[STRIDE] >= 1
+        if not are_counts or counts[SAMPLES] // counts[STRIDE] * width > collected.kept.size:
+            raise ValueError("the saved counts do not fit the saved samples: the state is damaged")
+        self._waiting, self._waiting_count = [], 0
+        self._reached = float(collected.clock[REACHED])
 
     def _add(self, collected: Collected, rows: Vector, *, ends: bool = False) -> tuple[Collected, int]:
-        """Add exchanges. Returns the arrays, which may be larger ones, and the number of samples in them."""
-        self._added += rows.size
-        collect = collect_samples if self._added < FEW else _compiled()
+        """Add exchanges to `collected`, and complete the last sample if the run `ends`.
+
+        Returns the arrays, which are new ones where they had to grow, and the number of samples in them.
+        """
+        self._numbers_added += rows.size
+        is_short = self._numbers_added < NUMBERS_IN_PYTHON
+        collect = collect_samples if is_short else _compiled_collect_samples()
         collected = self._with_room(collected, len(rows))
         with np.errstate(all="ignore"):  # a value that is not a number is reported where it is passed on
             head = head_of(collected)
             return collected, int(collect(int(head.ctypes.data), rows.ravel(), int(ends)))
 
     def _with_room(self, collected: Collected, more: int) -> Collected:
-        """The arrays with room for `more` exchanges, but for no more samples than the capacity."""
+        """The arrays with room for `more` exchanges, up to the capacity."""
         counts, width = collected.counts, collected.present.size
         used = int(counts[SAMPLES]) // int(counts[STRIDE]) + 1
-        needed = min(self._room, used + more + AT_THE_END)
+        needed = min(self._capacity, used + more + AT_THE_END)
         if collected.kept.size >= needed * width:
             return collected
-        larger = np.zeros(min(self._room, max(needed, 2 * used)) * width)
+        larger = np.zeros(min(self._capacity, max(needed, 2 * used)) * width)
         larger[: used * width] = collected.kept[: used * width]
         return collected._replace(kept=larger)
 
 
 @cache
-def _compiled() -> Callable[..., int]:
+def _compiled_collect_samples() -> Callable[..., int]:
     """`collect_samples` as machine code."""
     return compile_function(collect_samples, SIGNATURE)
 
@@ -334,6 +359,6 @@ def sampled_inputs(
     ]
 
 
-def _copied(arrays: Iterable[Any]) -> Collected:
-    """A copy of all arrays."""
+def _copy(arrays: Iterable[Any]) -> Collected:
+    """A copy of all arrays, which may come as a plain tuple from a saved state."""
     return Collected(*[array.copy() for array in arrays])
