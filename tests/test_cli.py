@@ -302,7 +302,6 @@ def test_a_locale_without_the_characters(words, encoding):
         assert "'ω…'" in json.loads(done.stdout)["errors"][0]["text"]
 
 
-@pytest.mark.few(1)
 @pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX")
 @pytest.mark.parametrize(("words", "status"), [("plugins", 0), ("info nothing.toml", 2)])
 def test_a_closed_standard_error_ends_no_command(words, status, tmp_path):

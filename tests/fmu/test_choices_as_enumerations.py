@@ -103,7 +103,6 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
     return write
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(("kind", "version"), KINDS)
 def test_they_are_enumerations_with_items(kind: str, version: int, written: Written) -> None:
     from fmpy import read_model_description

@@ -118,7 +118,6 @@ until = 0.1
 """
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("executor", ["OwnProcesses", "OwnThreads"])
 def test_processes_of_executors(executor: str, tmp_path: Path) -> None:
     moment = random.Random(executor).uniform(0.0, 1.5)

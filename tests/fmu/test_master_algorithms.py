@@ -180,7 +180,6 @@ def test_loop_of_feedthrough_is_solved_in_every_step(make_fmu: MakeFmu, algorith
     assert result["sum.y"] == pytest.approx(result.time / 1.4, abs=1e-7)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("goes_back", [True, False])
 def test_adaptive_follows_the_tolerance_with_and_without_rollback(make_fmu: MakeFmu, goes_back: bool) -> None:
     saves = 'canGetAndSetFMUstate="true" ' if goes_back else ""

@@ -261,7 +261,6 @@ def test_limits_and_masks_that_can_be_restored_are(
     assert rows(tmp_path)[0][-1] == 1.0 and (tmp_path / "out.csv").stat().st_mode & 0o700 == 0o600
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("end", ["raise(SIGSEGV)", "_exit(0)", "status = 3", ""])
 def test_an_fmu_that_writes_into_files_of_the_run(
     end: str, tmp_path: Path, compiled: Compiled, commands: ForkedCommands

@@ -286,7 +286,6 @@ def test_a_single_description_takes_what_it_refers_to_along(tmp_path: Path, make
 NATIVE = pytest.param({"native": True, "fmi": 3, "platforms": [own_platform()]}, marks=needs_compiler)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("export", [{}, NATIVE])
 def test_systems_are_exported(tmp_path: Path, make_fmu: MakeFmu, export: dict[str, Any]) -> None:
     """Elements of arrays have other names in an FMU, and a state that is connected is an output there."""

@@ -347,7 +347,6 @@ def test_a_second_run_that_takes_too_long_is_left(monkeypatch: pytest.MonkeyPatc
         left(2.5)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("seconds", [0.0, 11.0])
 def test_a_verdict_without_the_second_run_that_takes_too_long(
     monkeypatch: pytest.MonkeyPatch, seconds: float
