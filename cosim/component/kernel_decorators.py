@@ -1,4 +1,4 @@
-"""Decorators of kernel functions: `kernel` and `update`."""
+"""The decorators `kernel` and `update`, which make kernel functions of plain ones."""
 
 from __future__ import annotations
 
@@ -27,17 +27,19 @@ def kernel(
     Parameters
     ----------
     stage : Stage or str, optional
-        At the earliest here, for results that nothing else needs (``Stage.REPORT``); or the name of an
-        option that says it, in small letters.
+        The earliest stage at which it is called: ``Stage.REPORT`` for results that nothing else needs. Or the
+        name of the component's option that holds the stage, in small letters.
     when, unless : str, optional
-        What has to be true (false): the name of an option or of a condition of the component
-        (`Component.conditions`), or of a derivative, ``"source_dot"``: the source has one; or
-        ``"source_state"``: the source is a state; or a name that an attachment offers, if it exists
-        (`Attachment.has`).
+        The function is used only if this is true (false). It is the name of
+
+        - an option, or a condition of the component (`Component.conditions`);
+        - the derivative of a source: ``"source_dot"`` is true if the source has one;
+        - ``"source_state"``: true if the source is a state;
+        - something that an attachment offers (`Attachment.has`): true if it exists.
     refuses : sequence of str, optional
-        Makes it a check of the component's parameters, which is all that it may ask for: it returns 0 where
-        they fit together, else the number (from 1) of the sentence that says what is wrong. An FMU answers
-        with that sentence where the values are set, and keeps the old ones.
+        Sentences: the function then checks the component's parameters, and takes nothing else. It returns 0
+        if they fit together, else the number, from 1, of the sentence that says what is wrong. An FMU answers
+        with that sentence when the values are set, and keeps the old ones.
 
     Examples
     --------
@@ -51,21 +53,21 @@ def kernel(
     ...         return 1.0 if lower > upper else 0.0
     """
     if isinstance(refuses, str) or not all(isinstance(text, str) and text.strip() for text in refuses):
-        raise ContractError(f"{class_line()}: kernel: refuses is a list of sentences")
+        raise ContractError(f"{class_line()}: kernel: refuses is {quote(refuses)}, needs a list of sentences")
     if not isinstance(refuses, tuple) and not refuses:
         raise ContractError(f"{class_line()}: kernel: refuses is empty: write a sentence, or leave it out")
-    if refuses:
-        sentences = tuple(refuses)
-        return lambda f: KernelFunction(
-            plain_function(f), "check", when=when, unless=unless, refuses=sentences
-        )
     if stage is not None and not isinstance(stage, (str, Stage)):
         raise ContractError(
             f"{class_line()}: kernel: stage is {quote(stage)}, needs a Stage, as in Stage.REPORT"
         )
-    if function is None:
-        return lambda f: KernelFunction(plain_function(f), stage=stage, when=when, unless=unless)
-    return KernelFunction(plain_function(function))
+
+    def marked(plain: Callable[..., Any]) -> KernelFunction:
+        role = "check" if refuses else "kernel"
+        return KernelFunction(
+            plain_function(plain), role, stage, when=when, unless=unless, refuses=tuple(refuses)
+        )
+
+    return marked if function is None else marked(function)
 
 
 @options_checked
@@ -74,29 +76,47 @@ def update(
 ) -> Any:
     """Mark an auto-update: it runs when a step has ended, with everything realized.
 
-    Besides the usual names it may ask for ``side``: 0.0 for the values before the events of the
-    instant, 1.0 for those after, 2.0 for those after a delayed break has arrived; and for ``smoothness``,
-    the least order of the derivatives that may jump on the other side although nothing shows it. It
-    may write to histories, and to ``<name>_next`` of a discrete variable, which is swapped in
-    afterwards; the State then drops below the stage that the variable declares. Calling it again for
-    the same time and side must have no further effect.
+    An auto-update may write to histories, and to ``<name>_next`` of a discrete variable. That value is
+    swapped in afterwards, and the State then drops below the stage that the variable declares. A second call
+    for the same time and side must have no further effect.
+
+    Besides the usual names it may ask for `side` and `smoothness`. ``side`` says which values it sees:
+
+    ===== ================== ====================================================
+    side  at                 values
+    ===== ================== ====================================================
+    0.0   "end"              at the end of the step, before the events there
+    0.0   "ahead", "between" at the end of the step
+    1.0   "end"              after the events of the instant
+    2.0   "end"              after a delayed break has arrived
+    -1.0  "inside"           at a point inside the step
+    -0.5  "between"          at a time inside the step
+    -0.25 "between"          as -0.5, but without the derivatives of sources: the
+                             call only asks whether the time is needed
+    ===== ================== ====================================================
+
+    ``smoothness`` is the least order of the derivatives that may jump on the other side although nothing
+    shows it; with "between" it is how far the history may be off.
 
     Parameters
     ----------
     at : str
-        "end"; "inside": for points inside the step that has ended, on the integrator's dense output, in
-        order of time, before those for the end (`side` is -1): histories that keep more than the ends
-        of steps; "ahead": while a step is taken again, for its end as the attempt before had it
-        (`side` is 0): histories that the step itself looks into; "between": for times inside the step that
-        has ended (`side` is -1/2) and before them for its end (`side` is 0), where `smoothness` is how far
-        the history may be off: histories of signals that the integrator does not integrate
-        (`cosim_measures.histories.refine_history`). First `side` may be -1/4: whether the time is needed
-        is asked, and derivatives of sources are not there yet.
+        For which times it is called, on the integrator's dense output where these are inside the step:
+
+        - "end": the end of the step that has ended.
+        - "inside": points inside that step, in order of time, before the updates at its end. For histories
+          that store more than the ends of steps.
+        - "between": the end of that step, then times inside it, as far as a history needs them. For histories
+          of signals that the integrator does not integrate (`cosim_measures.histories.refine_history`).
+        - "ahead": while a step is repeated, its end as the attempt before had it. For histories that the
+          step itself reads.
     when, unless : str, optional
         As for `kernel`.
     """
     if at not in UPDATES_AT:
         raise ContractError(f"{class_line()}: update: at='{at}', needs one of {', '.join(UPDATES_AT)}")
-    if function is None:
-        return lambda f: KernelFunction(plain_function(f), role="update", at=at, when=when, unless=unless)
-    return KernelFunction(plain_function(function), role="update")
+
+    def marked(plain: Callable[..., Any]) -> KernelFunction:
+        return KernelFunction(plain_function(plain), "update", when=when, unless=unless, at=at)
+
+    return marked if function is None else marked(function)

@@ -1,12 +1,16 @@
-"""The content of the page, as data."""
+"""The content of an animation's page as JSON data: bodies, shapes, motion, elements, signals and events.
+
+The script of ``templates/animation.html`` reads it. Columns of numbers are packed as base64 text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import cosim
 from cosim_animation.default_shapes import default_shapes, shape
@@ -22,8 +26,15 @@ from cosim_animation.motion import (
 )
 
 MOST_SIGNALS = 12
+"""Signals that are plotted if none are chosen."""
 MOST_POINTS = 2000
+"""Points of a plotted signal, about: a result with more rows is thinned."""
 MOST_EVENTS = 400
+"""Events that are marked, about: of more, every second, third … one is."""
+ROTATION, POSITION = slice(0, 9), slice(9, 12)
+"""The parts of a pose: a rotation matrix by rows, and a position."""
+MOMENT, FORCE = slice(0, 3), slice(3, 6)
+"""The parts of a wrench, such as `F_GM`."""
 
 
 def scene_of(
@@ -32,7 +43,7 @@ def scene_of(
     signals: Sequence[str] = (),
     compared: cosim.Result | None = None,
 ) -> dict[str, Any]:
-    """Bodies, their shapes and motion, elements, signals and events of a run.
+    """The page's data of a run of a model.
 
     Parameters
     ----------
@@ -40,21 +51,21 @@ def scene_of(
     result : Result
         Of a run of that model, with the coordinates of its joints or the poses of its bodies.
     signals : sequence of str
-        Names and patterns of what is plotted beside; the first ones unless given.
+        Names and patterns of the signals to plot; unless given, the first ones that change.
     compared : Result, optional
-        Of another run, which is drawn pale in the same picture.
+        The result of another run, which is drawn pale in the same picture.
 
     Raises
     ------
     CosimError
-        A model without bodies; a result that does not say where they are.
+        A model without bodies; a result without rows, or that does not say where the bodies are.
     """
     mechanism = Mechanism.of(model)
     if not result.time.size:
-        raise cosim.CosimError("the result has no rows: there is nothing to animate")
+        raise cosim.CosimError("the result has no rows: there is nothing to animate; run the model first")
     rows = frame_rows(result.time)
     poses = body_poses(mechanism, result, rows)
-    places = {name: number for number, name in enumerate(mechanism.bodies)}
+    body_numbers = {name: number for number, name in enumerate(mechanism.bodies)}
     shapes, meshes = shapes_of(mechanism)
     panels = _panels(mechanism, result, signals)
     scene: dict[str, Any] = {
@@ -63,12 +74,12 @@ def scene_of(
         "time": packed(result.time[rows] - result.time[0]),
         "start": float(result.time[0]),
         "bodies": [{"name": name, "shapes": shapes.get(name, [])} for name in mechanism.bodies],
-        "positions": packed(poses[:, :, 9:]),
-        "turns": packed(quaternions(poses[:, :, :9])),
+        "positions": packed(poses[:, :, POSITION]),
+        "turns": packed(quaternions(poses[:, :, ROTATION])),
         "meshes": [_mesh(mesh) for mesh in meshes],
-        "joints": [_joint(mechanism, name, places) for name in mechanism.joints],
-        "links": [_link(mechanism, name, places, result, rows) for name in mechanism.links],
-        "contacts": [_contact(mechanism, name, result, rows) for name in mechanism.contacts],
+        "joints": [_joint(mechanism, name, body_numbers) for name in mechanism.joints],
+        "links": [_link(mechanism, name, body_numbers, result, rows) for name in mechanism.links],
+        "contacts": [_contact(name, result, rows) for name in mechanism.contacts],
         "panels": panels,
         "events": _events(result),
     }
@@ -79,12 +90,12 @@ def scene_of(
 
 
 def shapes_of(mechanism: Mechanism) -> tuple[dict[str, list[dict[str, Any]]], list[Mesh]]:
-    """Shapes by body, and the surfaces from files that they name by number.
+    """The shapes of each body, and the surfaces from files, which shapes name by their number here.
 
     Raises
     ------
     CosimError
-        A file of a look that cannot be read.
+        The file of a look cannot be read.
     """
     shapes = default_shapes(mechanism)
     numbers: dict[Path, int] = {}
@@ -102,113 +113,138 @@ def shapes_of(mechanism: Mechanism) -> tuple[dict[str, list[dict[str, Any]]], li
 
 
 def _mesh(mesh: Mesh) -> dict[str, str]:
-    """Corners of triangles, three numbers each, and numbers of corners."""
+    """The coordinates of a surface's points, and for each triangle the numbers of three points."""
     return {"points": packed(mesh.points), "triangles": packed_integers(mesh.triangles)}
 
 
 def _second_run(
-    mechanism: Mechanism, result: cosim.Result, compared: cosim.Result, rows: Any
+    mechanism: Mechanism, result: cosim.Result, compared: cosim.Result, rows: NDArray[np.int64]
 ) -> dict[str, Any]:
-    """Where bodies are in another run at the times that are shown of the first one: lines between its rows.
+    """The motion of bodies in the `compared` run, interpolated at the times that are shown of the first one.
 
     Raises
     ------
     CosimError
-        A run without rows, or that does not say where bodies are.
+        The compared result has no rows, or does not say where the bodies are.
     """
     if not compared.time.size:
-        raise cosim.CosimError("the run to compare with has no rows")
-    own = frame_rows(compared.time)
-    poses = body_poses(mechanism, compared, own)
-    shown = result.time[rows]
-    positions = at_times(shown, compared.time[own], poses[:, :, 9:])
-    turns = at_times(shown, compared.time[own], quaternions(poses[:, :, :9]))
-    turns /= np.linalg.norm(turns, axis=-1, keepdims=True)
+        raise cosim.CosimError("the result to compare with has no rows: run its model first")
+    compared_rows = frame_rows(compared.time)
+    poses = body_poses(mechanism, compared, compared_rows)
+    compared_time, shown_time = compared.time[compared_rows], result.time[rows]
+    positions = at_times(shown_time, compared_time, poses[:, :, POSITION])
+    turns = at_times(shown_time, compared_time, quaternions(poses[:, :, ROTATION]))
+    turns /= np.linalg.norm(turns, axis=-1, keepdims=True)  # between two unit quaternions they are shorter
     return {"positions2": packed(positions), "turns2": packed(turns)}
 
 
 def _add_lines(panels: list[dict[str, Any]], result: cosim.Result, compared: cosim.Result) -> None:
-    """Put the other run's course of each plotted signal beside it, at the same times."""
-    step = max(1, result.time.size // MOST_POINTS)
+    """Add to each plotted signal its values in the `compared` run, at the same times."""
+    plotted = _plotted_rows(result)
     numbers = compared.numbers()
     for panel in panels:
         for line in panel["lines"]:
             if line["name"] in numbers:
                 values = np.asarray(numbers[line["name"]], dtype=float)
-                line["second"] = packed(np.interp(result.time[::step], compared.time, values))
+                line["second"] = packed(np.interp(result.time[plotted], compared.time, values))
 
 
-def _contact(mechanism: Mechanism, name: str, result: cosim.Result, rows: Any) -> dict[str, Any]:
-    """Where a contact touches and how it pushes, where the result says it; of a time without, no force."""
+def _contact(name: str, result: cosim.Result, rows: NDArray[np.int64]) -> dict[str, Any]:
+    """A contact with its points and forces, if the result has them; while nothing touches the force is 0."""
     contact: dict[str, Any] = {"name": name}
-    point, normal, push = (f"{name}.{x}" for x in ("point", "normal", "normal_force"))
-    if all(path in result for path in (point, normal, push)):
-        sizes = np.asarray(result[push], dtype=float)[rows]
-        force = sizes[:, None] * np.asarray(result[normal], dtype=float)[rows]
+    needed = [f"{name}.{signal}" for signal in ("point", "normal", "normal_force")]
+    if all(path in result for path in needed):
+        points, normals, sizes = (np.asarray(result[path], dtype=float)[rows] for path in needed)
+        forces = sizes[:, None] * normals
         if f"{name}.friction" in result:
-            force = force + np.asarray(result[f"{name}.friction"], dtype=float)[rows]
-        contact["points"] = packed(np.asarray(result[point], dtype=float)[rows])
-        contact["force"] = packed(np.where(sizes[:, None] > 0.0, force, 0.0))
+            forces = forces + np.asarray(result[f"{name}.friction"], dtype=float)[rows]
+        contact["points"] = packed(points)
+        contact["force"] = packed(np.where(sizes[:, None] > 0.0, forces, 0.0))
     return contact
 
 
-def _joint(mechanism: Mechanism, name: str, places: dict[str, int]) -> dict[str, Any]:
+def _joint(mechanism: Mechanism, name: str, body_numbers: Mapping[str, int]) -> dict[str, Any]:
+    """A joint: its child, its pose on that, and the axes about which it turns."""
     joint: Any = mechanism.model[name]
     return {
         "name": name,
-        "body": places[name_of(joint.child)],
+        "body": body_numbers[name_of(joint.child)],
         "pose": [float(x) for x in joint.frame_on_child],
         "turns": [int(axis) for axis in getattr(type(joint), "axes", None) or ()],
     }
 
 
 def _link(
-    mechanism: Mechanism, name: str, places: dict[str, int], result: cosim.Result, rows: Any
+    mechanism: Mechanism,
+    name: str,
+    body_numbers: Mapping[str, int],
+    result: cosim.Result,
+    rows: NDArray[np.int64],
 ) -> dict[str, Any]:
-    part, ends = mechanism.model[name], mechanism.ends(name)
-    words = type(part).declarations
-    kind = "bushing" if "frame_on_body1" in words else "damper" if "stiffness" not in words else "spring"
-    if not {"stiffness", "damping", "forces"} & words.keys() and kind != "bushing":
-        kind = "line"
+    """An element between two points, with its tension or its wrench if the result has them."""
+    ends = mechanism.ends(name)
     link: dict[str, Any] = {
         "name": name,
-        "kind": kind,
-        "bodies": [places[body] for body, _ in ends],
-        "points": [[float(x) for x in pose[9:]] for _, pose in ends],
+        "kind": _link_kind(mechanism.model[name]),
+        "bodies": [body_numbers[body] for body, _ in ends],
+        "points": [[float(x) for x in pose[POSITION]] for _, pose in ends],
     }
     if f"{name}.tension" in result:
         link["tension"] = packed(np.asarray(result[f"{name}.tension"], dtype=float)[rows])
     if f"{name}.F_GM" in result:
-        wrench = np.asarray(result[f"{name}.F_GM"], dtype=float)[rows]
-        link["force"], link["moment"] = packed(wrench[:, 3:]), packed(wrench[:, :3])
+        wrenches = np.asarray(result[f"{name}.F_GM"], dtype=float)[rows]
+        link["force"], link["moment"] = packed(wrenches[:, FORCE]), packed(wrenches[:, MOMENT])
     return link
 
 
+def _link_kind(part: cosim.Component) -> str:
+    """How an element is drawn, as its parameters show: "bushing", "spring", "damper" or "line"."""
+    names = type(part).declarations.keys()
+    if "frame_on_body1" in names:
+        return "bushing"
+    if not names & {"stiffness", "damping", "forces"}:
+        return "line"
+    return "spring" if "stiffness" in names else "damper"
+
+
 def _panels(mechanism: Mechanism, result: cosim.Result, signals: Sequence[str]) -> list[dict[str, Any]]:
-    """Signals by their unit, one panel each."""
-    if signals:
-        chosen = result.select(signals)
-    else:
-        hidden = {*mechanism.forces(), *(f"{name}.X_GB" for name in mechanism.bodies)}
-        chosen = result.select([name for name in result.names if name not in hidden])
-    panels: dict[str, list[dict[str, Any]]] = {}
-    step = max(1, result.time.size // MOST_POINTS)
-    columns = {name: values for name, values in chosen.numbers().items() if np.isfinite(values).all()}
-    if not signals:
-        first = {(result.unit(name), values.tobytes()): name for name, values in reversed(columns.items())}
-        columns = {name: columns[name] for name in columns if name in first.values()}  # one of two names
-        columns = {name: values for name, values in columns.items() if np.ptp(values) > 0.0}
-        columns = dict([*columns.items()][:MOST_SIGNALS])
-    times = packed(result.time[::step] - result.time[0])
+    """One panel for each unit, with the plotted signals of that unit."""
+    plotted = _plotted_rows(result)
+    chosen = _finite_columns(result, signals) if signals else _signals_that_change(mechanism, result)
+    lines_by_unit: dict[str, list[dict[str, Any]]] = {}
+    for name, values in chosen.items():
+        line = {"name": name, "values": packed(values[plotted])}
+        lines_by_unit.setdefault(result.unit(name), []).append(line)
+    times = packed(result.time[plotted] - result.time[0])
+    return [{"unit": unit, "time": times, "lines": lines} for unit, lines in lines_by_unit.items()]
+
+
+def _plotted_rows(result: cosim.Result) -> slice:
+    """The rows of a result at which signals are plotted."""
+    return slice(None, None, max(1, result.time.size // MOST_POINTS))
+
+
+def _finite_columns(result: cosim.Result, signals: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+    """The columns of signals, by names and patterns; without those that are not finite throughout."""
+    columns = result.select(signals).numbers()
+    return {name: values for name, values in columns.items() if np.isfinite(values).all()}
+
+
+def _signals_that_change(mechanism: Mechanism, result: cosim.Result) -> dict[str, NDArray[np.float64]]:
+    """The first columns that change, each once: arrows and the motion of bodies show forces and poses."""
+    hidden = {*mechanism.forces(), *(f"{name}.X_GB" for name in mechanism.bodies)}
+    columns = _finite_columns(result, [name for name in result.names if name not in hidden])
+    first_names: dict[tuple[str, bytes], str] = {}  # a signal may be recorded under several names
     for name, values in columns.items():
-        unit = result.unit(name)
-        panels.setdefault(unit, []).append({"name": name, "values": packed(values[::step])})
-    return [{"unit": unit, "time": times, "lines": lines} for unit, lines in panels.items()]
+        if np.ptp(values) > 0.0:
+            first_names.setdefault((result.unit(name), values.tobytes()), name)
+    return {name: columns[name] for name in list(first_names.values())[:MOST_SIGNALS]}
 
 
 def _events(result: cosim.Result) -> list[dict[str, Any]]:
+    """The events that are marked on the time line."""
     events = []
-    for event in result.events:
+    for event in result.events:  # a result from a file may have events of another form
         time, name = getattr(event, "time", None), getattr(event, "handler", "")
         if isinstance(time, (int, float)):
             events.append({"time": float(time) - float(result.time[0]), "name": str(name)})

@@ -182,8 +182,8 @@ class CProgram:
         raising = {
             call.function for call in self._known_calls() if lowered.rows[call.name][0] in lowered.raising
         }
-        reports = plan_of(self.program).report_end, reported_alone(self.program, raising)
-        return self.schedule.text(self.lowered, reports, self.holds)
+        reported_later = reported_alone(self.program, raising)
+        return self.schedule.text(lowered, plan_of(self.program).report_end, reported_later, self.holds)
 
 
 def _known(program: Program, constants: Collection[str]) -> dict[str, KnownArray]:

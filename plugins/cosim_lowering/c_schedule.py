@@ -1,4 +1,9 @@
-"""The walk of a program's schedule, which is known, written out as C; as `schedule`."""
+"""The calls of a program's schedule as C: one statement for each block, and `walk`, which runs them.
+
+When the file is written, the table of blocks and their integers are known. So each row becomes a direct call
+of a function whose arguments `ints`, `first` and `count` are constants. `schedule` writes the same as LLVM
+text.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,25 +19,31 @@ from numpy.typing import NDArray
 from cosim.kit import BlockRow, LoweredC
 
 Integers = NDArray[np.int64]
-VARIABLES = "double t, reals y, reals p, reals d, integers k, reals h, reals c"
-HANDED = "t, y, p, d, k, h, c"
-UNREAD = "".join(f"(void){name}; " for name in HANDED.split(", ")).strip()
+PARAMETERS = "double t, reals y, reals p, reals d, integers k, reals h, reals c"
+"""The parameters that all functions here share: the time, and the arrays of a run."""
+ARGUMENTS = "t, y, p, d, k, h, c"
+UNREAD = "".join(f"(void){name}; " for name in ARGUMENTS.split(", ")).strip()
+"""Avoids warnings about parameters that no call reads."""
 MOST_ALONE = 8
-"""Components of a row for each of which a function of its own is written."""
+"""Rows of up to this number of components get a function for each component, else one for all."""
+LINE = 110
+"""Characters in a line of C."""
 
 
 @dataclass(frozen=True)
 class KnownCall:
-    """A call of a block's function for rows that are known.
+    """A call of a block's function with known integers.
 
     Attributes
     ----------
     name : str
-        The name of the function.
+        The name of the function that is written for this call.
     function : str
-        The function whose form for these rows it is.
-    first, count : int
-        First integer of its rows, how many.
+        The function of the block, of which it is a special case.
+    first : int
+        Where in `ints` the integers of its components begin.
+    count : int
+        The number of its components.
     """
 
     name: str
@@ -42,8 +53,23 @@ class KnownCall:
 
     @property
     def known(self) -> dict[str, Any]:
-        """The arguments that are known."""
+        """The constant arguments of the function."""
         return {"ints": "ints", "first": self.first, "count": self.count}
+
+
+class CCall(NamedTuple):
+    """A call in C.
+
+    Attributes
+    ----------
+    text : str
+        The call, without a semicolon.
+    raises : bool
+        Whether it returns a status, which is not 0 where the function has raised.
+    """
+
+    text: str
+    raises: bool
 
 
 class CSchedule:
@@ -56,13 +82,14 @@ class CSchedule:
     names : mapping of int to str
         Functions by number.
     widths : mapping of str to int
-        For functions that treat components one after the other, the number of integers for each.
+        For functions that treat components one after the other, the number of integers of a component.
     labels : sequence of str
-        For readers: what each row is.
+        A comment for each row.
     evaluation, inner : pair of int
-        First and last row of what is walked most.
+        The first row, and the one behind the last, of the two ranges that are walked most: an evaluation of
+        the derivatives, and the part of it that an integrator repeats within a step.
     watched : ndarray of int64, shape (rows, 3)
-        Rows of another table, which stand in `table` as well.
+        The rows that witnesses need, of another table; each of them is also a row of `table`.
 
     Attributes
     ----------
@@ -84,65 +111,72 @@ class CSchedule:
         self.watched: list[BlockRow] = [BlockRow(*row) for row in watched.tolist()]
         self.labels, self.evaluation, self.inner = labels, evaluation, inner
         self.calls: dict[BlockRow, list[KnownCall]] = {}
-        taken: dict[str, KnownCall] = {}
+        call_of_name: dict[str, KnownCall] = {}
         for row in self.table:
             if row not in self.calls:
-                known_calls = _calls_of(names[row.function], row.first, row.components, widths)
-                self.calls[row] = [_renamed(call, taken) for call in known_calls]
+                known_calls = _calls_of(names[row.function], row, widths)
+                self.calls[row] = [_with_own_name(call, call_of_name) for call in known_calls]
 
-    def text(self, lowered: LoweredC, reports: tuple[int, list[int]], holds: bool) -> str:
-        """The functions; `walk` is what others call.
+    def text(self, lowered: LoweredC, report_end: int, reported_later: list[int], holds: bool) -> str:
+        """All functions in C; others call `walk` alone.
 
         Parameters
         ----------
         lowered : LoweredC
             Has the functions of `calls`.
-        reports : int and list of int
-            As for `Schedule`.
+        report_end : int
+            The row behind those that only readers of results need; they follow the evaluation.
+        reported_later : list of int
+            Rows of the evaluation that only readers of results need, so that it leaves them out.
         holds : bool
-            Whether there are tables that only a run knows.
+            Whether a run also has tables that are not known here, for witnesses that are held.
         """
-        later = reports[1]
+        evaluated, inner = (
+            [row for row in range(*rows) if row not in reported_later]
+            for rows in (self.evaluation, self.inner)
+        )
         parts = [
-            self._sequence(lowered, "evaluation", [i for i in range(*self.evaluation) if i not in later]),
-            self._sequence(lowered, "inner_evaluation", [i for i in range(*self.inner) if i not in later]),
-            *([self._sequence(lowered, "reported_later", later)] if later else []),
-            self._rows(lowered),
-            *([self._places_of_watched()] if self.watched else []),
-            self._walk(reports[0] if later else None, holds),
+            self._sequence(lowered, "evaluation", evaluated),
+            self._sequence(lowered, "inner_evaluation", inner),
         ]
+        if reported_later:
+            parts.append(self._sequence(lowered, "reported_later", reported_later))
+        parts.append(self._row_of_table(lowered))
+        if self.watched:
+            parts.append(self._rows_of_watched())
+        parts.append(self._walk(report_end if reported_later else None, holds))
         return "\n".join(parts)
 
-    def row(self, lowered: LoweredC, row: BlockRow) -> list[tuple[str, bool]]:
-        """The calls of a row in C, and whether each returns a status."""
-        texts = []
+    def row(self, lowered: LoweredC, row: BlockRow) -> list[CCall]:
+        """The calls of a row, each with those arguments that the function still takes."""
+        calls = []
         for call in self.calls[row]:
-            name, taken = lowered.rows[call.name]
-            known = {"ints": "model_ints", "first": str(call.first), "count": str(call.count)}
-            arguments = ", ".join(known.get(argument, argument) for argument in taken)
-            texts.append((f"{name}({arguments})", name in lowered.raising))
-        return texts
+            name, parameters = lowered.rows[call.name]
+            constants = {"ints": "model_ints", "first": str(call.first), "count": str(call.count)}
+            arguments = ", ".join(constants.get(parameter, parameter) for parameter in parameters)
+            calls.append(CCall(f"{name}({arguments})", name in lowered.raising))
+        return calls
 
     def _sequence(self, lowered: LoweredC, name: str, rows: Sequence[int]) -> str:
-        lines = []
+        """A function that calls these rows; it returns 0, or 1 + the row that has raised."""
+        lines = [f"static int64_t {name}({PARAMETERS}) {{", f"    {UNREAD}"]
         for i in rows:
-            comment = f" /* {_in_a_comment(self.labels[i])} */"
-            for call, raises in self.row(lowered, self.table[i]):
-                lines.append(
-                    f"    if ({call} != 0) return {i + 1};{comment}" if raises else f"    {call};{comment}"
-                )
+            comment = f" /* {_in_a_comment(self.labels[i])} */"  # behind the first call of a row
+            for call in self.row(lowered, self.table[i]):
+                statement = f"if ({call.text} != 0) return {i + 1};" if call.raises else f"{call.text};"
+                lines.append(f"    {statement}{comment}")
                 comment = ""
-        head = f"static int64_t {name}({VARIABLES}) {{"
-        return "\n".join([head, f"    {UNREAD}", *lines, "    return 0;", "}", ""])
+        return "\n".join([*lines, "    return 0;", "}", ""])
 
-    def _rows(self, lowered: LoweredC) -> str:
+    def _row_of_table(self, lowered: LoweredC) -> str:
+        """A function that calls one row by its number; equal rows share their statements."""
         cases: dict[str, list[str]] = {}
         for i, row in enumerate(self.table):
             cases.setdefault(done_and_returned(self.row(lowered, row)), []).append(f"case {i}:")
-        lines = [f"    {' '.join(labels)} {done}" for done, labels in cases.items()]
+        lines = [f"    {' '.join(labels)} {statements}" for statements, labels in cases.items()]
         return "\n".join(
             [
-                f"static int32_t row_of_table(int64_t row, {VARIABLES}) {{",
+                f"static int32_t row_of_table(int64_t row, {PARAMETERS}) {{",
                 f"    {UNREAD}",
                 "    switch (row) {",
                 *lines,
@@ -153,80 +187,100 @@ class CSchedule:
             ]
         )
 
-    def _places_of_watched(self) -> str:
-        rows = [str(self.table.index(row)) for row in self.watched]
-        lines = textwrap.fill(", ".join(rows), 110, initial_indent="    ", subsequent_indent="    ")
+    def _rows_of_watched(self) -> str:
+        """An array: for each row of the watched table the same row of the whole table."""
+        rows = ", ".join(str(self.table.index(row)) for row in self.watched)
+        lines = textwrap.fill(rows, LINE, initial_indent="    ", subsequent_indent="    ")
         return f"static const int64_t rows_of_watched[] = {{\n{lines},\n}};\n"
 
     def _walk(self, report_end: int | None, holds: bool) -> str:
-        begin, stop = self.evaluation
+        """The function `walk`, which runs rows of any table.
+
+        It knows a table by its address. Where tables of a run are there too, their integers decide as well,
+        and their rows are called by the numbers of the functions.
+        """
+        is_known = "rows.at == {table}.at" + (" && ints.at == model_ints.at" if holds else "")
         lines = [
             "/* Rows of a table one after the other: 0, or 1 + the row that could not be computed. */",
-            f"static int64_t walk(table rows, integers ints, int64_t first, int64_t last, {VARIABLES}) {{",
+            f"static int64_t walk(table rows, integers ints, int64_t first, int64_t last, {PARAMETERS}) {{",
             *([] if holds else ["    (void)ints;"]),
-        ]
-        is_table = "rows.at == model_table.at" + (" && ints.at == model_ints.at" if holds else "")
-        lines += [
-            f"    if ({is_table}) {{",
-            f"        if (first == {begin} && last == {stop}) return evaluation({HANDED});",
-        ]
-        if report_end is not None:
-            lines.append(
-                f"        if (first == {stop} && last == {report_end}) (void)reported_later({HANDED});"
-            )
-        lines += [
-            f"        if (first == {self.inner[0]} && last == {self.inner[1]})",
-            f"            return inner_evaluation({HANDED});",
-            "        for (int64_t i = first; i < last; i++)",
-            f"            if (row_of_table(i, {HANDED}) != 0) return i + 1;",
-            "        return 0;",
-            "    }",
+            f"    if ({is_known.format(table='model_table')}) {{",
+            *self._ranges_of_table(report_end),
+            *_each_row("i"),
         ]
         if self.watched:
-            is_watched = is_table.replace("model_table", "model_watched")
             lines += [
-                f"    if ({is_watched}) {{",
-                "        for (int64_t i = first; i < last; i++)",
-                f"            if (row_of_table(rows_of_watched[i], {HANDED}) != 0) return i + 1;",
-                "        return 0;",
-                "    }",
+                f"    if ({is_known.format(table='model_watched')}) {{",
+                *_each_row("rows_of_watched[i]"),
             ]
         if holds:
             lines += [
                 "    for (int64_t i = first; i < last; i++) {",
                 "        const int64_t *row = rows.at + i * rows.m;",
-                f"        if (call_block(row[0], {HANDED}, ints, row[1], row[2]) != 0) return i + 1;",
+                f"        if (call_block(row[0], {ARGUMENTS}, ints, row[1], row[2]) != 0) return i + 1;",
                 "    }",
             ]
         return "\n".join([*lines, "    return 0;", "}", ""])
 
+    def _ranges_of_table(self, report_end: int | None) -> list[str]:
+        """The statements of `walk` for the ranges of the table that have functions of their own.
 
-def done_and_returned(calls: Sequence[tuple[str, bool]]) -> str:
-    """Calls one after the other in a line, and the first status that is not 0."""
-    *before, last = calls
-    lines = [f"if ({call} != 0) return 1;" if raises else f"{call};" for call, raises in before]
-    call, raises = last
-    return " ".join([*lines, f"return {call};" if raises else f"{call}; return 0;"])
-
-
-def _calls_of(function: str, first: int, count: int, widths: Mapping[str, int]) -> list[KnownCall]:
-    width = widths.get(function, 0)
-    plain = re.sub(r"^block_\d+_", "", function)
-    if width and 1 < count <= MOST_ALONE:
+        The reports continue with the other rows behind the evaluation, so they return nothing.
+        """
+        first, last = self.evaluation
+        lines = [f"        if (first == {first} && last == {last}) return evaluation({ARGUMENTS});"]
+        if report_end is not None:
+            lines.append(
+                f"        if (first == {last} && last == {report_end}) (void)reported_later({ARGUMENTS});"
+            )
+        inner_first, inner_last = self.inner
         return [
-            KnownCall(f"{plain}_{first + width * i}", function, first + width * i, 1) for i in range(count)
+            *lines,
+            f"        if (first == {inner_first} && last == {inner_last})",
+            f"            return inner_evaluation({ARGUMENTS});",
         ]
-    return [KnownCall(f"{plain}_{first}", function, first, count)]
 
 
-def _renamed(call: KnownCall, taken: dict[str, KnownCall]) -> KnownCall:
-    """A call under a name that no other has: functions of two modules may be called alike."""
-    name, count = call.name, 1
-    while taken.setdefault(name, call) != call:
-        count += 1
-        name = f"{call.name}_{count}"
+def _each_row(row: str) -> list[str]:
+    """The statements of `walk` that call the rows of a known table; `row` is the number of each in C."""
+    return [
+        "        for (int64_t i = first; i < last; i++)",
+        f"            if (row_of_table({row}, {ARGUMENTS}) != 0) return i + 1;",
+        "        return 0;",
+        "    }",
+    ]
+
+
+def done_and_returned(calls: Sequence[CCall]) -> str:
+    """Statements that make these calls, and return 1 or the last status where one raises, else 0."""
+    *before, last = calls
+    statements = [f"if ({call.text} != 0) return 1;" if call.raises else f"{call.text};" for call in before]
+    end = f"return {last.text};" if last.raises else f"{last.text}; return 0;"
+    return " ".join([*statements, end])
+
+
+def _calls_of(function: str, row: BlockRow, widths: Mapping[str, int]) -> list[KnownCall]:
+    """The calls of a row: one for each component where these are few, else one for all."""
+    plain_name = re.sub(r"^block_\d+_", "", function)
+    width = widths.get(function, 0)
+    if width and 1 < row.components <= MOST_ALONE:
+        firsts = [row.first + width * i for i in range(row.components)]
+        return [KnownCall(f"{plain_name}_{first}", function, first, count=1) for first in firsts]
+    return [KnownCall(f"{plain_name}_{row.first}", function, row.first, row.components)]
+
+
+def _with_own_name(call: KnownCall, call_of_name: dict[str, KnownCall]) -> KnownCall:
+    """A call under a name that no other call has, which is entered in `call_of_name`.
+
+    Functions of two modules may have the same name: the second one gets a number.
+    """
+    name, number = call.name, 1
+    while call_of_name.setdefault(name, call) != call:
+        number += 1
+        name = f"{call.name}_{number}"
     return replace(call, name=name)
 
 
 def _in_a_comment(text: str) -> str:
+    """A text that cannot end a comment of C, in ASCII."""
     return text.replace("*/", "* /").replace("/*", "/ *").encode("ascii", "replace").decode()

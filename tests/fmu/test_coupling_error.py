@@ -27,9 +27,10 @@ from cosim_master.algorithms.jacobi import Jacobi
 from cosim_master.participants.system_interface import describe_system
 from cosim_master.recording.coupling_samples import CouplingSamples, SampledInput, Samples
 from cosim_master.trust import coupling_error
+from cosim_master.trust.clock_ticks import jumps_without_clock, samples_at_ticks
 from cosim_master.trust.explained_bars import EXACT
 from cosim_master.trust.identified_coupling import Answer
-from cosim_master.trust.sampled_wiring import WiredPart, Wiring, at_ticks, late_by_an_exchange
+from cosim_master.trust.sampled_wiring import WiredPart, Wiring
 
 FAST = (2, 16, 25)
 """Cases of few exchanges."""
@@ -650,12 +651,12 @@ def test_ticks_of_one_clock_are_found_among_exchanges() -> None:
         zero = np.zeros((times.size, 1))
         samples = Samples(times, outputs, zero, zero, zero[:, :0], zero, zero)
         one = np.zeros(1, dtype=np.intp)
-        ((found, behind),) = at_ticks(samples, one, one, one)
+        ((found, behind),) = samples_at_ticks(samples, one, one, one)
         assert not behind.any()
         assert found.times == pytest.approx(clock[: found.times.size], abs=1e-12)
         assert found.times.size >= 40
     rare = samples._replace(outputs=np.cumsum(np.random.default_rng(1).random((times.size, 1)) < 0.2, axis=0))
-    assert at_ticks(rare, one, one, one) == []
+    assert samples_at_ticks(rare, one, one, one) == []
 
 
 @pytest.mark.parametrize(
@@ -682,5 +683,5 @@ def test_an_output_that_no_clock_changes_is_late_by_its_jump(changes: list[int],
     wiring = Wiring(
         np.array([0]), [WiredPart([0], [], []), WiredPart([1], [0], [])], [[], []], [[], []], none, none
     )
-    late = late_by_an_exchange(samples, wiring, [1])
+    late = jumps_without_clock(samples, wiring, [1])
     assert late.tolist() == [0.0, 2.0 if is_late else 0.0]

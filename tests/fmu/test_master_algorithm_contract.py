@@ -234,6 +234,44 @@ def test_ours_pass(make: Any, more: Any) -> None:
     assert failing_checks(case(make, **more)) == []
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        *[lambda: Jacobi(2), lambda: GaussSeidel(1)],
+        *[lambda: WaveformIteration(hold="end"), lambda: InterfaceNewton(hold="end")],
+    ],
+    ids=["jacobi, quadratic", "gauss_seidel, linear", "waveform_iteration, end", "interface_newton, end"],
+)
+def test_ours_are_of_the_order_that_they_declare(make: Any) -> None:
+    case(make)().test_error_falls_with_the_step()
+
+
+class Says2(Parallel):
+    """Of first order."""
+
+    order = 2
+
+
+class Says0(Parallel):
+    """Of first order."""
+
+    order = 0
+
+
+class Says1(Jacobi):
+    """Of second order."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.order = 1
+
+
+@pytest.mark.parametrize("kind", [Says2, Says0, Says1])
+def test_another_order_than_the_declared_one_is_found_on_both_sides(kind: type) -> None:
+    with pytest.raises(AssertionError, match=rf"order {kind().order} is declared, [12]\.0. is observed"):
+        case(kind)().test_error_falls_with_the_step()
+
+
 def test_a_mistake_in_an_algorithm_is_named() -> None:
     class Wrong(Parallel):
         """Knows other names."""

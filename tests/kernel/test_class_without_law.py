@@ -333,7 +333,7 @@ def test_a_bare_kernel_decorator_below_that_of_a_handler_says_nothing_more():
         (lambda: cosim.at(True, does="discrete"), r"cosim\.at\(True\): needs a time or a list"),
         (lambda: cosim.at(first, does="discrete"), r"cosim\.at\(the function first\): needs a time"),
         (lambda: cosim.kernel(refuses=[]), "refuses is empty"),
-        (lambda: cosim.kernel(refuses=[""]), "refuses is a list of sentences"),
+        (lambda: cosim.kernel(refuses=[""]), r"refuses is .*, needs a list of sentences"),
         (lambda: cosim.witness(shortest_pulse="1 kg"), "shortest_pulse: is '1 kg', needs a time"),
     ],
 )
@@ -341,6 +341,22 @@ def test_what_a_decorator_is_given_in_place_of_what_it_needs(make, text):
     with pytest.raises(cosim.ContractError, match=text) as caught:
         make()
     assert " at 0x" not in str(caught.value)
+
+
+def test_options_beside_the_function_count_as_those_of_the_decorator():
+    """`cosim.kernel(function, when="a")` is ``cosim.kernel(when="a")(function)``."""
+    options = {"stage": cosim.Stage.REPORT, "when": "a", "unless": "b"}
+    for plain, marked in (
+        (cosim.kernel(first, **options), cosim.kernel(**options)(first)),
+        (cosim.kernel(first, refuses=["no"]), cosim.kernel(refuses=["no"])(first)),
+        (
+            cosim.update(first, at="ahead", when="a", unless="b"),
+            cosim.update(at="ahead", when="a", unless="b")(first),
+        ),
+    ):
+        assert vars(plain) == vars(marked)
+    assert cosim.update(first, at="ahead").at == "ahead"
+    assert cosim.kernel(first, refuses=["no"]).role == "check"
 
 
 def test_a_shortest_pulse_may_have_a_unit():

@@ -12,7 +12,7 @@ import cosim
 from cosim.cli import main
 from cosim.simulation.interrupt import Terminated
 from cosim_workbench.studies import Calibration
-from cosim_workbench.studies.fit_runs import ModelFitRuns
+from cosim_workbench.studies.model_fit_runs import ModelFitRuns
 from cosim_workbench.studies.model_runs import ModelRuns
 
 ENDS = [(KeyboardInterrupt(), 130), (Terminated("terminated"), 143)]

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from cosim_master.recording.co_simulation_result import FINE
 from cosim_master.recording.coupling_samples import Samples
+from cosim_master.trust.clock_ticks import samples_at_ticks
+from cosim_master.trust.even_grid import resample
 from cosim_master.trust.explained_bars import (
     EXPLAINED_BENT,
     KNOWN,
@@ -22,7 +24,7 @@ from cosim_master.trust.explained_bars import (
 from cosim_master.trust.explained_run import linear_bars_of, spans_of
 from cosim_master.trust.identified_coupling import Answer, IdentifiedCoupling, Method
 from cosim_master.trust.polynomial_coupling import polynomial_answers
-from cosim_master.trust.sampled_wiring import WiredPart, Wiring, at_ticks, part_of, resampled
+from cosim_master.trust.sampled_wiring import WiredPart, Wiring, part_of
 
 Vector = NDArray[np.float64]
 POINTS, FEWER_POINTS = 800, 200
@@ -148,7 +150,7 @@ def _identified_errors(
     fed_by_clocked = np.setdiff1d(fed, places)
     estimates = [
         _bars(course, sources, parts, places.tolist(), course.times.size, behind)
-        for course, behind in at_ticks(samples, sources, places, sampled, fed_by_clocked)
+        for course, behind in samples_at_ticks(samples, sources, places, sampled, fed_by_clocked)
         if course.times.size > max(least, LEAST)
     ]
     if not estimates:
@@ -232,7 +234,7 @@ def _answers(
 ) -> list[Answer]:
     """Answers of difference equations with several lags and windows; more windows if the first ones miss."""
     is_large = samples.outputs.shape[1] + sources.size > MANY
-    course = resampled(samples, sources, points)
+    course = resample(samples, sources, points)
     coupling = IdentifiedCoupling(course, sources, parts, jumping)
     ranges = _ranges(samples)
     lags, cuts = LARGE_METHODS if is_large else METHODS

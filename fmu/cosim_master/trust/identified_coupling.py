@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from cosim_master.trust.coupled_equations import Wires, couple
 from cosim_master.trust.difference_equations import Differences, Factors, StateParts
-from cosim_master.trust.sampled_wiring import Resampled, WiredPart
+from cosim_master.trust.even_grid import Resampled
+from cosim_master.trust.sampled_wiring import WiredPart
 
 Vector = NDArray[np.float64]
 MOST_GROWTH = 1e9

@@ -9,8 +9,9 @@ import cosim
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.recording.co_simulation_result import CoSimulationResult, CouplingReport
 from cosim_master.recording.coupling_samples import Samples
+from cosim_master.trust.clock_ticks import jumps_without_clock
 from cosim_master.trust.coupling_report import report_of_bars
-from cosim_master.trust.sampled_wiring import late_by_an_exchange, reliable_jumps, wiring_of
+from cosim_master.trust.sampled_wiring import reliable_jumps, wiring_of
 from cosim_master.trust.second_run import RunAgain, SecondRun, compare
 
 Vector = NDArray[np.float64]
@@ -28,7 +29,7 @@ def report_of_second_run(
 ) -> CouplingReport:
     """Bars by a second run; of what follows a switch at least what that does in one exchange."""
     by_difference = SAFETY * max(second.factor, LEAST_FACTOR) * second.differences
-    by_switches = late_by_an_exchange(samples, wiring_of(coupled), reliable_jumps(coupled))
+    by_switches = jumps_without_clock(samples, wiring_of(coupled), reliable_jumps(coupled))
     bars = np.maximum(by_difference, by_switches)
     return report_of_bars(coupled, samples, bars, algorithm, step, second.how)
 

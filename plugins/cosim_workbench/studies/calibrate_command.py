@@ -16,7 +16,7 @@ from cosim_workbench.progress import compile_notice
 from cosim_workbench.studies.best_so_far import writing_best_so_far
 from cosim_workbench.studies.calibration import Calibration
 from cosim_workbench.studies.fit import Fit
-from cosim_workbench.studies.fit_runs import ModelFitRuns
+from cosim_workbench.studies.model_fit_runs import ModelFitRuns
 from cosim_workbench.studies.studied import studied
 from cosim_workbench.typed_settings import (
     add_method,

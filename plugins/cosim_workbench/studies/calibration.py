@@ -17,15 +17,17 @@ import cosim
 from cosim.kit import FixedAttributes
 from cosim_workbench.contracts import StudySubject
 from cosim_workbench.studies.fit import INTERRUPTED, Fit
-from cosim_workbench.studies.fit_runs import FitRuns, ModelFitRuns, Sensitivities, SubjectFitRuns
+from cosim_workbench.studies.fit_runs import FitRuns, Sensitivities
 from cosim_workbench.studies.measured_signals import (
     measured_signal,
     measured_times,
     noise_deviations,
     spread_of,
 )
+from cosim_workbench.studies.model_fit_runs import ModelFitRuns
 from cosim_workbench.studies.squares import Limits, minimize_squares
 from cosim_workbench.studies.studied import studied
+from cosim_workbench.studies.subject_fit_runs import SubjectFitRuns
 from cosim_workbench.studies.variation import read_variation
 
 Vector = NDArray[np.float64]
@@ -299,7 +301,7 @@ class Calibration(FixedAttributes):
             Ctrl-C; the best values so far are its `result`, if there are some.
         """
         self._best, runs_before = None, self._runs
-        with self.runs_of.kept():
+        with self.runs_of.hold_processes():
             try:
                 return self._fit(starts, seed)
             except KeyboardInterrupt as interrupt:
