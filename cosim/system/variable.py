@@ -1,4 +1,4 @@
-"""Variables: what of a system people can name."""
+"""Variable: a quantity of a system that has a name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cosim.stage import Stage
 from cosim.system.blocks import Slot
 
 ALIAS = Declaration("cache")
-"""Of a name for one element: what it is follows from nothing but the name."""
+"""The declaration of a variable that is a name for one element of another; it declares nothing itself."""
 
 
 class Variable(NamedTuple):

@@ -1,4 +1,8 @@
-"""Memory that matrices share: each has a place only while it is needed."""
+"""Memory that the matrices of elimination fronts share: each has a place only while it is needed.
+
+A front eliminates variables at its turn (`elimination_fronts`). What is left of its matrix is added to that
+of its parent, a later front.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +41,7 @@ def share_places(sizes: Sequence[int], parents: Sequence[int]) -> SharedPlaces:
     room_of: dict[int, _Room] = {}
     end = 0
     for i, parent in enumerate(parents):
-        for needed in (i, parent):
+        for needed in (i, parent):  # the parent, too: what is left of front i is added to it
             if needed >= 0 and starts[needed] == NOWHERE:
                 fitting = [room for room in free if room.size >= sizes[needed]]
                 room = min(fitting, default=_Room(sizes[needed], end))

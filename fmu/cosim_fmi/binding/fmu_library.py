@@ -274,7 +274,9 @@ def open_library(path: Path, version: str, identifier: str, interface: str) -> F
         It cannot be loaded, or lacks a function without which the FMU cannot be simulated.
     """
     if is_cut_off(path):
-        raise FmiError(f"the library cannot be loaded: {path.name} is cut off")
+        raise FmiError(
+            f"the library cannot be loaded: {path.name} is incomplete: copy or unpack the FMU again"
+        )
     return FmuLibrary(path, instance_class(version).table, identifier, interface)
 
 

@@ -1,4 +1,4 @@
-"""``cosim export loop.toml -o loop.fmu``."""
+"""The exporter of a scenario or an SSP as one FMU: ``cosim export loop.toml -o loop.fmu``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process in which participants run, as the one sees it that has started it."""
+"""Starts, watches and ends a process in which participants run; `process_worker` is the other side."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ START_ELSEWHERE = (
 SECONDS_TO_END = 5.0
 """Time that a process may take after it was asked to end, s."""
 SECRET = ("COSIM_TOKEN", "COSIM_TOKEN_FILE")
-"""Variables of the environment that are none of its code's business."""
+"""Variables of the environment that the process does not get: it runs code of others."""
 
 
 class WorkerProcess:
@@ -75,7 +75,7 @@ class WorkerProcess:
             raise
 
     def call_under_way(self) -> tuple[int, str]:
-        """Number of the participant that is being called, and the call; "" where nothing is."""
+        """The number of the participant that is being called, and the name of the call; "" between calls."""
         with suppress(OSError, ValueError):
             text = (self.folder / CALLING).read_bytes().rstrip(b"\0").decode("ascii")
             number, _, name = text.partition(" ")

@@ -1,4 +1,4 @@
-"""The contract kit of a kind, if it does not lie beside its base class."""
+"""ContractKit: names the contract kit of a kind of plugins whose base class does not name it."""
 
 from __future__ import annotations
 
