@@ -26,8 +26,8 @@ calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `cal
 integrators       `OdeSystem` and `MethodArrays`: what the functions of a method take; `step_entry` and
                   `redo_entry`: what is called by its address; `Settings`, `StepMemory`, `StepWork`,
                   `MethodSlots`, `Corrections`: the records in the arrays; `MethodKernels`, `PlacedFunction`,
-                  `Capabilities`, `StepCode`; `store_state`: a state that is finite; `project` and others, for
-                  steps that meet constraints
+                  `ErrorEstimate`, `Capabilities`, `StepCode`; `store_state`: a state that is finite;
+                  `project` and others, for steps that meet constraints
 records           `Record`, `rows_of`, `width_of`, `place_in`: memory with named fields; `c_header`: the same
                   in C; `as_table`: rows by columns; `group_reader`, `head_of`: named tuples of arrays
                   (`Integers`, `Reals`) behind one address
@@ -132,6 +132,7 @@ if TYPE_CHECKING:
     from cosim.contracts.method_entries import by_address as by_address
     from cosim.contracts.method_entries import redo_entry as redo_entry
     from cosim.contracts.method_entries import step_entry as step_entry
+    from cosim.contracts.method_kernels import ErrorEstimate as ErrorEstimate
     from cosim.contracts.method_kernels import MethodKernels as MethodKernels
     from cosim.contracts.method_kernels import PlacedFunction as PlacedFunction
     from cosim.contracts.method_kernels import method_settings as method_settings

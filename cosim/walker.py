@@ -46,7 +46,8 @@ def walk(table, ints, first, last, t, y, p, d, k, h, c):
         0, or 1 + the index of the block that raised; the walk stops there.
     """
     for i in range(first, last):
-        if call_block(table[i, 0], t, y, p, d, k, h, c, ints, table[i, 1], table[i, 2]) != 0:
+        block = table[i]  # its place is computed once, not three times
+        if call_block(block[0], t, y, p, d, k, h, c, ints, block[1], block[2]) != 0:
             return i + 1
     return 0
 

@@ -42,7 +42,8 @@ SIZES = {
     "tree": (125, 500, 2000),
 }
 PENDULUM = "integrators.dormand_prince_853"
-BEST_TOLERANCES = (1e-5, 3e-6, 1e-6)
+BEST_TOLERANCES = (1e-5, 7e-6, 5e-6, 3e-6, 2e-6, 1e-6)
+PEER_TOLERANCES = (1e-5, 7e-6, 5e-6, 3e-6, 2e-6, 1e-6, 7e-7, 5e-7, 3e-7, 2e-7, 1e-7)
 
 
 class Line(NamedTuple):
@@ -99,7 +100,7 @@ def measure_vectors(given: argparse.Namespace) -> list[Line]:
             ]
             name = f"{problem}, bdf, right to {wanted:.0e}"
             lines.append(Line(name, sizes, ours, "CVODE, a band", theirs))
-    code = f"import vectors; print([vectors.measure('heat', n).seconds[3] for n in {sizes!r}])"
+    code = f"import vectors; print([vectors.measure('heat', n, [1e-4]).seconds[0] for n in {sizes!r}])"
     threads = {"OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2", "PYTHONPATH": str(Path(__file__).parent)}
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **threads})
@@ -164,6 +165,7 @@ def measure_ensembles(given: argparse.Namespace) -> list[Line]:
         "angles": angles,
         "until": task.until,
         "interval": task.interval,
+        "tolerances": PEER_TOLERANCES,
         "threads": 1,
         "passes": ROUNDS,
     }

@@ -47,7 +47,7 @@ def compile_ahead(wanted: Iterable[Wanted]) -> None:
 
 
 def _in_processes(missing: Sequence[Wanted], processes: int) -> None:
-    coder().machine.versions()  # once, not in each process
+    coder().machine.get_ready()
     jobs, jobs_in = os.pipe()
     answers, answers_in = os.pipe()
     os.write(jobs_in, b"".join(NUMBER.pack(i) for i in range(len(missing))))

@@ -43,6 +43,10 @@ def versions() -> str:
     return repr((compiler(), version.stdout))
 
 
+get_ready = versions
+"""Ask the C compiler once for its version, not in each process that is forked from this one."""
+
+
 def library_of(text: str, flags: tuple[str, ...]) -> bytes:
     """The shared library of a file of C.
 

@@ -34,6 +34,9 @@ class Machine(Protocol):
     def versions(self) -> Any:
         """The versions of everything that the machine code depends on."""
 
+    def get_ready(self) -> Any:
+        """Do once what each of several forked processes would do before it compiles."""
+
 
 @dataclass(frozen=True)
 class Coder:

@@ -1,4 +1,4 @@
-"""The errors that stand lowest: `cosim` raises them as its own."""
+"""Errors of the compiler, which `cosim` raises too, and exceptions that kernel functions may raise."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ContractError(CosimError, TypeError):
 
 
 class LanesDisagreeError(CosimError):
-    """What is done next differs between directions that are computed side by side."""
+    """A branch goes different ways for directions that are computed side by side."""
 
 
 class FullTapeError(CosimError):
@@ -22,9 +22,16 @@ class FullTapeError(CosimError):
 
 
 class NumberedError(Exception):
-    """An exception that every compiled function knows by its number, and that kernel functions may catch.
+    """An exception that kernel functions may raise and catch: compiled code returns its number as a status.
 
-    Subclasses that are raised give `number`, each another one; it is what compiled code answers.
+    Each subclass that is raised gives a `number` of its own.
+
+    Attributes
+    ----------
+    number : int
+        Of the class.
+    numbered : dict of int to type
+        All classes that have given a number.
 
     Examples
     --------
@@ -43,9 +50,9 @@ class NumberedError(Exception):
             registered = NumberedError.numbered.setdefault(cls.number, cls)
             if (registered.__module__, registered.__qualname__) != (cls.__module__, cls.__qualname__):
                 raise ContractError(
-                    f"{cls.__qualname__}: {registered.__qualname__} has the number {cls.number}"
+                    f"{cls.__qualname__}: {registered.__qualname__} has the number {cls.number}; give another"
                 )
 
 
 NUMBERED = 1 << 30
-"""A status of compiled code that is larger is this and the number of a `NumberedError`."""
+"""Added to the number of a `NumberedError`, so that its status differs from those of single functions."""

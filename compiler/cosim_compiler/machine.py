@@ -100,6 +100,12 @@ versions = llvm_versions
 """What any road calls it; see `code.Coder`."""
 
 
+def get_ready() -> None:
+    """Load LLVM here, where each of the processes that are forked from this one would load it."""
+    llvm_versions()
+    _processor()
+
+
 def _asked_versions() -> str:
     import llvmlite
 

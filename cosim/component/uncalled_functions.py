@@ -30,6 +30,8 @@ def uncalled_functions(cls: type[Component]) -> list[str]:
         if isinstance(function, (KernelFunction, HandlerFunction)):
             if wrappers:
                 faults.append(_covered(function, name, wrappers))
+            elif name[0] != "_" and (other := _spelt_otherwise(cls, name)):
+                faults.append(_beside(function, name, other))
         elif isinstance(function, types.FunctionType):
             if name in cls.plain_methods and wrappers and not _is_wrapped_method(value):
                 faults.append(
@@ -73,6 +75,30 @@ def _covered(function: Any, name: str, wrappers: list[str]) -> str:
         decorator = "kernel" if function.role in ("kernel", "check") else function.role
         advice = f"let @cosim.{decorator} stand alone above def {name}(…)"
     return f"{where(function.function)}: {wrappers[0]} hides this {kind}, and nothing calls it: {advice}"
+
+
+def _spelt_otherwise(cls: type[Component], name: str) -> str:
+    """A function of the class or its bases that is spelt with other capitals or underscores, or nothing."""
+    for base in cls.__mro__:
+        for other, value in vars(base).items():
+            if other != name and other[0] != "_" and _letters(other) == _letters(name):
+                _, function = unwrap(value)
+                if isinstance(function, (KernelFunction, HandlerFunction, types.FunctionType)):
+                    return other
+    return ""
+
+
+def _letters(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _beside(function: Any, name: str, other: str) -> str:
+    written = function.function
+    written = getattr(written, "function", written)
+    return (
+        f"{where(written)}: {name} would be called beside {other}, not in its place: name it {other}, or "
+        "choose a name that differs in letters"
+    )
 
 
 def _is_wrapped_method(value: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,6 +35,27 @@ class PlacedFunction(NamedTuple):
     signature: str
 
 
+class ErrorEstimate(NamedTuple):
+    """Where a step leaves its error estimate: a sum of adjacent vectors of ``work``.
+
+    Attributes
+    ----------
+    first : int
+        The first vector, as `MethodArrays.work_vector` counts them.
+    weights : sequence of float
+        Empty if there is no estimate.
+    second : sequence of float
+        Weights of a second estimate, which is mixed with the first; empty if there is none.
+    is_rate : bool
+        Whether the sum is multiplied by the length of the step.
+    """
+
+    first: int = 0
+    weights: Sequence[float] = ()
+    second: Sequence[float] = ()
+    is_rate: bool = False
+
+
 @dataclass(frozen=True)
 class MethodKernels:
     """The kernel functions and arrays of an integrator for one system.
@@ -52,6 +73,8 @@ class MethodKernels:
     followed_step : function or None
         The kernel function that derivatives of runs differentiate: it goes from the start of a step, which
         ``work`` and ``memory`` hold, to a time. It has the signature of "redo".
+    followed_error : ErrorEstimate
+        Its error estimate; empty if it has none.
     """
 
     coefficients: Vector
@@ -61,6 +84,7 @@ class MethodKernels:
     functions: dict[str, Callable[..., Any] | None]
     slot_functions: list[PlacedFunction] = field(default_factory=list)
     followed_step: Callable[..., Any] | None = None
+    followed_error: ErrorEstimate = field(default_factory=ErrorEstimate)
 
 
 def method_settings(integrator: Integrator, system: System, error_order: int) -> Vector:

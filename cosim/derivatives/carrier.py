@@ -41,6 +41,9 @@ class CarryPlan(Record):
     complete_in_lanes: int  # the same of `complete`
     stays_in_lanes: int  # whether rows that are recorded, and updates, can go so, too
     follows_holds: int  # whether steps of the method are followed while witnesses are held
+    error_at: int  # the first of the vectors of `work` that the error estimate of the method adds up
+    error_is_rate: int  # whether the error estimate of the method is one over the length of the step
+    order: int  # of the method
     directions: int  # with that of the flow, which is the first
 
 
@@ -75,6 +78,8 @@ class CarryNotes(Record):
     is_close: float  # whether two events have come closer than the run is exact
     close_time: float  # s, when they did so first
     close_handler: float
+    estimated_length: float  # s, of the last step whose errors were estimated, see `tangent_error`
+    skipped_steps: float  # since then
     went_apart: float  # 1 + a handler of this instant, whose events have moved apart; 0: they have not
 
 
@@ -137,6 +142,13 @@ class Carrier(NamedTuple):
     slots_before_motion: Integers  # of the cache, which blocks before those of the motion write
     refused_lanes: Reals  # whether the directions from each on go one by one, as lanes have disagreed
     order_copies: Reals  # of variables and tangents, see `either_order`; none where it is not asked
+    error_weights: Reals  # of the vectors in the error estimate of the method; none: it has no estimate
+    second_weights: Reals  # the same of a second estimate
+    largest_dots: Reals  # the largest sizes of tangents
+    dot_errors: Reals  # by how much tangents may be off, see `tangent_error`
+    likely_errors: Reals  # and by how much they are, if nothing has a kink
+    worst_errors: Reals  # the largest part of that from one step
+    worst_times: Reals  # s, where that step begins
 
     @property
     def plan(carrier):

@@ -31,6 +31,7 @@ from cosim.derivatives.source_kinks import (
     store_kinks,
 )
 from cosim.derivatives.tangent_cache import realize_motion, realize_tangents
+from cosim.derivatives.tangent_error import add_error_of_step
 from cosim.derivatives.tangent_holds import follow_holds
 from cosim.derivatives.tangent_lanes import (
     end_of_group,
@@ -98,6 +99,7 @@ def follow_step(run, carrier, at):
     is_smooth = step.is_held == 0.0 and not leaves_kink and end_before_kink(run, carrier, step) == step.time
     if is_smooth and notes.lost == 0.0:
         measure_error(carrier, step)
+        add_error_of_step(run, carrier, step)
     if run.plan.remembers != 0 and n > 0:
         complete_tangent_step(run, carrier)
         remember_inside_along(run, carrier, step.start, step.time)

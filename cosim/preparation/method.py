@@ -1,4 +1,4 @@
-"""An integrator that is prepared for a system, as the Step calls it."""
+"""An integrator prepared for a system: its numbers, its memory and the functions that the Step calls."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.contracts import method_layout as method_layout
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.method_kernels import PlacedFunction, method_settings, slot_numbers
-from cosim.contracts.method_layout import TUNE_SIGNATURE
+from cosim.contracts.method_layout import TUNE_SIGNATURE, WORK_HEADER
 from cosim.run_data.records.plan import MethodFunctions, Plan
 from cosim.walker import DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
 from cosim_compiler.record import place_in
@@ -20,14 +19,20 @@ from cosim_compiler.record import place_in
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
 SIGNATURES = {
-    **{"step": STEP_SIGNATURE, "redo": REDO_SIGNATURE, "dense": DENSE_SIGNATURE, "begin": REDO_SIGNATURE},
-    **{"restart": REDO_SIGNATURE, "complete": REDO_SIGNATURE, "tune": TUNE_SIGNATURE},
+    "step": STEP_SIGNATURE,
+    "redo": REDO_SIGNATURE,
+    "dense": DENSE_SIGNATURE,
+    "begin": REDO_SIGNATURE,
+    "restart": REDO_SIGNATURE,
+    "complete": REDO_SIGNATURE,
+    "tune": TUNE_SIGNATURE,
 }
+"""Signatures of the functions of a method, by the fields of `MethodFunctions`."""
 
 
 @functools.cache
 def place_of(name: str) -> int:
-    """The place in `program` of the address of a function of the method."""
+    """The place in the array `program` at which the address of a function of the method stands."""
     return place_in(Plan, "method") + place_in(MethodFunctions, name)
 
 
@@ -41,13 +46,13 @@ class Method:
     coefficients, settings, slots : ndarray
         See `cosim.contracts.method_layout`.
     memory : int
-        Length of the array of this name.
+        Length of the array in which the method keeps numbers from step to step.
     work : ndarray
-        The array at the beginning of a run.
+        Its working array, as it is when a run begins.
     functions : list of PlacedFunction
-        Functions whose addresses stand in `program`; empty if the steps are Python.
+        Functions whose addresses stand in the array `program`; empty if the steps are Python.
     slot_functions : list of PlacedFunction
-        Functions whose addresses stand in ``slots``.
+        Functions whose addresses stand in `slots`.
     """
 
     integrator: Integrator
@@ -70,8 +75,8 @@ class Method:
         return self.integrator.capabilities
 
     def while_held(self, system: Any) -> Method:
-        """The method for a system in which witnesses are held."""
-        if not self.functions:
+        """The method for a system in which witnesses are held: another one, with numbers of its own."""
+        if not self.functions:  # Python steps have no numbers that a hold could change
             return self
         return prepared(self.integrator.with_accuracy(self.integrator.accuracy), system)
 
@@ -83,19 +88,28 @@ def prepared(integrator: Integrator, system: Any) -> Method:
     if kernels is None:
         settings = method_settings(integrator, system, integrator.order)
         slots = slot_numbers(system, [], [], [], False)
-        work = np.zeros(method_layout.WORK_HEADER + 3 * system.ny)
-        return Method(integrator, np.zeros(1), settings, slots, memory, work, [])
+        work = np.zeros(WORK_HEADER + 3 * system.ny)
+        return Method(
+            integrator,
+            coefficients=np.zeros(1),
+            settings=settings,
+            slots=slots,
+            memory=memory,
+            work=work,
+            functions=[],
+        )
+    functions = [
+        PlacedFunction(place_of(name), function, SIGNATURES[name])
+        for name, function in kernels.functions.items()
+        if function is not None
+    ]
     return Method(
         integrator,
-        kernels.coefficients,
-        kernels.settings,
-        kernels.slots,
-        memory,
-        kernels.work,
-        [
-            PlacedFunction(place_of(name), function, SIGNATURES[name])
-            for name, function in kernels.functions.items()
-            if function is not None
-        ],
-        kernels.slot_functions,
+        coefficients=kernels.coefficients,
+        settings=kernels.settings,
+        slots=kernels.slots,
+        memory=memory,
+        work=kernels.work,
+        functions=functions,
+        slot_functions=kernels.slot_functions,
     )

@@ -1,4 +1,4 @@
-"""The table that `cosim.step.block_calls` goes by: which rows of the schedule follow which variables."""
+"""Reach: the rows of the schedule that depend on each variable, for `cosim.step.block_calls`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Reach:
-    """Lists of lists as starts, one more than there are lists, and contents.
+    """Nodes, and which variables and nodes they depend on.
+
+    A node is a run of rows of the schedule that is evaluated as a whole. List i of a list of lists is
+    ``contents[starts[i] : starts[i + 1]]``.
 
     Attributes
     ----------
@@ -30,7 +33,7 @@ class Reach:
     reader_starts, readers : ndarray of int64
         For each variable of [y | p | d | k] the nodes that read it.
     follower_starts, followers : ndarray of int64
-        For each node those that are called again when it is.
+        For each node those that run again when it does.
     """
 
     nodes: Integers
@@ -42,22 +45,20 @@ class Reach:
 
 NONE: Integers = np.zeros(0, dtype=np.int64)
 NO_REACH = Reach(np.zeros((0, width_of(Node)), dtype=np.int64), NONE, NONE, NONE, NONE)
-"""A table without nodes: behind an event everything is computed again."""
+"""A table without nodes: after an event everything is computed again."""
 
-
-_known: weakref.WeakKeyDictionary[System, Reach] = weakref.WeakKeyDictionary()
+_reach_by_system: weakref.WeakKeyDictionary[System, Reach] = weakref.WeakKeyDictionary()
 
 
 def reach_of(system: System) -> Reach:
-    """Readers of variables, nodes, and followers of nodes.
+    """The reach of the variables of a system, computed once.
 
     A row runs again if one of its inputs changed; of an accumulator all contributors run again. Blocks of a
     solver and functions in plain Python run whatever they declare to read.
-
     """
-    if system not in _known:
-        _known[system] = _make_reach(system)
-    return _known[system]
+    if system not in _reach_by_system:
+        _reach_by_system[system] = _make_reach(system)
+    return _reach_by_system[system]
 
 
 def _make_reach(system: System) -> Reach:
@@ -91,24 +92,28 @@ def _starts_and_contents(lists: ShortLists) -> tuple[Integers, Integers]:
 
 def _readers(system: System, number_of: Integers) -> ShortLists:
     """For each variable of [y | p | d | k] the nodes that read it."""
-    arrays, start, room = system.start_arrays(), {}, 0
+    arrays, start, count = system.start_arrays(), {}, 0
     for name in "ypdk":
-        start[name], room = room, room + arrays[name].size
+        start[name], count = count, count + arrays[name].size
 
-    read = array("q")
-    for number, node in zip(number_of.tolist(), system.assembly.graph.blocks, strict=True):
-        for slot in (*node.reads, *node.adds) if number >= 0 else ():
+    reads = array("q")  # of each slot that is read: its first variable, their number, the node
+    for number, block in zip(number_of.tolist(), system.assembly.graph.blocks, strict=True):
+        for slot in (*block.reads, *block.adds) if number >= 0 else ():
             if slot.array in start:
-                read.extend((start[slot.array] + slot.offset, slot.size, number))
-    first, size, reader = np.asarray(read).reshape(-1, 3).T
-    behind = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
-    return ShortLists.of_sets(np.repeat(first, size) + behind, np.repeat(reader, size), room)
+                reads.extend((start[slot.array] + slot.offset, slot.size, number))
+    first, size, reader = np.asarray(reads).reshape(-1, 3).T
+    place_in_slot = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+    return ShortLists.of_sets(np.repeat(first, size) + place_in_slot, np.repeat(reader, size), count)
 
 
 def _followers(graph: Graph, number_of: Integers) -> ShortLists:
-    """For each node those that are evaluated again with it; following them lists all that have to be.
+    """For each node those that run again directly after it; following them lists all that have to run.
 
-    Of the nodes that make one region each is followed by the next one, and the first by those that read it.
+    The nodes that write or add to one region form a ring, each followed by the next: an accumulator needs all
+    of them. The first of a ring is also followed by the nodes that read the region::
+
+        maker 1 -> maker 2 -> maker 3 -> maker 1
+        maker 1 -> reader 1, reader 2
     """
 
     def nodes_by_region(*effects: ShortLists) -> ShortLists:
@@ -125,5 +130,5 @@ def _followers(graph: Graph, number_of: Integers) -> ShortLists:
     following[last] = first
     before = np.concatenate([makers.numbers, np.repeat(first, readers.counts[regions_made])])
     after = np.concatenate([following, readers.of(regions_made)])
-    differ = before != after
+    differ = before != after  # a single maker is followed by itself
     return ShortLists.of_sets(before[differ], after[differ], int(number_of.max(initial=-1)) + 1)

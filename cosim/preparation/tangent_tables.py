@@ -54,6 +54,8 @@ CONSTANT = (
     "break_orders",
     "lane_table",
     "slots_before_motion",
+    "error_weights",
+    "second_weights",
 )
 """Arrays that stay as they begin."""
 OF_A_STEP = frozenset(
@@ -66,6 +68,8 @@ OF_A_STEP = frozenset(
 """Arrays that a step fills before it reads them."""
 SAVED = [name for name in Carrier._fields if name not in CONSTANT and name not in OF_A_STEP]
 """What is saved of tangents, in its order."""
+ERRORS = "largest_dots", "dot_errors", "likely_errors", "worst_errors", "worst_times"
+"""What errors of derivatives are added up in."""
 OF_HANDLERS = {
     carrier.GRAZES: "its witness touches zero and does not cross it: grazing",
     carrier.CHANGES_ORDER: "two events at one instant whose order changes: one-sided",
@@ -135,6 +139,8 @@ def start_arrays(
         "slots_before_motion": np.zeros(0, dtype=np.int64),
         "refused_lanes": np.zeros(directions),
         "order_copies": np.zeros(size_of_copies(system, run, directions)),
+        **{name: np.zeros(0) for name in ("error_weights", "second_weights")},
+        **{name: np.zeros(directions * run.y.size) for name in ERRORS},
     }
 
 

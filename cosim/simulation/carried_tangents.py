@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.component.history import ENTRY_WIDTH, Ring
+from cosim.contracts.constraints import has_constraints
 from cosim.derivatives import carrier, tape_reader
 from cosim.derivatives.carrier import Carrier, CarryNotes, CarryPlan
 from cosim.derivatives.tangent_lanes import size_of_lanes
@@ -41,7 +42,7 @@ from cosim_compiler.array_groups import ReusedHead
 from cosim_compiler.record import rows_of
 
 if TYPE_CHECKING:
-    from cosim.contracts.method_kernels import MethodKernels
+    from cosim.contracts.method_kernels import ErrorEstimate, MethodKernels
     from cosim.preparation.compiled_step import CompiledStep
     from cosim.system.state import State
 
@@ -57,10 +58,25 @@ ONE_SIDED_TEXT = (
     "comes so soon after another event that within the accuracy either may be the first: from here on "
     "derivatives are those of this order"
 )
+TOO_LONG_TEXT = (
+    "steps that suit the states are too long for this derivative, most of all the one that begins here: it "
+    "may be off by about {:.0e} of its largest value; set a maximum_step or a tighter accuracy"
+)
+BOUND = 10.0
+"""Times the accuracy derivatives may be off, of their largest value."""
+ROUNDED = 1e-13
+"""Times the largest derivative of a state by a variable, rounding may be in others."""
 MARGIN = 30.0
 """Times what one direction was seen to lose others may lose."""
 TAPE_LENGTH = 100_000
 """Numbers of the tape that are read at once, at least; and numbers of tangents."""
+
+
+def parts_of_sizes(errors: Reals, sizes: Reals) -> Reals:
+    """Errors of derivatives over their sizes, both (variables, states); 0 where it may be rounding."""
+    rounding = ROUNDED * sizes.max(axis=1, keepdims=True)
+    with np.errstate(all="ignore"):
+        return np.where(errors > rounding, errors / sizes, 0.0)
 
 
 class CarriedTangents:
@@ -114,11 +130,20 @@ class CarriedTangents:
             addresses = native.function_addresses(tuple(function for _, _, function in held))
             for (array, place, _), address in zip(held, addresses, strict=True):
                 self._arrays[array].reshape(-1)[place] = address
+        if kernels is not None and not has_constraints(step.system.corrections):
+            self._use_estimate(kernels.followed_error, plan)
         self._prepare_lanes(kernels, plan)
         longest = STEP_WIDTH + run.memory.size + sum(getattr(run, letter).size for letter in "ydkc")
         self._log = np.zeros(max(TAPE_LENGTH, 8 * (longest + run.held_ints.size), run.log.size))
         self._pieces: list[Reals] = []
         self._head = ReusedHead()
+
+    def _use_estimate(self, estimate: ErrorEstimate, plan: CarryPlan) -> None:
+        """Have errors of derivatives estimated as the method estimates those of states."""
+        plan.error_at, plan.error_is_rate = estimate.first, int(estimate.is_rate)
+        plan.order = self._step.integrator.order
+        self._arrays["error_weights"] = np.array(estimate.weights, dtype=float)
+        self._arrays["second_weights"] = np.array(estimate.second, dtype=float)
 
     def _prepare_lanes(self, kernels: MethodKernels | None, plan: CarryPlan) -> None:
         """Have steps go along several directions at once, if all that they do can be computed in lanes."""
@@ -325,7 +350,30 @@ class CarriedTangents:
         if notes.is_close != 0.0:
             path = self._step.tables.events.entries[int(notes.close_handler)].path
             findings.append(Finding(notes.close_time, ONE_SIDED, path, ONE_SIDED_TEXT))
-        return [*findings, self._ending()] if self.have_ended else findings
+        if self.have_ended:
+            return [*findings, self._ending()]
+        return findings + self._findings_of_steps()
+
+    def _findings_of_steps(self) -> list[Finding]:
+        """For each direction a finding for the state whose derivative steps were too long for most of all."""
+        if not self._arrays["dot_errors"].any():
+            return []
+        errors, likely, times, sizes = (
+            self._arrays[name].reshape(1 + self.directions, self._system.ny)
+            for name in ("dot_errors", "likely_errors", "worst_times", "largest_dots")
+        )
+        most, parts = parts_of_sizes(errors, sizes), parts_of_sizes(likely, sizes)
+        findings = []
+        for i in range(1, 1 + self.directions):
+            m = int(np.argmax(parts[i]))
+            if parts[i, m] > BOUND * self._step.arrays.options.accuracy:
+                of = self._system.paths_at("y", [m])
+                name = f"d({next(iter(of), '')})"
+                if len(self.by) == self.directions:
+                    name += f"/d({self.by[i - 1]})"
+                text = TOO_LONG_TEXT.format(min(most[i, m], 1.0))
+                findings.append(Finding(float(times[i, m]), INEXACT, name, text))
+        return findings
 
     @property
     def have_ended(self) -> bool:

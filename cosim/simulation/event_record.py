@@ -115,7 +115,8 @@ class Finding:
         timer that is set to a time before the start; "no derivative", "inexact derivative" and "one-sided
         derivative" for derivatives of runs.
     witness : str
-        ``"ball.floor"``; the path of the slot, of the signal, of the handler or of the variable.
+        ``"ball.floor"``; the path of the slot, of the signal, of the handler or of the variable;
+        ``"d(ball.height)/d(ball.e)"``.
     message : str
         A sentence.
     """

@@ -1,4 +1,4 @@
-"""One run of a Simulator, with all that takes what it records."""
+"""One run of a Simulator: it advances, hands its rows to those that take them, and makes the result."""
 
 from __future__ import annotations
 
@@ -45,6 +45,11 @@ class RecordedRun:
         What a gradient needs afterwards.
     is_private : bool
         Whether the State at the end is not handed out: then it does not take the tangents along.
+
+    Attributes
+    ----------
+    started : float
+        When `run` was called, s of `time.perf_counter`.
     """
 
     simulator: Simulator
@@ -65,7 +70,7 @@ class RecordedRun:
         SimulationError, KeyboardInterrupt
             Its attribute `result` holds what was recorded until then.
         """
-        self.started = wall.perf_counter()  # of the run itself: without what was compiled for it
+        self.started = wall.perf_counter()  # here, so that compilation does not count as run time
         try:
             message = self._advance(until, origin, interval)
         except BaseException as error:
@@ -75,14 +80,14 @@ class RecordedRun:
             if isinstance(error, (SimulationError, KeyboardInterrupt)):
                 error.result = result  # type: ignore[union-attr]
             raise
-        whole: Result | None = None
+        complete: Result | None = None
         try:
             with interrupt_afterwards():
-                whole = self._final_result(message, "")
+                complete = self._final_result(message, "")
         except KeyboardInterrupt as error:  # one run of many may be over, and its Ctrl-C is meant for all
-            error.result = whole  # type: ignore[attr-defined]
+            error.result = complete  # type: ignore[attr-defined]
             raise
-        return whole
+        return complete
 
     def _advance(self, until: float, origin: float, interval: float) -> str:
         """Advance to `until` and record; why the run ended earlier, empty if it did not."""
@@ -105,7 +110,10 @@ class RecordedRun:
             return self._end(status, message)
 
     def _pass_on(self) -> None:
-        """Hand on what was recorded: to the stream or the recorder, drafts and checkpoints that are due."""
+        """Hand on what was recorded: to the stream or the recorder, drafts and checkpoints that are due.
+
+        Rows are written before a checkpoint: a run that is resumed from it continues behind them.
+        """
         drafts, checkpoint = self.drafts, self.checkpoint
         saves = checkpoint is not None and checkpoint.is_due and (drafts is None or drafts.may_write)
         if drafts is not None and (saves or drafts.is_due):
@@ -120,7 +128,7 @@ class RecordedRun:
             self.simulator.state.carried = b""
 
     def _end(self, status: SimulatorStatus, message: str) -> str:
-        """The events of the last instant, and termination; why the run has ended."""
+        """Handle the events of the last instant and terminate; why the run ended earlier, else empty."""
         simulator = self.simulator
         if status.succeeded and not message:
             status = simulator.advance_pending_events()
@@ -131,7 +139,7 @@ class RecordedRun:
         return message
 
     def _final_result(self, message: str, unfinished: str) -> Result:
-        """The result, handed to all that take it."""
+        """Make the result, and hand it to the stream, the trail, the drafts and the checkpoint."""
         self.simulator.end_tape()
         if self.stream is not None:
             self.recorder.pass_on(self.stream, everything=True)
@@ -152,5 +160,5 @@ class RecordedRun:
 
     @property
     def _seconds(self) -> float:
-        """Since the run began, by the wall clock."""
+        """Wall-clock time since the run began, s."""
         return wall.perf_counter() - self.started

@@ -1,4 +1,4 @@
-"""The front door: build, run, record."""
+"""`simulate`: runs a system and records signals."""
 
 from __future__ import annotations
 
@@ -30,18 +30,20 @@ from cosim_compiler.collection import without_collection
 log = logging.getLogger("cosim.simulation")
 
 PROGRESS_GETS = "the time, s"
-RESULT_EVENTS = 10_000_000  # at most; each takes some hundred bytes
+"""The argument of `progress`, for messages."""
+RESULT_EVENTS = 10_000_000
+"""Limit of the events of a run unless given: each takes about a hundred bytes of the result."""
 
 
 def end_of_run(until: float | str | None) -> float:
-    """The end of a run, s; `ModelError` where it is not said or no time."""
+    """The end of a run, s; `ModelError` if it is missing or no time."""
     if until is None:
         raise ModelError.of("until", "is missing: give the end of the run, until=2.0 (s) or until='200 ms'")
     return read_seconds(until, "until")
 
 
 def check_simulate_options(options: Mapping[str, Any], integrator: Any) -> None:
-    """`OptionError` for what neither `simulate`, nor `Simulator`, nor the integrator has."""
+    """Raise an `OptionError` for options that neither `simulate`, nor `Simulator`, nor the integrator has."""
     if not options:
         return
     own_options = [name for name in option_names(simulate) if name != "system"]
@@ -53,14 +55,14 @@ def check_simulate_options(options: Mapping[str, Any], integrator: Any) -> None:
 
 
 def faults_of_settings(settings: Mapping[str, Any]) -> list[Problem]:
-    """All faults of the settings of a run that can be found without its system.
+    """All faults in the settings of a run that can be found without its system.
 
     Raises
     ------
     OptionError
-        A setting that a run does not have.
+        There is no such setting.
     LookUpError
-        No such integrator.
+        There is no such integrator.
     """
     integrator = settings.get("integrator", DEFAULT)
     check_simulate_options(settings, integrator)
@@ -116,19 +118,19 @@ def simulate(
     signals : sequence of str, optional
         Paths, or patterns with ``*``; outputs, measures, states and energies unless given.
     progress : callable, optional
-        Called with the time, several times a second; answering False stops the run.
+        Called with the time, several times a second; the run stops if it returns False.
     state : State, optional
         Where to start; the default State unless given. One that was saved in the middle of a run goes on,
         with the derivatives of that run.
     endless_events : str
         As for `Simulator`.
     checkpoint : Checkpoint or path_like, optional
-        Where to keep the State from time to time, and when the run ends, however it does.
+        Where to save the State from time to time, and when the run ends or fails.
     keep : callable, optional
-        Gets what was recorded so far, every ten seconds (wall-clock time) and before each checkpoint.
+        Called with the result so far, every ten seconds (wall-clock time) and before each checkpoint.
     stream : ResultStream, optional
-        Takes what is recorded while the run goes on, so that a long one needs no more memory than a
-        short one; the result has the first and the last row alone.
+        Receives the rows during the run, so that a long run needs no more memory than a short one; the
+        result has only the first and the last row.
     derivatives : sequence of str
         Paths of parameters, start values and inputs by which the recorded signals are differentiated:
         ``result.derivative("ball.height", "ball.mass")``. Their tangents go along the steps of the run;
@@ -148,7 +150,7 @@ def simulate(
     SimulationError
         Its attribute `result` holds what was recorded until then.
     ModelError
-        `until` is missing, or no time; `signals` or `progress` is something else than what is wanted.
+        `until` is missing, or no time; `signals` or `progress` is of another type.
     OptionError
         An option is neither one of these, nor of `Simulator`, nor of the integrator.
     """
@@ -156,14 +158,12 @@ def simulate(
     check_simulate_options(options, integrator)
     check_callable(progress, "progress", PROGRESS_GETS)
     check_signals(signals)
+    if gradient and (derivatives or stream is not None):
+        raise ModelError.of("gradient", "leave out `derivatives` and `stream`: a run has one of the three")
     if checkpoint is not None:
         _check_is_saved(system)
         if not isinstance(checkpoint, Checkpoint):
             checkpoint = Checkpoint(checkpoint)
-    if gradient and (derivatives or stream is not None):
-        raise ModelError(
-            [Problem("gradient", "leave out `derivatives` and `stream`: a run has one of the three")]
-        )
     until = end_of_run(until)
     options.setdefault("event_limit", RESULT_EVENTS)
     key = settings_key(integrator, accuracy, endless_events, options)
@@ -176,19 +176,14 @@ def simulate(
     carried = simulator.carry_tangents(derivatives) if derivatives else None
     gradient = [gradient] if isinstance(gradient, str) else list(gradient)
     trail = simulator.start_trail(gradient) if gradient else None
-    start = simulator.state.time
-    until = min(until, simulator.final_time)  # behind it no step advances time
-    if not (math.isfinite(until) and until > start):
-        raise SimulationError(start, f"until is {until} s, needs a time after the start, {start} s")
-    is_resumed = simulator.is_initialized and start > 0.0
-    origin = 0.0 if is_resumed else start  # a run that is resumed keeps its grid
-    interval = checked_interval(output_interval, origin, start, until)
+    until = _reachable_end(simulator, until)
+    is_resumed = simulator.is_initialized and simulator.state.time > 0.0
+    origin = 0.0 if is_resumed else simulator.state.time  # a run that is resumed keeps its grid
+    interval = checked_interval(output_interval, origin, simulator.state.time, until)
     with without_collection():
         recorder = Recorder(simulator, choose_signals(system, signals), carried)
     drafts = None if keep is None else ResultDrafts(keep)
-    log.info("running from t = %g s to t = %g s with %s", start, until, type(simulator.integrator).__name__)
-    for sentence in python_in_steps(system, type(simulator.integrator)):
-        log.info("%s", sentence)
+    _log_start(simulator, until)
     is_private = state is None and checkpoint is None
     run = RecordedRun(simulator, recorder, progress, checkpoint, drafts, stream, trail, is_private)
     result = run.run(until, origin, interval)
@@ -196,8 +191,24 @@ def simulate(
     return result
 
 
+def _reachable_end(simulator: Simulator, until: float) -> float:
+    """The end of a run, s, at most the last time that steps reach; an error unless it is after the start."""
+    start, until = simulator.state.time, min(until, simulator.final_time)
+    if not (math.isfinite(until) and until > start):
+        raise SimulationError(start, f"until is {until} s, needs a time after the start, {start} s")
+    return until
+
+
+def _log_start(simulator: Simulator, until: float) -> None:
+    """Log the span of a run, its integrator, and the parts whose steps are Python."""
+    integrator, start = type(simulator.integrator), simulator.state.time
+    log.info("running from t = %g s to t = %g s with %s", start, until, integrator.__name__)
+    for sentence in python_in_steps(simulator.system, integrator):
+        log.info("%s", sentence)
+
+
 def _check_is_saved(system: System) -> None:
-    """Say before a run which parts no checkpoint holds."""
+    """Raise an error that names the parts which no checkpoint holds."""
     faults = [
         Problem(name, f"this part cannot be saved in a checkpoint: {part.not_saved}")
         for name, part in system.parts.items()

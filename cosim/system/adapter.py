@@ -121,7 +121,7 @@ UNCHECKED = -1.0
 
 def _passed_and_refused(width: int) -> tuple[str, str]:
     """The lines before a check and those after it, which end the walk if it fails."""
-    number = f"c[row[{width - 1}]]"
+    number = f"_rows_of(float, c, row[{width - 1}], 1)[0]"
     return (
         f"        if {number} == {UNCHECKED}:\n            continue\n",
         f"        if {number} != 0.0:\n"
@@ -142,11 +142,13 @@ def _switched_off(arguments: Sequence[Argument], place: dict[str, int], size_of:
     switch = next((a for a in arguments if a.role == "switch"), None)
     if switch is None:
         return ""
-    lines = [f"        if p[row[{place[switch.name]}]] == 0.0:"]
+    lines = [f"        if _rows_of(float, p, row[{place[switch.name]}], 1)[0] == 0.0:"]
     for argument in arguments:
         if argument.effect == "write":
-            lines.append(f"            for j in range({size_of[argument.name]}):")
-            lines.append(f"                c[row[{place[argument.name]}] + j] = 0.0")
+            size = size_of[argument.name]
+            lines.append(f"            off = _rows_of(float, c, row[{place[argument.name]}], {size})")
+            lines.append(f"            for j in range({size}):")
+            lines.append("                off[j] = 0.0")
     return "\n".join([*lines, "            continue", ""])
 
 

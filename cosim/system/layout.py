@@ -1,4 +1,4 @@
-"""Layout: the stretch of an array that each quantity of a part has."""
+"""Layout: where each quantity of a part lies in the arrays of a system."""
 
 from __future__ import annotations
 
@@ -15,26 +15,33 @@ from cosim.component.declaration import Declaration
 from cosim.system.blocks import Slot
 
 STATE_KINDS = ("position", "speed", "auxiliary")
+"""Kinds of declarations whose values are states, in the order of Y = [q | u | z]."""
+ARRAYS = "ypdkhc"
+"""Arrays of states, parameters, discrete variables, integers, histories, and the cache."""
 
 
 @dataclass
 class Layout:
     """Offsets in all arrays, by part and name.
 
+    A region is one allocation in the cache; errors and dependencies name it.
+
     Attributes
     ----------
+    nq, nu, nz : int
+        Numbers of positions, speeds and auxiliary states.
     sizes : dict of str to int
         Length of each array so far.
     slots : dict of str to dict of str to Slot
         By part, then by declared name; derivatives are under ``<name>_dot``.
     regions : array of int
-        Starts of the allocations in the cache, rising.
+        Offsets of the regions, rising.
     """
 
     nq: int = 0
     nu: int = 0
     nz: int = 0
-    sizes: dict[str, int] = field(default_factory=lambda: dict.fromkeys("ypdkhc", 0))
+    sizes: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ARRAYS, 0))
     slots: dict[str, dict[str, Slot]] = field(default_factory=dict)
     regions: array[int] = field(default_factory=partial(array, "q"))
     _names: list[str] = field(default_factory=list)
@@ -64,22 +71,22 @@ class Layout:
         return slots
 
     def region_of(self, offset: int) -> int:
-        """Index of the allocation in the cache that holds this offset."""
+        """The number of the region that holds an offset of the cache."""
         return bisect.bisect_right(self.regions, offset) - 1
 
     def first_regions(self, slots: Iterable[Slot]) -> list[int]:
-        """The index of the allocation in the cache in which each of these slots begins."""
+        """The number of the region in which each of these slots of the cache begins."""
         offsets = [slot.offset for slot in slots]
         regions: list[int] = (np.searchsorted(self.regions, offsets, side="right") - 1).tolist()
         return regions
 
     def regions_of(self, slots: Iterable[Slot]) -> list[int]:
         """The regions of the cache in which these slots lie; empty slots have none, long ones several."""
-        region_starts, find, count = self.regions, bisect.bisect_right, len(self.regions)
+        region_starts, bisect_right, count = self.regions, bisect.bisect_right, len(self.regions)
         regions = []
-        for where, offset, size in slots:
-            if where == "c" and size:
-                region = find(region_starts, offset) - 1
+        for array_name, offset, size in slots:
+            if array_name == "c" and size:
+                region = bisect_right(region_starts, offset) - 1
                 regions.append(region)
                 while region + 1 < count and region_starts[region + 1] < offset + size:
                     region += 1
@@ -92,11 +99,11 @@ class Layout:
         return f"{owner}.{self._names[region]}" if owner else self._names[region]
 
     def allocate_states(self, parts: Iterable[tuple[str, dict[str, Declaration]]]) -> None:
-        """Y = [q | u | z] and, at the same offsets of the cache, its derivatives."""
+        """Allocate Y = [q | u | z] and, at the same offsets of the cache, its derivatives."""
         listed = list(parts)
         self.slots = {part: {} for part, _ in listed}
         counts = []
-        states: dict[int, list[Declaration]] = {}  # by dictionaries, which parts share
+        states: dict[int, list[Declaration]] = {}  # by the id of the dictionary, which parts of a class share
         for _, declarations in listed:
             if id(declarations) not in states:
                 states[id(declarations)] = [d for d in declarations.values() if d.kind in STATE_KINDS]

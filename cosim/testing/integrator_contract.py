@@ -12,9 +12,11 @@ import pytest
 import cosim
 from cosim import kit
 from cosim.testing.known_solution import (
+    AMPLITUDES,
     PERIOD,
     exact,
     known_system,
+    oscillators,
     power_system,
     powers,
     swing_energy,
@@ -121,6 +123,34 @@ class IntegratorContract:
             step_until(integrator, system, state, 1.0)
             error = float(np.abs(state.y - powers(1.0, degree)).max())
             assert error <= max(1e-12, self.rounding), f"error {error} for powers of degree {degree}"
+
+    def test_elsewhere_it_is_as_accurate(self) -> None:
+        """Neither the time of the start nor the size, the sign and the number of states matter."""
+        slack = 1e-4 if self.capabilities.implicit else 1e-9  # equations are solved to a tolerance
+        system, errors = known_system(), []
+        for turns in (0, -6, 160):
+            start = 2.0 * math.pi * turns
+            state = system.default_state()
+            state.set_time(start)
+            state.set_y(exact(start))
+            state.realize(cosim.Stage.ACCELERATION)
+            integrator = self.make(fixed_step=0.07)
+            integrator.initialize(system, state)
+            step_until(integrator, system, state, start + 6.0)
+            errors.append(float(np.abs(state.y - exact(start + 6.0)).max()))
+            assert errors[-1] <= 1.5 * errors[0] + slack, (
+                f"error {errors[-1]} after a start at {start:g} s, {errors[0]} after one at 0 s"
+            )
+        system, relative = oscillators(), []
+        integrator, state = self.started(system, fixed_step=0.07)
+        step_until(integrator, system, state, 2.0)
+        for i, amplitude in enumerate(AMPLITUDES):
+            found = np.array([state[f"part{i}.x"], state[f"part{i}.v"]]) / amplitude
+            relative.append(float(np.abs(found - exact(2.0)[:2]).max()))
+            assert relative[-1] <= 1.5 * relative[0] + slack, (
+                f"relative error {relative[-1]} of an oscillator of amplitude {amplitude:g} among "
+                f"{len(AMPLITUDES)}, {relative[0]} of one of amplitude 1"
+            )
 
     def test_error_follows_the_accuracy(self) -> None:
         """Ten thousand times the accuracy, at least a hundred times smaller an error."""
@@ -254,6 +284,16 @@ class IntegratorContract:
             assert redone <= 2.0 * error + 1e-9, (
                 f"error {redone} at the event, {error} at the end of the step"
             )
+            out, middle = np.zeros(system.ny), 0.5 * (integrator.previous_time + event)
+            integrator.interpolate(middle, out)
+            inside = float(np.abs(out - exact(middle)).max())
+            integrator.interpolate(event, out)
+            assert out.tobytes() == state.y.tobytes(), f"interpolated at the event {out}, not {state.y}"
+            earlier = 0.5 * (integrator.previous_time + event)
+            assert integrator.redo(system, state, earlier) == kit.StepCode.DONE
+            again = float(np.abs(state.y - exact(earlier)).max())
+            assert again <= 2.0 * error + 1e-9, f"error {again} at an earlier event of the same step"
+            assert inside <= 20.0 * error + 1e-4, f"error {inside} inside a step that was taken again"
 
     def test_failed_step_leaves_the_state(self) -> None:
         """A step that cannot be taken answers a code and changes nothing."""

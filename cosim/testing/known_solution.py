@@ -43,6 +43,30 @@ def known_system(end_of_law: float = 1e9) -> cosim.System:
     return model.build()
 
 
+AMPLITUDES = (1.0, -1.0, 1e-6, -1e-6, 1e3, -1e3)
+"""Of the oscillators of `oscillators`; the first is what the others are compared with."""
+
+
+class Turning(cosim.Component):
+    """An oscillator. Law: x' = v, v' = -x; from rest x = x(0) cos(t)."""
+
+    x = cosim.position(start=1.0)
+    v = cosim.speed(start=0.0)
+
+    @cosim.kernel
+    def derivatives(x, v, x_dot, v_dot):
+        x_dot[0] = v
+        v_dot[0] = -x
+
+
+def oscillators() -> cosim.System:
+    """A system of oscillators that differ in their `AMPLITUDES` alone."""
+    model = cosim.Model("oscillators")
+    for i, amplitude in enumerate(AMPLITUDES):
+        model.add(Turning, f"part{i}", x=amplitude)
+    return model.build()
+
+
 class Powers(cosim.Component):
     """Powers of time.
 

@@ -13,7 +13,7 @@ class RelaxedJacobi(cosim.MasterAlgorithm):
 
     Every participant steps with the outputs of the last communication point; then all go back and step
     again with the mean of what the outputs were and what they have become. The error of the coupling is of
-    second order.
+    second order, with weights other than a half of first.
 
     Parameters
     ----------
@@ -27,6 +27,7 @@ class RelaxedJacobi(cosim.MasterAlgorithm):
         if not 0.0 <= weight <= 1.0:
             raise cosim.ModelError.of("weight", f"is {weight!r}, needs a number from 0 to 1")
         self.weight = weight
+        self.order = 2 if weight == 0.5 else 1  # of the error of the coupling
 
     def course_of_inputs(self, stepped: bool) -> str:
         """The course of inputs, for `CoSimulation.explain`."""

@@ -11,6 +11,9 @@ from cosim.kit import exact_quantity
 from cosim_fmi.description.model_description import ASKED, PERIODIC, FmuClock
 
 NOT_YET_KNOWN, CHANGED = 0, 2
+"""Qualifiers of an interval, as FMI 3.0 numbers them; 1 says that it is as before."""
+ROUNDING = 1e-12
+"""By so much, s, a time near 0 may be computed too early, where its own spacing is smaller."""
 Saved = tuple[Any, Any, Any, Any, frozenset[str], frozenset[str], bool]
 
 
@@ -72,26 +75,26 @@ class FmuClocks:
         self._asked = [name for name in self._timed if clocks[name].variability in ASKED]
         self._messages = messages
         self._schedule: dict[str, _Grid] = {}
-        self._gaps: dict[str, Fraction | float] = {}
+        self._intervals: dict[str, Fraction | float] = {}  # the last one that the FMU has given
         self.ticked: set[str] = set()
-        self._earlier: set[str] = set()
+        self._ticked_before: set[str] = set()  # since the step began, before this instant
         self.fired: set[str] = set()
         self.active: set[str] = set()
         self.values: dict[str, Any] = {}
         self.shown: dict[str, Any] = {}
-        self._read = False
+        self._is_read = False  # whether a clock was read since the step began
 
     def start_instant(self) -> None:
         """Begin an event: ticks count as new from now on."""
         self.fired = set()
-        self._earlier, self.ticked = self.ticked, set()
+        self._ticked_before, self.ticked = self.ticked, set()
 
     def end_instant(self) -> None:
         """End an event: ticks since the begin of the step reach other participants at its end."""
-        self.ticked |= self._earlier
+        self.ticked |= self._ticked_before
 
     def start_schedule(self, time: float) -> None:
-        """Event mode begins for the first time: set the schedule up."""
+        """Schedule the first ticks, when event mode begins for the first time."""
         for name in self._timed:
             clock = self._clocks[name]
             if clock.variability in PERIODIC and not math.isnan(clock.interval):
@@ -104,8 +107,8 @@ class FmuClocks:
         return min((grid.time for grid in self._schedule.values()), default=math.inf)
 
     def due_clocks(self, time: float) -> list[str]:
-        """Clocks that tick at this instant."""
-        latest = time + 4.0 * math.ulp(time) + 1e-12
+        """Clocks that tick at this instant, which may miss the exact time of a tick by rounding."""
+        latest = time + 4.0 * math.ulp(time) + ROUNDING
         return [name for name, grid in self._schedule.items() if grid.time <= latest]
 
     def activate(self, names: Iterable[str]) -> dict[str, Any]:
@@ -134,7 +137,7 @@ class FmuClocks:
         self._tick(active)
 
     def belonging(self) -> list[str]:
-        """The messages of clocks that tick in this pass through event mode."""
+        """Names of the messages whose clocks tick in this pass through event mode."""
         return [name for name in self._messages if self.active.intersection(self.clocked[name])]
 
     def message(self, name: str) -> bytes | None:
@@ -142,63 +145,82 @@ class FmuClocks:
         return self.shown.get(name, b"") if name in self._messages else None
 
     def _tick(self, names: Sequence[str]) -> None:
-        if names and self._read:
-            self.ticked, self._read = set(), False
+        """Enter ticks; those that were read already are over."""
+        if names and self._is_read:
+            self.ticked, self._is_read = set(), False
         self.ticked |= set(names)
 
     def read_intervals(self, time: float) -> None:
         """Read the intervals that the FMU decides, in event mode, and schedule the next ticks."""
         for name in self._asked:
-            clock = self._clocks[name]
-            interval, qualifier = self._instance.interval(clock.reference, clock.has_fractions)
-            changed, variability = qualifier == CHANGED, clock.variability
-            if qualifier == NOT_YET_KNOWN or (not changed and name in self._schedule):
-                continue
-            periodic = variability in PERIODIC
-            if not changed and variability == "countdown":
-                continue
-            gap = interval if changed or periodic else self._gaps.get(name, interval)
-            if not 0.0 <= gap < math.inf or (periodic and gap == 0.0):
-                raise ValueError(f"clock {name} has an interval of {float(gap)!r} s")
-            self._gaps[name] = gap
-            grid, exact = self._schedule.get(name), _exact(gap)
-            if not periodic:
-                self._schedule[name] = _Grid.of(_exact(time) + exact, Fraction(0), 0)
-            elif grid is None:
-                self._schedule[name] = _Grid.of(_exact(time) + _exact(clock.shift), exact, 0)
-            elif grid.interval != exact:  # the next tick is one new interval after the last one
-                _, start, old, i = grid
-                self._schedule[name] = (
-                    _Grid.of(start + (i - 1) * old, exact, 1) if i else _Grid.of(start, exact, 0)
-                )
+            interval = self._read_interval(name)
+            if interval is not None:
+                self._intervals[name] = interval
+                self._schedule[name] = self._next_tick(name, time, _exact(interval))
+
+    def _read_interval(self, name: str) -> Fraction | float | None:
+        """The interval by which a clock is scheduled anew, s; None if its schedule stays.
+
+        Raises
+        ------
+        ValueError
+            It is negative, not finite, or 0 where ticks repeat.
+        """
+        clock = self._clocks[name]
+        interval, qualifier = self._instance.interval(clock.reference, clock.has_fractions)
+        is_changed, is_periodic = qualifier == CHANGED, clock.variability in PERIODIC
+        if qualifier == NOT_YET_KNOWN:
+            return None
+        if not is_changed and (name in self._schedule or clock.variability == "countdown"):
+            return None
+        if not (is_changed or is_periodic):
+            interval = self._intervals.get(name, interval)
+        if not 0.0 <= interval < math.inf or (is_periodic and interval == 0.0):
+            raise ValueError(f"clock {name} has an interval of {float(interval)!r} s")
+        known_interval: Fraction | float = interval
+        return known_interval
+
+    def _next_tick(self, name: str, time: float, interval: Fraction) -> _Grid:
+        """The next tick of a clock whose interval, s, is read at `time`."""
+        clock, grid = self._clocks[name], self._schedule.get(name)
+        if clock.variability not in PERIODIC:
+            return _Grid.of(_exact(time) + interval, Fraction(0), 0)
+        if grid is None:
+            return _Grid.of(_exact(time) + _exact(clock.shift), interval, 0)
+        if grid.interval == interval:
+            return grid
+        if grid.number == 0:
+            return _Grid.of(grid.origin, interval, 0)
+        last_tick = grid.origin + (grid.number - 1) * grid.interval
+        return _Grid.of(last_tick, interval, 1)
 
     def read(self, name: str) -> bool:
         """Whether a clock has ticked since the last step began."""
-        self._read = True
+        self._is_read = True
         return name in self.ticked
 
     def start_step(self) -> None:
         """Begin a step: ticks count as new from now on; those that were not read yet are retained."""
         self.fired = set()
-        if self._read:
+        if self._is_read:
             self.ticked = set()
-        self._read = False
+        self._is_read = False
 
     def save(self) -> Saved:
         """The changing part of the clocks."""
-        ticks = frozenset(self.ticked), frozenset(self.fired), self._read
-        return dict(self._schedule), dict(self._gaps), dict(self.values), dict(self.shown), *ticks
+        ticks = frozenset(self.ticked), frozenset(self.fired), self._is_read
+        return dict(self._schedule), dict(self._intervals), dict(self.values), dict(self.shown), *ticks
 
     def restore(self, saved: Saved) -> None:
         """Restore the clocks."""
-        schedule, gaps, values, shown, ticked, fired, self._read = saved
-        self._schedule, self._gaps = dict(schedule), dict(gaps)
+        schedule, intervals, values, shown, ticked, fired, self._is_read = saved
+        self._schedule, self._intervals = dict(schedule), dict(intervals)
         self.values, self.shown = dict(values), dict(shown)
         self.ticked, self.fired = set(ticked), set(fired)
 
 
 def _exact(time: Fraction | float) -> Fraction:
-    """The rational number that a time is."""
+    """The rational number that a time stands for: 1/10 for the double 0.1."""
     try:
         return exact_quantity(time, "s")
     except ValueError:  # a UnitError: it has no resolution of 64 bits

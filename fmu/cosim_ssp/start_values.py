@@ -27,8 +27,11 @@ class StartValues:
     Attributes
     ----------
     starts : dict of (place, name) to object
-        In the units of the variables; of the elements of arrays.
-    faults, findings : list of Problem
+        In the units of the variables; arrays have one entry for each element.
+    faults : list of Problem
+        Values that cannot be assigned.
+    findings : list of Problem
+        Values that are not used.
     """
 
     def __init__(self, network: Network, descriptions: Descriptions) -> None:
@@ -55,10 +58,10 @@ class StartValues:
 
     def _assign(self, point: Point, value: Value) -> None:
         """Assign a value to a variable of a component, or to all that a connector of a system leads to."""
-        if point[0] in self.network.components:
-            self._set(point, (), value, [self._leg(point, value)])
-            return
         first = self._leg(point, value)
+        if point[0] in self.network.components:
+            self._set(point, (), value, [first])
+            return
         is_used = False
         for route in routes(self.network, point):
             if route.end[0] not in self.descriptions:
@@ -78,18 +81,21 @@ class StartValues:
         return leg_to(self.network, self.descriptions, point, way)
 
     def _set(self, point: Point, indices: tuple[int, ...], value: Value, legs: list[Leg]) -> None:
+        """Enter a value, as it arrives behind `legs`, for a variable of a component or a part of an array."""
         place, name = point
         description = self.descriptions[place]
         names = elements_of(description, name, indices)
         data = value.data if isinstance(value.data, list) else [value.data]
         if len(data) == 1 and len(names) > 1:
-            data = data * len(names)
+            data = data * len(names)  # one value is that of all elements
         if len(data) != len(names):
-            raise ValueError(f"'{value.name}' has {len(data)} values, {name} has {len(names)}")
-        settable = description.settable
+            raise ValueError(
+                f"'{value.name}' has {len(data)} values, {name} has {len(names)} elements: give one value for"
+                " each, or one for all"
+            )
         for element, number in zip(names, data, strict=True):
             variable = description.variables[element]
-            if settable is not None and element not in settable:
+            if description.settable is not None and element not in description.settable:
                 text = f"{'.'.join(place)}.{element} takes no start value ({variable.causality}): not used"
                 self.findings.append(cosim.Problem(value.place, text))
                 continue
@@ -152,7 +158,7 @@ def _converted(
     value: Value,
     legs: list[Leg],
 ) -> Any:
-    """A value as the variable has it.
+    """The value in the type and the unit of the variable.
 
     Raises
     ------
@@ -164,19 +170,35 @@ def _converted(
         return data
     if kind in ("real", *WHOLE):
         declared_items = items_of(description, variable.name)
-        items = {**declared_items, **(value.items or {})}
-        if isinstance(data, str) and (declared_items or value.type == "Enumeration"):
-            if data not in items:
-                raise ValueError(str(cosim.LookUpError(f"item of {variable.name}", data, items)))
-            data = items[data]
+        number: Any = _number_of_item(variable.name, data, value, declared_items)
         value_kind = "real" if value.type in REALS and kind == "real" else "integer"
-        is_whole = isinstance(data, (bool, int)) or (isinstance(data, float) and data.is_integer())
-        if is_whole or (value_kind == "real" and isinstance(data, float)):
-            data = float(data) if value_kind == "real" else int(data)
+        if _is_number_of(value_kind, number):
+            number = float(number) if value_kind == "real" else int(number)
             way = way_along(legs, (value_kind, kind), value.unit, value.items or declared_items)
-            data = way.table.get(data, data)
+            number = way.table.get(number, number)
             if kind == "real":
-                return way.factor * data + way.offset if way.is_linear else float(data)
-            if kind == "integer" or data in (0, 1):
-                return data if kind == "integer" else bool(data)
-    raise ValueError(f"'{value.name}' is {data!r} ({value.type}), {variable.name} is {kind}")
+                return way.factor * number + way.offset if way.is_linear else float(number)
+            if kind == "integer":
+                return number
+            if number in (0, 1):
+                return bool(number)
+    raise ValueError(
+        f"'{value.name}' is {data!r} ({value.type}), but {variable.name} is {kind}: give a value of this type"
+    )
+
+
+def _number_of_item(name: str, data: Any, value: Value, declared_items: Mapping[str, int]) -> Any:
+    """The number of an enumeration's item that is given by its name; other data as they are."""
+    if not isinstance(data, str) or not (declared_items or value.type == "Enumeration"):
+        return data
+    items = {**declared_items, **(value.items or {})}
+    if data not in items:
+        raise ValueError(str(cosim.LookUpError(f"item of {name}", data, items)))
+    return items[data]
+
+
+def _is_number_of(kind: str, data: Any) -> bool:
+    """Whether data are a number of this kind, "real" or "integer": ``2.0`` is both."""
+    if isinstance(data, float):
+        return kind == "real" or data.is_integer()
+    return isinstance(data, (bool, int))

@@ -20,7 +20,7 @@ from cosim_master.abilities import ExportsFmu
 from cosim_master.coupling.connection import Connection
 from cosim_master.coupling.coupling import Coupling
 from cosim_master.coupling.link import Link
-from cosim_master.participants.python_participant import ComponentParticipant
+from cosim_master.participants.component_participant import ComponentParticipant
 from cosim_ssp.package import DEFAULT, DOCUMENTS, free_place
 from cosim_ssp.read_settings import OURS, OURS_NAMESPACE, TOOLS
 from cosim_ssp.schema_documents import make_strict

@@ -97,7 +97,7 @@ class ConstraintRecords:
         equation.singular = slot(part, "singular").offset
         equation.finds_velocity_error = not _computes(part, "velocity_error")
         equation.level = LEVELS[held] if part.values.options["projected"] else 0
-        # positions drift while their speeds are corrected, if the constraint does not compute their error
+        # positions drift while their speeds are corrected, if no function computes how far off they are
         equation.is_drifting = equation.level == POSITIONS and not _computes(part, "position_error")
         if equation.is_drifting:
             equation.level = SPEEDS

@@ -1,4 +1,4 @@
-"""Joints at the tips of a tree that would move nothing that has inertia."""
+"""Joints whose motion meets no inertia: tips of a tree before a run, any joint in a State."""
 
 from __future__ import annotations
 
@@ -14,33 +14,29 @@ from cosim_dynamics.link import Link
 from cosim_dynamics.tree import Tree
 from cosim_mechanics import contracts
 
-#: Below this part of the largest inertia a degree of freedom counts as having none.
-NOTHING = 1e-14
-ONE = np.ones((1, 1))
+NO_INERTIA = 1e-14
+"""Below this part of the largest inertia a degree of freedom counts as having none."""
+TAKES_PART = 1e-3
+"""From this part of the largest speed on, a speed belongs to a motion that is computed in a State."""
 
 
 def check_tips(tree: Tree, has_own_terms: Container[str], problem: Report) -> None:
     """Report tips whose inertia does not resist their joint: the mass matrix would be singular in every pose.
 
-    Only tips, with the values and in the pose that the model was given; what comes about later is found when
-    the equations are solved. Joints with equations of their own, or with rotors, have more inertia, so they
-    are passed over.
+    It checks only tips, with the values and in the pose of the model; a singularity in another pose is found
+    when the equations are solved. Joints with equations of their own, or with rotors, have more inertia, so
+    they are passed over.
     """
     carrying = {link.parent for link in tree.links}
     for i, link in enumerate(tree.links):
         if i in carrying or link.joint.name in has_own_terms or not link.joint.nu:
             continue
-        H, X_FM = _motion(link.joint)
-        if H is None or X_FM is None:
+        H_FM, X_FM = _motion(link.joint)
+        if H_FM is None or X_FM is None:
             continue
-        R_FM, p_FM = X_FM[:9].reshape(3, 3), X_FM[9:]
-        w, v = R_FM.T @ H[:3], R_FM.T @ H[3:]
-        if link.reversed:  # F moves against M: about F's origin and in its axes
-            w, v = -H[:3], np.cross(H[:3], p_FM[:, None], axis=0) - H[3:]
-        resistance = _resistance(link, w, v)
-        values, vectors = (resistance[0], ONE) if link.joint.nu == 1 else np.linalg.eigh(resistance)
-        if not values[0] > NOTHING * abs(values[-1]):
-            free = ", ".join(f"u[{k}]" for k in np.flatnonzero(abs(vectors[:, 0]) > 1e-6))
+        free_speeds = _unresisted_speeds(_resistance(link, *_velocities(link, H_FM, X_FM)))
+        if free_speeds:
+            free = ", ".join(f"u[{k}]" for k in free_speeds)
             problem(
                 link.joint.name,
                 f"the mass matrix is singular: nothing resists {free}, since body '{link.body.name}' has no "
@@ -50,12 +46,12 @@ def check_tips(tree: Tree, has_own_terms: Container[str], problem: Report) -> No
 
 def find_unresisted(state: cosim.State) -> str:
     """A motion that meets no inertia in this State, as an end of a sentence; empty where there is none."""
-    from cosim_dynamics.operators import mass_matrix
+    from cosim_dynamics.operators import mass_matrix  # here, since models that run do not need them
     from cosim_dynamics.tree_motion import TreeMotion
 
     system = state.system
     try:
-        # the block that failed left the stage behind it
+        # in a copy: the block that failed left the stage of this State behind
         evaluated = state.copy().realize(cosim.Stage.VELOCITY)
         M, motion = mass_matrix(system, evaluated), TreeMotion(system, evaluated)
     except cosim.CosimError:
@@ -66,10 +62,31 @@ def find_unresisted(state: cosim.State) -> str:
     loose = np.linalg.eigh(M / np.outer(size, size))[1][:, 0]
     joints = []
     for link, speeds in zip(motion.links, motion.speeds, strict=True):
-        moving = [f"u[{k}]" for k, i in enumerate(speeds) if abs(loose[i]) > 1e-3 * np.abs(loose).max()]
+        moving = [f"u[{k}]" for k, i in enumerate(speeds) if abs(loose[i]) > TAKES_PART * np.abs(loose).max()]
         if moving:
             joints.append(f"{', '.join(moving)} of '{link.joint.name}' (body '{link.body.name}')")
     return f"; here nothing resists {' together with '.join(joints)}" if joints else ""
+
+
+def _velocities(
+    link: Link, H_FM: NDArray[np.float64], X_FM: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Angular velocities and velocities of the body's joint frame, in its axes, shape (3, nu) each."""
+    R_FM, p_FM = X_FM[:9].reshape(3, 3), X_FM[9:]
+    if link.reversed:  # F moves against M: about F's origin and in its axes
+        return -H_FM[:3], np.cross(H_FM[:3], p_FM[:, None], axis=0) - H_FM[3:]
+    return R_FM.T @ H_FM[:3], R_FM.T @ H_FM[3:]
+
+
+def _unresisted_speeds(resistance: NDArray[np.float64]) -> list[int]:
+    """The speeds of the motion that meets the least inertia, if it meets none; empty if all are resisted."""
+    if resistance.shape == (1, 1):
+        return [] if resistance[0, 0] > 0.0 else [0]
+    values, vectors = np.linalg.eigh(resistance)
+    if values[0] > NO_INERTIA * abs(values[-1]):
+        return []
+    speeds: list[int] = np.flatnonzero(abs(vectors[:, 0]) > 1e-6).tolist()
+    return speeds
 
 
 def _resistance(link: Link, w: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import Any
 
 import cosim
+from cosim.kit import rows_of
 from cosim_dynamics.symbol import Symbol
 
 #: Name of the slot that stands for time.
@@ -68,13 +69,13 @@ def write_kernel(name: str, results: Sequence[Any], arrays: Mapping[str, str]) -
     >>> r = SymbolGraph().slot("ratio")
     >>> print(write_kernel("gear", [r * r, 2.0], {"ratio": "p"}).source)
     def gear(t, y, p, d, k, h, c, ints, first, count):
-        for row in range(count):
-            at = first + row * 2
-            v0 = p[ints[at + 0]]  # ratio[0]
+        for i in range(count):
+            row = rows_of(int, ints, first + 2 * i, 2)
+            v0 = rows_of(float, p, row[0], 1)[0]  # ratio[0]
             v1 = v0 * v0
-            to = ints[at + 1]
-            c[to + 0] = v1
-            c[to + 1] = 2.0
+            results = rows_of(float, c, row[1], 2)
+            results[0] = v1
+            results[1] = 2.0
     <BLANKLINE>
     """
     used: set[int] = set()
@@ -90,7 +91,11 @@ def write_kernel(name: str, results: Sequence[Any], arrays: Mapping[str, str]) -
     inputs = tuple(node.arguments for node in order if node.operation == "slot" and node.arguments[0] != TIME)
     width = len(inputs) + 1
     names = {node.index: f"v{i}" for i, node in enumerate(order)}
-    lines = [HEAD.format(name=name), "    for row in range(count):", f"        at = first + row * {width}"]
+    lines = [
+        HEAD.format(name=name),
+        "    for i in range(count):",
+        f"        row = rows_of(int, ints, first + {width} * i, {width})",
+    ]
     column = 0
     for node in order:
         if node.operation == "slot":
@@ -98,13 +103,13 @@ def write_kernel(name: str, results: Sequence[Any], arrays: Mapping[str, str]) -
             if slot == TIME:
                 text = "t"
             else:
-                text = f"{arrays[slot]}[ints[at + {column}]]  # {slot}[{element}]"
+                text = f"rows_of(float, {arrays[slot]}, row[{column}], 1)[0]  # {slot}[{element}]"
                 column += 1
         else:
             text = _expression(node, names)
         lines.append(f"        {names[node.index]} = {text}")
-    lines.append(f"        to = ints[at + {width - 1}]")
-    lines += [f"        c[to + {i}] = {_operand(r, names)}" for i, r in enumerate(results)]
+    lines.append(f"        results = rows_of(float, c, row[{width - 1}], {len(results)})")
+    lines += [f"        results[{i}] = {_operand(r, names)}" for i, r in enumerate(results)]
     source = "\n".join(lines) + "\n"
     return TracedKernel(_function(name, source), source, inputs, len(results))
 
@@ -131,7 +136,7 @@ def _function(name: str, source: str) -> FunctionType:
     """The function of a text that `write_kernel` made of a graph: nothing in it was typed by anyone."""
     file = f"<traced equations {name} {len(linecache.cache)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    space: dict[str, Any] = {"math": math, "__name__": __name__}
+    space: dict[str, Any] = {"math": math, "rows_of": rows_of, "__name__": __name__}
     exec(compile(source, file, "exec"), space)  # noqa: S102
     function: FunctionType = space[name]
     return function

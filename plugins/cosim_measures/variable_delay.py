@@ -47,7 +47,7 @@ class VariableDelay(Delay):
 
     stays_in_the_past = None  # it follows a signal
     delay = cosim.source(unit="s", description="how long")
-    breaks = cosim.discrete(dtype=int, description="how many breaks have arrived")
+    breaks = cosim.discrete(dtype=int, description="how many breaks have arrived", diagnostic=True)
 
     @cosim.kernel
     def delayed_rate(s):

@@ -10,16 +10,19 @@ from numpy.typing import NDArray
 import cosim
 from cosim_mechanics.spatial import Reals
 
-#: How far principal moments may miss the triangle inequality: rounding, relative to the largest.
 ROUNDING = 1e-9
+"""Relative to the largest moment: by this much principal moments may miss the triangle inequality."""
+SINGULAR = 1e-12
+"""A determinant below this part of Ixx Iyy Izz is that of a body without extent in some direction."""
 
 VALID = (
     "three principal moments (Ixx, Iyy, Izz), six numbers (Ixx, Iyy, Izz, Ixy, Ixz, Iyz) "
     "or a symmetric 3x3 matrix"
 )
+"""Forms of an inertia, for messages."""
 
 TURNING_UNITS = ["1/(kg.m2)"] * 6 + ["m"] * 3
-"""Of an inverse inertia and a centre of mass."""
+"""Units of the six elements of an inverse inertia and of a centre of mass."""
 
 
 def positive_mass(value: Any) -> float:
@@ -109,10 +112,10 @@ NO_SUCH_BODY = (
 
 
 def fault_of_mass_properties(mass: float, inertia: Reals) -> float:
-    """Which sentence of `NO_SUCH_BODY` (from 1) hinders a mass and six elements of an inertia; 0: none.
+    """The number, from 1, of the sentence of `NO_SUCH_BODY` that is true of a mass and an inertia, or 0.
 
-    For kernel functions.
-    These are the conditions that hold in any axes; `central_inertia` judges the principal moments.
+    For kernel functions. It checks conditions that hold in any axes; `central_inertia` checks the principal
+    moments.
 
     >>> fault_of_mass_properties(1.0, (1.0, 1.0, 5.0, 0.0, 0.0, 0.0))
     2.0
@@ -142,7 +145,7 @@ def _matrix(value: Any) -> NDArray[np.float64]:
             raise
         raise ValueError(f"inertia is {value!r}, needs {VALID}, in kg.m2") from error
     if not np.isfinite(inertia).all():
-        raise ValueError("inertia is not finite")
+        raise ValueError(f"inertia is not finite: {value!r}, needs {VALID}, in kg.m2")
     if inertia.shape == (3,):
         return np.diag(inertia)
     if inertia.shape == (6,):
@@ -152,7 +155,7 @@ def _matrix(value: Any) -> NDArray[np.float64]:
         raise ValueError(f"inertia has shape {inertia.shape}, needs {VALID}, in kg.m2")
     if np.abs(inertia - inertia.T).max() > ROUNDING * np.abs(inertia).max():
         raise ValueError(
-            "inertia is a matrix that is not symmetric: element (i, j) and element (j, i) are the same"
+            "inertia is a matrix that is not symmetric: make element (i, j) equal to element (j, i)"
         )
     return 0.5 * (inertia + inertia.T)
 
@@ -173,7 +176,7 @@ def _number(value: Any, unit: str) -> float:
 
 
 def inverse_inertia(inertia: Reals) -> tuple[float, float, float, float, float, float]:
-    """The elements of the inverse of an inertia matrix, in the same order: 0 where there is none.
+    """The six elements of the inverse of an inertia matrix, in the same order; zeros if it has none.
 
     >>> inverse_inertia((2.0, 4.0, 5.0, 0.0, 0.0, 0.0))
     (0.5, 0.25, 0.2, 0.0, 0.0, 0.0)
@@ -185,14 +188,14 @@ def inverse_inertia(inertia: Reals) -> tuple[float, float, float, float, float, 
     a = yy * zz - yz * yz
     b = xz * yz - xy * zz
     c = xy * yz - xz * yy
-    whole = xx * a + xy * b + xz * c
-    if whole <= 1e-12 * xx * yy * zz:
+    determinant = xx * a + xy * b + xz * c
+    if determinant <= SINGULAR * xx * yy * zz:
         return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     return (
-        a / whole,
-        (xx * zz - xz * xz) / whole,
-        (xx * yy - xy * xy) / whole,
-        b / whole,
-        c / whole,
-        (xy * xz - xx * yz) / whole,
+        a / determinant,
+        (xx * zz - xz * xz) / determinant,
+        (xx * yy - xy * xy) / determinant,
+        b / determinant,
+        c / determinant,
+        (xy * xz - xx * yz) / determinant,
     )

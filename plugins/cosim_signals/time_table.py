@@ -16,7 +16,9 @@ from cosim_signals.series import read_series
 from cosim_signals.source import Source
 
 LINEAR, HELD, CUBIC, MONOTONE = 0.0, 1.0, 2.0, 3.0
+"""Choices of `TimeTable.interpolation`, in their order, as kernel functions get them."""
 KEPT, TANGENT, PERIODIC, ERROR = 0.0, 1.0, 2.0, 3.0
+"""Choices of `TimeTable.extrapolation`, likewise."""
 
 
 def not_falling(times: Any) -> Any:
@@ -31,7 +33,7 @@ def not_falling(times: Any) -> Any:
 
 
 def piece_at(t, times, interpolation, extrapolation, shift_time):
-    """First and last point of the smooth piece at a time, and in which repetition of the table it is."""
+    """First and last point of the smooth piece at a time, and the number of its repetition of the table."""
     count = len(times)
     cycle = 0
     period = times[count - 1] - times[0]
@@ -49,40 +51,48 @@ def piece_at(t, times, interpolation, extrapolation, shift_time):
 
 
 def cycle_start(times, shift_time, cycle):
-    """The time at which the table's time 0 is, in its present repetition; never a sum of periods."""
+    """When the time 0 of the table comes in a repetition, s: computed by multiplication, not accumulated."""
     return shift_time + cycle * (times[len(times) - 1] - times[0])
 
 
 def point_time(times, point, shift_time, cycle):
-    """When a point of the table comes in a repetition, the double nearest to what that is on paper."""
+    """When a point of the table comes in a repetition, s: the double nearest to the exact time.
+
+    That is ``shift_time + times[point] + cycle * period`` in rational numbers: whole seconds, and a rest that
+    counts parts of a second, `resolution` of which make one.
+    """
     if cycle == 0 and shift_time == 0.0:
         return times[point]
-    shift, after_shift, of_shift = rational_time(shift_time)
-    at, after_at, of_at = rational_time(times[point])
-    begin, after_begin, of_begin = rational_time(times[0])
-    end, after_end, of_end = rational_time(times[len(times) - 1])
-    resolution = shared_resolution(shared_resolution(of_shift, of_at), shared_resolution(of_begin, of_end))
+    shift, shift_rest, shift_resolution = rational_time(shift_time)
+    at, at_rest, at_resolution = rational_time(times[point])
+    begin, begin_rest, begin_resolution = rational_time(times[0])
+    end, end_rest, end_resolution = rational_time(times[len(times) - 1])
+    resolution = shared_resolution(
+        shared_resolution(shift_resolution, at_resolution),
+        shared_resolution(begin_resolution, end_resolution),
+    )
     if resolution == 0:
         return cycle_start(times, shift_time, cycle) + times[point]
-    after_shift *= resolution // of_shift
-    after_at *= resolution // of_at
+    shift_rest *= resolution // shift_resolution
+    at_rest *= resolution // at_resolution
     whole = shift + at
-    rest = after_shift - (resolution - after_at)
+    rest = shift_rest - (resolution - at_rest)  # less one second: the sum might not fit 64 bits
     if rest >= 0:
         whole += 1
     else:
         rest += resolution
     period = end - begin
-    left = after_end * (resolution // of_end) - after_begin * (resolution // of_begin)
-    if left < 0:
+    period_rest = end_rest * (resolution // end_resolution) - begin_rest * (resolution // begin_resolution)
+    if period_rest < 0:
         period -= 1
-        left += resolution
+        period_rest += resolution
     if cycle >= 0:
-        return tick_time(cycle, whole, rest, period, left, resolution)
+        return tick_time(cycle, whole, rest, period, period_rest, resolution)
+    # `tick_time` takes no negative index: of both the negative
     if rest != 0:
         whole += 1
         rest = resolution - rest
-    return -tick_time(-cycle, -whole, rest, period, left, resolution)
+    return -tick_time(-cycle, -whole, rest, period, period_rest, resolution)
 
 
 def shared_resolution(a, b):
@@ -91,7 +101,7 @@ def shared_resolution(a, b):
 
 
 def point_before(t, times, first, last, shift_time, cycle):
-    """The last of some points that has come at a time; first - 1 where none has."""
+    """The last point from `first` to `last` whose time has come at `t`; first - 1 where none has."""
     point = interval(times, first, last, t - cycle_start(times, shift_time, cycle))
     while point < last and point_time(times, point + 1, shift_time, cycle) <= t:
         point += 1
@@ -110,7 +120,7 @@ def piece_end(times, first, interpolation):
 
 
 def jump_time(times, last, interpolation, extrapolation, shift_time, cycle):
-    """When the smooth piece with this last point gives way to the next one; infinite after the last."""
+    """When the smooth piece that ends at the point `last` gives way to the next; infinite if none follows."""
     count = len(times)
     if last + 1 < count:
         return point_time(times, last + 1 if interpolation == HELD else last, shift_time, cycle)
@@ -120,17 +130,17 @@ def jump_time(times, last, interpolation, extrapolation, shift_time, cycle):
 
 
 def next_piece(now, times, interpolation, extrapolation, shift_time, last, cycle):
-    """First and last point, cycle and end of the smooth piece that follows, past those that end at once."""
+    """First and last point, cycle and end of the next smooth piece that does not end at `now` already."""
     first = last
-    following = now
-    while following <= now:
+    jump_after = now
+    while jump_after <= now:
         first = last + 1
         if first == len(times):
             first = 0
             cycle += 1
         last = piece_end(times, first, interpolation)
-        following = jump_time(times, last, interpolation, extrapolation, shift_time, cycle)
-    return first, last, cycle, following
+        jump_after = jump_time(times, last, interpolation, extrapolation, shift_time, cycle)
+    return first, last, cycle, jump_after
 
 
 class TimeTable(Source):
@@ -244,30 +254,30 @@ class TimeTable(Source):
             raise ValueError(
                 'the table does not cover this time: add times, or set extrapolation="kept" or "tangent"'
             )
-        # Only beyond the table is a time beyond its piece; else it is so by rounding.
         at = s.t - cycle_start(s.times, s.shift_time, repeated)
-        is_bounded = s.extrapolation >= PERIODIC  # or an error
+        # Within the table, a time is beyond its piece by rounding alone, and belongs to the end of the piece.
+        is_bounded = s.extrapolation == PERIODIC or s.extrapolation == ERROR
         if start > 0 or is_bounded:
             at = max(at, s.times[start])
         if end < final or is_bounded:
             at = min(at, s.times[end])
         straight = s.interpolation == LINEAR
-        begins = at < s.times[start] and s.extrapolation != TANGENT
-        ends = at > s.times[end] and s.extrapolation != TANGENT
-        if s.interpolation == HELD or begins or ends:
-            s.value = s.offset + (s.samples[end] if ends else s.samples[start])
+        is_before = at < s.times[start] and s.extrapolation != TANGENT
+        is_after = at > s.times[end] and s.extrapolation != TANGENT
+        if s.interpolation == HELD or is_before or is_after:
+            s.value = s.offset + (s.samples[end] if is_after else s.samples[start])
             s.value_dot = 0.0
             s.value_dot2 = 0.0
             s.value_dot3 = 0.0
         else:
             s.value = s.offset + curve_value(at, s.times, s.samples, s.slopes, start, end, straight)
             # At the last time of all the curve has ended, at that of a jump it has not.
-            rest = at == s.times[end] and end == final and s.extrapolation != TANGENT
-            rest = rest and s.extrapolation != PERIODIC
-            slope, bend, third = derivatives(at, s.times, s.samples, s.slopes, start, end, straight)
-            s.value_dot = 0.0 if rest else slope
-            s.value_dot2 = 0.0 if rest else bend
-            s.value_dot3 = 0.0 if rest else third
+            has_ended = at == s.times[end] and end == final and s.extrapolation != TANGENT
+            has_ended = has_ended and s.extrapolation != PERIODIC
+            first, second, third = derivatives(at, s.times, s.samples, s.slopes, start, end, straight)
+            s.value_dot = 0.0 if has_ended else first
+            s.value_dot2 = 0.0 if has_ended else second
+            s.value_dot3 = 0.0 if has_ended else third
 
     @cosim.kernel
     def find_next_break(t, times, interpolation, extrapolation, shift_time, first, last, cycle, smooth_until):
@@ -276,24 +286,24 @@ class TimeTable(Source):
         if last < 0:
             start, end, repeated = piece_at(t, times, interpolation, extrapolation, shift_time)
         if interpolation != HELD:
-            following = point_before(t, times, start, end, shift_time, repeated) + 1
-            if following <= end:
-                smooth_until[0] = point_time(times, following, shift_time, repeated)
+            next_point = point_before(t, times, start, end, shift_time, repeated) + 1
+            if next_point <= end:
+                smooth_until[0] = point_time(times, next_point, shift_time, repeated)
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
     def begin(
         t, times, interpolation, extrapolation, shift_time, first_next, last_next, cycle_next, due_next
     ):
         first, last, cycle = piece_at(t, times, interpolation, extrapolation, shift_time)
-        following = jump_time(times, last, interpolation, extrapolation, shift_time, cycle)
-        if following <= t:
-            first, last, cycle, following = next_piece(
+        jump_after = jump_time(times, last, interpolation, extrapolation, shift_time, cycle)
+        if jump_after <= t:
+            first, last, cycle, jump_after = next_piece(
                 t, times, interpolation, extrapolation, shift_time, last, cycle
             )
         first_next[0] = first
         last_next[0] = last
         cycle_next[0] = cycle
-        due_next[0] = following
+        due_next[0] = jump_after
 
     @cosim.on(due, does="discrete")
     def jump(
@@ -309,17 +319,23 @@ class TimeTable(Source):
         cycle_next,
         due_next,
     ):
-        first, end, repeated, following = next_piece(
+        first, end, repeated, jump_after = next_piece(
             due, times, interpolation, extrapolation, shift_time, last, cycle
         )
         first_next[0] = first
         last_next[0] = end
         cycle_next[0] = repeated
-        due_next[0] = following
+        due_next[0] = jump_after
 
 
 def _with_file(values: dict[str, Any]) -> dict[str, Any]:
-    """The values, with times, samples and unit of the file in place of its name."""
+    """The arguments with times, samples and unit of the file in place of its name.
+
+    Raises
+    ------
+    ModelError
+        File or column are no text, the file has no such column, or times or samples are given besides.
+    """
     values = dict(values)
     file, column = values.pop("file", ""), values.pop("column", "")
     if not isinstance(file, (str, Path)) or not isinstance(column, str):

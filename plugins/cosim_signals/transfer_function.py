@@ -10,26 +10,40 @@ import cosim
 
 
 def first_rate(source, denominator, x):
-    """The rate of the first state."""
+    """The rate of the first state, 1/s of its unit: the source less the weighted states."""
     total = last_or_one(denominator) * source
     for i in range(len(x)):
         total -= denominator[i + 1] * x[i]
     return total / denominator[0]
 
 
-def output_of(numerator, denominator, x, first, of_rates):
-    """What the states come to in the value, or their rates in its rate; `first` is the first of them."""
+def state_weight(numerator, denominator, order, i):
+    """The coefficient of state i in the value, before it is scaled."""
+    through = coefficient(numerator, order, 0) / denominator[0]
+    return coefficient(numerator, order, i + 1) - through * denominator[i + 1]
+
+
+def value_of_states(numerator, denominator, x):
+    """The part of the value that the states make; the rest is the source's at once."""
     n = len(x)
-    through = coefficient(numerator, n, 0) / denominator[0]
     total = 0.0
     for i in range(n):
-        entry = first if i == 0 else x[i - 1] if of_rates else x[i]
-        total += (coefficient(numerator, n, i + 1) - through * denominator[i + 1]) * entry
+        total += state_weight(numerator, denominator, n, i) * x[i]
+    return total / last_or_one(denominator)
+
+
+def rate_of_states(numerator, denominator, x, source):
+    """The rate of `value_of_states`: each state is the rate of the next one."""
+    n = len(x)
+    total = 0.0
+    total += state_weight(numerator, denominator, n, 0) * first_rate(source, denominator, x)
+    for i in range(1, n):
+        total += state_weight(numerator, denominator, n, i) * x[i - 1]
     return total / last_or_one(denominator)
 
 
 def first_is_not_zero(denominator: Any) -> Any:
-    """Coefficients as they are given; ``ValueError`` unless they make a denominator of some order."""
+    """The coefficients as they are; ``ValueError`` if they are of order 0 or begin with 0."""
     if isinstance(denominator, (list, tuple, np.ndarray)):
         if len(denominator) < 2:
             raise ValueError(f"denominator has {len(denominator)} elements, needs at least two (order 1)")
@@ -39,19 +53,19 @@ def first_is_not_zero(denominator: Any) -> Any:
 
 
 def coefficient(numerator, order, i):
-    """A coefficient of the numerator, filled up with zeros to the order of the denominator."""
+    """Coefficient i of the numerator, padded with leading zeros to the order of the denominator."""
     missing = order + 1 - len(numerator)
     return 0.0 if i < missing else numerator[i - missing]
 
 
 def last_or_one(denominator):
-    """The scale of the states."""
+    """The scale of the states: the last coefficient, so that the last state settles at the source; else 1."""
     last = denominator[len(denominator) - 1]
     return last if last != 0.0 else 1.0
 
 
 def without_zeros(numerator: Any) -> Any:
-    """Coefficients without the zeros that they begin with: they would say that the source is seen at once."""
+    """The coefficients without leading zeros: with them the value would count as following at once."""
     if isinstance(numerator, (list, tuple, np.ndarray)):
         numerator = list(numerator)
         while len(numerator) > 1 and not isinstance(numerator[0], str) and float(numerator[0]) == 0.0:
@@ -138,22 +152,21 @@ class TransferFunction(cosim.Measure):
 
     @cosim.kernel(unless="feeds_through")
     def output(numerator, denominator, x, value):
-        value[0] = output_of(numerator, denominator, x, x[0], False)
+        value[0] = value_of_states(numerator, denominator, x)
 
     @cosim.kernel(when="feeds_through")
     def output_at_once(source, numerator, denominator, x, value):
         through = numerator[0] / denominator[0]
-        value[0] = output_of(numerator, denominator, x, x[0], False) + through * source
+        value[0] = value_of_states(numerator, denominator, x) + through * source
 
     @cosim.kernel(unless="feeds_through")
     def output_rate(source, numerator, denominator, x, value_dot):
-        value_dot[0] = output_of(numerator, denominator, x, first_rate(source, denominator, x), True)
+        value_dot[0] = rate_of_states(numerator, denominator, x, source)
 
     @cosim.kernel(when="feeds_through")
     def output_rate_at_once(source, source_dot, numerator, denominator, x, value_dot):
         through = numerator[0] / denominator[0]
-        rate = output_of(numerator, denominator, x, first_rate(source, denominator, x), True)
-        value_dot[0] = rate + through * source_dot
+        value_dot[0] = rate_of_states(numerator, denominator, x, source) + through * source_dot
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted")
     def begin(source, denominator, starts_steady, x, x_next):

@@ -1,4 +1,4 @@
-"""The last line of a CSV file of results from which rows are missing at the end: the reason."""
+"""The last line of an incomplete CSV file of results: it says why rows are missing."""
 
 from __future__ import annotations
 
@@ -8,20 +8,23 @@ from typing import BinaryIO
 import cosim
 
 NOT_WHOLE = "# not whole: "
-"""The beginning of the last line if rows are missing behind it; numpy and fmpy skip such lines."""
+"""The beginning of the last line of an incomplete file, a comment that numpy and fmpy skip."""
 GOING_ON = f"{NOT_WHOLE}its rows were being written\n".encode()
+"""The last line while a run writes rows; it stays if the process is killed."""
 LONGEST_LAST_LINE = 1 << 16
-"""Bytes."""
+"""Bytes from the end of a file in which the last line is looked for."""
+LONGEST_REASON = LONGEST_LAST_LINE // 8
+"""Characters; each takes at most four bytes, so the line fits."""
 
 
 def last_line(result: cosim.Result) -> bytes:
-    """The line behind the rows of an incomplete result."""
+    """The line behind the rows of an incomplete result; empty for a complete one."""
     reason = " ".join(result.unfinished.split())
-    return f"{NOT_WHOLE}{reason[: LONGEST_LAST_LINE // 8]}\n".encode() if reason else b""
+    return f"{NOT_WHOLE}{reason[:LONGEST_REASON]}\n".encode() if reason else b""
 
 
 def without_last_line(text: str) -> tuple[str, str]:
-    """The text without a last line that marks it as incomplete, and the reason in that line."""
+    """Split the text of a file into rows and reason; the reason is empty if the file is complete."""
     end = text.rstrip("\r\n")
     begin = end.rfind("\n") + 1
     if not end.startswith(NOT_WHOLE, begin):
@@ -30,10 +33,10 @@ def without_last_line(text: str) -> tuple[str, str]:
 
 
 def end_of_rows(file: BinaryIO) -> int:
-    """The end of the rows in a file that `ResultsCsv` has written."""
+    """The offset of the end of the rows in a file that `ResultsCsv` has written."""
     size = file.seek(0, os.SEEK_END)
-    begin = max(0, size - LONGEST_LAST_LINE)
-    file.seek(begin)
-    tail = file.read(size - begin)
-    place = tail.rfind(b"\n", 0, len(tail) - 1) + 1
-    return begin + place if tail.startswith(NOT_WHOLE.encode(), place) else size
+    tail_start = max(0, size - LONGEST_LAST_LINE)
+    file.seek(tail_start)
+    tail = file.read(size - tail_start)
+    line_start = tail.rfind(b"\n", 0, len(tail) - 1) + 1
+    return tail_start + line_start if tail.startswith(NOT_WHOLE.encode(), line_start) else size

@@ -148,7 +148,8 @@ def _kinks(cls: type[Any]) -> str:
         if cls.capabilities.locates_kinks:
             return (
                 "steps with error control end at them (abs, max, min, side_of_kink); "
-                "one that is crossed and crossed back within a single step is stepped over"
+                "one that is crossed and crossed back within a single step is stepped over; "
+                "where a law begins like a power below 2, ten accuracies are not promised"
             )
         return "stepped over; no accuracy is promised across them"
     if cls.announces_kinks:

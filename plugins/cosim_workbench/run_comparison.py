@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -32,6 +32,7 @@ from cosim_workbench.agreement import (
 from cosim_workbench.compared_runs import VerifiedRun
 from cosim_workbench.comparison_report import report_of
 from cosim_workbench.event_agreement import EventDifference, MatchedEvents, match_events
+from cosim_workbench.recorded_at import recorded_rows
 from cosim_workbench.verdict import outcome_of, verdict_of
 
 Reals = NDArray[np.float64]
@@ -65,6 +66,9 @@ class RunComparison(Verification):
         how far it would go at its first rate.
     largest_reach : float
         The largest of these sizes and ways.
+    of_the_method : collection of str
+        Paths of variables that tell what the method does: they are not compared, nor are events that change
+        nothing else.
     """
 
     def __init__(
@@ -76,8 +80,10 @@ class RunComparison(Verification):
         state_sizes: Mapping[str, float] | None = None,
         rounding_grows_to: float = math.inf,
         largest_reach: float = 0.0,
+        of_the_method: Collection[str] = (),
     ) -> None:
         self.runs, self.set_aside = list(runs), list(set_aside)
+        self._of_the_method = frozenset(of_the_method)
         self.accuracy, self.expected = accuracy, promised_digits(accuracy)
         self.rounding_grows_to, self.largest_reach = rounding_grows_to, largest_reach
         self._grid = np.asarray(grid, dtype=np.float64)
@@ -114,6 +120,8 @@ class RunComparison(Verification):
         if event.does == "publish":
             return False
         for path in event.changed:
+            if path in self._of_the_method:
+                continue
             before, after = np.asarray(event.before[path]), np.asarray(event.after[path])
             if before.dtype.kind != "f":
                 return False
@@ -133,7 +141,12 @@ class RunComparison(Verification):
 
     def _of_signals(self, tables: Mapping[int, Mapping[str, Any]]) -> list[Agreement]:
         """The agreement about each signal of the first run."""
-        units = {name: self._given.result.unit(name) for name in self._given.result.columns()}
+        columns = self._given.result.columns()
+        units = {
+            name: self._given.result.unit(name)
+            for name in columns
+            if name.partition("[")[0] not in self._of_the_method
+        }
         largest: dict[str, float] = {}
         for name, unit in units.items():
             largest[unit] = max(largest.get(unit, 0.0), self._sizes[name])
@@ -314,8 +327,7 @@ def _at(result: Result, grid: Reals) -> dict[str, NDArray[Any]]:
     """The columns of a result at these times, after the events of each; NaN where it has none."""
     if not len(result):
         return {name: np.full(grid.shape, math.nan) for name in result.columns()}
-    rows = np.searchsorted(result.time, grid, side="right") - 1
-    is_recorded = (rows >= 0) & (result.time[np.maximum(rows, 0)] == grid)
+    rows, is_recorded = recorded_rows(result.time, grid)
     return {
         name: values[rows]
         if values.dtype == object or is_recorded.all()

@@ -13,10 +13,8 @@ import cosim
 from cosim import ModelError, Result, SimulationError, State, System, registry, simulate
 from cosim.kit import (
     DEFAULT,
-    POINTS,
     has_constraints,
     kinds_of,
-    read_seconds,
 )
 from cosim_workbench.agreement import Standing
 from cosim_workbench.compared_runs import VerifiedRun
@@ -30,6 +28,7 @@ from cosim_workbench.moved_start import (
     sizes_of_states,
     state_paths,
 )
+from cosim_workbench.recorded_at import recorded_rows
 from cosim_workbench.run_comparison import RunComparison
 
 ACCURACY = 1e-6
@@ -109,6 +108,11 @@ class Trials:
         self.end = float(first.time[-1]) if len(first) else self.start_time
         self.state_sizes: dict[str, float] = {}
         self.rounding_grows_to, self.largest_reach = math.inf, 0.0
+        self.of_the_method = [
+            path
+            for path, variable in system.variables.items()
+            if variable.kind in ("discrete", "integer") and variable.diagnostic
+        ]
 
     def compare(self) -> SecondOpinion:
         """Run and compare; find the cause of doubts, if there are any."""
@@ -133,19 +137,16 @@ class Trials:
     def _compared(self, runs: list[VerifiedRun], aside: list[VerifiedRun] | None = None) -> SecondOpinion:
         return self.kind(
             *(runs, self.accuracy, self._grid(runs), aside or ()),
-            *(self.state_sizes, self.rounding_grows_to, self.largest_reach),
+            *(self.state_sizes, self.rounding_grows_to, self.largest_reach, self.of_the_method),
         )
 
     def _grid(self, runs: list[VerifiedRun]) -> Any:
-        """Times of the output grid that all runs have."""
-        until = float(read_seconds(self.given.get("until", self.end), "until"))
-        interval = read_seconds(
-            self.given.get("output_interval") or (until - self.start_time) / POINTS, "output_interval"
-        )
-        count = math.floor((until - self.start_time) / interval * (1.0 + 1e-12))
-        grid = np.unique([self.start_time + i * interval for i in range(count + 1)] + [until])
-        common = [run.result.time for run in runs if not run.failure]
-        return grid[np.all([np.isin(grid, times) for times in common], axis=0)]
+        """Times of the first run that all runs recorded, to rounding."""
+        grid = runs[0].result.time
+        for run in runs:
+            if not run.failure:
+                grid = grid[recorded_rows(run.result.time, grid)[1]]
+        return np.unique(grid)
 
     def _without_first_rival(
         self, opinion: SecondOpinion, rival_options: dict[str, Any]

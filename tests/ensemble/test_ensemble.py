@@ -266,7 +266,9 @@ def test_a_run_that_ends_its_process_is_recorded():
     heights = [1.0, 2.0, 3.0, 1.5, 2.5]
     found = model.simulate_many({"ball.height": heights}, 0.3, threads=2, reduce=["max(ball.height)"])
     assert found.status.tolist() == ["ok", "ok", "failed", "ok", "ok"]
-    assert "its process ended" in found.failures[0].reason
+    assert [(each.run, each.reason) for each in found.failures] == [
+        (2, "its process ended unexpectedly, with status 0")
+    ]
     np.testing.assert_array_equal(found["max(ball.height)"][[0, 1, 3, 4]], [1.0, 2.0, 1.5, 2.5])
 
 

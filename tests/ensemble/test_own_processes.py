@@ -64,6 +64,9 @@ def test_a_run_fails_where_it_ends_its_process_not_where_that_is_killed(chunk, t
     assert is_whole and sorted(taken) == [run for run in range(12) if run not in (7, 9)]
     assert sorted(failed) == [7, 9]
     assert "with SIGSEGV" in failed[7] and "with SIGKILL" in failed[9]
+    begun = [sum(path.name.startswith(f"{run} ") for path in tmp_path.iterdir()) for run in (2, 7, 9)]
+    # once after two kills; a crash is to blame at once, a third kill, too
+    assert begun == [3, 1, 3] if chunk == 1 else max(begun) < 9
 
 
 @pytest.mark.parametrize("said", [{"count": 0}, {"count": abs}, {"_max_workers": None}])

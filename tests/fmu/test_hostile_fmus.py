@@ -1,5 +1,6 @@
 """FMUs that promise little and behave badly: a right result, or one clear message and the results so far."""
 
+import math
 import os
 import sys
 import zipfile
@@ -14,7 +15,10 @@ from model3_fmu import make_model3
 
 import cosim
 from cosim import kit
+from cosim_fmi.binding.fmu_instance import StepAnswer
+from cosim_fmi.binding.statuses import DISCARD
 from cosim_fmu import CoSimulation, CoSimulationError
+from cosim_master.participants.fmu_participant import FmuParticipant
 
 Compiled = Callable[..., Path]
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>'
@@ -179,6 +183,57 @@ def test_steps_of_fmi_3_that_fail(tmp_path: Path, compiled: Compiled, status: st
     with pytest.raises(CoSimulationError, match=f"fmi3DoStep: .*{status.lower()}.*ran dry"):
         loop.simulate(1.0, record=record)
     assert loop.result is not None and loop.result.time == pytest.approx([0.0, 0.1, 0.2])
+
+
+# box3 refuses long steps beyond 0.25 s, but makes a share of them, from 0.2 s on.
+PARTLY = "FAIL_STATUS=Discard", "FAIL_SIZE=0.06"
+
+
+@pytest.mark.parametrize(
+    ("share", "reached"),
+    [
+        *[(0.0, 0.25), (0.5, 0.5), (1.0, 0.75)],
+        *[pytest.param(share, 0.25, id=f"{share} is no share") for share in (-1e-9, 1.0 + 1e-9, math.nan)],
+    ],
+)
+def test_a_discarded_step_of_fmi_3_has_come_as_far_as_it_says(
+    tmp_path: Path, compiled: Compiled, share: float, reached: float
+) -> None:
+    number = "(1e999-1e999)" if math.isnan(share) else f"({share!r})"
+    part = FmuParticipant(make_box3(tmp_path, compiled, "FAIL_STATUS=Discard", f"REACHED={number}"))
+    part.initialize(0.0, 1.0, {"fail_at": 0.25})
+    part.exit_initialization()
+    try:
+        answer = part._instance.do_step(0.25, 0.5)
+        assert answer == StepAnswer(reached, discarded=True)
+        said = StepAnswer(0.25 + share * 0.5)  # as compiled code hands it on
+        assert part._instance.after_step(DISCARD, 0.25, 0.5, said) == answer
+    finally:
+        part.close()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("record", [["m.x"], None], ids=["compiled", "python"])
+def test_a_run_goes_on_from_where_a_discarded_step_of_fmi_3_has_come(
+    tmp_path: Path, compiled: Compiled, share: float, record: Any
+) -> None:
+    loop = CoSimulation(
+        {"m": make_box3(tmp_path, compiled, *PARTLY, f"REACHED={share}")},
+        [],
+        "jacobi",
+        0.1,
+        starts={"m.fail_at": 0.25},
+    )
+    if share != 0.5:  # nowhere, or to an end at which a step is not to be discarded
+        with pytest.raises(CoSimulationError, match=r"the step from t = 0\.2 s by 0\.1 s was discarded"):
+            loop.simulate(0.4, record=record)
+        assert loop.result is not None and loop.result.time.tolist() == [0.0, 0.1, 0.2]
+        return
+    result = loop.simulate(0.4, record=record)
+    assert result.time == pytest.approx([0.0, 0.1, 0.2, 0.25, 0.3, 0.35, 0.4], rel=1e-15)
+    assert result["m.x"] == pytest.approx(
+        np.cumprod([1.0, 0.9, 0.9, 0.95, 0.95, 0.95, 0.95]), rel=1e-14
+    )  # x' = -x by steps of Euler
 
 
 @pytest.mark.parametrize("status", ["Error", "Fatal"])

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "testing"))
@@ -184,9 +185,70 @@ class Hasty(Parallel):
             exchange.read_outputs(name)
 
 
+class Elsewhere(Parallel):
+    """Sees other values than there are; a subclass says which."""
+
+    fixed_sequence = False
+
+    def seen(self, values: Any) -> Any:
+        return values
+
+    def step(self, exchange: Any, time: float, size: float) -> None:
+        exchange.put(self.seen(exchange.interface().copy()))
+        super().step(exchange, time, size)
+
+
+class Bounded(Elsewhere):
+    """Values within bounds."""
+
+    def seen(self, values: Any) -> Any:
+        return np.clip(values, -10.0, 10.0)
+
+
+class Forgetful(Elsewhere):
+    """What is small is nothing."""
+
+    def seen(self, values: Any) -> Any:
+        return np.where(np.abs(values) < 1e-6, 0.0, values)
+
+
+class Few(Elsewhere):
+    """From the fourth value on all are zero."""
+
+    def seen(self, values: Any) -> Any:
+        return np.where(np.arange(values.size) < 3, values, 0.0)
+
+
+class Tires(Parallel):
+    """Sets inputs for a second only."""
+
+    fixed_sequence = False
+
+    def step(self, exchange: Any, time: float, size: float) -> None:
+        if time < 1.0:
+            return super().step(exchange, time, size)
+        exchange.advance_all(time, size)
+        for name in exchange.order:
+            exchange.read_outputs(name)
+
+
+class FromZero(Parallel):
+    """Counts time from 0."""
+
+    fixed_sequence = False
+
+    def initialize(self, exchange: Any, time: float) -> None:
+        super().initialize(exchange, time)
+        self.start = time
+
+    def step(self, exchange: Any, time: float, size: float) -> None:
+        super().step(exchange, time - self.start, size)
+
+
 WRONG: dict[str, type] = {
     "test_is_an_algorithm": Marked,
     "test_error_falls_with_the_step": Deaf,
+    "test_elsewhere_it_is_as_accurate": Bounded,
     "test_everyone_steps_through_the_whole_time": Skips,
     "test_steps_are_those_that_it_promises": Halves,
     "test_goes_back_only_if_it_says_so": Saves,
@@ -198,7 +260,11 @@ WRONG: dict[str, type] = {
     "test_an_early_return_is_continued": Hasty,
 }
 ALSO = {  # what is wrong there shows elsewhere, too
-    "test_everyone_steps_through_the_whole_time": {"test_error_falls_with_the_step"},
+    "test_error_falls_with_the_step": {"test_elsewhere_it_is_as_accurate"},
+    "test_everyone_steps_through_the_whole_time": {
+        "test_error_falls_with_the_step",
+        "test_elsewhere_it_is_as_accurate",
+    },
     "test_an_early_return_is_continued": {"test_a_request_to_stop_ends_the_run"},
 }
 
@@ -211,6 +277,15 @@ def test_each_check_has_a_toy() -> None:
 def test_a_wrong_toy_fails_its_check(check: str) -> None:
     failing = {*failing_checks(case(WRONG[check]))}
     assert check in failing and failing - {check} <= ALSO.get(check, set())
+
+
+@pytest.mark.parametrize("toy", [Bounded, Forgetful, Few, Tires])
+def test_errors_at_other_times_and_sizes_are_found(toy: type) -> None:
+    assert failing_checks(case(toy)) == ["test_elsewhere_it_is_as_accurate"]
+
+
+def test_an_algorithm_that_counts_time_from_zero_is_found() -> None:
+    assert "test_everyone_steps_through_the_whole_time" in failing_checks(case(FromZero))
 
 
 def test_the_right_one_passes() -> None:
@@ -232,6 +307,44 @@ def test_the_right_one_passes() -> None:
 )
 def test_ours_pass(make: Any, more: Any) -> None:
     assert failing_checks(case(make, **more)) == []
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        *[lambda: Jacobi(2), lambda: GaussSeidel(1)],
+        *[lambda: WaveformIteration(hold="end"), lambda: InterfaceNewton(hold="end")],
+    ],
+    ids=["jacobi, quadratic", "gauss_seidel, linear", "waveform_iteration, end", "interface_newton, end"],
+)
+def test_ours_are_of_the_order_that_they_declare(make: Any) -> None:
+    case(make)().test_error_falls_with_the_step()
+
+
+class Says2(Parallel):
+    """Of first order."""
+
+    order = 2
+
+
+class Says0(Parallel):
+    """Of first order."""
+
+    order = 0
+
+
+class Says1(Jacobi):
+    """Of second order."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.order = 1
+
+
+@pytest.mark.parametrize("kind", [Says2, Says0, Says1])
+def test_another_order_than_the_declared_one_is_found_on_both_sides(kind: type) -> None:
+    with pytest.raises(AssertionError, match=rf"order {kind().order} is declared, [12]\.0. is observed"):
+        case(kind)().test_error_falls_with_the_step()
 
 
 def test_a_mistake_in_an_algorithm_is_named() -> None:

@@ -12,7 +12,7 @@ from scenario_files import LOOP, write_loop
 import cosim
 from cosim.cli import main
 from cosim_fmu import CoSimulation
-from cosim_master.participants.python_participant import ComponentParticipant
+from cosim_master.participants.component_participant import ComponentParticipant
 
 THERMOSTAT = 'type = "controller:Thermostat"'
 

@@ -10,6 +10,7 @@ from scipy.integrate import solve_ivp
 
 import cosim
 from cosim import kit
+from cosim.functions import interp
 from cosim.kit import MethodSlots, rows_of
 from cosim.testing.known_solution import known_system
 from cosim.testing.other_mode import results_in_other_mode
@@ -288,11 +289,31 @@ def test_a_component_tells_its_kinks_itself() -> None:
     assert min(abs(t - 1.0) for t in ends) < 1e-9
 
 
+class FromTables(cosim.Component):
+    """Reads one table at a place that moves, and another one at a place that does not."""
+
+    at = cosim.parameter(default=0.5)
+    x = cosim.auxiliary_state(start=1.0)
+
+    @cosim.kernel
+    def law(at, x, x_dot):
+        slope = interp(at, (0.0, 1.0), (1.0, 2.0))
+        x_dot[0] = -interp(x, (0.0, 0.5, 1.0), (0.0, 0.1, 1.0)) - slope * max(x - 0.2, 0.0)
+
+
+def test_kinks_of_tables_are_known_to_be_missed() -> None:
+    """They were missed, and `cosim describe` said nothing of them."""
+    assert len(FromTables.kink_functions) == 1  # that of `max`
+    missed = kit.missed_kinks(FromTables.kernels, FromTables.arguments, FromTables.declarations)
+    assert missed == [f"law:{FromTables.kernels['law'].function.__code__.co_firstlineno + 3}"]
+
+
 def test_describe_says_what_happens_at_kinks() -> None:
     from cosim_workbench.describe_command import describe
 
     for adaptive in ("dormand_prince", "radau5", "bdf", "generalized_alpha"):
         assert "error control end" in describe(f"integrators.{adaptive}")
+        assert "a power below 2" in describe(f"integrators.{adaptive}")
     for other in ("velocity_verlet", "runge_kutta_4", "scipy_bdf", "cvode"):
         assert "kinks: stepped over" in describe(f"integrators.{other}")
     assert "kinks: announced" in describe("signals.limiter")

@@ -507,3 +507,35 @@ def test_what_is_a_misspelt_name(name, meant, is_one):
 )
 def test_edits(one, other, count):
     assert edits(one, other) == edits(other, one) == count
+
+
+@pytest.mark.parametrize("name", ["Force", "for_ce", "FORCE"])
+def test_a_law_beside_one_that_is_spelt_almost_so_is_refused(name):
+    """Both would be called: the one that was meant to be replaced as well."""
+
+    class Base(cosim.Component):
+        """A law."""
+
+        x = cosim.auxiliary_state(start=1.0)
+
+        @cosim.kernel
+        def force(x, x_dot):
+            x_dot[0] = -x
+
+    @cosim.kernel
+    def law(x, x_dot):
+        x_dot[0] = -2.0 * x
+
+    with pytest.raises(cosim.ContractError, match=rf"{name} would be called beside force, not in its place"):
+        type("Sub", (Base,), {name: law, "__module__": __name__, "__doc__": "Another law."})
+
+    class Right(Base):
+        """Replaces it."""
+
+        @cosim.kernel
+        def force(x, x_dot):
+            x_dot[0] = -2.0 * x
+
+    model = cosim.Model("model")
+    model.add(Right, "part")
+    assert model.simulate(until=1.0)["part.x"][-1] == pytest.approx(0.1353352832, rel=1e-5)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
 import pytest
 
 from cosim_compiler import machine, native
@@ -29,10 +33,22 @@ end:
 """
 
 
+TEXTS = TEXT, TEXT.replace("@total", "@product").replace("fadd", "fmul")
+"""Of two units; the option changes the machine code of both."""
+
+
+def module_of(text: str) -> Any:
+    return machine._llvm().parse_assembly(text)
+
+
 def emitted() -> bytes:
-    module = machine._llvm().parse_assembly(TEXT)
-    code: bytes = machine._processor().emit_object(module)
+    code: bytes = machine._processor().emit_object(module_of(TEXT))
     return code
+
+
+def emitted_alone(text: str) -> bytes:
+    """As for a native FMU: without the option."""
+    return machine.emit_object(module_of(text), machine._processor())
 
 
 def test_the_option_is_taken_back() -> None:
@@ -51,3 +67,30 @@ def test_an_option_that_was_not_tried_is_left_alone(monkeypatch: pytest.MonkeyPa
     before = emitted()
     with machine.loops_as_they_are():
         assert emitted() == before
+
+
+def test_threads_that_compile_at_once_make_the_same_bytes() -> None:
+    kinds = [(make, text) for text in TEXTS for make in (machine.object_of, emitted_alone)]
+    one_by_one = [make(text) for make, text in kinds]
+    assert len(set(one_by_one)) == len(kinds)
+    rounds = 50
+    start = threading.Barrier(len(kinds))
+
+    def repeated(kind: Any) -> set[bytes]:
+        make, text = kind
+        start.wait()
+        return {make(text) for _ in range(rounds)}
+
+    with ThreadPoolExecutor(len(kinds)) as threads:
+        at_once = list(threads.map(repeated, kinds))
+    assert at_once == [{code} for code in one_by_one]
+
+
+def test_a_thread_waits_until_the_option_is_taken_back() -> None:
+    alone = emitted_alone(TEXT)
+    with ThreadPoolExecutor(1) as threads:
+        with machine._choosing, machine.loops_as_they_are():
+            other = threads.submit(emitted_alone, TEXT)
+            with pytest.raises(TimeoutError):
+                other.result(timeout=0.2)
+        assert other.result() == alone

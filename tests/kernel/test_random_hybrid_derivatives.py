@@ -161,7 +161,8 @@ def check_gradient(system: cosim.System, seed: int, **options) -> bool:
     back = cosim.simulate(system, state=drawn(system, seed), gradient=BY, **settings)
     weights = {path: draw.uniform(-1.0, 1.0, forward[path].shape) for path in SIGNALS}
     gradient = back.gradient(lambda _: (0.0, weights))
-    assert len(back.findings) >= len(forward.findings)
+    inexact = [[found.kind for found in run.findings].count("inexact derivative") for run in (back, forward)]
+    assert len(back.findings) - inexact[0] >= len(forward.findings) - inexact[1]
     if any(finding.kind == "no derivative" for finding in back.findings):
         assert np.isnan(gradient.vector).all()
         return False

@@ -42,3 +42,7 @@ def test_the_right_one_between_bodies_passes(but):
 @pytest.mark.parametrize("check", gated.EQUATIONS)
 def test_a_fault_in_a_parameter_of_the_equation_is_found(check):
     assert fails(gated.EQUATIONS[check], check)
+
+
+def test_a_fault_that_time_brings_is_found():
+    assert fails(toys.AgingCase, "test_velocity_error_is_the_rate_of_the_position_error")

@@ -1,5 +1,6 @@
 """Each check of the kit for integrators finds its own deliberately wrong toy, and nothing else."""
 
+import pytest
 import toy_integrators as toys
 from failing_checks import failing_checks
 from toys_of_a_kit import ToysOfAKit
@@ -12,6 +13,7 @@ class TestToys(ToysOfAKit):
         "test_capabilities_are_true": toys.CoarseCase,
         "test_observed_order_is_the_declared_one": toys.ModestCase,
         "test_polynomials_are_exact": toys.DisturbedCase,
+        "test_elsewhere_it_is_as_accurate": toys.WrongLateCase,
         "test_error_follows_the_accuracy": toys.CarelessCase,
         "test_steps_land_exactly_on_the_target": toys.OvershootingCase,
         "test_fixed_steps_end_on_the_target": toys.ShorteningCase,
@@ -35,3 +37,13 @@ def test_too_high_an_order_is_caught_three_times():
         "test_observed_order_is_the_declared_one",
         "test_polynomials_are_exact",
     ]
+
+
+@pytest.mark.parametrize("name", toys.ELSEWHERE)
+def test_errors_at_other_times_and_sizes_are_found(name):
+    assert failing_checks(toys.ELSEWHERE[name]) == ["test_elsewhere_it_is_as_accurate"]
+
+
+@pytest.mark.parametrize("name", toys.AGAIN)
+def test_errors_of_steps_taken_again_are_found(name):
+    assert failing_checks(toys.AGAIN[name]) == ["test_redo_ends_at_the_event"]

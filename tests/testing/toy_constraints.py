@@ -47,6 +47,14 @@ class Drifting(Cam):
         position_error[0] = q2 - 0.6 * gain * q1 * q1
 
 
+class Aging(Cam):
+    """Goes away from where it should be after a second. Law: as `Cam`."""
+
+    @cosim.kernel
+    def position_error(t, q1, q2, gain, position_error):
+        position_error[0] = q2 - 0.5 * gain * q1 * q1 - 0.01 * max(t - 1.0, 0.0)
+
+
 class Turning(Cam):
     """Its speeds and its accelerations go different ways. Law: as `Cam`."""
 
@@ -176,6 +184,10 @@ class ClampingCase(ConstraintContract):
 
 class DriftingCase(ConstraintContract):
     make = staticmethod(lambda: Drifting())
+
+
+class AgingCase(ConstraintContract):
+    make = staticmethod(lambda: Aging())
 
 
 class TurningCase(ConstraintContract):

@@ -162,6 +162,94 @@ class Leaking(Merson):
 Leaking.capabilities = replace(Merson.capabilities, symplectic=True)
 
 
+class Changing(Merson):
+    """Changes the end of each step; a subclass says how."""
+
+    def changed(self, y, state):
+        return y
+
+    def step(self, system, state, t_stop, limit=float("inf")):
+        code = super().step(system, state, t_stop, limit)
+        changed = self.changed(state.y.copy(), state)
+        if code == kit.StepCode.DONE and np.any(changed != state.y):
+            state.set_y(changed)
+            state.realize(cosim.Stage.ACCELERATION)
+            self._method.end[: changed.size] = changed
+        return code
+
+
+class WrongLate(Changing):
+    """Is wrong after 500 s, where all other checks are over."""
+
+    def changed(self, y, state):
+        return 1.001 * y if state.time > 500.0 else y
+
+
+class WrongEarly(Changing):
+    """Is wrong before time 0."""
+
+    def changed(self, y, state):
+        return 1.001 * y if state.time < -1.0 else y
+
+
+class Clipping(Changing):
+    """Keeps states within bounds."""
+
+    def changed(self, y, state):
+        return np.clip(y, -100.0, 100.0)
+
+
+class Forgetting(Changing):
+    """What is small is nothing."""
+
+    def changed(self, y, state):
+        return np.where(np.abs(y) < 1e-5, 0.0, y)
+
+
+class Few(Changing):
+    """Is wrong from the ninth state on."""
+
+    def changed(self, y, state):
+        return np.concatenate([y[:8], 1.001 * y[8:]])
+
+
+class Once(Merson):
+    """Takes a step again once; a second time it ends elsewhere."""
+
+    times = 0
+
+    def step(self, *given):
+        self.times = 0
+        return super().step(*given)
+
+    def redo(self, system, state, t_event):
+        self.times += 1
+        code = super().redo(system, state, t_event)
+        if self.times == 2:
+            state.set_y(1.0001 * state.y)
+            state.realize(cosim.Stage.ACCELERATION)
+        return code
+
+
+class InsideAgain(Merson):
+    """Interpolates wrongly inside a step that was taken again."""
+
+    is_again = False
+
+    def step(self, *given):
+        self.is_again = False
+        return super().step(*given)
+
+    def redo(self, *given):
+        self.is_again = True
+        return super().redo(*given)
+
+    def interpolate(self, t, out):
+        super().interpolate(t, out)
+        if self.is_again and t < self._last.end:
+            out *= 1.001
+
+
 class Drifting(Merson):
     """Says that it keeps constraints and corrects nothing."""
 
@@ -249,3 +337,17 @@ class LeakingCase(IntegratorContract):
 
 class DriftingCase(IntegratorContract):
     make = Drifting
+
+
+class WrongLateCase(IntegratorContract):
+    make = WrongLate
+
+
+ELSEWHERE = {
+    toy.__name__: type(f"{toy.__name__}Case", (IntegratorContract,), {"make": toy})
+    for toy in (WrongLate, WrongEarly, Clipping, Forgetting, Few)
+}
+AGAIN = {
+    toy.__name__: type(f"{toy.__name__}Case", (IntegratorContract,), {"make": toy})
+    for toy in (Once, InsideAgain)
+}

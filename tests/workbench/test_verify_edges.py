@@ -247,7 +247,7 @@ def test_a_handler_that_decides_within_the_error_of_the_method_is_sensitive(abov
     found = verified(Chooses, {"above": above, "gains": gains}, until=6.0)
     assert found.outcome != "confirmed"
     assert "a decision falls otherwise after an error of an accuracy" in found.verdict
-    assert "differs from t = 5." in found.verdict
+    assert "differs from t = 5 s" in found.verdict
 
 
 @pytest.mark.parametrize("above", [1e-3, -1e-3, 1e-4])

@@ -67,7 +67,7 @@ runs = []
 for name, solve in (("dop853", dop853), ("lsoda", lsoda)):
     many = made(solve)
     many(angles[:2], times, 1e-6)
-    for tolerance in (1e-4, 1e-5, 1e-6, 1e-7, 1e-8):
+    for tolerance in task.get("tolerances", (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)):
         for threads in (1, task["threads"]):
             numba.set_num_threads(threads)
             seconds, cpu = np.inf, np.inf

@@ -1,4 +1,4 @@
-"""Writing the tangents of calls: by the tangent that an author has written, or by following the function."""
+"""Writer of the tangents of calls: by the tangent of an author, or by following the function."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CallWriter(TangentText):
     """The part of the writer of a function that writes calls; see `function_writer.FunctionWriter`."""
 
     def call(self, node: form.Call) -> tuple[str, Tangents]:
-        """A call: as it is where nothing varies; else by the author's tangent, or by what is followed."""
+        """Write a call: alone where nothing varies; else with the author's tangent, or by following it."""
         function, pairs = node.function, self.call_arguments(node)
         varying: Varying = tuple(varying_of(tangents) for _, tangents in pairs)
         author = self.writer.names.name(function.author, "function")
@@ -64,10 +64,9 @@ class CallWriter(TangentText):
     ) -> tuple[str, Tangents]:
         """Call the tangent of a function; ``value`` is the name of its result where that is known."""
         name, result = self.writer.tangent(function, varying)
-        behind = [
-            x for _, tangents in pairs for _, leaf in of_leaves(tangents) if leaf is not None for x in leaf
-        ]
-        call = f"{name}({', '.join([*(text for text, _ in pairs), *behind])})"
+        argument_leaves = [leaf for _, tangents in pairs for _, leaf in of_leaves(tangents)]
+        dots = [dot for leaf in argument_leaves if leaf is not None for dot in leaf]
+        call = f"{name}({', '.join([*(text for text, _ in pairs), *dots])})"
         places = [place for place, is_on in leaves(result) if is_on]
         if not places:
             return (value or call), NO_TANGENT
@@ -79,45 +78,54 @@ class CallWriter(TangentText):
     def call_own(
         self, own: Any, author: str, node: form.Call, pairs: list[tuple[str, Tangents]]
     ) -> tuple[str, Tangents]:
-        """The tangent that an author has written: called for each direction, behind the function."""
+        """Call the tangent that an author has written, `own`, for each direction, behind the function.
+
+        One that is marked `WITH_VALUES` is called in place of the function.
+        """
         pairs = [(self.held(text), self.held_tangents(tangents)) for text, tangents in pairs]
         texts = [text for text, _ in pairs]
-        head, result = "", node.function.result
-        is_alone = own.__dict__[WITH_VALUES]
-        call = f"{author}({', '.join(texts)})"
-        if not is_alone and result is NOTHING:
-            self.emit(call)
-        elif not is_alone:
-            head = self.new()
-            self.emit(f"{head} = {call}")
-        passed: list[list[str]] = []
-        for argument, (text, tangents) in zip(node.arguments, pairs, strict=True):
-            if has_reals(argument.type):
-                n = self.writer.directions
-                passed.append([self._whole(argument.type, tangents, k, text, is_alone) for k in range(n)])
-        own = in_lanes_of(own) if self.writer.in_lanes else own
-        name = self.writer.names.name(own, "own")
-        answers = []
+        result = node.function.result
+        replaces_function = own.__dict__[WITH_VALUES]
+        value = "" if replaces_function else self._emit_call(f"{author}({', '.join(texts)})", result)
+        varying = [
+            (argument.type, text, tangents)
+            for argument, (text, tangents) in zip(node.arguments, pairs, strict=True)
+            if has_reals(argument.type)
+        ]
+        name = self.writer.names.name(in_lanes_of(own) if self.writer.in_lanes else own, "own")
+        slopes = []
         for k in range(self.writer.directions):
-            one = f"{name}({', '.join([*texts, *(each[k] for each in passed)])})"
-            if result is NOTHING:
-                self.emit(one)
-                continue
-            answers.append(self.new())
-            self.emit(f"{answers[-1]} = {one}")
+            dots = [
+                self._whole_tangent(kind, tangents, k, text, replaces_function)
+                for kind, text, tangents in varying
+            ]
+            slopes.append(self._emit_call(f"{name}({', '.join([*texts, *dots])})", result))
         if result is NOTHING:
             return "None", NO_TANGENT
-        return (answers[0], NO_TANGENT) if is_alone else (head, tangents_of_items(result, answers))
+        if replaces_function:
+            return slopes[0], NO_TANGENT
+        return value, tangents_of_items(result, slopes)
 
-    def _whole(self, kind: Type, tangents: Tangents, k: int, value: str, is_alone: bool) -> str:
-        """The tangent of an argument as an author's tangent takes it: zeros where nothing varies.
+    def _emit_call(self, call: str, result: Type) -> str:
+        """Write a call as a statement; the name of its result, empty if it has none."""
+        if result is NOTHING:
+            self.emit(call)
+            return ""
+        name = self.new()
+        self.emit(f"{name} = {call}")
+        return name
+
+    def _whole_tangent(
+        self, kind: Type, tangents: Tangents, k: int, value: str, replaces_function: bool
+    ) -> str:
+        """The tangent of an argument in direction k, as an author's tangent takes it: 0 where nothing varies.
 
         One that is called in place of the function takes views that do not vary as they are.
         """
         if isinstance(kind, Tuple):
             parts = tangents if isinstance(tangents, tuple) else (None,) * len(kind.items)
             texts = [
-                self._whole(item, part, k, f"{value}[{i}]", is_alone)
+                self._whole_tangent(item, part, k, f"{value}[{i}]", replaces_function)
                 for i, (item, part) in enumerate(zip(kind.items, parts, strict=True))
             ]
             return f"({', '.join(texts)},)"
@@ -125,6 +133,6 @@ class CallWriter(TangentText):
             return tangents[k]
         if isinstance(kind, Number):
             return "0.0"
-        if is_alone:
+        if replaces_function:
             return value
         raise self.refuse("an author's tangent is given a view that does not vary")

@@ -1,4 +1,8 @@
-"""The values of expressions for `element_flows`: a method for each class of `typed_form`."""
+"""The values of expressions for `element_flows`: a method for each class of `typed_form`.
+
+A value, typed `Any`, is what `flow_values` says: of a real its sources, of an integer its number or None, of
+a view its section.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ from cosim_compiler.language.typed_form import Expression, Function
 from cosim_compiler.language.types import REAL, Number, Type, View
 
 MOST_NODES = 1_000_000
-"""Expressions that are followed at most: a function that takes more is not clear."""
+"""At most so many expressions are followed; a function that takes more is unclear."""
 
 WHOLE_OPERATORS: dict[str, Callable[[int, int], int]] = {
     "+": operator.add,
@@ -51,13 +55,13 @@ class ExpressionFollower(ABC):
     Parameters
     ----------
     first : mapping of str to int
-        By parameter that counts as a source: the bit of its first element.
+        The bit of the first element of each parameter that counts as a source.
     """
 
     def __init__(self, first: Mapping[str, int]) -> None:
         self._first = first
-        self._nodes = 0
-        self._calls = 0
+        self._nodes = 0  # followed so far
+        self._calls = 0  # followed so far
 
     def argument(self, name: str, kind: Type, sizes: Mapping[str, int]) -> Any:
         """The value of a parameter."""
@@ -68,7 +72,7 @@ class ExpressionFollower(ABC):
             return 1 << self._first[name] if name in self._first else 0
         if isinstance(kind, Number):
             return None
-        raise UnclearError("an argument that is neither a number nor a view")
+        raise UnclearError(f"its argument {name} is neither a number nor a view")
 
     def before(self, place: tuple[object, int]) -> Sources:
         """The sources of an element before it is written."""
@@ -79,10 +83,10 @@ class ExpressionFollower(ABC):
         """The value of an expression in a state, see `flow_values`."""
         self._nodes += 1
         if self._nodes > MOST_NODES:
-            raise UnclearError("too many turns")
+            raise UnclearError(f"it takes more than {MOST_NODES} expressions")
         follow = FOLLOW.get(type(node))
         if follow is None:
-            raise UnclearError(f"an expression: {type(node).__name__}")
+            raise UnclearError(f"it has an expression that is not followed: {type(node).__name__}")
         return follow(self, node, state)
 
     def constant(self, node: form.Constant, state: FlowState) -> Any:
@@ -139,7 +143,7 @@ class ExpressionFollower(ABC):
         return union(sources, [x.type for x in node.arguments]) if node.type is REAL else None
 
     def element(self, node: form.Element, state: FlowState) -> tuple[ViewSection, int | None]:
-        """The view of an element, and its place there; None if it is not known."""
+        """The view of an element, and its offset there; None if the offset is not known."""
         view = self.value(node.view, state)
         indices = [self.value(x, state) for x in node.indices]
         if len(indices) == 1:
@@ -149,7 +153,7 @@ class ExpressionFollower(ABC):
             return view, None
         rows = view.size // view.columns
         if not (-rows <= row < rows and -view.columns <= column < view.columns):
-            raise UnclearError("a place beyond the end of a table")
+            raise UnclearError("it reads beyond the end of a table")
         return view, row % rows * view.columns + column % view.columns
 
     def read(self, node: form.Element, state: FlowState) -> Any:
@@ -202,7 +206,7 @@ class ExpressionFollower(ABC):
 
     def rows_in(self, node: form.RowsIn, state: FlowState) -> ViewSection:
         if not isinstance(node.type, View):
-            raise UnclearError("records")
+            raise UnclearError("it reads records")
         view = self.value(node.view, state)
         first, count = self.value(node.first, state), self.value(node.count, state)
         return view.part(first, None if first is None or count is None else first + count)
@@ -210,7 +214,7 @@ class ExpressionFollower(ABC):
     def zeros(self, node: form.Zeros, state: FlowState) -> ViewSection:
         kind = form.view_type(node)
         if kind.shape is None:
-            raise UnclearError("an array of a length that is not known")
+            raise UnclearError("it makes an array of unknown length")
         size = kind.shape[0] * (kind.shape[1] if kind.axes == 2 else 1)
         array = node.name, self._calls
         for i in range(size):
@@ -227,10 +231,10 @@ class ExpressionFollower(ABC):
         items, index = self.value(node.tuple, state), self.value(node.index, state)
         if index is not None:
             return items[index]
-        either = items[0]
+        any_item = items[0]
         for item in items[1:]:
-            either = joined(either, item, node.type)
-        return either
+            any_item = joined(any_item, item, node.type)
+        return any_item
 
     def call(self, node: form.Call, state: FlowState) -> Any:
         function = node.function
@@ -243,7 +247,7 @@ class ExpressionFollower(ABC):
 
     @abstractmethod
     def follow_call(self, function: Function, names: dict[str, Any], state: FlowState) -> Any:
-        """Follow a helper; its result, and what it has written in `state`."""
+        """Follow a helper: its result; its writes are entered in `state`."""
 
 
 FOLLOW: dict[type, Callable[[Any, Any, FlowState], Any]] = {

@@ -1,8 +1,8 @@
-"""A program whose arrays are known in part: what follows from them is computed, what is not reached goes.
+"""Simplifier: computes what follows from known arrays (`known_arrays`), and removes unreachable code.
 
-Reading a known number is that number (`known_arrays`); a branch that it decides is the statements of that
-branch; a loop of one turn is that turn; an assignment that nothing reads is left out. Functions that are
-called come first, so that a call finds its function simplified.
+A known number takes the place of its element. A branch that it decides becomes the statements of that branch,
+and a loop of one turn that turn. Assignments that nothing reads are removed. Functions come behind those that
+they call, so a call finds its function simplified.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cosim_compiler.language.types import NOTHING, Group, Number
 
 
 class Simplifier:
-    """Simplifies functions, of which those that are called come first.
+    """Simplifies the functions of a program, each behind those that it calls.
 
     Parameters
     ----------
@@ -31,9 +31,9 @@ class Simplifier:
     Attributes
     ----------
     functions : dict of str to Function
-        The simplified ones, by their symbols.
+        The simplified functions, by their symbols.
     unchanging : set of str
-        Symbols of those that write nowhere and raise nothing: they compute a result.
+        Symbols of functions that write nothing and raise nothing: they only compute a result.
     """
 
     def __init__(self, group: str, arrays: Mapping[str, KnownArray]) -> None:
@@ -42,12 +42,12 @@ class Simplifier:
         self.unchanging: set[str] = set()
 
     def simplify(self, functions: Iterable[Function]) -> None:
-        """Simplify these functions, into `functions` by their symbols."""
+        """Simplify functions, and enter them into `functions`."""
         for function in functions:
             self.functions[function.symbol] = self._simplified(function, {}, function.symbol)
 
     def reached(self, functions: Iterable[Function], roots: Sequence[Function]) -> list[Function]:
-        """The simplified functions that are reached from some, in their order."""
+        """The simplified functions that calls reach from `roots`, in the order of `functions`."""
         reached: set[str] = set()
         left = [root.symbol for root in roots]
         while left:
@@ -58,9 +58,9 @@ class Simplifier:
         return [self.functions[f.symbol] for f in functions if f.symbol in reached]
 
     def specialized(self, function: Function, symbol: str, arguments: Mapping[str, Any]) -> Function:
-        """A function, simplified before, for arguments that are known: numbers, and arrays by their names.
+        """A simplified function once more, for known arguments: numbers, and arrays by their names.
 
-        Arguments that are not read any more are left out.
+        Arguments that nothing reads any more are removed.
         """
         whole_array = Evaluation(self.arrays, self.functions, {}).whole_array
         values = {
@@ -73,24 +73,32 @@ class Simplifier:
         return new
 
     def _simplified(self, function: Function, arguments: Mapping[str, Any], symbol: str) -> Function:
+        """A function with a simplified body, under a symbol; entered into `unchanging` if it is that."""
         new = dataclasses.replace(function, symbol=symbol)
         groups = {name: GROUP for name, kind in function.parameters if self._is_group(kind)}
-        body_pass = BodySimplifier(self, {**groups, **arguments}, assigned_once(new))
-        new.body = tuple(body_pass.block(new.body))
-        while not (once := assigned_once(new)) <= body_pass.followed:
-            # where an assignment went, another is the only one
-            body_pass.followed = once
-            new.body = tuple(body_pass.block(new.body))
-        body: tuple[Statement, ...] = ()
-        while body != new.body:
-            body = new.body
-            new.body = self._without_unread(body, _names_read(body))
+        self._simplify_body(new, {**groups, **arguments})
+        self._remove_unread(new)
         new.variables = _variables_used(new)
         new.raises = function.raises and _can_raise(new.body)
         stores = any(isinstance(statement, form.Store) for statement in statements_in(new.body))
         if not (new.raises or stores) and all(map(self._changes_nothing, nodes_in(new.body))):
             self.unchanging.add(new.symbol)
         return new
+
+    def _simplify_body(self, function: Function, values: dict[str, Any]) -> None:
+        body_pass = BodySimplifier(self, values, assigned_once(function))
+        function.body = tuple(body_pass.block(function.body))
+        while not (once := assigned_once(function)) <= body_pass.followed:
+            # where an assignment was removed, another one may be the only one now
+            body_pass.followed = once
+            function.body = tuple(body_pass.block(function.body))
+
+    def _remove_unread(self, function: Function) -> None:
+        """Remove assignments that nothing reads, until none is left: one may be read by another alone."""
+        body: tuple[Statement, ...] = ()
+        while body != function.body:
+            body = function.body
+            function.body = self._without_unread(body, _names_read(body))
 
     def _is_group(self, kind: Any) -> bool:
         return isinstance(kind, Group) and kind.of.__name__ == self.group
@@ -102,7 +110,7 @@ class Simplifier:
         return not isinstance(node, (form.CallLinked, form.CallAddress))
 
     def is_dispensable(self, value: Expression) -> bool:
-        """Whether a program that does not compute an expression does the same."""
+        """Whether a program does the same without computing an expression."""
         return all(self._changes_nothing(node) for node in form.walk(value) if isinstance(node, Expression))
 
     def _without_unread(self, body: Sequence[Statement], read: set[str]) -> tuple[Statement, ...]:
@@ -136,9 +144,8 @@ class BodySimplifier:
     Parameters
     ----------
     program : Simplifier
-        Of all functions.
     values : dict of str to object
-        What local names stand for, as of `Evaluation`; assignments are entered.
+        Known values of local names, as of `Evaluation`; assignments are entered.
     followed : set of str
         Local names whose one assignment is followed.
     """
@@ -148,7 +155,7 @@ class BodySimplifier:
         self.value = Evaluation(program.arrays, program.functions, values).value
 
     def block(self, body: Sequence[Statement]) -> list[Statement]:
-        """The simplified statements, up to one behind which nothing is reached."""
+        """The simplified statements, up to the first behind which nothing is reached."""
         simplified: list[Statement] = []
         for statement in body:
             simplified += self.statement(statement)
@@ -177,7 +184,7 @@ class BodySimplifier:
         return dataclasses.replace(statement, **changes) if changes else statement
 
     def _place(self, place: Any) -> Any:
-        """The place of a store keeps its form."""
+        """The place of a store with simplified indices: it stays a place, even if its value is known."""
         if isinstance(place, form.Field):
             return dataclasses.replace(place, record=self.expression(place.record))
         indices = tuple(self.expression(index) for index in place.indices)
@@ -263,8 +270,8 @@ STATEMENTS: dict[type, Callable[[BodySimplifier, Any], list[Statement]]] = {
 
 
 def _decided(node: form.Logic) -> Expression:
-    """``and`` and ``or`` of which one side is known."""
-    keeps = node.operator == "and"  # what leaves the other side as it is
+    """Decide ``and`` and ``or`` of which one side is known."""
+    keeps = node.operator == "and"  # the truth value that leaves the decision to the other side
     if isinstance(node.left, Constant):
         return node.right if bool(node.left.value) is keeps else node.left
     if isinstance(node.right, Constant):

@@ -29,9 +29,9 @@ class Sides:
     functions : tuple of function
         Each takes some of the arguments and returns a number whose sign changes at a kink.
     missed : tuple of int
-        Lines with `abs`, `max` or `min` for which no function could be made.
+        Lines with `abs`, `max`, `min` or `interp` for which no function could be made.
     lines : tuple of int
-        Lines with `abs`, `max` or `min`.
+        Lines with `abs`, `max`, `min` or `interp`.
     """
 
     functions: tuple[types.FunctionType, ...] = ()

@@ -1,7 +1,7 @@
 """Where the source of a kernel function has kinks.
 
 ``abs(e)`` has a kink where e is zero, ``max(a, b)`` and ``min(a, b)`` where a - b is, and so may have a
-branch on ``a < b``.
+branch on ``a < b``. ``interp(a, x, y)`` has kinks where a passes a point of the table.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from cosim_compiler.sources.tree_walk import tree_nodes
 
 MOST_ROUNDS = 16  # of loops, each of which has kinks of its own
 ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-CALLS = ("abs", "fabs", "max", "min")
+LOCATED = ("abs", "fabs", "max", "min")
+CALLS = (*LOCATED, "interp")  # the kinks of a table are known to be there, but not located
 
 
 @dataclass(eq=False)
@@ -77,10 +78,16 @@ def _has_kink(node: ast.Call, moving: set[str]) -> bool:
     """Whether a call has a kink in an argument that varies."""
     if node.keywords:
         return False
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    name = _name_of(node)
     if name not in CALLS or (name in ("max", "min") and len(node.args) < 2):
         return False
     return any(varies(argument, moving) for argument in node.args)
+
+
+def _name_of(node: ast.Call) -> str:
+    """The name that a call has in the source, without what it is taken from."""
+    name: str = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return name
 
 
 def kink_places(
@@ -96,7 +103,7 @@ def kink_places(
             for node in _always_computed(value):
                 if isinstance(node, ast.IfExp):
                     yield KinkPlace(statement, node, _numbers_of_test(node.test, moving), loops)
-                elif _has_kink(node, moving):
+                elif _name_of(node) in LOCATED and _has_kink(node, moving):
                     yield KinkPlace(statement, node, _numbers_of_call(node), loops)
         if isinstance(statement, ast.If) and not all(isinstance(s, ast.Raise) for s in statement.body):
             yield KinkPlace(statement, statement.test, _numbers_of_test(statement.test, moving), loops)

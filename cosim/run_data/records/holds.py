@@ -1,4 +1,7 @@
-"""Witnesses that are held at zero, and what holds them there."""
+"""Witnesses that are held at zero, and what holds them there.
+
+Whole numbers are floats here, since these records lie among the saved numbers of a State.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from cosim_compiler.record import Record
 
 
 class Holds(Record):
-    """How many witnesses are held, and what that has changed; `held_order` says which."""
+    """How many witnesses are held, and what that has changed; the array `held_order` lists which."""
 
     count: float
     uses_own_method: float  # 1.0: the memory of the method is that of the system with held witnesses
@@ -14,7 +17,7 @@ class Holds(Record):
 
 
 PUSHED, SWITCHED, SET_BACK = 0, 1, 2
-"""Hold.kind: how `sliding_field` holds a witness."""
+"""Hold.kind: how `sliding_field` holds a witness, by its rate, by variables or by its value."""
 
 
 class Hold(Record):
@@ -22,17 +25,17 @@ class Hold(Record):
 
     kind: float  # PUSHED, SET_BACK: states are pushed for its rate, its value; SWITCHED: variables are mixed
     side: float  # the side from which it came: 1.0 from above, -1.0 from below
-    size: float  # numbers in its push (all states), or variables that it switches; 0.0: neither is known
+    size: float  # PUSHED, SET_BACK: numbers in its push, one a state; SWITCHED: variables; 0.0: not known
 
 
 IN_SWITCH_D, IN_SWITCH_K, IN_SWITCH_P = 0, 1, 2
-"""Switch.array: numbers of their own, since saved states have them (not IN_D, IN_K, IN_P)."""
+"""Switch.array. Saved states have these numbers, so they are not those of IN_D, IN_K and IN_P."""
 
 
 class Switch(Record):
     """A variable that a held witness switches."""
 
     array: float  # IN_SWITCH_D, IN_SWITCH_K, IN_SWITCH_P
-    offset: float  # its place there
-    present: float  # its value, which the last handler has left
+    offset: float  # its place in that array
+    present: float  # its value after the last handler
     other: float  # its value on the other side of zero

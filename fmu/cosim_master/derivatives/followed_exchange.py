@@ -1,4 +1,4 @@
-"""The exchange of an algorithm of which only its calls are known: tangents go along with each of them."""
+"""An exchange that moves tangents with each call of an algorithm, whatever the algorithm is."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from cosim_master.exchange.exchange_algorithms import ExchangeFace, Vector
 
 
 class FollowedExchange:
-    """An exchange that moves the tangents with each call, back with `restore`.
+    """Passes calls on to an exchange, and moves the tangents with each of them; `restore` moves them back.
 
-    Values that go from the board to inputs have derivatives. What an algorithm computes itself has none: a
-    course, other values of the interface.
+    Values that go from the board to inputs have derivatives. Values that an algorithm computes itself have
+    none: courses of inputs, and other values of the interface.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class FollowedExchange:
     ) -> None:
         self._exchange, self._coupled, self._tangents, self._board = exchange, coupled, tangents, board
         self._index = coupled.step_index
-        self._written: set[str] = set()  # inputs that no step has begun with
+        self._written: set[str] = set()  # participants whose new inputs no step or read has used yet
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._exchange, name)
@@ -47,7 +47,7 @@ class FollowedExchange:
         Raises
         ------
         ModelError
-            They are those of a course.
+            They follow a course.
         """
         if course is not None:
             raise _refusal("moves inputs along lines of its own")
@@ -63,7 +63,7 @@ class FollowedExchange:
         Raises
         ------
         ModelError
-            They are others than those that are there.
+            They differ from the present ones.
         """
         if self._exchange.interface().tolist() != list(values):
             raise _refusal("writes values of its own")
@@ -79,7 +79,7 @@ class FollowedExchange:
             self._tangents[member].start_step()
         self._exchange.advance(name, time, size)
         length = coupled.length(name, time, size)
-        for member in reversed(members):  # the first of several steps for all
+        for member in reversed(members):  # the first of several steps them all, so it comes last
             tangents, inputs = self._tangents[member], self._exchange.values.began(member)
             self._write(member, inputs)
             tangents.follow(StepRecord(time, length, inputs, None, tangents.end_step()))
@@ -95,7 +95,7 @@ class FollowedExchange:
         Raises
         ------
         ModelError
-            They are those for other inputs at the end of a course.
+            They belong to other inputs, at the end of a course.
         """
         if end is not None:
             raise _refusal("moves inputs along lines of its own")
@@ -126,6 +126,7 @@ class FollowedExchange:
             self._board.outputs[name][:], self._board.inputs[name][:] = outputs, inputs
 
     def _write(self, name: str, inputs: Sequence[Any]) -> None:
+        """Write the inputs of a participant, with their tangents, if they are new."""
         if name in self._written:
             self._written.remove(name)
             self._tangents[name].set_inputs(
@@ -134,6 +135,7 @@ class FollowedExchange:
 
 
 def _refusal(what: str) -> cosim.ModelError:
+    """The error of an algorithm that computes values itself; `what` completes "it … between participants"."""
     text = (
         f"has no derivatives: it {what} between participants. Derivatives pass algorithms that call "
         "set_inputs(name), advance, read_outputs(name), save and restore alone"

@@ -1,4 +1,4 @@
-"""Tangents of a participant by differences: it runs again, a little beside where it runs."""
+"""Tangents of a participant by differences between its run and runs with slightly different values."""
 
 from __future__ import annotations
 
@@ -18,26 +18,31 @@ from cosim_master.derivatives.participant_tangents import ParticipantTangents, R
 OFFSETS = (1.0, -1.0, 2.0, -2.0)
 """Offsets of the neighbors along a direction, in increments; their differences are of fourth order."""
 INCREMENT = 1e-3
-"""Of what varies, in parts of its value: near the fifth root of the spacing of numbers."""
+"""Of a variable, in parts of its value: near the fifth root of the spacing of numbers."""
 JUMP = 7.0 / 3.0
 """The error, in parts of |near - far|, if the output jumps between the inner neighbors; else it is less."""
 MOST_EARLY_RETURNS = 1000
-MOST_SWEEPS, SAME = 100, 1e-15
-"""Of values through links at the start, and how far they may differ in the last one, relative."""
+"""Within one step."""
+MOST_SWEEPS = 100
+"""Rounds in which values are passed through links at the start."""
+SAME = 1e-15
+"""By this much, relative, a value may differ from that of the round before and count as settled."""
 BY_DIFFERENCES = "derivatives by differences"
+"""The kind of the finding that says how exact they are."""
 NO_DERIVATIVE = "no derivative"
+"""The kind of the finding that says why there are none."""
 
 
 def increment_of(value: float) -> float:
-    """The difference of a variable of this value between a participant and its neighbors."""
+    """The increment of a variable with this value, in its unit."""
     return INCREMENT * (abs(value) if value != 0.0 else 1.0)
 
 
 class NeighborTangents(ParticipantTangents):
     """Differences of fourth order between four neighbors along each direction.
 
-    A neighbor is another instance of the same participant. Its inputs are those of the participant, moved
-    along their tangents; so its run is moved along the tangents of all that it consists of.
+    A neighbor is another instance of the same participant. Its inputs are those of the participant plus an
+    increment along their tangents; so its outputs are moved by this increment along the outputs' tangents.
 
     Parameters
     ----------
@@ -45,17 +50,17 @@ class NeighborTangents(ParticipantTangents):
     neighbors : sequence of sequence of Participant
         As many as `OFFSETS` for each direction (`create_neighbors`); none where nothing in it varies.
     own : mapping of int to str
-        By the number of a direction what varies in it.
+        By the number of a direction the start value of the participant that varies in it.
     increments : sequence of float
         One for each direction, in the unit of what varies.
     initialize : callable
-        Initializes a participant, with the start values that it takes as an argument.
+        Initializes a participant with start values.
     values : mapping of str to object
-        These of the participant itself.
+        The start values of the participant.
     steps : bool
-        Whether its step is called; of several that are solved jointly it is that of the first one.
+        Whether neighbors are stepped; of participants that are solved jointly, only those of the first are.
     unused : str
-        Why directional derivatives that it gives are not used.
+        Why directional derivatives of the participant are not used; empty if it has none.
     """
 
     def __init__(
@@ -75,15 +80,18 @@ class NeighborTangents(ParticipantTangents):
         self._neighbors = neighbors
         self._is_started = False
         self._slopes: tuple[Sequence[str], Reals | None] = (), None
-        self._given: dict[tuple[int, str], Any] = {}  # by neighbor and input, before the first step
-        self._largest: dict[str, Reals] = {}  # by output and direction, less the error
-        self._errors: dict[str, Reals] = {}
-        self._moves: dict[str, Reals] = {}  # the largest of an input along each direction
+        self._passed: dict[
+            tuple[int, str], Any
+        ] = {}  # the last value by neighbor and input, before the first step
+        self._least_derivatives: dict[str, Reals] = {}  # of outputs: the largest so far, less its error
+        self._errors: dict[str, Reals] = {}  # of outputs: the largest so far
+        self._largest_moves: dict[str, Reals] = {}  # of inputs, in each direction
         self._spacing: dict[str, float] = {}  # of numbers, at the largest value of an input
         self._lost: Finding | None = None
         self._first_time = self._time = math.nan
 
-    def _all(self) -> list[tuple[int, float, Any]]:
+    def _moved_neighbors(self) -> list[tuple[int, float, Any]]:
+        """All neighbors, each with the number of its direction and how far it is moved along it."""
         return [
             (i, offset * self._increments[i], neighbor)
             for i, neighbors in enumerate(self._neighbors)
@@ -93,7 +101,7 @@ class NeighborTangents(ParticipantTangents):
     def start(self, names: Sequence[str]) -> Reals:
         if not self._is_started:
             self._is_started = True
-            for i, moved, neighbor in self._all():
+            for i, moved, neighbor in self._moved_neighbors():
                 values = dict(self._values)
                 if i in self._own:
                     values[self._own[i]] = float(values[self._own[i]]) + moved
@@ -109,14 +117,16 @@ class NeighborTangents(ParticipantTangents):
             Whether they had these values already.
         """
         is_settled = True
-        for (_, _, neighbor), (_, _, other) in zip(self._all(), target._all(), strict=True):
+        for (_, _, neighbor), (_, _, other) in zip(
+            self._moved_neighbors(), target._moved_neighbors(), strict=True
+        ):
             value = self._attempt(neighbor.get, [link.output])
             if value is None:
                 return True
             converted = link.convert(next(iter(value)))
-            last_value = target._given.get((id(other), link.input))
+            last_value = target._passed.get((id(other), link.input))
             is_settled = is_settled and last_value is not None and _is_alike(last_value, converted)
-            target._given[id(other), link.input] = converted
+            target._passed[id(other), link.input] = converted
             target._attempt(other.set, [link.input], [converted])
         return is_settled
 
@@ -125,25 +135,25 @@ class NeighborTangents(ParticipantTangents):
         self._lost = self._lost or Finding(self._time, NO_DERIVATIVE, self._name, why)
 
     def exit_initialization(self) -> None:
-        for _, _, neighbor in self._all():
+        for _, _, neighbor in self._moved_neighbors():
             if isinstance(neighbor, InitializationMode):
                 self._attempt(neighbor.exit_initialization)
 
     def save(self) -> Any:
-        return [neighbor.save() for _, _, neighbor in self._all()]
+        return [neighbor.save() for _, _, neighbor in self._moved_neighbors()]
 
     def restore(self, token: Any) -> None:
-        for (_, _, neighbor), state in zip(self._all(), token, strict=True):
+        for (_, _, neighbor), state in zip(self._moved_neighbors(), token, strict=True):
             neighbor.restore(state)
 
     def memory(self) -> dict[str, Any]:
         lost = self._lost
-        saved = [] if lost is not None else [n.serialize(n.save()) for _, _, n in self._all()]
+        saved = [] if lost is not None else [n.serialize(n.save()) for _, _, n in self._moved_neighbors()]
         return {
             "neighbors": saved,
-            "largest": dict(self._largest),
+            "largest": dict(self._least_derivatives),
             "errors": dict(self._errors),
-            "moves": dict(self._moves),
+            "moves": dict(self._largest_moves),
             "spacing": dict(self._spacing),
             "times": [self._first_time, self._time],
             "lost": [] if lost is None else [lost.time, lost.message],
@@ -154,12 +164,12 @@ class NeighborTangents(ParticipantTangents):
             time, text = memory["lost"]
             self._lost = Finding(float(time), NO_DERIVATIVE, self._name, str(text))
         else:
-            states = zip(self._all(), memory["neighbors"], strict=True)
+            states = zip(self._moved_neighbors(), memory["neighbors"], strict=True)
             for (_, _, neighbor), data in states:
                 neighbor.restore(neighbor.deserialize(data))
-        self._largest, self._errors, self._moves = (
-            {str(name): np.array(sizes) for name, sizes in memory[of].items()}
-            for of in ("largest", "errors", "moves")
+        self._least_derivatives, self._errors, self._largest_moves = (
+            {str(name): np.array(sizes) for name, sizes in memory[key].items()}
+            for key in ("largest", "errors", "moves")
         )
         self._spacing = {str(name): float(size) for name, size in memory["spacing"].items()}
         self._first_time, self._time = map(float, memory["times"])
@@ -167,31 +177,31 @@ class NeighborTangents(ParticipantTangents):
     def set_inputs(
         self, names: Sequence[str], values: Sequence[Any], dots: Reals, slopes: Reals | None = None
     ) -> None:
-        if not names or not self._all():
+        if not names or not self._moved_neighbors():
             return
         increments = np.array(self._increments)
         for name, value, moves in zip(names, values, (abs(dots).T * increments), strict=True):
             if isinstance(value, float):
-                self._moves[name] = np.maximum(self._moves.get(name, 0.0), moves)
+                self._largest_moves[name] = np.maximum(self._largest_moves.get(name, 0.0), moves)
                 self._spacing[name] = max(self._spacing.get(name, 0.0), math.ulp(value))
-        for i, moved, neighbor in self._all():
-            given = [
+        for i, moved, neighbor in self._moved_neighbors():
+            moved_values = [
                 value + moved * dot if isinstance(value, float) else value
                 for value, dot in zip(values, dots[i].tolist(), strict=True)
             ]
-            self._attempt(neighbor.set, names, given)
+            self._attempt(neighbor.set, names, moved_values)
         self._slopes = names, slopes
 
     def follow(self, step: StepRecord) -> None:
         self._time = step.time
-        self._first_time = (
-            min(self._first_time, step.time) if self._first_time == self._first_time else step.time
-        )
+        if math.isnan(self._first_time):
+            self._first_time = step.time
+        self._first_time = min(self._first_time, step.time)
         names, slopes = self._slopes
-        for i, moved, neighbor in self._all():
+        for i, moved, neighbor in self._moved_neighbors():
             if step.slopes is not None and slopes is not None:
                 moved_slopes = [
-                    s + moved * dot for s, dot in zip(step.slopes, slopes[i].tolist(), strict=True)
+                    slope + moved * dot for slope, dot in zip(step.slopes, slopes[i].tolist(), strict=True)
                 ]
                 self._attempt(neighbor.set_slopes, names, moved_slopes)
             if self._steps:
@@ -201,8 +211,9 @@ class NeighborTangents(ParticipantTangents):
         return self._differences(names)
 
     def _differences(self, names: Sequence[str]) -> Reals:
+        """The derivatives of outputs along all directions; nan where they are lost."""
         differences = np.zeros((len(self._increments), len(names)))
-        if not names or not self._all():
+        if not names or not self._moved_neighbors():
             return differences
         for i, neighbors in enumerate(self._neighbors):
             values = [self._attempt(_numbers, neighbor, names) for neighbor in neighbors]
@@ -212,14 +223,20 @@ class NeighborTangents(ParticipantTangents):
             near = (values[0] - values[1]) / (2.0 * increment)
             far = (values[2] - values[3]) / (4.0 * increment)
             differences[i] = near + (near - far) / 3.0
-            # rounding of equal values has no part in it: they are the same number
+            # equal values have an exact difference, without rounding
             rounding = np.where(differences[i] == 0.0, 0.0, np.spacing(abs(values[2])) / increment)
             errors = JUMP * abs(near - far) + rounding
-            for name, one, error in zip(names, abs(differences[i]).tolist(), errors.tolist(), strict=True):
-                for sizes, size in ((self._largest, one - error), (self._errors, error)):
-                    largest = sizes.setdefault(name, np.zeros(len(self._increments)))
-                    largest[i] = max(largest[i], size)
+            self._keep_largest(self._least_derivatives, names, i, abs(differences[i]) - errors)
+            self._keep_largest(self._errors, names, i, errors)
         return differences
+
+    def _keep_largest(
+        self, largest: dict[str, Reals], names: Sequence[str], direction: int, sizes: Reals
+    ) -> None:
+        """Raise the largest sizes so far of outputs, which are at least 0, to these."""
+        for name, size in zip(names, sizes.tolist(), strict=True):
+            by_direction = largest.setdefault(name, np.zeros(len(self._increments)))
+            by_direction[direction] = max(by_direction[direction], size)
 
     def _attempt(self, action: Callable[..., Any], *arguments: Any) -> Any:
         """Call a neighbor; where it fails there are no derivatives from now on."""
@@ -236,20 +253,20 @@ class NeighborTangents(ParticipantTangents):
         """The largest error relative to the least that its derivative can be, infinite if that is 0."""
         return max(
             (
-                (error / largest if largest > 0.0 else math.inf)
+                (error / least if least > 0.0 else math.inf)
                 for name, errors in self._errors.items()
-                for error, largest in zip(errors.tolist(), self._largest[name].tolist(), strict=True)
+                for error, least in zip(errors.tolist(), self._least_derivatives[name].tolist(), strict=True)
                 if error > 0.0
             ),
             default=0.0,
         )
 
     def _error_of_inputs(self) -> float:
-        """Neighbors whose inputs move by less than the spacing of numbers do not see what moves them."""
+        """The largest spacing of numbers, relative to the increment of an input: below it nothing moves."""
         return max(
             (
                 self._spacing[name] / move
-                for name, moves in self._moves.items()
+                for name, moves in self._largest_moves.items()
                 for move in moves.tolist()
                 if move > 0.0
             ),
@@ -258,7 +275,7 @@ class NeighborTangents(ParticipantTangents):
 
     @property
     def findings(self) -> list[Finding]:
-        if self._lost is not None or not self._all():
+        if self._lost is not None or not self._moved_neighbors():
             return [] if self._lost is None else [self._lost]
         worst = max(map(float, (self._error_of_outputs(), self._error_of_inputs(), 1e-12)))
         error = f"relative error below {worst:.1e}" if worst < 1.0 else "no digit is certain"
@@ -271,19 +288,18 @@ class NeighborTangents(ParticipantTangents):
         return [Finding(self._first_time, BY_DIFFERENCES, self._name, text)]
 
     def close(self) -> None:
-        for _, _, neighbor in self._all():
+        for _, _, neighbor in self._moved_neighbors():
             neighbor.close()
 
 
 def settle_links(links: Sequence[Link], tangents: Mapping[str, Any]) -> None:
-    """Pass values of neighbors along links that none but they know, until nothing changes.
+    """Pass values between neighbors along the links of a joint system, until nothing changes.
 
     Parameters
     ----------
     links : sequence of Link
-        Of a joint system.
     tangents : mapping of str to NeighborTangents
-        Of its members, among others.
+        At least those of the members of the joint system.
     """
     for _ in range(MOST_SWEEPS):
         settled = [tangents[link.source].pass_on(link, tangents[link.target]) for link in links]
@@ -307,7 +323,7 @@ def create_neighbors(
     Parameters
     ----------
     make : callable
-        Makes others of them, as they were before initialization, by their names.
+        Makes new instances of them, not initialized, by their names.
     values : mapping of str to mapping
         Their start values, by the same names.
     directions : int
@@ -348,4 +364,4 @@ def _step_to_end(participant: cosim.Participant, time: float, size: float) -> No
         time = participant.step(time, end - time)
         if not time < end - small:
             return
-    raise cosim.SimulationError(time, "it returns early again and again")
+    raise cosim.SimulationError(time, f"it returned early {MOST_EARLY_RETURNS} times within one step")

@@ -1,4 +1,4 @@
-"""The common part of participants that have an instance of an FMU."""
+"""InstanceParticipant: the base of participants that have an instance of an FMU."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from cosim_master.abilities import InnerPoint, check_log_level
 
 
 class InstanceParticipant(cosim.Participant, MadeFromOptions):
-    """An FMU of FMI 1.0, 2.0 or 3.0; what stands in the way of its calls is left to subclasses.
+    """An FMU of FMI 1.0, 2.0 or 3.0; subclasses step it.
 
     The file is not trusted: `describe` reads it without loading anything, `initialize` unpacks it into
     a private folder (one for all instances of the file, `UnpackedFmu`), loads its library from there
@@ -65,7 +65,7 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
         self.name = name if name is not None else self.path.stem
         self.shown_path = str(path)
         self._interface: FmuInterface | None = None
-        self._slot: FmuInstance | None = None
+        self._slot: FmuInstance | None = None  # the instance between `initialize` and `close`
         self._is_closed = False
         self._close_error = ""
         self._log = FmuLog()
@@ -74,16 +74,13 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
         self._states: weakref.WeakSet[FmuState] = weakref.WeakSet()
         self._unpacked: UnpackedFmu | None = None
         self._watched: tuple[str, ...] = ()
-        self._watched_at = "events"
+        self._watched_at = "events"  # the argument `where` of `watch`
         self._points: list[InnerPoint] = []
-        self._events = False
+        self._events = False  # whether the instance has an event mode
         self._created_clocks: FmuClocks | None = None
         self._created_event_inputs: EventInputs | None = None
-        self._keeps, self._kept = False, KeptInstance()
-
-    def show_as(self, path: str) -> None:
-        """Name the file so in messages."""
-        self.shown_path = path
+        self._reuses_instance = False  # whether `close` leaves the instance in `_reusable`
+        self._reusable = KeptInstance()
 
     def _store_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
         path, *others = positional or (given["path"],)
@@ -104,22 +101,11 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
         other._interface = interface  # `configure` may have chosen sizes
         return other
 
-    @property
-    def messages(self) -> list[str]:
-        """The last hundred log messages of the FMU."""
-        return [text for _, text in self._log.messages]
+    def show_as(self, path: str) -> None:
+        """Set the name of the file in messages."""
+        self.shown_path = path
 
-    @property
-    def _instance(self) -> FmuInstance:
-        if self._slot is None:
-            raise self._error(f"has no instance: it is {self._mode}")
-        return self._slot
-
-    @property
-    def _mode(self) -> str:
-        if self._slot is None:
-            return "closed" if self._is_closed else modes.NEW
-        return self._slot.mode
+    # the description
 
     def describe(self) -> ParticipantDescription:
         """Read the description; nothing of the file is unpacked or loaded."""
@@ -128,9 +114,33 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
     def inspect(self) -> tuple[ParticipantDescription, list[str]]:
         """The description, even of an FMU that cannot run here, and remarks on interfaces and reasons."""
         interface, refusal = probe_fmu(self.path, self._interface_wanted, self._wine)
-        both = not interface.is_model_exchange and "ModelExchange" in interface.interfaces
-        remarks = ["offers Model Exchange, too: with options = { integrator = … }"] * both
-        return interface.description, remarks + [f"cannot run here: {refusal}"] * bool(refusal)
+        remarks = []
+        if not interface.is_model_exchange and "ModelExchange" in interface.interfaces:
+            remarks.append("offers Model Exchange, too: with options = { integrator = … }")
+        if refusal:
+            remarks.append(f"cannot run here: {refusal}")
+        return interface.description, remarks
+
+    def configure(self, sizes: Mapping[str, Any]) -> None:
+        """Receive values of structural parameters, which decide the sizes of arrays, before `describe`.
+
+        Parameters
+        ----------
+        sizes : mapping of str to int
+            Start values; those of other variables are ignored.
+        """
+        structural = self.describe().structural
+        known_sizes = {name: value for name, value in sizes.items() if name in structural}
+        if known_sizes:
+            self._interface = read_interface(FmuArchive(self.path), self._interface_wanted, known_sizes)
+
+    def read_interface(self) -> FmuInterface:
+        """The interface of the FMU, which is read once."""
+        if self._interface is None:
+            self._interface = read_fmu(self.path, self._interface_wanted, self._wine)[1]
+        return self._interface
+
+    # settings before a run, and what was printed
 
     def write_log(self, file: Path | None, level: str = "warning") -> None:
         """Receive the file for messages of the FMU, and their level, before `initialize`.
@@ -160,22 +170,33 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
         keep : bool
             False gives up one that is kept.
         """
-        self._keeps = keep
+        self._reuses_instance = keep
         if not keep:
-            self._kept.discard()
+            self._reusable.discard()
 
-    def configure(self, sizes: Mapping[str, Any]) -> None:
-        """Receive values of structural parameters, which decide the sizes of arrays, before `describe`.
+    def watch(self, names: Sequence[str], where: str = "events") -> None:
+        """Variables whose values are kept at both sides of events, and where it steps inside a step."""
+        self._watched, self._watched_at = tuple(names), where
+
+    @property
+    def messages(self) -> list[str]:
+        """The last hundred log messages of the FMU."""
+        return [text for _, text in self._log.messages]
+
+    def log_printed(self, text: str, by: Sequence[str] = ()) -> None:
+        """Append printed text to the log of the FMU.
 
         Parameters
         ----------
-        sizes : mapping of str to int
-            Start values; those of other variables are ignored.
+        text : str
+        by : sequence of str
+            Participants of which one has printed it, where that is not known.
         """
-        structural = self.describe().structural
-        known_sizes = {name: value for name, value in sizes.items() if name in structural}
-        if known_sizes:
-            self._interface = read_interface(FmuArchive(self.path), self._interface_wanted, known_sizes)
+        owners = f" by {' or '.join(by)}" if by else ""
+        for line in text.splitlines():
+            self._log.add(OK, f"printed{owners}: {line}")
+
+    # initialization
 
     def initialize(
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
@@ -187,18 +208,27 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
         self._check_starts(interface, values)
         self._log, self._points = self._new_log(), []
         self._created_event_inputs = None
-        wanted = interface.description.default_experiment.tolerance if tolerance is None else tolerance
+        if tolerance is None:
+            tolerance = interface.description.default_experiment.tolerance
         with process_lock:
             self._settings = ProcessSettings()
             try:
                 try:
                     with printed_to(self.log_printed):
-                        self._load(interface, start, stop, wanted, values)
+                        self._load(interface, start, stop, tolerance, values)
                 finally:
                     self._settings.set_back(self._library_path())
             except BaseException:
                 self.close()
                 raise
+
+    def _check_starts(self, interface: FmuInterface, values: Mapping[str, Any]) -> None:
+        for name in values:
+            if name not in interface.elements:
+                raise cosim.LookUpError(f"variable of {self.shown_path}", name, interface.elements)
+            if name not in (interface.description.settable or ()):
+                causality = interface.description.variables[name].causality
+                raise self._error(f"{name} takes no start value: its causality is {causality}")
 
     def _new_log(self) -> FmuLog:
         file, level = self._log_file
@@ -224,28 +254,142 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
         self._set_starts(interface, values)
         self._guard(self._instance.enter_initialization_mode)
 
-    @property
-    def native_types(self) -> tuple[str, ...]:
-        """The types of variables besides reals that `native_calls` accepts."""
-        return ("integer", "boolean")
+    def _instantiate(self, interface: FmuInterface) -> None:
+        """Reset the instance of the run before, or make one and choose the categories that it logs."""
+        self._unpacked = unpack_fmu(self.path, self._wine)
+        self._reuse_key = interface, self._log_file, self._watched, self._watched_at
+        self._slot = self._reusable.reset(self._unpacked, self._reuse_key, self._log.add)
+        if self._slot is not None:
+            return
+        library = self._guard(self._unpacked.library, interface)
+        instance = self._slot = new_instance(library, self._log.add)
+        file, level = self._log_file
+        logs_all = file is not None and level == "all"
+        # an empty list switches all categories on, None switches none on
+        categories = [] if logs_all else serious_categories(interface.log_categories)
+        self._guard(self._create, instance, interface, categories == [] or interface.version == "3.0")
+        if categories or (categories == [] and interface.version == "2.0"):
+            with suppress(FmiError):
+                instance.log_categories(categories)
 
-    @property
-    def least_native_steps(self) -> int:
-        """0, since the functions of the FMU need no preparation."""
-        return 0
+    def _create(self, instance: FmuInstance, interface: FmuInterface, logging: bool) -> None:
+        assert self._unpacked is not None
+        instance.instantiate(self.name, interface.guid, self._unpacked.folder, logging=logging)
 
-    def log_printed(self, text: str, by: Sequence[str] = ()) -> None:
-        """Append printed text to the log of the FMU.
+    def _set_starts(self, interface: FmuInterface, values: Mapping[str, Any]) -> None:
+        """Write start values; those of structural parameters in configuration mode, before all others."""
+        structural = [name for name in values if name in interface.description.structural]
+        if structural:
+            self._guard(self._instance.enter_configuration_mode)
+            for name in structural:
+                self.set([name], [values[name]])
+            self._guard(self._instance.exit_configuration_mode)
+        others = [name for name in values if name not in structural]
+        if others:
+            self.set(others, [values[name] for name in others])
 
-        Parameters
-        ----------
-        text : str
-        by : sequence of str
-            Participants of which one has printed it, where that is not known.
-        """
-        owners = f" by {' or '.join(by)}" if by else ""
-        for line in text.splitlines():
-            self._log.add(OK, f"printed{owners}: {line}")
+    def exit_initialization(self) -> None:
+        """End initialization mode, and the event mode that follows where there is one."""
+        if self._mode == modes.INITIALIZING:
+            with undisturbed(self._library_path), printed_to(self.log_printed):
+                self._guard(self._instance.exit_initialization_mode)
+                self._enter_stepped_mode()
+
+    def _enter_stepped_mode(self) -> None:
+        """Pass from initialization mode to the mode in which the instance is stepped."""
+
+    # values
+
+    def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
+        """Write variables of any type; discrete ones in event mode, where the instance has one."""
+        special = self._special(tuple(names))
+        if not special:
+            self._write(names, values)
+            return
+        value_of = dict(zip(names, values, strict=True))
+        plain = {name: value_of[name] for name in names if name not in special}
+        if plain:
+            self._write(list(plain), list(plain.values()))
+        self._event_inputs.write({name: value_of[name] for name in names if name in special})
+
+    def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
+        """Read variables: an array when all are real, else a list."""
+        return self._values(names, lambda name: self._clocks.read(name))
+
+    def _special(self, names: tuple[str, ...]) -> frozenset[str]:
+        """The names of variables that are written in event mode."""
+        return self._event_inputs.select_event_mode(names) if self._events else frozenset()
+
+    def _values(self, names: Sequence[str], ticks: Callable[[str], bool]) -> NDArray[np.float64] | list[Any]:
+        """Values of variables: of a clock what `ticks` says, of a message the last one that it brought."""
+        clocks = self.read_interface().clocks
+        if not clocks:
+            return self._read(names)
+        clock_values: dict[str, Any] = {name: ticks(name) for name in names if name in clocks}
+        for name in names:
+            if (message := self._clocks.message(name)) is not None:
+                clock_values[name] = message
+        others = [name for name in names if name not in clock_values]
+        if len(others) == len(names):
+            return self._read(names)
+        clock_values.update(zip(others, self._read(others) if others else (), strict=True))
+        return [clock_values[name] for name in names]
+
+    def _present(self, names: Sequence[str]) -> list[Any]:
+        """Values as the instance has them now, in whatever mode it is."""
+        return list(self._values(names, lambda name: name in self._clocks.ticked))
+
+    def _read(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
+        access = self._access(tuple(names))
+        try:
+            return access.read()
+        except cosim.CosimError:
+            raise
+        except Exception as error:
+            raise self._failure(error) from error
+
+    def _write(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
+        access = self._access(tuple(names))
+        try:
+            access.write(values)
+        except ValueError as error:
+            raise self._error(str(error)) from None
+        except Exception as error:
+            raise self._failure(error) from error
+
+    def _access(self, names: tuple[str, ...]) -> VariableAccess:
+        """The access to these variables in this order, made once."""
+        access = self._accesses.get(names)
+        if access is None:
+            instance, interface = self._instance, self.read_interface()
+            for name in names:
+                if name not in interface.elements:
+                    raise cosim.LookUpError(f"variable of {self.shown_path}", name, interface.elements)
+            access = self._accesses[names] = VariableAccess(instance, names, interface.elements)
+        return access
+
+    def directional_derivative(
+        self, outputs: Sequence[str], inputs: Sequence[str], seed: Sequence[float]
+    ) -> Sequence[float]:
+        """The derivatives along a direction of real inputs; only if the FMU provides them."""
+        self._need_ability("has_derivatives", "give derivatives", "providesDirectionalDerivative")
+        elements = self.read_interface().elements
+        of, by = ([elements[name].reference for name in names] for names in (outputs, inputs))
+        signed = [elements[name].sign * float(x) for name, x in zip(inputs, seed, strict=True)]
+        slopes = self._guard(self._instance.directional_derivative, of, by, signed)
+        return [elements[name].sign * x for name, x in zip(outputs, slopes, strict=True)]
+
+    # events inside a step
+
+    def inside(self) -> Sequence[InnerPoint]:
+        """Values at events since the last call."""
+        points, self._points = self._points, []
+        return points
+
+    def _store_values(self, time: float) -> None:
+        """Store the present values."""
+        if self._watched:
+            self._points.append(InnerPoint(time, self._watched, self._present(self._watched)))
 
     @property
     def _clocks(self) -> FmuClocks:
@@ -270,63 +414,12 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
             )
         return self._created_event_inputs
 
-    def _set_starts(self, interface: FmuInterface, values: Mapping[str, Any]) -> None:
-        decisive = interface.description.structural
-        structural = [name for name in values if name in decisive]
-        if structural:
-            self._guard(self._instance.enter_configuration_mode)
-            for name in structural:
-                self.set([name], [values[name]])
-            self._guard(self._instance.exit_configuration_mode)
-        others = [name for name in values if name not in decisive]
-        if others:
-            self.set(others, [values[name] for name in others])
+    def _forget_written(self) -> None:
+        """Write inputs of event mode again, also equal ones: a state was restored."""
+        if self._created_event_inputs is not None:
+            self._created_event_inputs.written.clear()
 
-    def exit_initialization(self) -> None:
-        """End initialization mode, and the event mode that follows where there is one."""
-        if self._mode == modes.INITIALIZING:
-            with undisturbed(self._library_path), printed_to(self.log_printed):
-                self._guard(self._instance.exit_initialization_mode)
-                self._enter_stepped_mode()
-
-    def _enter_stepped_mode(self) -> None:
-        """Pass from initialization mode to the mode in which the instance is stepped."""
-
-    def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
-        """Write variables of any type; discrete ones in event mode, where the instance has one."""
-        special = self._special(tuple(names))
-        if not special:
-            self._write(names, values)
-            return
-        value_of = dict(zip(names, values, strict=True))
-        plain = {name: value_of[name] for name in names if name not in special}
-        if plain:
-            self._write(list(plain), list(plain.values()))
-        self._event_inputs.write({name: value_of[name] for name in names if name in special})
-
-    def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
-        """Read variables: an array when all are real, else a list."""
-        return self._values(names, lambda name: self._clocks.read(name))
-
-    def directional_derivative(
-        self, outputs: Sequence[str], inputs: Sequence[str], seed: Sequence[float]
-    ) -> Sequence[float]:
-        """The derivatives along a direction of real inputs; only if the FMU provides them."""
-        self._need_ability("has_derivatives", "give derivatives", "providesDirectionalDerivative")
-        elements = self.read_interface().elements
-        of, by = ([elements[name].reference for name in names] for names in (outputs, inputs))
-        signed = [elements[name].sign * float(x) for name, x in zip(inputs, seed, strict=True)]
-        slopes = self._guard(self._instance.directional_derivative, of, by, signed)
-        return [elements[name].sign * x for name, x in zip(outputs, slopes, strict=True)]
-
-    def watch(self, names: Sequence[str], where: str = "events") -> None:
-        """Variables whose values are kept at both sides of events, and where it steps inside a step."""
-        self._watched, self._watched_at = tuple(names), where
-
-    def inside(self) -> Sequence[InnerPoint]:
-        """Values at events since the last call."""
-        points, self._points = self._points, []
-        return points
+    # states
 
     def save(self) -> Any:
         """The whole state of the instance, in its own memory."""
@@ -354,143 +447,22 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
             raise self._error("these bytes are no serialized state of an FMU")
         return self._token(self._guard(self._instance.deserialize, data[1:], MODES[data[0]]))
 
-    def close(self) -> None:
-        """Terminate, free, unload, remove the folder; whatever fails of it, the rest is done."""
-        instance, self._slot, self._is_closed = self._slot, None, True
-        self._close_error = ""
-        self._accesses.clear()
-        try:
-            if instance is not None:
-                with process_lock:
-                    self._end(instance)
-        finally:
-            with process_lock:  # the library may be unloaded
-                self._unpacked = None
-            self._log.close()
+    def _token(self, saved: SavedState) -> FmuState:
+        token = FmuState(saved, self, self._instance)
+        self._states.add(token)
+        return token
 
-    def close_error(self) -> str:
-        """The error of the FMU when it was terminated; "" if there was none."""
-        return self._close_error
+    # compiled calls
 
-    def _end(self, instance: FmuInstance) -> None:
-        if instance.mode != modes.FATAL or instance.untold is not None:
-            with printed_to(self.log_printed):
-                self._release(instance)
-        if self._keeps and instance.mode == modes.TERMINATED and self._unpacked is not None:
-            self._kept.store(instance, self._unpacked, self._made_for)
-        self._settings.set_back(str(instance.library.path), only_its_own=True)
+    @property
+    def native_types(self) -> tuple[str, ...]:
+        """The types of variables besides reals that `native_calls` accepts."""
+        return ("integer", "boolean")
 
-    def _library_path(self) -> str:
-        return "" if self._slot is None else str(self._slot.library.path)
-
-    def _release(self, instance: FmuInstance) -> None:
-        for token in list(self._states):
-            token.free()
-        if instance.mode in modes.RUNNING:
-            try:
-                instance.terminate()
-            except FmiError as error:
-                self._close_error = str(self._error(str(error), error.function))
-        elif instance.untold is not None:
-            self._close_error = str(self._error(str(instance.untold), instance.untold.function))
-        if not (self._keeps and instance.mode == modes.TERMINATED):
-            with suppress(Exception):
-                instance.free()
-
-    def _instantiate(self, interface: FmuInterface) -> None:
-        self._unpacked = unpack_fmu(self.path, self._wine)
-        self._made_for = interface, self._log_file, self._watched, self._watched_at
-        self._slot = self._kept.reset(self._unpacked, self._made_for, self._log.add)
-        if self._slot is not None:
-            return
-        log, library = self._log, self._guard(self._unpacked.library, interface)
-        instance = new_instance(library, log.add)
-        categories = serious_categories(interface.log_categories)
-        if self._log_file[0] is not None and self._log_file[1] == "all":
-            categories = []
-        self._slot = instance
-        self._guard(self._create, instance, interface, categories == [] or interface.version == "3.0")
-        if categories or (categories == [] and interface.version == "2.0"):
-            with suppress(FmiError):
-                instance.log_categories(categories)
-
-    def _create(self, instance: FmuInstance, interface: FmuInterface, logging: bool) -> None:
-        assert self._unpacked is not None
-        instance.instantiate(self.name, interface.guid, self._unpacked.folder, logging=logging)
-
-    def read_interface(self) -> FmuInterface:
-        """The interface of the FMU, which is read once."""
-        if self._interface is None:
-            self._interface = read_fmu(self.path, self._interface_wanted, self._wine)[1]
-        return self._interface
-
-    def _check_starts(self, interface: FmuInterface, values: Mapping[str, Any]) -> None:
-        for name in values:
-            if name not in interface.elements:
-                raise cosim.LookUpError(f"variable of {self.shown_path}", name, interface.elements)
-            if name not in (interface.description.settable or ()):
-                causality = interface.description.variables[name].causality
-                raise self._error(f"{name} takes no start value: its causality is {causality}")
-
-    def _store_values(self, time: float) -> None:
-        """Store the present values."""
-        if self._watched:
-            self._points.append(InnerPoint(time, self._watched, self._present(self._watched)))
-
-    def _present(self, names: Sequence[str]) -> list[Any]:
-        """Values as the instance has them now, in whatever mode it is."""
-        return list(self._values(names, lambda name: name in self._clocks.ticked))
-
-    def _values(self, names: Sequence[str], ticks: Callable[[str], bool]) -> NDArray[np.float64] | list[Any]:
-        clocks = self.read_interface().clocks
-        if not clocks:
-            return self._read(names)
-        clock_values: dict[str, Any] = {name: ticks(name) for name in names if name in clocks}
-        for name in names:
-            if (message := self._clocks.message(name)) is not None:
-                clock_values[name] = message
-        others = [name for name in names if name not in clock_values]
-        if len(others) == len(names):
-            return self._read(names)
-        clock_values.update(zip(others, self._read(others) if others else (), strict=True))
-        return [clock_values[name] for name in names]
-
-    def _read(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
-        access = self._access(tuple(names))
-        try:
-            return access.read()
-        except cosim.CosimError:
-            raise
-        except Exception as error:
-            raise self._failure(error) from error
-
-    def _write(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
-        access = self._access(tuple(names))
-        try:
-            access.write(values)
-        except ValueError as error:
-            raise self._error(str(error)) from None
-        except Exception as error:
-            raise self._failure(error) from error
-
-    def _access(self, names: tuple[str, ...]) -> VariableAccess:
-        access = self._accesses.get(names)
-        if access is None:
-            instance, interface = self._instance, self.read_interface()
-            for name in names:
-                if name not in interface.elements:
-                    raise cosim.LookUpError(f"variable of {self.shown_path}", name, interface.elements)
-            access = self._accesses[names] = VariableAccess(instance, names, interface.elements)
-        return access
-
-    def _forget_written(self) -> None:
-        """Write inputs of event mode again, also equal ones: a state was restored."""
-        if self._created_event_inputs is not None:
-            self._created_event_inputs.written.clear()
-
-    def _special(self, names: tuple[str, ...]) -> frozenset[str]:
-        """The names of variables that are written in event mode."""
-        return self._event_inputs.select_event_mode(names) if self._events else frozenset()
+    @property
+    def least_native_steps(self) -> int:
+        """0, since the functions of the FMU need no preparation."""
+        return 0
 
     def _state_functions(self, mode: str) -> tuple[int, int, int, int] | None:
         """Addresses of the functions that save, restore and free a state, and of where it lies."""
@@ -511,14 +483,66 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
         function = names["set"] if verb == "restore" else f"{names['get']} or {before}"
         self._guard(self._instance.check, function, status)
 
-    def _token(self, saved: SavedState) -> FmuState:
-        token = FmuState(saved, self, self._instance)
-        self._states.add(token)
-        return token
+    # the end
 
-    def _need_ability(self, ability: str, what: str, attribute: str) -> None:
-        if self._instance and not getattr(self.describe(), ability):
-            raise self._error(f"cannot {what}: its model description does not declare {attribute}")
+    def close(self) -> None:
+        """Terminate, free, unload, remove the folder; whatever fails of it, the rest is done."""
+        instance, self._slot, self._is_closed = self._slot, None, True
+        self._close_error = ""
+        self._accesses.clear()
+        try:
+            if instance is not None:
+                with process_lock:
+                    self._end(instance)
+        finally:
+            with process_lock:  # the library may be unloaded
+                self._unpacked = None
+            self._log.close()
+
+    def close_error(self) -> str:
+        """The error of the FMU when it was terminated; "" if there was none."""
+        return self._close_error
+
+    def _end(self, instance: FmuInstance) -> None:
+        """Release the instance or keep it for the next run, and put the settings of the process back."""
+        if instance.mode != modes.FATAL or instance.untold is not None:
+            with printed_to(self.log_printed):
+                self._release(instance)
+        if self._reuses_instance and instance.mode == modes.TERMINATED and self._unpacked is not None:
+            self._reusable.store(instance, self._unpacked, self._reuse_key)
+        self._settings.set_back(str(instance.library.path), only_its_own=True)
+
+    def _release(self, instance: FmuInstance) -> None:
+        """Free the saved states, terminate, and free the instance unless it is reused."""
+        for token in list(self._states):
+            token.free()
+        if instance.mode in modes.RUNNING:
+            try:
+                instance.terminate()
+            except FmiError as error:
+                self._close_error = str(self._error(str(error), error.function))
+        elif instance.untold is not None:
+            self._close_error = str(self._error(str(instance.untold), instance.untold.function))
+        if not (self._reuses_instance and instance.mode == modes.TERMINATED):
+            with suppress(Exception):
+                instance.free()
+
+    # the instance, and errors of its calls
+
+    @property
+    def _instance(self) -> FmuInstance:
+        if self._slot is None:
+            raise self._error(f"has no instance: it is {self._mode}")
+        return self._slot
+
+    @property
+    def _mode(self) -> str:
+        if self._slot is None:
+            return "closed" if self._is_closed else modes.NEW
+        return self._slot.mode
+
+    def _library_path(self) -> str:
+        return "" if self._slot is None else str(self._slot.library.path)
 
     def _guard(self, action: Any, *arguments: Any, what: str = "") -> Any:
         """Call something; whatever it raises is an error of this FMU."""
@@ -539,8 +563,17 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
             return self._error(str(error), error.function or what)
         if self._slot is not None and self._slot.mode != modes.FATAL:
             self._slot.mode = modes.FAILED
-        own = type(error) is RuntimeError  # a sentence of ours
-        return self._error(str(error) if own else f"{type(error).__name__}: {error}", what)
+        is_sentence = type(error) is RuntimeError  # of this package, which needs no name of its class
+        return self._error(str(error) if is_sentence else f"{type(error).__name__}: {error}", what)
+
+    def _error(self, text: str, function: str = "") -> cosim.FmuError:
+        logged = self._log.text()
+        return cosim.FmuError(self.shown_path, text + (f". It logged: {logged}" if logged else ""), function)
+
+    def _need_ability(self, ability: str, what: str, attribute: str) -> None:
+        """Raise an error if the model description lacks the attribute that an ability follows from."""
+        if self._instance and not getattr(self.describe(), ability):
+            raise self._error(f"cannot {what}: its model description does not declare {attribute}")
 
     def _why_it_stops(self) -> str:
         """The reason of an FMU that has asked for the end of the run."""
@@ -555,10 +588,6 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
             instance.untold = None
             raise self._failure(instance.failure)
         raise self._error(f"cannot step: the instance is {instance.mode}")
-
-    def _error(self, text: str, function: str = "") -> cosim.FmuError:
-        logged = self._log.text()
-        return cosim.FmuError(self.shown_path, text + (f". It logged: {logged}" if logged else ""), function)
 
 
 MODES = (

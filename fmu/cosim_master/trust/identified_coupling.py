@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim_master.trust.coupled_equations import Wires, couple
+from cosim_master.trust.coupled_equations import CoupledEquations, Wires, couple
 from cosim_master.trust.difference_equations import Differences, Factors, StateParts
 from cosim_master.trust.even_grid import Resampled
 from cosim_master.trust.sampled_wiring import WiredPart
@@ -25,11 +25,11 @@ class Method(NamedTuple):
     Attributes
     ----------
     lags : int
-        So many outputs and inputs before determine the next output.
+        How many earlier outputs and inputs determine the next output.
     cut : float
         Directions of the data that are smaller than this part of the largest do not count.
     windows : int
-        In each of so many parts of the run the participants have equations of their own.
+        How many parts the run has; in each of them the participants have equations of their own.
     """
 
     lags: int
@@ -37,8 +37,12 @@ class Method(NamedTuple):
     windows: int
 
 
+RUN, DEFECTS = 0, 1
+"""Columns of a state: that of the run, and what the defects have made of it."""
+
+
 class Answer(NamedTuple):
-    """The outcome of a method.
+    """The errors of a run as a method finds them, and how good they are.
 
     Attributes
     ----------
@@ -58,24 +62,24 @@ class IdentifiedCoupling:
     Each participant is fitted by least squares to its own outputs and inputs alone; then all are coupled.
     A run of a co-simulation is the exact solution of the coupled system with the defects as a disturbance.
     So the coupled equations with the defects have to give the run again, which shows how good they are;
-    and what they answer to the defects alone is the error of the run.
+    with the defects alone, their solution is the error of the run.
 
     A saw tooth of the first moment m at an input lets an output that follows its integral, with g = ∂ẏ/∂u,
     run along parabolas: its mean over an exchange is less by g m than that of a smooth course through its
-    values. So much larger is the defect of what it feeds; errors of second order hang on that.
+    values. The defect of an input that it feeds is larger by as much: an effect of second order.
 
     Parameters
     ----------
     resampled : Resampled
         The samples of the run at equal distances.
     sources : ndarray of int, shape (inputs,)
-        The output that each input stands for.
+        The output that feeds each input.
     parts : sequence of WiredPart
-        One for each participant. Of direct inputs the value at the end of an interval counts besides the mean
-        over it. Where all outputs of a participant jump, it counts alone, for all inputs. A participant
-        without inputs has no error.
+        One for each participant. Its outputs follow from the means of its inputs over an interval, of direct
+        inputs also from the value at the end; from that value alone where all outputs of a participant jump.
+        A participant without inputs has no error.
     jumping : sequence of int
-        Places of outputs that stay over an interval as they were at its beginning.
+        Places of outputs that are constant over each interval.
     """
 
     def __init__(
@@ -120,45 +124,49 @@ class IdentifiedCoupling:
         return Wires(wired * (1.0 - at_end), wired * at_end, wired[self._direct])
 
     def answer(self, method: Method) -> Answer:
-        """Identify the participants by a method, and run their coupling with the defects, and for them alone.
-
-        The first column of each state is that of the run, the second one what the defects have made of it.
-        """
+        """Identify the participants by a method; run their coupling with the defects, and for these alone."""
         count, size = self._outputs.shape[0] - 1, self._outputs.shape[1]
         course = Differences.of(self._outputs, self._inputs, self._ends, method.lags)
-        parts = StateParts(method.lags, size, self._inputs.shape[1], self._direct.size)
-        state = np.zeros((parts.width, 2))
+        state = self._first_state(method)
         outputs = np.zeros((count + 1, size, 2))
-        outputs[0, :, 0] = state[:size, 0] = self._outputs[0]
-        state[parts.first_end : parts.first_end + self._direct.size, 0] = self._ends[0]
+        outputs[0, :, RUN] = self._outputs[0]
+        tooth_errors = np.zeros((count + 1, size))
         limit = MOST_GROWTH * max(1e-300, float(np.abs(self._outputs).max()))
         edges = np.linspace(0, count, method.windows + 1).astype(int)
-        inputs = np.hstack([self._rest + self._defects, (self._rest_of_ends + self._end_defects)[1:]])
-        defects = np.hstack([self._defects, self._end_defects[1:]])
-        of_teeth = np.zeros((count + 1, size))
         for begin, end in pairwise(edges.tolist()):
             equations = couple(self._fit(course, method, begin, end), self._wires, self._interval)
             window = slice(begin + 1, end + 1)
-            of_teeth[window] = self._teeth[begin:end] @ equations.gains.T
-            defects_of_teeth = of_teeth[window] @ self._wires.all.T
-            forces = np.stack(
-                [
-                    inputs[begin:end] @ equations.push.T + equations.constant,
-                    (defects[begin:end] + defects_of_teeth) @ equations.push.T,
-                ],
-                axis=2,
-            )
+            tooth_errors[window] = self._teeth[begin:end] @ equations.gains.T
+            forces = self._forces(equations, begin, end, tooth_errors[window])
             for k in range(begin, end):
                 state = equations.move @ state + forces[k - begin]
-                if k < method.lags - 1:  # what was before the first point is not known
-                    state[:, 0] = course.state_after(k, method.lags)
+                if k < method.lags - 1:  # the points before the first one are not known
+                    state[:, RUN] = course.state_after(k, method.lags)
                 outputs[k + 1] = state[:size]
             if not np.abs(state).max() < limit:
                 return Answer(np.full((count + 1, size), np.inf), np.full(size, np.inf))
-        outputs[:, :, 1] += of_teeth
-        outputs[:, self._free, 0] = self._outputs[:, self._free]
-        outputs[:, self._free, 1] = 0.0
-        return Answer(outputs[:, :, 1], np.abs(outputs[:, :, 0] - self._outputs).max(axis=0))
+        outputs[:, :, DEFECTS] += tooth_errors
+        outputs[:, self._free, RUN] = self._outputs[:, self._free]
+        outputs[:, self._free, DEFECTS] = 0.0
+        return Answer(outputs[:, :, DEFECTS], np.abs(outputs[:, :, RUN] - self._outputs).max(axis=0))
+
+    def _first_state(self, method: Method) -> Vector:
+        """The state at the first point, shape (width, 2): values of the run, and no effect of defects."""
+        size = self._outputs.shape[1]
+        parts = StateParts(method.lags, size, self._inputs.shape[1], self._direct.size)
+        state = np.zeros((parts.width, 2))
+        state[:size, RUN] = self._outputs[0]
+        state[parts.first_end : parts.first_end + self._direct.size, RUN] = self._ends[0]
+        return state
+
+    def _forces(self, equations: CoupledEquations, begin: int, end: int, tooth_errors: Vector) -> Vector:
+        """The inhomogeneous part of the equations in a window, shape (intervals, width, 2)."""
+        means, ends = slice(begin, end), slice(begin + 1, end + 1)
+        defects = np.hstack([self._defects[means], self._end_defects[ends]])
+        inputs = np.hstack([self._rest[means], self._rest_of_ends[ends]]) + defects
+        of_run = inputs @ equations.push.T + equations.constant
+        of_defects = (defects + tooth_errors @ self._wires.all.T) @ equations.push.T
+        return np.stack([of_run, of_defects], axis=2)  # as RUN and DEFECTS
 
     def _fit(self, course: Differences, method: Method, begin: int, end: int) -> Factors:
         """Fit the equation of each participant in a window; where there are several, they overlap."""

@@ -13,13 +13,23 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import DONE, MethodArrays, Record, never_inlined, redo_entry, rows_of, tangent_of, width_of
+from cosim.kit import (
+    DONE,
+    MethodArrays,
+    Record,
+    has_corrections,
+    never_inlined,
+    redo_entry,
+    rows_of,
+    tangent_of,
+    width_of,
+)
 from cosim_integrators.implicit.correction_sizes import set_weights, size_of_error, size_of_whole_attempt
 from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_step
 from cosim_integrators.implicit.implicit_method import NO_JACOBIAN, NUMBERS_AT, OK, OLD, ImplicitMethod
 from cosim_integrators.implicit.implicit_start import continue_implicit_run
 from cosim_integrators.implicit.matrices import make_matrices
-from cosim_integrators.implicit.newton import moved_method, solve_stage
+from cosim_integrators.implicit.newton import moved_method, power, solve_stage
 from cosim_integrators.implicit.noise_of_derivatives import (
     measure_at_once,
     measure_rounding_of_differences,
@@ -32,6 +42,7 @@ DIFFERENCES = HIGHEST_ORDER + 3
 CHANGE_SIZE = (HIGHEST_ORDER + 1) * (HIGHEST_ORDER + 1)
 LARGEST_GROWTH = 10.0
 LARGEST_SHRINK = 0.2
+LEAST_SIZE = 1e-10  # of an error, that the choice of a step reckons with
 KEEP_BELOW = 1.2  # less growth than that is not worth new matrices
 NEARLY_EQUAL = 0.5  # by so much targets may change a step without a new choice of order and step
 SLOW_RATE = 0.3  # of convergence, from which on a new Jacobian pays (tried on van der Pol, HIRES and others)
@@ -247,7 +258,8 @@ def attempt_differences(system, method, t, t_end):
     if method.is_controlled:
         size = size_of_whole_attempt(method, t, step, y, system.c, order + 1.0)
         attempt.estimate = size
-        attempt.factor = safety(attempt) * math.pow(max(size, 1e-10), -1.0 / (order + 1.0))
+        if not size <= 1.0 or has_corrections(method.corrections):  # else only `choose_order` needs a factor
+            attempt.factor = safety(attempt) * math.pow(max(size, LEAST_SIZE), -1.0 / (order + 1.0))
     return OK
 
 
@@ -321,7 +333,7 @@ def choose_order(method, y, order):
     """Choose the neighbouring order that allows the longest step, and return by how much it may grow."""
     memory = method.memory
     attempt = method.attempt
-    best = math.pow(max(attempt.estimate, 1e-10), -1.0 / (order + 1.0))
+    best = max(attempt.estimate, LEAST_SIZE)
     chosen = order
     error = method.error
     for other in (order - 1, order + 1):
@@ -331,12 +343,12 @@ def choose_order(method, y, order):
             constant = method.error_constant(other)
             for m in range(method.n):
                 error[m] = constant * next_difference[m]
-            size = size_of_error(method, error, y, y, method.floors)
-            factor = math.pow(max(size, 1e-10), -1.0 / (other + 1.0))
-            if factor > best:
-                best = factor
+            size = max(size_of_error(method, error, y, y, method.floors), LEAST_SIZE)
+            # whether the step that it allows is longer: both to the power of both exponents, without roots
+            if power(size, chosen + 1) < power(best, other + 1):
+                best = size
                 chosen = other
-    growth = min(LARGEST_GROWTH, safety(attempt) * best)
+    growth = min(LARGEST_GROWTH, safety(attempt) * math.pow(best, -1.0 / (chosen + 1.0)))
     if attempt.rejected != 0.0:
         growth = min(1.0, growth)
     if chosen == order and 1.0 <= growth < KEEP_BELOW:

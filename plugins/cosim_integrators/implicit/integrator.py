@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from cosim.kit import (
     CONSTRAINT_TOLERANCE,
     TANGENT_SIGNATURE,
+    ErrorEstimate,
     PlacedFunction,
     block_tangent,
     has_constraints,
@@ -22,6 +23,7 @@ from cosim.kit import (
 from cosim_integrators.implicit.dense import polynomial_output
 from cosim_integrators.implicit.implicit_method import (
     COMMON_VECTORS,
+    ERROR,
     FAMILY,
     HISTORY_AT,
     PATTERN_HEADER,
@@ -106,6 +108,10 @@ class ImplicitIntegrator(CompiledIntegrator):
         self._pattern = np.zeros(PATTERN_HEADER, dtype=np.int64)
         self._moved = 0
         self.differences: list[str] = []
+
+    def followed_error(self) -> ErrorEstimate:
+        """The error vector; of a method that estimates from its past it is no longer that of the step."""
+        return ErrorEstimate() if self.estimates_from_past else ErrorEstimate(ERROR, [1.0])
 
     def least_absolute_tolerance(self, system: System) -> float:
         """What corrections of constraints add to differences (`estimates_from_past`); 0 without either."""

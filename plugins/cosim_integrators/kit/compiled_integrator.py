@@ -18,6 +18,7 @@ from cosim.kit import (
     TUNE_SIGNATURE,
     WORK_HEADER,
     DenseOutput,
+    ErrorEstimate,
     MethodArrays,
     MethodKernels,
     MethodSlots,
@@ -192,7 +193,12 @@ class CompiledIntegrator(Integrator):
             functions,
             self.slot_functions(system),
             cls.followed_function or cls.redo_function,
+            ErrorEstimate() if self.fixed_step is not None else self.followed_error(),
         )
+
+    def followed_error(self) -> ErrorEstimate:
+        """Where the step that derivatives follow leaves its error estimate; empty if it leaves none."""
+        return ErrorEstimate()
 
     def slot_functions(self, system: System) -> list[PlacedFunction]:
         """Functions whose addresses stand in ``slots``."""

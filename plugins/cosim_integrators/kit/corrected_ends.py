@@ -1,10 +1,10 @@
-"""Which states constraints correct: their floors are not as low as those of others.
+"""States that constraints correct: the floors of their errors are higher than those of other states.
 
-Corrections at the ends of steps, and multipliers inside of them, leave errors in all states of a mechanism
-that do not shrink with the step, and that no measurement at the start of a step shows. A state has none of
-them if a correction leaves it as it is, to the bit, and its derivative does not depend on states that are
-corrected. Until an estimate of its error has gone through the corrections nothing is known of a state: then
-it counts as one that they move.
+Corrections at the ends of steps, and multipliers inside of them, leave errors in the states of a mechanism.
+These errors do not shrink with the step, and no measurement at the start of a step shows them. A state is
+free of them if a correction leaves it as it is, to the bit, and its derivative does not depend on states that
+are corrected. A state is unknown until an estimate of its error has gone through the corrections; until then
+it counts as moved.
 """
 
 from __future__ import annotations
@@ -13,23 +13,27 @@ from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.start_of_step import copy_values
 
 FREE, UNKNOWN, MOVED = 1.0, 0.0, -1.0  # in `StateSizes.free`
-ASIDE = 1e-6  # of a state, or of 1: so far that all that depends on it changes
+PERTURBATION = 1e-6  # of a state, or of 1: large enough to change every derivative that depends on it
 
 
 def may_learn(method):
-    """Whether not all states are known to be moved; a constraint that is switched on moves what was free."""
+    """Whether a state is left that may turn out to be moved.
+
+    Free states count, too: a constraint that is switched on moves them.
+    """
     free = method.sizes.free
-    learns = False
+    has_others = False
     for m in range(method.n):
         if free[m] != MOVED:
-            learns = True
-    return learns
+            has_others = True
+    return has_others
 
 
 def mark_corrected(system, method, t, before, after):
-    """Note which components of an estimate of errors corrections have changed.
+    """Mark the states whose estimate of the error the corrections have changed: `before` and `after` them.
 
-    `y` is the end of the step, at `t`, and `c` belongs to it, on entry and after it; `before` is overwritten.
+    On entry and at the end, `y` is the state at the end of the step, `t`, and `c` its cache; `before` is
+    overwritten.
     """
     sizes = method.sizes
     free = sizes.free
@@ -41,12 +45,15 @@ def mark_corrected(system, method, t, before, after):
             free[m] = FREE
             has_new = True
     if has_new:
-        sizes.all_states.followed = 1.0  # their floors are others from the next step on
+        sizes.all_states.followed = 1.0  # free states have other floors from the next step on
         mark_driven(system, method, t, before)
 
 
 def mark_driven(system, method, t, slope):
-    """Note which states are not free, since they move as states do that are corrected."""
+    """Mark the free states whose derivative depends on states that are not free.
+
+    Those are perturbed, and a derivative that changes depends on them; `slope` is overwritten.
+    """
     y = system.y
     c = system.c
     end = method.end
@@ -54,7 +61,7 @@ def mark_driven(system, method, t, slope):
     for m in range(method.n):
         slope[m] = c[m]
         if free[m] != FREE:
-            y[m] = end[m] + ASIDE * max(1.0, abs(end[m]))
+            y[m] = end[m] + PERTURBATION * max(1.0, abs(end[m]))
     status = evaluate(system, method, t)
     for m in range(method.n):
         if free[m] == FREE and (status != 0 or c[m] != slope[m]):

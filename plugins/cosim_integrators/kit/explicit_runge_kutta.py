@@ -14,6 +14,7 @@ from cosim import ContractError, SimulationError
 from cosim.kit import (
     REDO_SIGNATURE,
     Capabilities,
+    ErrorEstimate,
     StepCode,
     Vector,
     compiled,
@@ -22,7 +23,7 @@ from cosim.kit import (
 from cosim_integrators.kit.butcher_tableau import ButcherTableau
 from cosim_integrators.kit.compiled_integrator import CompiledIntegrator
 from cosim_integrators.kit.explicit_dense_output import explicit_dense_output
-from cosim_integrators.kit.explicit_method import ExplicitMethod, PastSlots
+from cosim_integrators.kit.explicit_method import STAGES_AT, ExplicitMethod, PastSlots
 from cosim_integrators.kit.explicit_stages import complete_explicit_step
 from cosim_integrators.kit.explicit_step import explicit_step, redo_explicit_step
 from cosim_integrators.kit.size_memory import sizes_size
@@ -131,6 +132,14 @@ class ExplicitRungeKutta(CompiledIntegrator):
             points=self.capabilities.points_inside,
         )
         return [*np.frombuffer(past, dtype=np.int64).tolist(), *overlaps, *rings]
+
+    def followed_error(self) -> ErrorEstimate:
+        """The sum of the derivatives of the stages, times the step."""
+        tableau = self.tableau
+        if tableau.error is None:
+            return ErrorEstimate()
+        second = () if tableau.second_error is None else tableau.second_error.tolist()
+        return ErrorEstimate(STAGES_AT, tableau.error.tolist(), second, is_rate=True)
 
     @property
     def warnings(self) -> list[str]:

@@ -92,7 +92,8 @@ class ConstraintBench(Bench):
             q, u = random.uniform(-angle, angle), random.uniform(-speed, speed)
             self.put(y, f"joint_{name}", [q], [u])
         state = self.system.default_state()
-        state.set_time(float(random.uniform(0.0, 1.0)))
+        times = (1.0, 10.0) if seed % 2 else (0.0, 1.0)
+        state.set_time(float(random.uniform(*times)))
         state.set_y(y)
         drawn = self.values(state, values) if values and self.copies else {}
         for i in range(self.copies):

@@ -148,7 +148,12 @@ EXPORT Status fmi3DoStep(Instance i, double time, double size, bool no_set, bool
     if (s->where != 3) return complain(s, "not in step mode");
     if (end > d->fail_at && size > FAIL_SIZE) {
         complain(s, "pump ran dry");
+#ifdef REACHED /* the share of the step that it makes all the same */
+        *last = time + REACHED * size;
+        d->x += (*last - time) * (d->u - d->x);
+#else
         *last = time - 1.0;
+#endif
         return FAIL_STATUS;
     }
 #ifdef LATE /* an event is seen by the step that begins there */

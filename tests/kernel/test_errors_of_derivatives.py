@@ -1,0 +1,156 @@
+"""Steps that suit the states and not their derivatives: a finding says so, and only then."""
+
+import math
+
+import pytest
+
+import cosim
+
+
+class Pushed(cosim.Component):
+    """Law: x' = v, v' = -k exp(-c x); at k = 0 x is a line."""
+
+    k = cosim.parameter(default=0.0)
+    c = cosim.parameter(default=5.0)
+    unused = cosim.parameter(default=1.0)
+    x = cosim.position(start=0.0)
+    v = cosim.speed(start=1.0)
+
+    @cosim.kernel
+    def derivatives(k, c, x, v, x_dot, v_dot):
+        x_dot[0] = v
+        v_dot[0] = -k * math.exp(-c * x)
+
+
+class Spring(cosim.Component):
+    """Law: x'' = pull - k x."""
+
+    k = cosim.parameter(default=9.0)
+    pull = cosim.parameter(default=0.0)
+    x = cosim.position(start=0.0)
+    v = cosim.speed(start=0.0)
+
+    @cosim.kernel
+    def derivatives(k, pull, x, v, x_dot, v_dot):
+        x_dot[0] = v
+        v_dot[0] = pull - k * x
+
+
+def build(part: cosim.Component) -> cosim.System:
+    model = cosim.Model("m")
+    model.add(part, "m")
+    return model.build()
+
+
+@pytest.fixture(scope="module")
+def pushed() -> cosim.System:
+    return build(Pushed())
+
+
+@pytest.fixture(scope="module")
+def spring() -> cosim.System:
+    return build(Spring())
+
+
+def told(result: cosim.Result) -> dict[str, float]:
+    """By which variables derivatives may be inexact, and by what part."""
+    errors = {}
+    for found in result.findings:
+        assert found.kind == "inexact derivative"
+        errors[found.witness.partition("/d(")[2][:-1]] = float(
+            found.message.partition("about ")[2].partition(" of")[0]
+        )
+    return errors
+
+
+METHODS = [
+    "dormand_prince",
+    "runge_kutta_merson",
+    "bogacki_shampine",
+    "dormand_prince_853",
+    "radau5",
+    "esdirk43",
+]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_line_whose_derivative_is_none(pushed: cosim.System, method: str) -> None:
+    """dx/dk = -t/c + (1 - exp(-c t)) / c^2 at k = 0."""
+    options = {"until": 3.0, "output_interval": 3.0, "integrator": f"integrators.{method}", "accuracy": 1e-7}
+    expected = -3.0 / 5.0 + (1.0 - math.exp(-15.0)) / 25.0
+    result = cosim.simulate(pushed, derivatives=["m.k", "m.c", "m.unused"], **options)
+    error = abs(result.derivative("m.x", "m.k")[-1] / expected - 1.0)
+    errors = told(result)
+    assert list(errors) == ["m.k"]
+    assert error > 1e-6
+    assert 0.01 * error < errors["m.k"] <= 1.0
+    (found,) = result.findings
+    assert 0.0 <= found.time < 3.0 and found.witness in ("d(m.x)/d(m.k)", "d(m.v)/d(m.k)")
+    assert "maximum_step" in found.message
+    short = cosim.simulate(pushed, derivatives=["m.k", "m.c", "m.unused"], maximum_step=0.005, **options)
+    assert short.derivative("m.x", "m.k")[-1] == pytest.approx(expected, rel=1e-6)
+    assert told(short) == {}
+
+
+def test_exact_values_have_no_error(pushed: cosim.System) -> None:
+    """Derivatives that are 0, constant or a line, in one step or many, are exact."""
+    by = ["m.unused", "m.c", "m.x", "m.v"]
+    for options in ({}, {"initial_step": 3.0}, {"accuracy": 1e-12}):
+        result = cosim.simulate(pushed, until=3.0, output_interval=3.0, derivatives=by, **options)
+        assert not result.findings
+        ends = [result.derivative("m.x", path)[-1] for path in by]
+        assert ends == pytest.approx([0.0, 0.0, 1.0, 3.0], abs=1e-14)
+        assert ends[:2] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e12])
+def test_a_body_at_rest(spring: cosim.System, size: float) -> None:
+    """Its steps grow; how its position changes with its start oscillates."""
+    state = spring.default_state()
+    state["m.k"] = 9.0 * size
+    options = {"until": 20.0 / math.sqrt(size), "output_interval": 20.0 / math.sqrt(size)}
+    result = cosim.simulate(spring, state=state.copy(), derivatives=["m.x", "m.k"], **options)
+    assert not result["m.x"].any()
+    assert list(told(result)) == ["m.x"]
+    assert abs(result.derivative("m.x", "m.x")[-1] - math.cos(60.0)) > 1e-3
+    assert not result.derivative("m.x", "m.k").any()
+    short = {**options, "maximum_step": 0.01 / math.sqrt(size)}
+    result = cosim.simulate(spring, state=state.copy(), derivatives=["m.x", "m.k"], **short)
+    assert result.derivative("m.x", "m.x")[-1] == pytest.approx(math.cos(60.0), abs=1e-5)
+    assert told(result) == {}
+
+
+def test_a_line_with_a_spring_of_no_stiffness(spring: cosim.System) -> None:
+    """dx/dk = -t^3 / 6 is a polynomial, too: only a method of second order misses it."""
+    state = spring.default_state()
+    state["m.k"], state["m.v"] = 0.0, 1.0
+    options = {"until": 2.0, "output_interval": 2.0, "derivatives": ["m.k"]}
+    exact = cosim.simulate(spring, state=state.copy(), **options)
+    assert exact.derivative("m.x", "m.k")[-1] == pytest.approx(-8.0 / 6.0, rel=1e-13)
+    assert not exact.findings
+    rough = cosim.simulate(spring, state=state.copy(), integrator="integrators.heun", **options)
+    error = abs(rough.derivative("m.x", "m.k")[-1] * 6.0 / 8.0 + 1.0)
+    assert error > 1e-3 and told(rough)["m.k"] > 0.1 * error
+
+
+@pytest.mark.parametrize("accuracy", [1e-4, 1e-6, 1e-9, 1e-12])
+@pytest.mark.parametrize("method", ["dormand_prince", "runge_kutta_merson", "dormand_prince_853"])
+def test_silent_where_states_and_derivatives_are_alike(
+    spring: cosim.System, method: str, accuracy: float
+) -> None:
+    """An oscillation; its derivative by the stiffness grows with the time."""
+    state = spring.default_state()
+    state["m.x"] = 1.0
+    by = ["m.k", "m.pull", "m.x", "m.v"]
+    options = {"until": 10.0, "output_interval": 10.0, "integrator": f"integrators.{method}"}
+    result = cosim.simulate(spring, state=state, derivatives=by, accuracy=accuracy, **options)
+    expected = -10.0 * math.sin(30.0) / 6.0
+    assert result.derivative("m.x", "m.k")[-1] == pytest.approx(expected, rel=100.0 * accuracy)
+    assert not result.findings
+
+
+def test_a_fixed_step_has_no_estimate(spring: cosim.System) -> None:
+    options = {"integrator": "integrators.runge_kutta_4", "fixed_step": 0.5, "output_interval": 20.0}
+    result = cosim.simulate(spring, until=20.0, derivatives=["m.x"], **options)
+    assert abs(result.derivative("m.x", "m.x")[-1] - math.cos(60.0)) > 0.1
+    assert not result.findings
