@@ -32,7 +32,7 @@ HERE = Path(__file__).parent
 settings.register_profile(
     "unhurried",
     settings(),
-    max_examples=min(how_many.many(30), 100),
+    max_examples=min(how_many.many(15), 100),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[phase for phase in Phase if phase is not Phase.explain],

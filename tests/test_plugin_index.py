@@ -265,6 +265,7 @@ print(json.dumps([classes, len(listed), "cosim_mechanics.plugin" in sys.modules]
 """
 
 
+@pytest.mark.thorough
 def test_an_index_comes_with_the_package(tmp_path: Path) -> None:
     """In a new cache folder it is as good as one that was made there, unless a file has other contents."""
 

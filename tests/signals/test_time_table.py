@@ -136,7 +136,7 @@ def test_points_come_when_they_do_on_paper(
     """In each of a million repetitions, on both sides of the first; the piece that follows begins there."""
     exact = [Fraction(each) for each in on_paper]
     draw, last, missed = random.Random(7), len(times) - 1, 0
-    for _ in range(many(250)):
+    for _ in range(many(120)):
         cycle, point = draw.randint(-(10**6), 10**6), draw.randint(0, last)
         right = float(Fraction(repr(shift_time)) + exact[point] + cycle * (exact[-1] - exact[0]))
         assert point_time(times, point, shift_time, cycle) == right
