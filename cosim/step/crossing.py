@@ -37,14 +37,12 @@ from cosim.step.search_points import (
 )
 from cosim.step.tape import record_touch, record_touches
 from cosim.step.witness_values import (
-    falling_triggers,
     has_events,
     level,
-    rising_triggers,
     value_above_level,
     walk_watched,
 )
-from cosim.step.zeros import guards_above, guards_below
+from cosim.step.zeros import leaving_triggers, passing_triggers
 
 PARTS = 4  # of a step, evaluated whatever the witnesses do
 ASKEW = 0.4045  # of a step, (sqrt(5) + 1) / 8: one more point, as oscillations may keep time with the others
@@ -61,11 +59,7 @@ MOST_DIPS = 3  # of a part that are followed
 
 def crosses(before: float, after: float, direction: int, guard: float) -> bool:
     """Whether going from one value to another is an event; leaving zero only on guard, NaN is not a value."""
-    if before == 0.0:
-        return (guards_below(guard) and after < 0.0) or (guards_above(guard) and after > 0.0)
-    falls = falling_triggers(direction) and before > 0.0 and after <= 0.0
-    rises = rising_triggers(direction) and before < 0.0 and after >= 0.0
-    return falls or rises
+    return leaving_triggers(guard, after) if before == 0.0 else passing_triggers(direction, before, after)
 
 
 def declared_rate(run: Run, i: int) -> int:

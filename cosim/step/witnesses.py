@@ -101,7 +101,7 @@ def start_witnesses(run: Run, goes_on: bool) -> None:
     for i in range(len(run.witnesses)):
         witness = run.witnesses[i]
         was_started = witness.fired != 0.0
-        has_come = witness.band >= 0.0 and witness.guard == UNGUARDED
+        has_come = witness.lies_at_zero() and witness.guard == UNGUARDED
         same = goes_on and was_started and has_come and witness.value == value(run, i)
         run.was_set[i] = SET_BY_OWN if same else NOT_SET
         witness.forget()
@@ -117,7 +117,7 @@ def start_witnesses(run: Run, goes_on: bool) -> None:
         report_nan(run, i, now, run.clock.time)
         direction = direction_of(run, i)
         is_wrong = (direction == FALLING and now < 0.0) or (direction == RISING and now > 0.0)
-        if is_wrong and not is_condition(run, i) and witness.band < 0.0:
+        if is_wrong and not is_condition(run, i) and not witness.lies_at_zero():
             report_finding(run, WRONG_SIDE, i, now)
             if run.plan.policy == STOP_RUN:
                 run.failure.witness = i
@@ -170,7 +170,7 @@ def store_start_levels(run: Run) -> None:
         now = value(run, i)
         if is_out(run, i, now):
             reset_level(run, i, now)
-        elif witness.level == 0.0 and witness.band < 0.0:
+        elif witness.level == 0.0 and not witness.lies_at_zero():
             witness.guard = UNGUARDED
         guard = witness.guard
         run.values_before[i] = now
