@@ -132,7 +132,7 @@ class Assembly:
         """The slots of all that a part declares."""
         return self.layout.slots[part.name]
 
-    def asked(self, part: Component, name: str) -> Slot:
+    def slot_of_argument(self, part: Component, name: str) -> Slot:
         """The slot that a kernel function of the part gets for an argument of this name."""
         return self._argument_slot(part, known_names(part.declarations)[name], {})
 
@@ -161,7 +161,7 @@ class Assembly:
         """The part of that name."""
         return self.parts_by_name[name]
 
-    def not_a_number(self, size: int) -> Slot:
+    def nan_slot(self, size: int) -> Slot:
         """A stretch of the cache that holds NaN: what is not computed."""
         for slot in self.nan_slots:
             if slot.size == size:
@@ -263,7 +263,7 @@ class Assembly:
                 kernels, handlers = functions_of(type(part))
                 owner = (part.name,)  # the blocks of a part share it
                 for kernel, plan, is_switched in kernels:
-                    if not is_switched or kernel.applies_to(partial(self.holds, part)):
+                    if not is_switched or kernel.applies_to(partial(self.meets_condition, part)):
                         self._make_block(part, kernel, plan, owner)
                 for name, function in handlers:
                     self.handlers[part.name, name] = self._handler_block(part, name, function)
@@ -307,8 +307,8 @@ class Assembly:
                 owner if count == 1 else owner * count,
                 kernel.is_python,
                 True,
-                tells_flows=plan.tells_flows if count == 1 else None,
-                tells_elements=plan.tells_elements if count == 1 else None,
+                find_flows=plan.find_flows if count == 1 else None,
+                find_element_flows=plan.find_element_flows if count == 1 else None,
             )
             if kernel.role == "update":
                 self._add_update(part, kernel, block, slots)
@@ -339,7 +339,7 @@ class Assembly:
             self._plans[key] = RowPlan(cls, name, kernel)
         return self._plans[key]
 
-    def holds(self, part: Component, name: str) -> bool:
+    def meets_condition(self, part: Component, name: str) -> bool:
         """Whether an option or a condition holds for a part, or an attachment has what it offers."""
         if name in part.values.options:
             return bool(part.values.options[name])
@@ -431,7 +431,7 @@ class Assembly:
         declaration = part.declarations[argument.of]
         size = declaration.size if argument.is_free else argument.size
         if declaration.options["optional"] and part.values.attachments.get(argument.of) is None:
-            return self.not_a_number(size)
+            return self.nan_slot(size)
         path = self.attached_name(part, argument.of)
         order = 0 if argument.slot == "value" else int(argument.slot.removeprefix("value_dot") or 1)
         slot = self.wiring.source(path, self.wiring.paths.source_unit(part, declaration), order)

@@ -94,13 +94,13 @@ class Paths:
 
     Attributes
     ----------
-    found_units : mapping of (part, name) to tuple of str
+    inferred_units : mapping of (part, name) to tuple of str
         Of what declares none.
     """
 
     def __init__(self, parts: Mapping[str, Component], layout: Layout) -> None:
         self._parts, self._layout = parts, layout
-        self.found_units: Mapping[tuple[str, str], tuple[str, ...]] = {}
+        self.inferred_units: Mapping[tuple[str, str], tuple[str, ...]] = {}
         self._known: OfDeclarations[dict[str, _Known]] = OfDeclarations(lambda _: {})  # by names
         self._main_outputs = OfDeclarations(_main_output)
 
@@ -118,7 +118,7 @@ class Paths:
 
     def columns(self, paths: Sequence[str]) -> SignalColumns:
         """The signals of many paths, by columns; mostly, paths of one part stand together."""
-        found_units, no_names, no_slots = self.found_units, dict[str, _Known](), dict[str, Slot]()
+        inferred_units, no_names, no_slots = self.inferred_units, dict[str, _Known](), dict[str, Slot]()
         known_names, slots, of_part = no_names, no_slots, ""
         columns = arrays, offsets, sizes, units, kinds = SignalColumns([], [], [], [], [])
         for path in paths:
@@ -142,7 +142,7 @@ class Paths:
                 elif declaration.unit_rule is None:
                     units_here = declaration.units
                 else:
-                    units_here = found_units.get((part_name, name)) or declaration.units
+                    units_here = inferred_units.get((part_name, name)) or declaration.units
             arrays.append(array)
             offsets.append(offset)
             sizes.append(size)
@@ -152,11 +152,11 @@ class Paths:
 
     def units(self, part: Component, declaration: Declaration) -> tuple[str, ...]:
         """Declared units, or those that were found."""
-        return self.found_units.get((part.name, declaration.name), declaration.units)
+        return self.inferred_units.get((part.name, declaration.name), declaration.units)
 
     def units_of_parts(self, parts: Sequence[str], declaration: Declaration) -> list[tuple[str, ...]]:
         """The units of each of these parts, which share a declaration."""
-        name, declared, unit_of = declaration.name, declaration.units, self.found_units
+        name, declared, unit_of = declaration.name, declaration.units, self.inferred_units
         if declaration.unit_rule is None:
             return [declared] * len(parts)
         return [unit_of.get((part, name), declared) for part in parts]
@@ -164,7 +164,9 @@ class Paths:
     def source_unit(self, part: Component, declaration: Declaration) -> str | None:
         """The unit that a source is converted to; None where any will do."""
         unit: str | None = declaration.options["unit"]
-        return unit if unit is None or "{" not in unit else self.found_units[part.name, declaration.name][0]
+        return (
+            unit if unit is None or "{" not in unit else self.inferred_units[part.name, declaration.name][0]
+        )
 
     def place(self, path: str) -> Place:
         """Find what `signal` finds, without its units."""

@@ -51,7 +51,7 @@ class _Equation:
         return (self.target, *self.above, *self.below)
 
 
-class FoundUnits(dict[Key, Units]):
+class InferredUnits(dict[Key, Units]):
     """Units by (part, name); those of a part in `copies` are those of its original, and stored once.
 
     Attributes
@@ -93,7 +93,7 @@ class UnitInference:
 
     Attributes
     ----------
-    units : FoundUnits
+    units : InferredUnits
     taken_from : dict of (part, name) to str
         The input or source from which a quantity has its unit backward.
     """
@@ -105,7 +105,7 @@ class UnitInference:
         find: Find,
         report: Report,
     ) -> None:
-        self.units = FoundUnits()
+        self.units = InferredUnits()
         self.taken_from: dict[Key, str] = {}
         self._parts, self._find = parts, find
         self._open: list[Key] = []
