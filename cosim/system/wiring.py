@@ -187,7 +187,7 @@ class Wiring:
         for n, kernel in part.kernels.items():
             arguments = part.arguments[n]
             writes = any(a.name == name and a.effect == "write" for a in arguments)
-            if writes and kernel.applies_to(partial(self.assembly.meets_condition, part)):
+            if writes and kernel.applies_to(partial(self.assembly.conditions.is_met, part)):
                 read = [a for a in arguments if a.slot.startswith("value_dot") and a.role == "offered"]
                 return [at for a in read for at in self._source_derivative(part, a)]
         return None
@@ -285,7 +285,7 @@ class Wiring:
         written = any(
             a.name == name and a.effect == "write"
             for n, kernel in part.kernels.items()
-            if kernel.applies_to(partial(self.assembly.meets_condition, part))
+            if kernel.applies_to(partial(self.assembly.conditions.is_met, part))
             for a in part.arguments[n]
         )
         if name in slots and slots[name].array == "c" and (signal.declaration.kind == "input" or written):
