@@ -23,7 +23,7 @@ from cosim.step.sliding_field import SlidingRow, field_numbers
 from cosim.step.witness_values import error_of_accuracy, has_events, measure_rounding
 from cosim_compiler.record import Record, rows_of, width_of
 
-CLOSE = 0.05  # of its values at the ends of a step: only a turn closer to zero counts as a touch
+TOUCHES_WITHIN = 0.05  # of its values at the ends of a step: only a turn closer to zero counts as a touch
 SLOWED = 0.05  # of the change of its rate in a part: so slow at its end, it turns there
 AROUND = 2.0  # times as long before its turn as it stays closer than the accuracy, a witness may cross
 
@@ -190,7 +190,7 @@ def record_touch(run: Run, i: int, t: float, value: float, rate: float, bend: fl
     if not run.start_values[i] * bend > 0.0:
         return
     distance = abs(value) + 0.5 * rate * rate / abs(bend)
-    if not distance <= CLOSE * max(abs(run.start_values[i]), abs(run.stop_values[i])):
+    if not distance <= TOUCHES_WITHIN * max(abs(run.start_values[i]), abs(run.stop_values[i])):
         return
     measure_rounding(run)
     error = error_of_accuracy(run, i)

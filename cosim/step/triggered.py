@@ -84,6 +84,9 @@ KEPT_RATE = 0.9
 Rounding of a rate, or errors of the accuracy, change far less than a tenth of it; a handler that turns a
 witness changes its sign. Any share between both gives the same events.
 """
+STAYS_WITHIN = (
+    2.0  # times the value with which it triggered: what its handlers leave further off has gone elsewhere
+)
 LOST = 4.0  # of the rounding: a flight is a quarter as high as its time times the speed at its end
 
 
@@ -362,7 +365,7 @@ def set_level_after_handlers(run: Run, i: int, turn: Turn, noise: float, moved: 
     witness = run.witnesses[i]
     now = value(run, i)
     is_zero = abs(now) <= noise
-    is_close = is_zero or abs(now) <= 2.0 * abs(witness.value)
+    is_close = is_zero or abs(now) <= STAYS_WITHIN * abs(witness.value)
     can_rest = is_close and not is_condition(run, i)
     is_turned = turn.is_turned and (now * turn.side <= 0.0 or is_zero)
     here = 0.0 if is_zero else now
