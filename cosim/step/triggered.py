@@ -84,9 +84,7 @@ KEPT_RATE = 0.9
 Rounding of a rate, or errors of the accuracy, change far less than a tenth of it; a handler that turns a
 witness changes its sign. Any share between both gives the same events.
 """
-STAYS_WITHIN = (
-    2.0  # times the value with which it triggered: what its handlers leave further off has gone elsewhere
-)
+STAYS_WITHIN = 2.0  # times the value with which it triggered: handlers have moved away what is further off
 LOST = 4.0  # of the rounding: a flight is a quarter as high as its time times the speed at its end
 
 
