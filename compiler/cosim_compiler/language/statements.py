@@ -11,6 +11,7 @@ from cosim_compiler.calls import GATHERS
 from cosim_compiler.debugging import is_debugging, is_for_debugging
 from cosim_compiler.errors import NumberedError
 from cosim_compiler.language.constants import NoNumberError, convert, make_tuple, parts_of, typed
+from cosim_compiler.language.control_flow import ends, may_leave
 from cosim_compiler.language.expressions import ExpressionReader
 from cosim_compiler.language.lifetimes import Lifetimes, lifetimes_of
 from cosim_compiler.language.operators import OPERATORS, operator_alternative
@@ -47,9 +48,7 @@ from cosim_compiler.language.typed_form import (
     Variable,
     While,
     Zeros,
-    ends,
     is_constant,
-    may_leave,
     walk,
 )
 from cosim_compiler.language.typed_form import parts as form_parts
