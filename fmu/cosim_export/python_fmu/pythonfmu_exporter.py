@@ -21,7 +21,8 @@ from cosim_export.interface.hidden_variables import count_hidden
 from cosim_export.interface.names import Naming
 from cosim_export.interface.select_variables import select_variables
 from cosim_export.python_fmu.bundle import Bundle
-from cosim_export.python_fmu.exported_system import INTERFACE, MODEL, REGISTRY
+from cosim_export.python_fmu.exported_system import MODEL
+from cosim_export.python_fmu.hosted_instance import INTERFACE, REGISTRY
 from cosim_export.python_fmu.python_archive import whole_manifest, write_python_fmu
 from cosim_export.python_fmu.pythonfmu_library import patchelf_for
 from cosim_export.python_fmu.slave import MANIFEST
