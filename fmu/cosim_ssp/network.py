@@ -1,8 +1,8 @@
 """The ways of values through the connectors of nested systems.
 
 A `Network` has all connectors and, between them, the connections as hops; a `Route` is a chain of hops from
-a point to a component. A `Way` is the conversion of values on a route: `way_along` composes it of the units
-and transformations of its legs.
+a point to a component. A `Conversion` says how values change on a route: `conversion_along` composes it of
+the units and transformations of its legs.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Leg:
 
 
 @dataclass(frozen=True)
-class Way:
+class Conversion:
     """A conversion of values: first by the table, then ``factor * value + offset``.
 
     Attributes
@@ -92,7 +92,9 @@ def items_of(description: ParticipantDescription, variable: str) -> Items:
     return {} if name is None else dict(description.enumerations.get(name, ()))
 
 
-def way_along(legs: Sequence[Leg], kinds: tuple[str, str], unit: Unit | None, items: Items) -> Way:
+def conversion_along(
+    legs: Sequence[Leg], kinds: tuple[str, str], unit: Unit | None, items: Items
+) -> Conversion:
     """The conversion of all legs, one after the other.
 
     Parameters
@@ -140,7 +142,7 @@ def way_along(legs: Sequence[Leg], kinds: tuple[str, str], unit: Unit | None, it
                 raise ValueError(f"{leg.place}: a linear transformation applies to real values only")
             factor, offset = change.factor * factor, change.factor * offset + change.offset
         items = leg.items or items
-    return Way(factor, offset, table)
+    return Conversion(factor, offset, table)
 
 
 def _first(description: ParticipantDescription, variable: str) -> str | None:

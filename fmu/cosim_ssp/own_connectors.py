@@ -10,7 +10,7 @@ from cosim.kit import ParticipantDescription
 from cosim_master.coupling.connection import Connection
 from cosim_master.coupling.derived_signal import DerivedSignal
 from cosim_master.participants.timed_inputs import TimedInputs
-from cosim_ssp.network import WHOLE, Leg, Network, Place, Point, Route, routes, unit_of, way_along
+from cosim_ssp.network import WHOLE, Leg, Network, Place, Point, Route, conversion_along, routes, unit_of
 from cosim_ssp.package import problem_of
 from cosim_ssp.start_values import elements_of, leg_to
 
@@ -68,7 +68,7 @@ def _derive_signals(
         return
     kind = description.variables[starts[0]].type
     first, *legs = _legs(network, descriptions, route)
-    way = way_along(legs, (kind, "real" if kind in WHOLE else kind), first.unit, first.items)
+    conversion = conversion_along(legs, (kind, "real" if kind in WHOLE else kind), first.unit, first.items)
     units = [leg.unit.name for leg in (first, *legs) if leg.unit is not None]
     for start in starts:
         element_indices = start[len(output) + 1 : -1].split(",") if start != output else []
@@ -77,7 +77,11 @@ def _derive_signals(
         yield (
             name,
             DerivedSignal(
-                (names[source], start), units[-1] if units else "1", way.factor, way.offset, way.table
+                (names[source], start),
+                units[-1] if units else "1",
+                conversion.factor,
+                conversion.offset,
+                conversion.table,
             ),
         )
 
@@ -135,14 +139,16 @@ class SystemInputs:
             for path, kind, legs in ends:
                 kinds = description.variables[signal].type, kind
                 try:
-                    way = way_along(legs, kinds, unit_of(description, signal), {})
+                    conversion = conversion_along(legs, kinds, unit_of(description, signal), {})
                 except ValueError as error:
                     problems.append(cosim.Problem(f"inputs.{signal}", str(error)))
                     continue
-                table = tuple(way.table.items())
+                table = tuple(conversion.table.items())
                 start = f"{self.name}.{signal}"
                 self.connections.append(
-                    Connection(start, path, way.factor, way.offset, converts=False, mapping=table)
+                    Connection(
+                        start, path, conversion.factor, conversion.offset, converts=False, mapping=table
+                    )
                 )
         if problems:
             raise cosim.ModelError(problems)

@@ -209,7 +209,7 @@ class ExpressionReader(OperatorReader):
         index = self._known_index(node.slice)
         if index is None:
             self.refuse(node, "the part of a tuple has constant places: write v[0:3]")
-        return self.let(value, lambda held: make_tuple(parts_of(held)[index]))
+        return self.evaluate_once(value, lambda held: make_tuple(parts_of(held)[index]))
 
     def _pick(self, value: Expression, index: Expression, node: ast.AST) -> Expression:
         assert isinstance(value.type, Tuple)

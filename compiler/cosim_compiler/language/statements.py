@@ -11,6 +11,7 @@ from cosim_compiler.calls import GATHERS
 from cosim_compiler.debugging import is_debugging, is_for_debugging
 from cosim_compiler.errors import NumberedError
 from cosim_compiler.language.constants import NoNumberError, convert, make_tuple, parts_of, typed
+from cosim_compiler.language.control_flow import ends, may_leave
 from cosim_compiler.language.expressions import ExpressionReader
 from cosim_compiler.language.lifetimes import Lifetimes, lifetimes_of
 from cosim_compiler.language.operators import OPERATORS, operator_alternative
@@ -47,9 +48,7 @@ from cosim_compiler.language.typed_form import (
     Variable,
     While,
     Zeros,
-    ends,
     is_constant,
-    may_leave,
     walk,
 )
 from cosim_compiler.language.typed_form import parts as form_parts
@@ -220,22 +219,24 @@ class Reader(ExpressionReader):
     def line(self, node: ast.AST) -> int:
         return getattr(node, "lineno", 0)
 
-    def held(self, value: Expression, node: ast.AST) -> tuple[list[Statement], Expression]:
+    def evaluate_first(self, value: Expression, node: ast.AST) -> tuple[list[Statement], Expression]:
         """A value computed once, as it is now: the statements that compute it, and the expression for it."""
         if is_constant(value):
             return [], value
         if isinstance(value, MakeTuple):
-            before, items = self.items_held(value, node)
+            before, items = self.evaluate_items_first(value, node)
             return before, MakeTuple(value.type, tuple(items))
         name = self.new_name(value.type)
         return [Assign(self.line(node), name, value)], Variable(value.type, name)
 
-    def items_held(self, value: Expression, node: ast.AST) -> tuple[list[Statement], list[Expression]]:
+    def evaluate_items_first(
+        self, value: Expression, node: ast.AST
+    ) -> tuple[list[Statement], list[Expression]]:
         """The items of a tuple as they are now, each computed once."""
         if not isinstance(value, MakeTuple):
-            before, value = self.held(value, node)
+            before, value = self.evaluate_first(value, node)
             return before, parts_of(value)
-        held = [self.held(item, node) for item in value.items]
+        held = [self.evaluate_first(item, node) for item in value.items]
         return [statement for before, _ in held for statement in before], [item for _, item in held]
 
     # statements
@@ -271,7 +272,7 @@ class Reader(ExpressionReader):
         value = self.expression(node.value)
         before: list[Statement] = []
         if len(node.targets) > 1:
-            before, value = self.held(self.typed(value, node.value), node)
+            before, value = self.evaluate_first(self.typed(value, node.value), node)
         return [*before, *(s for target in node.targets for s in self.assign(target, value, node.value))]
 
     def _annassign(self, node: ast.AnnAssign) -> Sequence[Statement]:
@@ -308,7 +309,7 @@ class Reader(ExpressionReader):
                 node,
                 f"{len(targets)} names are given the elements of a tuple of {len(value.type.items)}",
             )
-        statements, items = self.items_held(value, node)  # all are computed before the first is set
+        statements, items = self.evaluate_items_first(value, node)  # all are computed before the first is set
         for target, item in zip(targets, items, strict=True):
             statements += self.assign(target, item, target)
         return statements
@@ -328,7 +329,7 @@ class Reader(ExpressionReader):
         parts: list[Expression] = []
         for part in form_parts(place):
             held_statements, value = (
-                ([], part) if isinstance(part, (Variable, Member)) else self.held(part, node)
+                ([], part) if isinstance(part, (Variable, Member)) else self.evaluate_first(part, node)
             )
             statements += held_statements
             parts.append(value)
@@ -461,7 +462,7 @@ class Reader(ExpressionReader):
                 return self._for_several(node, source, called.value is enumerate)
         value = self.typed(self.expression(source), source)
         if isinstance(value.type, Tuple):
-            before, items = self.items_held(value, source)
+            before, items = self.evaluate_items_first(value, source)
             return [*before, self._written_out(node, [[item] for item in items])]
         return self._over_views(node, [value], source, is_numbered=False)
 
@@ -497,7 +498,7 @@ class Reader(ExpressionReader):
         if not values:
             self.refuse(source, "write zip(x, y)")
         if all(isinstance(value.type, Tuple) for value in values):
-            held = [self.items_held(value, source) for value in values]
+            held = [self.evaluate_items_first(value, source) for value in values]
             turns = [list(items) for items in zip(*(items for _, items in held), strict=False)]
             if is_numbered:
                 turns = [[Constant(WHOLE, i), *turn] for i, turn in enumerate(turns)]
@@ -521,7 +522,7 @@ class Reader(ExpressionReader):
         held: list[Expression] = []
         lengths: list[Expression] = []
         for value in values:
-            statements, held_view = self.held(value, source)
+            statements, held_view = self.evaluate_first(value, source)
             before += statements
             held.append(held_view)
             if isinstance(value.type, Tuple):

@@ -12,7 +12,7 @@ from typing import Any
 import cosim
 from cosim.kit import Variable, matches, parse_unit
 from cosim_export.interface.first_state import first_state
-from cosim_export.interface.fmu_variable import FmuVariable, smallest_taken
+from cosim_export.interface.fmu_variable import FmuVariable, smallest_accepted
 from cosim_export.interface.model_description import DISPLAY_UNITS
 from cosim_export.interface.named_by_model import CONTINUOUS_STATES, DISCRETE_STATES, NamedByModel, is_pose
 from cosim_export.interface.names import element_name
@@ -324,7 +324,7 @@ def _variable(
     is_parameter = causality in ("parameter", "fixed")
     smallest = None
     if is_parameter and type_ == "Real" and variable.minimum is not None:
-        smallest = smallest_taken(system, start, element.path, offset, variable.minimum)
+        smallest = smallest_accepted(system, start, element.path, offset, variable.minimum)
     return FmuVariable(
         name=element.name,
         path=element.path,

@@ -299,11 +299,11 @@ class JointModel:
         """A step begins: forget why inputs were not found."""
         self.evaluation.clear_lost()
 
-    def settle(self, time: float, states: Any, inputs: Any) -> None:
+    def move_to_point(self, time: float, states: Any, inputs: Any) -> None:
         """Make this the present point, at which variables are read."""
         for part in self.parts:
             part.now = list(states[part.states])
-        self._do(lambda: self.evaluation.settle(time, states, inputs))
+        self._do(lambda: self.evaluation.move_to_point(time, states, inputs))
 
     def check_settled(self, code: int) -> None:
         """Raise the error of a search by compiled code."""
@@ -335,7 +335,7 @@ class JointModel:
     ) -> tuple[Sequence[float], float, bool]:
         """Event mode of all, with discrete inputs of the first; see `pass_events`."""
         self.before_event()
-        self.settle(time, states, inputs)
+        self.move_to_point(time, states, inputs)
         self.due[time] = [part.name for part in self.parts if part.next_event <= time]
         self.store_values(time)
         first, *others = (part.name for part in self.parts)

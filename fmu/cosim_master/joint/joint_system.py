@@ -244,10 +244,10 @@ class JointSystem:
         """Let inputs of a member run along lines over the next step, per s."""
         self.solver.follow({(name, input): slope for input, slope in slopes.items()})
 
-    def settle(self) -> None:
+    def move_to_point(self) -> None:
         """Move all members to the present point, for reading."""
         if not self._outputs_are_present:
-            self.guard(self.solver.settle, "setting the time")
+            self.guard(self.solver.move_to_point, "setting the time")
             self._outputs_are_present = True
 
     def invalidate_outputs(self) -> None:
@@ -363,7 +363,7 @@ class JointSystem:
         """Inputs that change at events alone follow at least at communication points."""
         assert self._wiring is not None
         if self._wiring.samples:
-            self.settle()
+            self.move_to_point()
             changes = self.guard(self._wiring.changes_at_events)
             if changes:
                 self._pass_events(changes)
@@ -372,7 +372,7 @@ class JointSystem:
         """Members whose inputs change go through event mode between two steps, and others that they reach."""
         assert self._model is not None
         model, time = self._model, self.solver.time
-        self.settle()
+        self.move_to_point()
         self._store_values(time)
         states, following, _ = self.guard(lambda: model.pass_events(time, changes))
         self.guard(model.compute_all)
@@ -389,7 +389,7 @@ class JointSystem:
 
     def _record_step(self, state: cosim.State) -> None:
         """Record the values of the members at the end of an integrator step."""
-        self.guard(self.solver.settle, "setting the time")
+        self.guard(self.solver.move_to_point, "setting the time")
         self.invalidate_outputs()  # the step goes on
         self._store_values(float(state.time))
 
@@ -441,7 +441,7 @@ class JointSystem:
         self.invalidate_outputs()
         forgetful = [member for member in self.members.values() if member.remembers_relations]
         if forgetful:
-            self.settle()
+            self.move_to_point()
             for member in forgetful:
                 self.guard(member.refresh_relations)
             self._wiring.put_back(loops)
