@@ -82,12 +82,12 @@ def attempt_from_both_sides(system, method, t, t_end):
     slope = method.slope
     place = method.end
     slope_there = method.last_slope
-    moved = method.line(0)  # nothing reads these three before the step is accepted
+    error_sum = method.line(0)  # nothing reads these three before the step is accepted
     error = method.spare
     copy_values(place, start)
     copy_values(slope_there, slope)
     for m in range(method.n):
-        moved[m] = 0.0
+        error_sum[m] = 0.0
     for point in range(2):
         move_start(method, place, 1.0 - 2.0 * point)
         copy_values(system.y, start)
@@ -98,7 +98,7 @@ def attempt_from_both_sides(system, method, t, t_end):
         if status == 0:
             combine(method, method.stages + ERROR, error)
         for m in range(method.n):
-            moved[m] += (t_end - t) * error[m] if status == 0 else math.nan
+            error_sum[m] += (t_end - t) * error[m] if status == 0 else math.nan
     copy_values(start, place)
     copy_values(slope, slope_there)
     clear_own_past(system, method, t)
