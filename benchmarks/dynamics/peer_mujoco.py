@@ -17,9 +17,9 @@ def build(tree):
     flag = mujoco.mjtDisableBit
     spec.option.disableflags = int(flag.mjDSBL_CONSTRAINT | flag.mjDSBL_CONTACT | flag.mjDSBL_EQUALITY)
     spec.option.disableflags |= int(flag.mjDSBL_SENSOR | flag.mjDSBL_ACTUATION | flag.mjDSBL_WARMSTART)
-    made = []
+    bodies = []
     for body in tree["bodies"]:
-        parent = spec.worldbody if body["parent"] < 0 else made[body["parent"]]
+        parent = spec.worldbody if body["parent"] < 0 else bodies[body["parent"]]
         one = parent.add_body(pos=body["position"])
         one.explicitinertial = True
         one.mass, one.ipos, one.inertia = body["mass"], body["center"], body["inertia"]
@@ -27,7 +27,7 @@ def build(tree):
             one.add_joint(type=mujoco.mjtJoint.mjJNT_FREE)
         else:
             one.add_joint(type=mujoco.mjtJoint.mjJNT_HINGE, axis=body["axis"])
-        made.append(one)
+        bodies.append(one)
     return spec.compile()
 
 

@@ -42,16 +42,16 @@ def main() -> None:
     for program, methods in METHODS.items():
         for method in methods:
             for accuracy in arguments.accuracy:
-                found = figures_of(program, method, arguments, accuracy)
-                if isinstance(found, str):
-                    print(f"| {program} | {method} | {accuracy:g} | {found} | | | |", flush=True)
+                figures = figures_of(program, method, arguments, accuracy)
+                if isinstance(figures, str):
+                    print(f"| {program} | {method} | {accuracy:g} | {figures} | | | |", flush=True)
                     continue
-                error, impacts = lateness(found, arguments.until), max(1, found["impacts"])
-                count = found["evaluations"] / impacts
-                said = f"{error:.1e} s" if error == error else "impacts are missing"
+                error, impacts = lateness(figures, arguments.until), max(1, figures["impacts"])
+                count = figures["evaluations"] / impacts
+                shown_error = f"{error:.1e} s" if error == error else "impacts are missing"
                 print(
-                    f"| {program} | {method} | {accuracy:g} | {found['impacts']} | {count:.2f} | "
-                    f"{1e6 * found['wall'] / impacts:.0f} µs | {said} |",
+                    f"| {program} | {method} | {accuracy:g} | {figures['impacts']} | {count:.2f} | "
+                    f"{1e6 * figures['wall'] / impacts:.0f} µs | {shown_error} |",
                     flush=True,
                 )
                 runs.append((program, method, accuracy, count, error))
@@ -60,8 +60,8 @@ def main() -> None:
         for program in METHODS:
             good = [run for run in runs if run[0] == program and run[4] <= wanted]
             best = min(good, key=lambda run: run[3], default=None)
-            said = "none | |" if best is None else f"{best[1]} | {best[2]:g} | {best[3]:.2f}"
-            print(f"| {wanted:g} s | {program} | {said} |")
+            best_run = "none | |" if best is None else f"{best[1]} | {best[2]:g} | {best[3]:.2f}"
+            print(f"| {wanted:g} s | {program} | {best_run} |")
 
 
 def figures_of(program: str, method: str, arguments: argparse.Namespace, accuracy: float) -> Any:

@@ -85,12 +85,12 @@ def main() -> None:
     }
     times: dict[tuple[str, int], list[float]] = {(n, steps): [] for n in cases for steps in (SHORT, LONG)}
     for turn in range(1 + TURNS):
-        for (name, steps), found in times.items():
-            taken = spent(*cases[name], steps)
-            found += [taken] * (turn > 0)  # the first ones load compiled code
+        for (name, steps), turn_times in times.items():
+            seconds = spent(*cases[name], steps)
+            turn_times += [seconds] * (turn > 0)  # the first ones load compiled code
     step = {n: 1e6 * (min(times[n, LONG]) - min(times[n, SHORT])) / (LONG - SHORT) for n in cases}
-    for name, taken in step.items():
-        print(f"{name:26} {taken:6.2f} µs   {taken / step['two systems']:5.2f}")
+    for name, seconds in step.items():
+        print(f"{name:26} {seconds:6.2f} µs   {seconds / step['two systems']:5.2f}")
     for name, algorithm in (("coupled", jacobi), ("joint", joint)):
         print(f"calls of both FMUs in a step, {name}: {calls_of(ode, folder, algorithm):.1f}")
 

@@ -35,7 +35,7 @@ def ours(paths: list[Path]) -> None:
 
 def theirs(paths: list[Path]) -> None:
     """Prepare FMUs as fmpy's documentation shows; each file is read and extracted once."""
-    opened, made = {}, []
+    opened, slaves = {}, []
     for i, path in enumerate(paths):
         if path not in opened:
             opened[path] = fmpy.read_model_description(str(path), validate=False), fmpy.extract(str(path))
@@ -50,8 +50,8 @@ def theirs(paths: list[Path]) -> None:
         slave.setupExperiment(startTime=0.0)
         slave.enterInitializationMode()
         slave.exitInitializationMode()
-        made.append(slave)
-    for slave in made:
+        slaves.append(slave)
+    for slave in slaves:
         slave.terminate()
         slave.freeInstance()
     for _, folder in opened.values():

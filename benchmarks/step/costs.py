@@ -224,11 +224,11 @@ def main() -> None:
     print(f"  with a 1 kHz sampler: {step * 1e6:.2f} µs, {step / plain:.1f} times")
     for name, model in (("one mass", one_mass()), ("engine mount", system.model)):
         built = model.build()
-        for what, run in (
+        for way, run in (
             ("model.simulate()", functools.partial(model.simulate, until=0.01)),
             ("simulate() of a built system", functools.partial(cosim.simulate, built, until=0.01)),
         ):
-            print(f"{name}, {what}: first step {first_step(run) * 1e3:.3f} ms after the call")
+            print(f"{name}, {way}: first step {first_step(run) * 1e3:.3f} ms after the call")
     everything = cosim.Model("everything")
     everything.add(Everything, "part")
     rk4 = {"integrator": "integrators.runge_kutta_4", "fixed_step": 0.01}

@@ -39,14 +39,14 @@ def heat(n):
 
 
 def main():
-    given = json.loads(sys.argv[1])
+    request = json.loads(sys.argv[1])
     rows = []
-    for problem, n in given["cases"]:
+    for problem, n in request["cases"]:
         f, start, band = {"akzo": akzo, "heat": heat}[problem](n)
         seconds, ends = [], []
-        for tolerance in given["tolerances"]:
+        for tolerance in request["tolerances"]:
             best = np.inf
-            for _ in range(given["rounds"]):
+            for _ in range(request["rounds"]):
                 solver = CVODE(
                     f,
                     rtol=tolerance,
@@ -57,7 +57,7 @@ def main():
                     max_num_steps=1_000_000,
                 )
                 begun = time.process_time()
-                solution = solver.solve(np.array([0.0, given["ends"][problem]]), start)
+                solution = solver.solve(np.array([0.0, request["ends"][problem]]), start)
                 best = min(best, time.process_time() - begun)
             seconds.append(best)
             ends.append(solution.y[-1].tolist())

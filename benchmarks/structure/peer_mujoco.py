@@ -40,16 +40,16 @@ def model_of(case, count, q, step):
 
 
 def main():
-    given = json.loads(sys.argv[1])
+    request = json.loads(sys.argv[1])
     rows = []
-    for case, count in given["cases"]:
-        model = model_of(case, count, given["q"][case], given["step"])
+    for case, count in request["cases"]:
+        model = model_of(case, count, request["q"][case], request["step"])
         data = mujoco.MjData(model)
         best = np.inf
-        for _ in range(given["rounds"]):
+        for _ in range(request["rounds"]):
             start = time.process_time()
-            mujoco.mj_step(model, data, nstep=given["steps"])
-            best = min(best, (time.process_time() - start) / given["steps"])
+            mujoco.mj_step(model, data, nstep=request["steps"])
+            best = min(best, (time.process_time() - start) / request["steps"])
         assert np.isfinite(data.qpos).all()
         rows.append([case, count, best])
     print(json.dumps({"version": mujoco.__version__, "rows": rows}))

@@ -22,11 +22,11 @@ def build(count):
 
 
 def main():
-    given = json.loads(sys.argv[1])
+    request = json.loads(sys.argv[1])
     times = []
-    for count in given["sizes"]:
+    for count in request["sizes"]:
         best = np.inf
-        for _ in range(given["rounds"]):
+        for _ in range(request["rounds"]):
             start = time.process_time()
             assert build(count).nbody == count + 1
             best = min(best, time.process_time() - start)

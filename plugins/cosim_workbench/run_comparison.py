@@ -103,16 +103,16 @@ class RunComparison(Verification):
 
     def _pairs(self) -> list[tuple[VerifiedRun, VerifiedRun]]:
         moved = [*self._by_rounding, *self._by_accuracy]
-        return [*combinations(self.opinions, 2), *((self._beside(run), run) for run in moved)]
+        return [*combinations(self.opinions, 2), *((self._counterpart(run), run) for run in moved)]
 
-    def _beside(self, run: VerifiedRun) -> VerifiedRun:
+    def _counterpart(self, run: VerifiedRun) -> VerifiedRun:
         """The run from the original start that differs from a moved one in its start alone."""
-        return next((other for other in self.opinions if other.name == run.beside), self._given)
+        return next((other for other in self.opinions if other.name == run.counterpart), self._given)
 
     def _match(self, run: VerifiedRun, other: VerifiedRun) -> MatchedEvents:
         end = float(self._grid[-1]) if self._grid.size else math.inf
         tolerance = PROMISED * self.accuracy * self._span
-        pair = (run.name, run.happened), (other.name, other.happened)
+        pair = (run.name, run.handled_events), (other.name, other.handled_events)
         return match_events(*pair, end, tolerance, self._is_negligible)
 
     def _is_negligible(self, event: Any) -> bool:
@@ -167,14 +167,14 @@ class RunComparison(Verification):
             agreement = self._agreement(
                 name, differences, size, math.nan if counted or name == RESIDUAL else size_at_end
             )
-            moved = [run for run in self._by_accuracy if (self._beside(run), run) in hidden]
+            moved = [run for run in self._by_accuracy if (self._counterpart(run), run) in hidden]
             if moved:
                 decided_at = decision_time(
                     self._grid,
-                    courses[id(self._beside(moved[0]))],
+                    courses[id(self._counterpart(moved[0]))],
                     [courses[id(run)] for run in moved],
                     size,
-                    [hidden[self._beside(run), run] for run in moved],
+                    [hidden[self._counterpart(run), run] for run in moved],
                 )
                 agreement = replace(agreement, decided_at=decided_at)
             is_low = not counted and self._is_at_rounding_level(agreement, differences, largest[unit])
@@ -186,7 +186,7 @@ class RunComparison(Verification):
     def _of_event_times(self) -> list[Agreement]:
         """The agreement about the times of events that all runs have."""
         agreements = []
-        for handler in self._given.happened.times:
+        for handler in self._given.handled_events.times:
             differences = {
                 (run.name, other.name): _time_difference(*match.times[handler])
                 for (run, other), match in self._matches.items()
@@ -264,7 +264,7 @@ class RunComparison(Verification):
         return self.rounding_grows_to <= PROMISED * self.accuracy
 
     def _moved(self, runs: Sequence[VerifiedRun], differences: Mapping[tuple[str, str], Difference]) -> float:
-        pairs = [(self._beside(run).name, run.name) for run in runs]
+        pairs = [(self._counterpart(run).name, run.name) for run in runs]
         return max((differences[pair].largest for pair in pairs if pair in differences), default=0.0)
 
     @property
@@ -301,7 +301,7 @@ class RunComparison(Verification):
     @property
     def nearly_at_once(self) -> list[tuple[float, str, str]]:
         """Scheduled events of the first run whose order is a matter of rounding: time, and both handlers."""
-        return self._given.happened.nearly_at_once
+        return self._given.handled_events.nearly_at_once
 
     @property
     def doubtful(self) -> list[Agreement]:

@@ -224,26 +224,26 @@ class Trials:
         """
         if not self.system.ny:
             return
-        beside = next((run for run in self.runs[1:2] if not run.failure), self.runs[0])
-        options = self.recorded if beside is self.runs[0] else _tightened(self.recorded, self.accuracy)
+        counterpart = next((run for run in self.runs[1:2] if not run.failure), self.runs[0])
+        options = self.recorded if counterpart is self.runs[0] else _tightened(self.recorded, self.accuracy)
         sizes = in_order(self.system, self.state_sizes)
         for name, direction in ((HIGHER, 1.0), (LOWER, -1.0)):
             moved = moved_by_part(self._start_y, sizes, direction * self.accuracy)
             moved_by = float(np.max(np.abs(moved - self._start_y) / sizes))
-            self._run_from(name, moved, moved_by, options, beside.name)
+            self._run_from(name, moved, moved_by, options, counterpart.name)
 
     @property
     def _start_y(self) -> Any:
         return (self.system.default_state() if self.start is None else self.start).y
 
     def _run_from(
-        self, name: str, y: Any, moved_by: float, options: dict[str, Any] | None = None, beside: str = ""
+        self, name: str, y: Any, moved_by: float, options: dict[str, Any] | None = None, counterpart: str = ""
     ) -> VerifiedRun:
         """Run from a start with other continuous states, as given unless told; it is among the runs then."""
         start = self.system.default_state() if self.start is None else self.start.copy()
         start.set_y(y)
         trial = Trial(name, self.system, self.model.solver_id, options or self.recorded)
-        run = replace(self._run(trial, start, moved_by), beside=beside)
+        run = replace(self._run(trial, start, moved_by), counterpart=counterpart)
         self.runs.append(run)
         return run
 

@@ -16,22 +16,22 @@ def begin(path):
 
     description = fmpy.read_model_description(path)
     folder = fmpy.extract(path)
-    made = description.coSimulation
+    fmu_of_co_simulation = description.coSimulation
     fmu = FMU2Slave(
         guid=description.guid,
         unzipDirectory=folder,
-        modelIdentifier=made.modelIdentifier,
+        modelIdentifier=fmu_of_co_simulation.modelIdentifier,
         instanceName="one",
     )
     fmu.instantiate()
 
 
-def run(given):
+def run(request):
     import fmpy
 
-    values, until, interval, output = given
+    values, until, interval, output = request
     fmu.reset()
-    found = fmpy.simulate_fmu(
+    result = fmpy.simulate_fmu(
         folder,
         stop_time=until,
         step_size=interval,
@@ -42,7 +42,7 @@ def run(given):
         fmu_instance=fmu,
         validate=False,
     )
-    return float(found[output][-1]), float(found[output].max())
+    return float(result[output][-1]), float(result[output].max())
 
 
 def used(nothing):
@@ -62,11 +62,11 @@ def measured(task, threads):
         for _ in range(task["passes"]):
             before = dict(pool.map(used, range(8 * threads), 1))
             began = time.perf_counter()
-            found = pool.map(run, tasks)
+            result = pool.map(run, tasks)
             seconds = min(seconds, time.perf_counter() - began)
             after = dict(pool.map(used, range(8 * threads), 1))
             cpu = min(cpu, sum(after[p] - before.get(p, 0.0) for p in after))
-    end = [last for last, _ in found]
+    end = [last for last, _ in result]
     return {"method": "the FMU's own", "threads": threads, "seconds": seconds, "cpu": cpu, "end": end}
 
 

@@ -40,30 +40,30 @@ def main():
         context = plant.CreateDefaultContext()
         for joint in joints:
             joint.set_angle(context, task["q"])
-        made = Simulator(plant, context)
-        ResetIntegratorFromFlags(made, method, 0.1)
-        made.get_mutable_integrator().set_target_accuracy(accuracy)
-        made.get_mutable_integrator().set_fixed_step_mode(False)
-        made.set_publish_every_time_step(False)
-        made.Initialize()
-        return made
+        started_simulator = Simulator(plant, context)
+        ResetIntegratorFromFlags(started_simulator, method, 0.1)
+        started_simulator.get_mutable_integrator().set_target_accuracy(accuracy)
+        started_simulator.get_mutable_integrator().set_fixed_step_mode(False)
+        started_simulator.set_publish_every_time_step(False)
+        started_simulator.Initialize()
+        return started_simulator
 
     runs = []
     for method in METHODS:
         for accuracy in task["accuracies"]:
             seconds = np.inf
             for _ in range(task["rounds"]):
-                made = simulator(method, accuracy)
+                started_simulator = simulator(method, accuracy)
                 start = time.perf_counter()
-                made.AdvanceTo(task["marks"][-1])
+                started_simulator.AdvanceTo(task["marks"][-1])
                 seconds = min(seconds, time.perf_counter() - start)
             if seconds > TOO_LONG:
                 break
-            evaluations = made.get_integrator().get_num_derivative_evaluations()
-            made, states = simulator(method, accuracy), []
+            evaluations = started_simulator.get_integrator().get_num_derivative_evaluations()
+            started_simulator, states = simulator(method, accuracy), []
             for mark in task["marks"]:
-                made.AdvanceTo(mark)
-                context = made.get_context()
+                started_simulator.AdvanceTo(mark)
+                context = started_simulator.get_context()
                 states.append([[j.get_angle(context), j.get_angular_rate(context)] for j in joints])
             runs.append(
                 {

@@ -33,11 +33,11 @@ for name, start, until, parameters, floor in order["problems"]:
 
     y = jnp.array(start)
     for accuracy in order["accuracies"]:
-        found = jax.block_until_ready(solve(y, accuracy))
+        solution = jax.block_until_ready(solve(y, accuracy))
         seconds = np.inf
         for _ in range(order["rounds"]):
             begin = time.perf_counter()
-            found = jax.block_until_ready(solve(y, accuracy))
+            solution = jax.block_until_ready(solve(y, accuracy))
             seconds = min(seconds, time.perf_counter() - begin)
-        runs.append([name, "diffrax Kvaerno5", seconds, 0, np.asarray(found.ys)[-1].tolist()])
+        runs.append([name, "diffrax Kvaerno5", seconds, 0, np.asarray(solution.ys)[-1].tolist()])
 print(json.dumps({"runs": runs}))

@@ -28,9 +28,9 @@ for name, start, until, parameters, floor in order["problems"]:
         for _ in range(order["rounds"]):
             solver = CVODE(right, rtol=accuracy, atol=floor * accuracy, max_num_steps=999999)
             counted[0], begin = 0, time.perf_counter()
-            found = solver.solve([0.0, until], np.array(start))
+            solution = solver.solve([0.0, until], np.array(start))
             seconds = min(seconds, time.perf_counter() - begin)
-        if found.success:
-            end = np.asarray(found.y)[-1].tolist()
+        if solution.success:
+            end = np.asarray(solution.y)[-1].tolist()
             runs.append([name, "CVODE BDF", seconds, counted[0], end])
 print(json.dumps({"runs": runs}))

@@ -203,27 +203,27 @@ def new_measurement(attempt_step: Callable[..., Any]) -> Callable[..., Any]:
         Afterwards floors alone have changed in the memory, and `y` is none of the attempt's.
         """
         place = method.dense(0)
-        moved = method.dense(1)
+        error_sum = method.dense(1)
         error = method.dense(2)
         before = method.saved_memory(1)
         copy_values(place, method.start)
         copy_values(error, method.error)
         copy_values(before, method.memory_numbers)
         for m in range(method.n):
-            moved[m] = 0.0
+            error_sum[m] = 0.0
         for point in range(2):
             move_start(method, place, 1.0 - 2.0 * point)
             copy_values(inner.y, method.start)
             status = attempt_step(inner, method, t, t_end)
             for m in range(method.n):
-                moved[m] += method.error[m] if status == OK else math.nan
+                error_sum[m] += method.error[m] if status == OK else math.nan
         copy_values(method.start, place)
         copy_values(method.memory_numbers, before)
-        noise_of_attempts(method, moved, error)
+        noise_of_attempts(method, error_sum, error)
         noise_of_differences(inner, method, t)
         for m in range(method.n):
-            moved[m] = nan_max(moved[m], method.error[m])
-        return raise_floors(method, t_end - t, moved)
+            error_sum[m] = nan_max(error_sum[m], method.error[m])
+        return raise_floors(method, t_end - t, error_sum)
 
     return measure_rounding
 
