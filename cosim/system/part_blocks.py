@@ -41,7 +41,8 @@ class PartBlocks:
         assembly, functions_of = self._assembly, cache(self._functions)
         for alike in assembly.alike:
             for part in alike.parts:
-                kernels, handlers = functions_of(type(part))
+                cls: type[Component] = type(part)
+                kernels, handlers = functions_of(cls)
                 owner = (part.name,)  # the blocks of a part share it
                 for kernel, plan, is_switched in kernels:
                     if not is_switched or kernel.applies_to(partial(assembly.conditions.is_met, part)):

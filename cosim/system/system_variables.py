@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cosim.attributes import FixedAttributes
 from cosim.component.declaration import Declaration
-from cosim.component.values import read_numbers
+from cosim.component.read_numbers import read_numbers
 from cosim.errors import LookUpError, StateError
 from cosim.last_result_cache import reuse_last
 from cosim.stage import Stage
