@@ -55,7 +55,7 @@ from cosim_compiler.record import Rows, computed_property, layout_of
 
 
 class ExpressionReader(OperatorReader):
-    """The part of the reader that reads expressions; see `statements.Reader`."""
+    """The part of the reader that reads expressions; see `function_reader.Reader`."""
 
     caught: list[tuple[str | None, str]]
 

@@ -70,7 +70,7 @@ COMPUTE = "compute with their elements"
 
 
 class OperatorReader:
-    """The part of the reader that reads operators; see `statements.Reader`."""
+    """The part of the reader that reads operators; see `function_reader.Reader`."""
 
     program: Functions
     function: Function

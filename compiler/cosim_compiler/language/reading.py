@@ -25,7 +25,7 @@ class Functions(Protocol):
 
 
 class Reading(Protocol):
-    """One function while it is read; see `statements.Reader`."""
+    """One function while it is read; see `function_reader.Reader`."""
 
     program: Functions
     function: Function

@@ -1,6 +1,6 @@
 """The typed form: what a kernel function says, as a tree in which every expression has a type.
 
-The reader makes it (`statements`, `expressions`), the passes look at it, the printers write it as LLVM's text
+The reader makes it (`function_reader`), the passes look at it, the printers write it as LLVM's text
 or as C. Nothing in it depends on Python but the classes of named tuples and of exceptions.
 """
 

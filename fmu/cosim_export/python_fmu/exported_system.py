@@ -12,7 +12,7 @@ import cosim
 from cosim.kit import SAME_TIME, use_registry
 from cosim_export.interface.first_state import first_state
 from cosim_export.interface.fmu_variable import FmuVariable
-from cosim_export.interface.select_variables import angle_of, turned
+from cosim_export.interface.frame_angles import POSE_SIZE, angle_of, with_angles
 from cosim_export.python_fmu.hosted_instance import VALUES, HostedInstance, Mode, check_experiment
 
 MODEL = "model.json"
@@ -196,7 +196,7 @@ class ExportedSystem(HostedInstance):
         values = [VALUES[kind](value) for value in values]
         for i, angle in frames:
             array, offset = places[i]
-            values[i] = angle_of(arrays[array][offset : offset + 12].tolist(), angle)
+            values[i] = angle_of(arrays[array][offset : offset + POSE_SIZE].tolist(), angle)
         return values
 
     def _need_whole(self, kind: str, references: list[int], values: list[float]) -> None:
@@ -268,7 +268,7 @@ class ExportedSystem(HostedInstance):
                 for i in range(9, 12):
                     pose[i] = value if variable.path == f"{path}[{i}]" else pose[i]
             finite = all(map(math.isfinite, values.values()))
-            whole[path] = turned(pose, values) if finite else [math.nan] * 12
+            whole[path] = with_angles(pose, values) if finite else [math.nan] * POSE_SIZE
         return [(r, v, value if v.angle is None else whole[v.path]) for r, v, value in changed]
 
     def _fault(self, parameters: list[tuple[FmuVariable, Any]], written: Collection[int]) -> Exception | None:

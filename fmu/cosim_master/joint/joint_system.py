@@ -16,7 +16,8 @@ from cosim_master.coupling.link import Link, links_into
 from cosim_master.joint.joint_errors import joint_error, member_error
 from cosim_master.joint.joint_events import events_of_member
 from cosim_master.joint.joint_memory import JointMemory, SavedMemory
-from cosim_master.joint.joint_model import JointModel, JointPart, JointWiring
+from cosim_master.joint.joint_model import JointModel, JointPart
+from cosim_master.joint.joint_wiring import JointWiring
 from cosim_master.model_exchange.called_simulator import CalledModelExchange, KeptState
 from cosim_master.model_exchange.evaluation import Evaluation
 from cosim_master.model_exchange.fmu_model import find_feedthrough, indicator_findings, moved_a_little
@@ -251,7 +252,7 @@ class JointSystem:
             self._outputs_are_present = True
 
     def invalidate_outputs(self) -> None:
-        """Let `settle` move the members again: the time, a state or an input has changed."""
+        """Let `move_to_point` move the members again: the time, a state or an input has changed."""
         self._outputs_are_present = False
 
     def step(self, time: float, size: float) -> float:

@@ -24,7 +24,7 @@ class ModelExchangeSolver:
     Parameters
     ----------
     instance : ModelExchangeInstance
-        With `settle`, `check_settled`, `indicators` and `forget`, in continuous-time mode.
+        With `move_to_point`, `check_settled`, `indicators` and `forget`, in continuous-time mode.
     inputs : mapping of hashable to float
         Continuous inputs that are given from outside, with their first values.
     start : float
