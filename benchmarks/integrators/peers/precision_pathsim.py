@@ -1,4 +1,4 @@
-"""PathSim: an ODE block with its explicit solvers with error control. Each run is done once, as it is slow."""
+"""PathSim: an ODE block with its explicit solvers with error control. Each run is done once: it is slow."""
 
 import importlib.metadata
 
