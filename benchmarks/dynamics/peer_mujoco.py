@@ -10,6 +10,7 @@ import numpy as np
 
 
 def build(tree):
+    """The tree as a model with short steps in which nothing but joints, gravity and inertia counts."""
     spec = mujoco.MjSpec()
     spec.option.gravity = tree["gravity"]
     spec.option.timestep = 1e-9
@@ -32,7 +33,8 @@ def build(tree):
 
 
 def main():
-    result = {}
+    """Print the time of an evaluation and the accelerations of each tree of a JSON file."""
+    answers = {}
     for tree in json.loads(Path(sys.argv[1]).read_text()):
         model = build(tree)
         data = mujoco.MjData(model)
@@ -51,8 +53,8 @@ def main():
             mujoco.mj_step(model, data, nstep=count)
             times.append((time.perf_counter() - start) / count)
         assert np.isfinite(data.qacc).all()
-        result[tree["name"]] = {"seconds": min(times), "udot": udot}
-    print(json.dumps({"version": mujoco.__version__, "trees": result}))
+        answers[tree["name"]] = {"seconds": min(times), "udot": udot}
+    print(json.dumps({"version": mujoco.__version__, "trees": answers}))
 
 
 main()

@@ -12,6 +12,7 @@ HINGE = {0: pin.JointModelRX, 1: pin.JointModelRY, 2: pin.JointModelRZ}
 
 
 def build(tree):
+    """The tree as a model, and the indices of its hinges."""
     model = pin.Model()
     model.gravity.linear = np.array(tree["gravity"])
     joints, hinges = [], []
@@ -28,7 +29,8 @@ def build(tree):
 
 
 def main():
-    result = {}
+    """Print the time of an evaluation and the accelerations of each tree of a JSON file."""
+    answers = {}
     for tree in json.loads(Path(sys.argv[1]).read_text()):
         model, hinges = build(tree)
         data = model.createData()
@@ -43,8 +45,8 @@ def main():
                 pin.aba(model, data, q, v, tau)
             times.append((time.perf_counter() - start) / count)
         udot = [float(data.ddq[model.idx_vs[joint]]) for joint in hinges]
-        result[tree["name"]] = {"seconds": min(times), "udot": udot}
-    print(json.dumps({"version": pin.__version__, "trees": result}))
+        answers[tree["name"]] = {"seconds": min(times), "udot": udot}
+    print(json.dumps({"version": pin.__version__, "trees": answers}))
 
 
 main()

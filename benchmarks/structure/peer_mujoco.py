@@ -11,6 +11,7 @@ INTEGRATORS = {"pairs": mujoco.mjtIntegrator.mjINT_EULER, "ladder": mujoco.mjtIn
 
 
 def add_link(parent, name, x, y, at, q=0.0):
+    """Add a link of 1 m on a hinge at (x, y) of its parent, turned by `q`, rad; its rod ends at (0, `at`)."""
     body = parent.add_body(name=name, pos=[x, y, 0.0], quat=[np.cos(q / 2.0), 0.0, 0.0, np.sin(q / 2.0)])
     body.explicitinertial = True
     body.mass, body.ipos, body.inertia = 1.0, [0.0, -0.5, 0.0], [1 / 12, 0.01, 1 / 12]
@@ -20,6 +21,7 @@ def add_link(parent, name, x, y, at, q=0.0):
 
 
 def model_of(case, count, q, step):
+    """The model of loops.py; a rod is a tendon of constant length between two links."""
     spec = mujoco.MjSpec()
     spec.option.gravity = [0.0, -9.81, 0.0]
     spec.option.timestep, spec.option.integrator = step, INTEGRATORS[case]
@@ -40,6 +42,7 @@ def model_of(case, count, q, step):
 
 
 def main():
+    """Print the least CPU time of a step, s, of each mechanism and size."""
     request = json.loads(sys.argv[1])
     rows = []
     for case, count in request["cases"]:

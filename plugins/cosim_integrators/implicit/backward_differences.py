@@ -25,7 +25,7 @@ from cosim.kit import (
     width_of,
 )
 from cosim_integrators.implicit.correction_sizes import set_weights, size_of_error, size_of_whole_attempt
-from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_step
+from cosim_integrators.implicit.driver import new_step
 from cosim_integrators.implicit.implicit_method import NO_JACOBIAN, NUMBERS_AT, OK, OLD, ImplicitMethod
 from cosim_integrators.implicit.implicit_start import continue_implicit_run
 from cosim_integrators.implicit.matrices import make_matrices
@@ -34,6 +34,7 @@ from cosim_integrators.implicit.noise_of_derivatives import (
     measure_at_once,
     measure_rounding_of_differences,
 )
+from cosim_integrators.implicit.repeated_implicit_step import new_followed_step, new_redo
 from cosim_integrators.kit.start_of_run import set_first_step
 from cosim_integrators.kit.start_of_step import copy_values
 
