@@ -222,7 +222,7 @@ class Paths:
 
 
 def _unreadable(path: str, part_name: str, part: Component, declared: str) -> LookUpError:
-    """The error for a name that a part does not have, or that nobody can read."""
+    """The error for a name that a part does not have, or that cannot be read."""
     unread = part.declarations.get(declared)
     if unread is not None and unread.options.get("provides") == "source":
         chosen = f"It is the signal that {part_name} reads: choose it before the model is built."
