@@ -86,6 +86,10 @@ def _derive_signals(
         )
 
 
+Target = tuple[str, str, list[Leg]]
+"""The path of a variable, its type, and the way of a signal to it."""
+
+
 class SystemInputs:
     """Values over time for the inputs of an SSP.
 
@@ -120,7 +124,18 @@ class SystemInputs:
         while self.name in names.values():
             self.name += "_"
         problems: list[cosim.Problem] = []
-        targets: dict[str, list[tuple[str, str, list[Leg]]]] = {}
+        targets = self._find_targets(inputs, problems)
+        types = {signal: self._type(ends) for signal, ends in targets.items()}
+        if not isinstance(series, TimedInputs) and not problems:
+            inputs = TimedInputs(series, types={s: kind for s, kind in types.items() if kind != "real"})
+        self.participant = inputs
+        self.connections = self._connect(inputs, targets, problems)
+        if problems:
+            raise cosim.ModelError(problems)
+
+    def _find_targets(self, inputs: TimedInputs, problems: list[cosim.Problem]) -> dict[str, list[Target]]:
+        """Where each signal leads to; one that leads nowhere is a problem."""
+        targets: dict[str, list[Target]] = {}
         for signal in inputs.describe().variables:
             try:
                 targets[signal] = self._targets(signal)
@@ -129,11 +144,13 @@ class SystemInputs:
                 continue
             if not targets[signal]:
                 problems.append(cosim.Problem(f"inputs.{signal}", self._unknown(signal)))
-        types = {signal: self._type(ends) for signal, ends in targets.items()}
-        if not isinstance(series, TimedInputs) and not problems:
-            inputs = TimedInputs(series, types={s: kind for s, kind in types.items() if kind != "real"})
-        self.participant = inputs
-        self.connections: list[Connection] = []
+        return targets
+
+    def _connect(
+        self, inputs: TimedInputs, targets: Mapping[str, list[Target]], problems: list[cosim.Problem]
+    ) -> list[Connection]:
+        """The connections from the signals to the variables that they lead to."""
+        connections: list[Connection] = []
         description = inputs.describe()
         for signal, ends in targets.items():
             for path, kind, legs in ends:
@@ -143,17 +160,12 @@ class SystemInputs:
                 except ValueError as error:
                     problems.append(cosim.Problem(f"inputs.{signal}", str(error)))
                     continue
+                start, scale = f"{self.name}.{signal}", (conversion.factor, conversion.offset)
                 table = tuple(conversion.table.items())
-                start = f"{self.name}.{signal}"
-                self.connections.append(
-                    Connection(
-                        start, path, conversion.factor, conversion.offset, converts=False, mapping=table
-                    )
-                )
-        if problems:
-            raise cosim.ModelError(problems)
+                connections.append(Connection(start, path, *scale, converts=False, mapping=table))
+        return connections
 
-    def _targets(self, signal: str) -> list[tuple[str, str, list[Leg]]]:
+    def _targets(self, signal: str) -> list[Target]:
         """Paths of the variables that a signal leads to, their types, and the way there.
 
         Raises
@@ -203,7 +215,7 @@ class SystemInputs:
         )
 
     @staticmethod
-    def _type(ends: list[tuple[str, str, list[Leg]]]) -> str:
+    def _type(ends: list[Target]) -> str:
         """The type of a signal that feeds variables of these types."""
         kinds = {kind for _, kind, _ in ends}
         return kinds.pop() if len(kinds) == 1 and kinds <= set(WHOLE) else "real"
