@@ -12,7 +12,7 @@ from cosim.component.history import ENTRY_WIDTH, Ring
 from cosim.contracts.constraints import has_constraints
 from cosim.derivatives import carrier, tape_reader
 from cosim.derivatives.carrier import Carrier, CarryNotes, CarryPlan
-from cosim.derivatives.tangent_lanes import size_of_lanes
+from cosim.derivatives.lane_groups import size_of_lanes
 from cosim.derivatives.tape_reader import CARRY_SIGNATURE, RETAIN_SIGNATURE
 from cosim.errors import ModelError, Problem
 from cosim.preparation.tangent_tables import (

@@ -347,6 +347,8 @@ def narrow(run: Run, window: float) -> None:
         if abs(x - half) > radius:
             x = half - side * radius
         reach = 0.5 * reach
+        if not left < x < right:  # rounded to an end
+            x = half
         if not left < x < right:
             return
         if evaluate_middle(run, x):

@@ -82,7 +82,7 @@ from cosim.step.zeros import (
 )
 
 CHARACTERISTIC_TIME = 1.0  # s; the isolation window is 0.01 * accuracy * this, as in Drake's Simulator
-WINDOW_OF_TAPE = 1e-10  # s, at most: where tangents are carried
+WINDOW_OF_TAPE = 1e-10  # s, at most: where tangents are carried and witnesses may slide
 NEARLY = 0.5  # of the window: so near to the end of a step an event is at its end
 AIM = 0.01  # of the window: so far behind a zero that was foreseen the step toward it ends
 CORRECTIONS = 80  # of the time of an event, where dense output and a step of its own differ
@@ -198,7 +198,9 @@ def isolation_window(run: Run) -> float:
     window = 0.01 * accuracy * (CHARACTERISTIC_TIME if fixed == 0.0 else fixed)
     if run.output.logging == LOG_TAPE:  # tangents are those of states at which a witness is zero
         # one that may slide has to pass its zero by more than rounding
-        window = min(window, WINDOW_OF_TAPE) if may_slide(run) else shortest
+        if not may_slide(run):
+            return spacing_of(abs(run.clock.time))
+        window = min(window, WINDOW_OF_TAPE)
     return max(shortest, window)
 
 
