@@ -124,7 +124,9 @@ def _contents_by_attribute(
     distinct: dict[int, Any], kind: Any, containers: dict[int, Any], identities: dict[int, Any]
 ) -> list[Any] | None:
     """The contents of objects or dicts that have the same names, name by name; by their identities."""
-    attributes_of = list(distinct.values()) if kind is dict else list(map(vars, distinct.values()))
+    attributes_of: list[Any] = list(distinct.values())
+    if kind is not dict:
+        attributes_of = list(map(vars, attributes_of))
     names_of = list(map(tuple, attributes_of))
     alike: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for names, attributes in zip(names_of, attributes_of, strict=True):
