@@ -81,7 +81,9 @@ ENTRY_WIDTH, RING = width_of(HistoryEntry), width_of(Ring)
 
 def empty_ring(start: int) -> list[int]:
     """The integers of a history without entries whose stretch starts at `start`."""
-    ring = Ring(start=start, capacity=ENTRIES, piece_begin=-1, piece_end=-1, start_order=-1, size_exponent=ZERO)
+    ring = Ring(
+        start=start, capacity=ENTRIES, piece_begin=-1, piece_end=-1, start_order=-1, size_exponent=ZERO
+    )
     return words_of(ring)
 
 
