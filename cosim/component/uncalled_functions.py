@@ -24,8 +24,8 @@ SELF = ("self", "cls")
 
 def uncalled_functions(cls: type[Component]) -> list[str]:
     """A sentence for each function in a class body that is written like a law and that nothing calls."""
-    found = (_fault_of(cls, name, value) for name, value in _body_and_mixins(cls))
-    return [fault for fault in found if fault]
+    faults = (_fault_of(cls, name, value) for name, value in _body_and_mixins(cls))
+    return [fault for fault in faults if fault]
 
 
 def _fault_of(cls: type[Component], name: str, value: Any) -> str:

@@ -82,7 +82,7 @@ KEPT_RATE = 0.9
 """A witness that keeps this share of its rate has not been turned by what its handlers have changed.
 
 Rounding of a rate, or errors of the accuracy, change far less than a tenth of it; a handler that turns a
-witness changes its sign. Any share between both gives the same events.
+witness changes its sign. The random systems of `tests/step_oracle` give the same events with 0.5 and 0.99.
 """
 STAYS_WITHIN = 2.0  # times the value with which it triggered: handlers have moved away what is further off
 LOST = 4.0  # of the rounding: a flight is a quarter as high as its time times the speed at its end
