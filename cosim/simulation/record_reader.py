@@ -94,7 +94,7 @@ class RecordReader:
         return Finding(time, "overwritten", later, text)
 
     def _finding_of_witness(self, kind: int, time: float, witness: WitnessEntry, value: float) -> Finding:
-        """The finding about a witness; `value` is its value, or the time at which it is no number."""
+        """The finding about a witness; `value` is its value, or the time at which that is not a number."""
         if kind == log.WRONG_SIDE:
             word, back = ("fall", "risen") if witness.direction == FALLING else ("rise", "fallen")
             text = f"is {value:.6g} at the start: it cannot {word} through zero before it has {back}"
