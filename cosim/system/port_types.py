@@ -38,6 +38,7 @@ def type_fault(path: str, source: Declaration, target: Declaration, is_scaled: b
 
 
 def _port_text(declaration: Declaration) -> str:
+    """The type of a port in words."""
     words = choices_of(declaration)
     if words:
         return f"one of {', '.join(map(repr, words))}"

@@ -239,6 +239,7 @@ class Wiring:
         wired.add(target)
 
     def _connect_one(self, source: str, signal: Signal, port: Signal) -> None:
+        """Give an input the slots of its source, or values that are converted from there."""
         size, layout = port.slot.size, self.assembly.layout
         if signal.slot.size != size:
             raise ModelError.of("", f"'{source}' has {signal.slot.size} elements, the input has {size}.")
@@ -334,6 +335,7 @@ class Wiring:
     def _add(
         self, function: Any, rows: Any, reads: tuple[Slot, ...], writes: tuple[Slot, ...], label: str
     ) -> None:
+        """Add a block that copies or converts numbers."""
         block = Block(
             function, rows, Stage.INSTANCE, reads, writes, (), label,
             mergeable=True, find_flows=element_by_element,
