@@ -121,7 +121,7 @@ def _power(factor: float, power: int) -> float:
 
 
 def _symbol(token: str) -> Factor:
-    """Read a symbol with its prefix and its exponent."""
+    """The factor of a symbol with its prefix."""
     entry = find_symbol(token)
     if entry is None:
         raise UnreadError(f"unknown part '{token}'", token)
