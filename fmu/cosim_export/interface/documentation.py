@@ -122,7 +122,7 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _cell(text: str) -> str:
-    """A cell; numbers stand on the right."""
+    """A cell; numbers are aligned to the right."""
     try:
         float(text)
     except ValueError:
