@@ -50,7 +50,7 @@ def make_changes(
         report((NAME,), f"needs a list of tables: [[changes]] with {FORM}")
         return None, []
     changed = ChangedValues(participants, starts)
-    triggers: list[Trigger] = []
+    triggers: list[tuple[Trigger, Sequence[str]]] = []
     for i, entry in enumerate(entries):
         for key in entry:
             if key not in KEYS:
@@ -65,16 +65,16 @@ def make_changes(
     connections = [Connection(f"{NAME}.{path}", path, reads_any=True) for path in series]
     if not triggers:
         return Changes(series, changed.types, changed.units, changed.unknown), connections
-    watched = _watched(triggers, _described(participants))
+    watched = _variables_of([path for _, paths in triggers for path in paths], _described(participants))
     connections += [Connection(path, f"{NAME}.{SEEN}{path}", reads_any=True) for path in watched]
     kinds = series, changed.types, changed.units, changed.unknown
-    return TriggeredChanges(*kinds, triggers, watched), connections
+    return TriggeredChanges(*kinds, [trigger for trigger, _ in triggers], watched), connections
 
 
 def _add_entry(
     changed: ChangedValues, entry: Mapping[str, Any], name: str, report: Callable[[str], None]
-) -> list[Trigger]:
-    """Add the values of one change; returns its trigger, if it has a condition in place of a time."""
+) -> list[tuple[Trigger, Sequence[str]]]:
+    """Add the values of one change. Returns its trigger and what that reads, if it has a condition."""
     values = flat(entry["set"])
     if "when" not in entry:
         changed.add(values, cosim.parse_quantity(entry["at"], "s"), report)
@@ -83,14 +83,13 @@ def _add_entry(
         raise ValueError("it has both 'when' and 'at': write two changes")
     text = str(entry["when"])
     condition = parse_condition(text, _described(changed.participants))
-    return [Trigger(name, text, condition, changed.add(values, None, report))]
+    return [(Trigger(name, text, condition, changed.add(values, None, report)), tuple(condition.paths))]
 
 
-def _watched(
-    triggers: Sequence[Trigger], descriptions: Mapping[str, ParticipantDescription]
+def _variables_of(
+    paths: Sequence[str], descriptions: Mapping[str, ParticipantDescription]
 ) -> dict[str, ParticipantVariable]:
-    """The variables that conditions read, by path."""
-    paths = dict.fromkeys(path for trigger in triggers for path in trigger.condition.paths)
+    """The variables of these paths, each once."""
     ends = {path: path.partition(".") for path in paths}
     return {path: descriptions[name].variables[variable] for path, (name, _, variable) in ends.items()}
 
