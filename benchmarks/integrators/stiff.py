@@ -132,6 +132,7 @@ def table(runs: list[Run]) -> str:
 
 
 def main() -> None:
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--without-peers", action="store_true")
