@@ -3,10 +3,10 @@
     python benchmarks/structure/vectors.py [--sizes 100 400 1600] [--errors 1e-5 1e-6] [--peers ""]
 
 The medical Akzo Nobel problem (test set for IVP solvers, University of Bari; to t = 20) and the heat equation
-of a rod (to t = 0.1), by `integrators.bdf` as it stands. Programs are compared at errors, since each
-estimates its error in its own way: both run a ladder of tolerances, and the fastest run counts that is right
-to the error. An error is the largest difference of a state at the end from a far tighter run. Times are CPU
-times of a run, the best of three; the peer's right-hand side is NumPy's.
+of a rod (to t = 0.1), by `integrators.bdf` as it stands. Programs are compared at equal errors, since each
+estimates its error in its own way: both run a ladder of tolerances. An error is the largest difference of a
+state at the end from a far tighter run. Times are CPU times of a run, the best of three; the peer's
+right-hand side is NumPy's.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
+from equal_errors import WorkAndError, work_at_error
 from peers import PeerError, run_peer
 
 import cosim
@@ -126,14 +127,12 @@ def request_of(cases: Sequence[Sequence[Any]]) -> dict[str, Any]:
     return {"cases": cases, "ends": ENDS, "tolerances": LADDER, "rounds": ROUNDS}
 
 
-def fastest(
+def time_at_error(
     seconds: Sequence[float], ends: Sequence[Sequence[float]], exact: Sequence[float], wanted: float
 ) -> float:
-    """The least time of the runs of a ladder that are right to an error; infinite where none is."""
-    right = [
-        s for s, end in zip(seconds, ends, strict=True) if np.abs(np.subtract(end, exact)).max() <= wanted
-    ]
-    return min(right, default=math.inf)
+    """The time of a run with this error, by the runs of a ladder."""
+    errors = [float(np.abs(np.subtract(end, exact)).max()) for end in ends]
+    return work_at_error(map(WorkAndError, seconds, errors), wanted)
 
 
 def main() -> None:
@@ -151,12 +150,12 @@ def main() -> None:
             theirs, peer = answer["rows"], f"{peer} ({answer['version']})"
         except PeerError as error:
             print(f"scikit-sundae: {error}", file=sys.stderr)
-    print(f"| problem | states | right to | cosim, ms | before it, ms | {peer}, ms | ratio |\n{'|---' * 7}|")
+    print(f"| problem | states | error | cosim, ms | before it, ms | {peer}, ms | ratio |\n{'|---' * 7}|")
     for i, (problem, n) in enumerate(cases):
         for wanted in given.errors:
-            mine = fastest(ours[i].seconds, ours[i].ends, ours[i].exact, wanted)
+            mine = time_at_error(ours[i].seconds, ours[i].ends, ours[i].exact, wanted)
             its = (
-                fastest(theirs[i]["seconds"], theirs[i]["ends"], ours[i].exact, wanted)
+                time_at_error(theirs[i]["seconds"], theirs[i]["ends"], ours[i].exact, wanted)
                 if theirs
                 else math.nan
             )
