@@ -108,13 +108,13 @@ def table(runs: list[Run]) -> str:
         for level in LEVELS:
             cells = []
             for method in methods:
-                mine = [r for r in runs if r[:2] == (problem, method)]
+                own_runs = [r for r in runs if r[:2] == (problem, method)]
                 count, seconds = (
-                    work_at_error([WorkAndError(float(r[column]), r[4]) for r in mine], level)
+                    work_at_error([WorkAndError(float(r[column]), r[4]) for r in own_runs], level)
                     for column in (3, 2)
                 )
-                known = f"{count:.0f}" if count else "?"
-                cells.append("–" if np.isnan(seconds) else f"{known} / {1e3 * seconds:.2f}")
+                shown_count = f"{count:.0f}" if count else "?"
+                cells.append("–" if np.isnan(seconds) else f"{shown_count} / {1e3 * seconds:.2f}")
             lines.append(f"| {problem} | {level:.0e} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -123,14 +123,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--without-peers", action="store_true")
-    given = parser.parse_args()
+    options = parser.parse_args()
     runs: list[Run] = []
     for problem in PROBLEMS:
-        runs += ours(problem, given.rounds) + scipys(problem, given.rounds)
+        runs += ours(problem, options.rounds) + scipys(problem, options.rounds)
     cases = [[p.name, list(p.start), p.until, list(p.parameters), p.floor] for p in PROBLEMS]
-    for peer, script in {} if given.without_peers else PEERS.items():
+    for peer, script in {} if options.without_peers else PEERS.items():
         try:
-            order = json.dumps({"problems": cases, "accuracies": ACCURACIES[:8], "rounds": given.rounds})
+            order = json.dumps({"problems": cases, "accuracies": ACCURACIES[:8], "rounds": options.rounds})
             runs += theirs(run_peer(peer, HERE / "peers" / script, [order]))
         except PeerError as error:
             print(f"{peer}: {error}", file=sys.stderr)
