@@ -16,6 +16,12 @@ LONG = {
 ALWAYS = {"TestDelay", "TestLinearBushing", "TestSphereContact", "TestPlainSpring", "TestLeadScrew"}
 
 
+def is_thorough(collector: pytest.Collector, obj: object) -> bool:
+    """Whether a test function, or all that stands around it, is marked as thorough."""
+    marks = [*getattr(obj, "pytestmark", ()), *collector.iter_markers()]
+    return any(mark.name == "thorough" for mark in marks)
+
+
 def mark_long_checks(items: Iterable[Any]) -> None:
     """Mark them as thorough."""
     for item in items:

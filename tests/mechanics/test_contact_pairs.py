@@ -134,7 +134,7 @@ ROUND_BOX, ROUND_DRUM = shapes.Box((0.6, 0.4, 0.2), 0.02), shapes.Cylinder(0.2, 
 OUT, CORNER = 0.05 * HALF, 0.05 / math.sqrt(3.0)
 
 
-@pytest.mark.few(14)
+@pytest.mark.few(8)
 @pytest.mark.parametrize(
     ("first", "second", "turn", "place", "depths", "normal"),
     [
