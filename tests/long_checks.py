@@ -13,7 +13,7 @@ LONG = {
     "test_gallery.py": {"test_compiled_is_plain_python", "test_runs_in_an_fmu"},
 }
 """By files."""
-ALWAYS = {"TestDelay", "TestLinearBushing", "TestSphereContact", "TestPlainSpring", "TestLeadScrew"}
+ALWAYS = {"TestDelay", "TestLinearBushing", "TestPlainSpring", "TestLeadScrew"}
 
 
 def is_thorough(collector: pytest.Collector, obj: object) -> bool:
