@@ -290,3 +290,20 @@ def test_a_tangent_that_refuses_jumps(coder: Any) -> None:
                 value = tangent(x, out, rate, dots[:1], dots[1:])
                 found.append((value, out[0], *dots))
             assert len(set(found)) == 1
+
+
+def truncated(x: float) -> float:
+    return 2.0 * math.trunc(x)
+
+
+@pytest.mark.parametrize("x", [0.0, -0.0, 0.5, -0.5, 1.5, 1.0, -1.0, 2.0])
+def test_rounding_towards_zero_does_not_jump_at_zero(x: float) -> None:
+    tangent, signature = tangent_function(truncated, "f>f", refuses_jumps=True)
+    assert signature == "ffF>f"
+    dot = np.full(1, 7.0)
+    if abs(x) in (1.0, 2.0):
+        with pytest.raises(ValueError, match="varies"):
+            tangent(x, 1.0, dot)
+    else:
+        assert (tangent(x, 1.0, dot), dot[0]) == (2.0 * math.trunc(x), 0.0)
+    assert (tangent(x, 0.0, dot), dot[0]) == (2.0 * math.trunc(x), 0.0)
