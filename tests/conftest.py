@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import signal
@@ -26,6 +27,8 @@ from cosim_export.native.compilers import OwnCompiler, ZigCompiler, available_co
 from cosim_lowering import optimizer
 
 HERE = Path(__file__).parent
+SHORT = "not thorough"
+"""The expression of marks in `pyproject.toml`."""
 
 # A machine that others use as well draws examples slowly: no fault of the tests. To explain a counterexample
 # hypothesis traces every line.
@@ -66,6 +69,13 @@ def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Dir
     """Of two workers one begins at the end: each finds half of the files as the other has compiled them."""
     worker = getattr(parent.config, "workerinput", {"workerid": "gw0"})["workerid"]
     return _Backwards.from_parent(parent, path=path) if int(worker[2:]) % 2 else None
+
+
+def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, obj: object) -> list[Any] | None:
+    """Workers of a short run make no cases of functions that only a thorough one runs: a quarter of all."""
+    config = collector.config
+    is_short = hasattr(config, "workerinput") and config.option.markexpr == SHORT
+    return [] if is_short and long_checks.is_thorough(collector, obj) else None
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -153,26 +163,41 @@ def pytest_unconfigure() -> None:
     gc.freeze()
 
 
-@pytest.fixture(scope="session", autouse=True)
-def helper_modules_in_subprocesses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def find_helpers_in_subprocesses(patch: pytest.MonkeyPatch, place: Path) -> None:
     """A Python that a test starts finds the helper modules of the tests, behind all others.
 
     In ``PYTHONPATH`` their folders would be looked at first, in every import of every process.
     """
     inside = [p for p in sorted(HERE.iterdir()) if p.is_dir() and p.name not in ("__pycache__", "data")]
     folders = [str(p) for p in (HERE, *inside)]
-    place = tmp_path_factory.mktemp("helper_modules")
     (place / "sitecustomize.py").write_text(f"import sys\n\nsys.path += {folders}\n", "utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(place), prepend=os.pathsep)
-        yield
+    patch.setenv("PYTHONPATH", str(place), prepend=os.pathsep)
+
+
+def parse_names_once(patch: pytest.MonkeyPatch) -> None:
+    """fmpy asks a general parser whether names are legal, which takes longer than all its other checks."""
+    from lark import Lark
+
+    parse, legal = Lark.parse, set()
+
+    def parsed(parser: Lark, name: str) -> None:
+        if (parser.source_grammar, name) not in legal:
+            parse(parser, name)
+            legal.add((parser.source_grammar, name))
+
+    patch.setattr(Lark, "parse", parsed)
 
 
 @pytest.fixture(scope="session", autouse=True)
-def exports_can_be_repeated() -> Iterator[None]:
-    """FMUs that tests compare to the byte are made at one date."""
+def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What holds for all tests, in one fixture: pytest asks each test for each of them."""
+    # Tests of interrupts work as well where the run is in the background, which ignores them.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+        patch.setenv("SOURCE_DATE_EPOCH", "1700000000")  # FMUs that are compared to the byte have one date
+        find_helpers_in_subprocesses(patch, tmp_path_factory.mktemp("helper_modules"))
+        parse_names_once(patch)
         yield
 
 
@@ -184,15 +209,6 @@ OPTIMIZED = {
     "test_native_random",
 }
 """Files whose native code is optimized in a short run too, as users get them."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def native_code_is_made_soon(request: pytest.FixtureRequest) -> Iterator[None]:
-    """At its level 0 LLVM needs down to an eighth of the time; no bit of a number depends on it."""
-    with pytest.MonkeyPatch.context() as patch:
-        if how_many.FACTOR == 1 and request.path.stem not in OPTIMIZED:
-            patch.setattr(optimizer, "LEVEL", 0)
-        yield
 
 
 WITH_ZIG = {
@@ -207,39 +223,23 @@ WITH_ZIG = {
 """Files whose libraries zig makes in a short run too, as users get them who have it."""
 
 
+@functools.cache
+def has_own_compiler() -> bool:
+    """Whether this machine has a C compiler for libraries of its own platform."""
+    own = [compiler for compiler in available_compilers() if isinstance(compiler, OwnCompiler)]
+    return any(own_platform() in compiler.platforms() for compiler in own)
+
+
 @pytest.fixture(scope="module", autouse=True)
-def own_compiler_makes_libraries(request: pytest.FixtureRequest) -> Iterator[None]:
-    """The machine's own takes a twentieth of the second that zig takes, which exports prefer."""
-    has_own = any(
-        own_platform() in compiler.platforms()
-        for compiler in available_compilers()
-        if isinstance(compiler, OwnCompiler)
-    )
+def native_code_is_made_soon(request: pytest.FixtureRequest) -> Iterator[None]:
+    """In a short run LLVM optimizes little, and the machine's own compiler makes libraries.
+
+    At its level 0 LLVM needs down to an eighth of the time; no bit of a number depends on it. The own
+    compiler takes a twentieth of the second that zig takes, which exports prefer.
+    """
     with pytest.MonkeyPatch.context() as patch:
-        if how_many.FACTOR == 1 and has_own and request.path.stem not in WITH_ZIG:
+        if how_many.FACTOR == 1 and request.path.stem not in OPTIMIZED:
+            patch.setattr(optimizer, "LEVEL", 0)
+        if how_many.FACTOR == 1 and request.path.stem not in WITH_ZIG and has_own_compiler():
             patch.setattr(ZigCompiler, "platforms", lambda _: [])
         yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def names_are_parsed_once() -> Iterator[None]:
-    """fmpy asks a general parser whether names are legal, which takes longer than all its other checks."""
-    from lark import Lark
-
-    parse, legal = Lark.parse, set()
-
-    def parsed(parser: Lark, name: str) -> None:
-        if (parser.source_grammar, name) not in legal:
-            parse(parser, name)
-            legal.add((parser.source_grammar, name))
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Lark, "parse", parsed)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def interrupts_arrive() -> None:
-    """Tests of interrupts work as well where the run is in the background, which ignores them."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -13,7 +13,13 @@ LONG = {
     "test_gallery.py": {"test_compiled_is_plain_python", "test_runs_in_an_fmu"},
 }
 """By files."""
-ALWAYS = {"TestDelay", "TestLinearBushing", "TestSphereContact", "TestPlainSpring", "TestLeadScrew"}
+ALWAYS = {"TestDelay", "TestLinearBushing", "TestPlainSpring", "TestLeadScrew"}
+
+
+def is_thorough(collector: pytest.Collector, obj: object) -> bool:
+    """Whether a test function, or all that stands around it, is marked as thorough."""
+    marks = [*getattr(obj, "pytestmark", ()), *collector.iter_markers()]
+    return any(mark.name == "thorough" for mark in marks)
 
 
 def mark_long_checks(items: Iterable[Any]) -> None:

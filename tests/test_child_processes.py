@@ -16,18 +16,6 @@ from test_architecture import PACKAGES
 from cosim_compiler.child_process import python_command, python_environment, safe_spawn
 
 CUSTOMIZE = ("sitecustomize", "usercustomize")
-PLANTED = {
-    name
-    for name in (
-        *sys.stdlib_module_names,
-        *packages_distributions(),
-        *PACKAGES,
-        "usercustomize",
-        "sitecustomize",
-    )
-    if name.isidentifier()
-}
-"""All modules that a process may import."""
 STARTERS = {"Popen", "run", "call", "check_call", "check_output", "getoutput", "system", "spawnv", "popen"}
 MAY_START = re.compile(
     rf"\b(?:subprocess|os)\.(?:fork|{'|'.join(sorted(STARTERS))})\b|get_context|ProcessPoolExecutor"
@@ -86,7 +74,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (place / "arm.toml").write_text(ARM)
     (place / "arm.urdf").write_text(ROBOT)
     (place / "data.csv").write_text(DATA)
-    for name in PLANTED:
+    known = (*sys.stdlib_module_names, *packages_distributions(), *PACKAGES, *CUSTOMIZE)
+    for name in filter(str.isidentifier, dict.fromkeys(known)):
         (place / f"{name}.py").write_text(f"open({str(place / ('RAN-' + name))!r}, 'w').close()\n")
     yield place
     shutil.rmtree(place)

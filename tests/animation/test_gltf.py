@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optional_packages import needs_packages
 from scipy.spatial.transform import Rotation
 
 import cosim
@@ -18,8 +19,7 @@ from cosim_animation.meshes import Mesh, read_mesh, thinned
 from cosim_animation.scene import scene_of
 from cosim_mechanics import Multibody
 
-pytest.importorskip("trimesh")
-pytest.importorskip("pygltflib")
+pytestmark = needs_packages("trimesh", "pygltflib")
 
 TETRAHEDRON = np.array([[0.0, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 3]])
 FACES = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import signal
 
 import cosim
 
@@ -79,6 +78,8 @@ def test_chatter_begins_at_the_lobes(frequency: float, number: int, part: float,
 
 
 def test_a_motor_with_a_fine_encoder_is_the_linear_loop() -> None:
+    from scipy import signal
+
     motor = model("dc_motor")
     motor.set_start("encoder.interval", 1e-4)
     motor.set_start("wanted.height", 0.2)  # within the bounds of the voltage

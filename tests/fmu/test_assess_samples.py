@@ -109,7 +109,7 @@ def participant(random: np.random.Generator, states: int, inputs: int, *, passes
     )
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(12))
 def test_drawn_couplings(seed: int) -> None:
     random = np.random.default_rng(100 + seed)

@@ -90,7 +90,7 @@ def same(one: Any, other: Any) -> None:
     ]
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("algorithm", "options"),
     [

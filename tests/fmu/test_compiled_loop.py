@@ -157,7 +157,7 @@ GOING_BACK = [
 ]
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("kind", "options"), GOING_BACK)
 @pytest.mark.parametrize("follows", [False, True])
 def test_algorithms_that_go_back_give_the_same_bytes(
@@ -333,7 +333,7 @@ ONE_OF_EACH_KIND = [
 """In a short run."""
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("kind", "options"), ALL)
 @pytest.mark.parametrize("follows", [False, True])
 def test_participants_of_python_are_called_at_their_place(
@@ -421,7 +421,7 @@ class Counter(LinearParticipant):
         super().restore(linear)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("kind", "options"), ONE_OF_EACH_KIND)
 def test_integers_events_and_early_returns_of_python(
     make_fmu: MakeFmu, kind: type, options: dict[str, Any]
@@ -540,7 +540,7 @@ MAPS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("kind", "options"), ALL)
 @pytest.mark.parametrize("given", MAPS, ids=lambda given: f"{given['from']} {given['to']}")
 def test_mapped_connections(

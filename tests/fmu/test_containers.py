@@ -172,7 +172,7 @@ SCENARIOS: dict[str, Callable[[Path, MakeFmu, Callable[..., Path]], Path]] = {
 class TestTheBits:
     """Against ``cosim cosimulate``, scenario by scenario."""
 
-    @pytest.mark.few(4)
+    @pytest.mark.few(3)
     @pytest.mark.parametrize(
         "name",
         [pytest.param(name, marks=[pytest.mark.thorough] * (name in RUN_ELSEWHERE)) for name in SCENARIOS],

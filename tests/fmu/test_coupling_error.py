@@ -32,7 +32,7 @@ from cosim_master.trust.explained_bars import EXACT
 from cosim_master.trust.identified_coupling import IdentifiedErrors
 from cosim_master.trust.sampled_wiring import WiredPart, Wiring
 
-FAST = (2, 16, 25)
+FAST = (2, 25)
 """Cases of few exchanges."""
 LC = [("coil.i", "capacitor.i_in"), ("capacitor.v", "coil.v_in")]
 
@@ -529,7 +529,7 @@ until = 1.0
 
 def test_known_couplings_solve_themselves() -> None:
     """The exact outputs are those of the participants coupled with small steps."""
-    for seed in (0, 1, 2, 3, 4):
+    for seed in (0, 2, 4):
         case = draw(seed)
         until = 0.05 * case.until
         loop = CoSimulation(
@@ -542,7 +542,7 @@ def test_known_couplings_solve_themselves() -> None:
                 assert result[name] == pytest.approx(values, abs=1e-4 * (1.0 + np.abs(values).max()))
 
 
-@pytest.mark.parametrize("seed", [3, 24, *(pytest.param(n, marks=pytest.mark.thorough) for n in (16, 25))])
+@pytest.mark.parametrize("seed", [3, *(pytest.param(n, marks=pytest.mark.thorough) for n in (16, 24, 25))])
 def test_bars_of_sampled_controllers(seed: int) -> None:
     """They look at their inputs when they tick: what is given in between is not an error of the coupling."""
     case = sampled.check_bars(seed)
@@ -574,7 +574,7 @@ def test_what_others_do_between_slow_ticks_counts(early: bool) -> None:
             ("plant.y", "controller.y"),
             ("controller.u", "plant.u"),
         ]
-        return CoSimulation(parts, links, "jacobi", step).simulate(until=60.0)
+        return CoSimulation(parts, links, "jacobi", step).simulate(until=30.0)
 
     result, better = simulated(0.05), simulated(0.01)
     true = np.abs(result["plant.y"] - better["plant.y"][::5]).max()
@@ -583,14 +583,14 @@ def test_what_others_do_between_slow_ticks_counts(early: bool) -> None:
     assert result.coupling.verdict == "unknown"
 
 
-@pytest.mark.parametrize("exchanges", [5, 40])
+@pytest.mark.parametrize("exchanges", [5, pytest.param(40, marks=pytest.mark.thorough)])
 def test_a_fast_plant_errs_between_slow_ticks(exchanges: int) -> None:
     """It is told of a tick when an exchange has gone by, and has forgotten that at the next one."""
     plant = LinearParticipant(([[-2.0]], [[2.0]], [[1.0]], [[0.0]]), ["u"], ["y"], [0.3])
     law = sampled.Law(6.0, 0.9, 0.0, 0.0)
     parts = {"plant": plant, "controller": sampled.Sampled(law, early=True)}
     links = [("plant.y", "controller.y"), ("controller.u", "plant.u")]
-    result = CoSimulation(parts, links, "jacobi", 6.0 / exchanges).simulate(until=360.0)
+    result = CoSimulation(parts, links, "jacobi", 6.0 / exchanges).simulate(until=120.0)
     system = sampled.Plant(plant.a, plant.b, plant.c, np.array([0.3]))
     exact = sampled.exact(system, law, True, result.time)
     true = np.abs(result["plant.y"] - exact).max()

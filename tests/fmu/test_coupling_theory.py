@@ -52,7 +52,7 @@ ON_CUTS = [
 """On each cut, on one of both by turns in a short run."""
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @FINER
 @pytest.mark.parametrize(("name", "follows", "since", "order", "cut"), ON_CUTS)
 def test_order_over_the_step(
@@ -276,7 +276,7 @@ def rate_of_growth(cut: Cut, algorithm: str, step: float) -> float:
     return float(sizes[2600:].max() / sizes[1000:1401].max()) ** (1.0 / 1600.0)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("cut", "algorithm"), [(FORCE, "jacobi"), (FORCE, "gauss_seidel"), (MOTION, "jacobi")]
 )
@@ -349,7 +349,7 @@ def largest_error(cut: Cut, algorithm: str, step: float, until: float, **options
     return float(np.max(np.abs(found - exact[:, [0, 2]])) / np.max(np.abs(exact[:, [0, 2]])))
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("algorithm", "options", "step", "largest"),
     [

@@ -269,7 +269,7 @@ def test_ctrl_c_and_sigterm_end_an_isolated_fmu_that_loops(
     tmp_path: Path, compiled: Compiled, number: int, status: int
 ) -> None:
     loops = tmp_path / "it_loops"
-    fault = f'fclose(fopen("{loops.name}", "w")); {NEVER_ENDS if number == signal.SIGINT else RESTS}'
+    fault = f'fclose(fopen("{loops.name}", "w")); {RESTS if number == signal.SIGINT else NEVER_ENDS}'
     process = begin(tmp_path, make(tmp_path, compiled, "DoStep", fault), "process = true")
     until = time.monotonic() + 60.0
     while not loops.exists():
@@ -434,7 +434,7 @@ def test_rows_are_saved_while_a_run_goes_on(
         seen.append(last_time(tmp_path))
 
     monkeypatch.setattr(cosim, "save_result", look)
-    text = SCENARIO.replace("u = 1.0", "pause = 0.1")
+    text = SCENARIO.replace("u = 1.0", "pause = 0.03")
     (tmp_path / "s.toml").write_text(text.format(fmu=make_fmu("heavy").name, more="", limit=""))
     assert main(["cosimulate", "s.toml", "-o", "out.csv", "--quiet"]) == 0
     assert len(seen) >= 3 and seen == sorted(seen) and seen[0] < 1.0 and seen[-1] == 1.0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "testing"))
-from failing_checks import checks, failing_checks  # noqa: E402
+from failing_checks import checks, failing_checks, fails  # noqa: E402
 
 import cosim  # noqa: E402
 from cosim_fmu.testing import MasterAlgorithmContract  # noqa: E402
@@ -275,34 +275,50 @@ def test_each_check_has_a_toy() -> None:
 
 @pytest.mark.parametrize("check", WRONG)
 def test_a_wrong_toy_fails_its_check(check: str) -> None:
+    assert fails(case(WRONG[check]), check)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("check", WRONG)
+def test_a_wrong_toy_fails_no_other_check(check: str) -> None:
     failing = {*failing_checks(case(WRONG[check]))}
     assert check in failing and failing - {check} <= ALSO.get(check, set())
 
 
-@pytest.mark.parametrize("toy", [Bounded, Forgetful, Few, Tires])
+OTHER_TIMES_AND_SIZES = [Bounded, Forgetful, Few, Tires]
+
+
+@pytest.mark.parametrize("toy", OTHER_TIMES_AND_SIZES)
 def test_errors_at_other_times_and_sizes_are_found(toy: type) -> None:
+    assert fails(case(toy), "test_elsewhere_it_is_as_accurate")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("toy", OTHER_TIMES_AND_SIZES)
+def test_errors_at_other_times_and_sizes_are_found_there_alone(toy: type) -> None:
     assert failing_checks(case(toy)) == ["test_elsewhere_it_is_as_accurate"]
 
 
 def test_an_algorithm_that_counts_time_from_zero_is_found() -> None:
-    assert "test_everyone_steps_through_the_whole_time" in failing_checks(case(FromZero))
+    assert fails(case(FromZero), "test_everyone_steps_through_the_whole_time")
 
 
 def test_the_right_one_passes() -> None:
     assert failing_checks(case(Parallel)) == []
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("make", "more"),
     [
         (Jacobi, {}),
-        (lambda: Jacobi(1), {"order": 1.8}),
-        (GaussSeidel, {}),
         (lambda: GaussSeidel(2), {"order": 1.7}),
-        (WaveformIteration, {"order": 1.8}),
+        (lambda: Jacobi(1), {"order": 1.8}),
         (InterfaceNewton, {"order": 1.8}),
-        (Adaptive, {"order": 0.0}),
+        (WaveformIteration, {"order": 1.8}),
         (lambda: Adaptive(iterations=1), {"order": 0.0}),
+        (GaussSeidel, {}),
+        (Adaptive, {"order": 0.0}),
     ],
 )
 def test_ours_pass(make: Any, more: Any) -> None:

@@ -182,7 +182,7 @@ def test_an_output_that_is_no_number_is_a_finding(fmu: Path) -> None:
     assert end.error == "" and [witness for witness, _ in end.findings] == ["m.y"]
 
 
-@pytest.mark.few(24)
+@pytest.mark.few(12)
 @pytest.mark.parametrize(
     ("function", "status"),
     [(name, status) for name in FUNCTIONS if name not in NOT_IN_A_RUN for status in STATUSES],

@@ -203,6 +203,7 @@ ONCE = {
 }
 
 
+@pytest.mark.thorough
 def test_threads_give_the_table_of_processes(
     make_fmu: MakeFmu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +91,16 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[Pa
     return sources
 
 
+@pytest.fixture(scope="module")
+def car(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """An FMU of sources that the command has made, and what it said."""
+    target = tmp_path_factory.mktemp("car") / "car.fmu"
+    words = ["export", str(EXAMPLES / "cruise_control/car.toml"), "--sources", "--fmi", "3"]
+    with redirect_stdout(StringIO()) as said:
+        assert main([*words, "-o", str(target)]) == 0
+    return target, said.getvalue()
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("version", "options"),
@@ -117,13 +129,18 @@ def test_sources_stay_short_enough_to_read(version: int, tmp_path: Path) -> None
     assert sum(len(path.read_text("utf-8").splitlines()) for path in sources.glob("*.[ch]")) < 10_000
 
 
-def test_functions_say_where_they_come_from(exported: Callable[..., tuple[Path, list[Path]]]) -> None:
+@pytest.mark.thorough
+def test_calls_of_a_row_hold_the_place_itself(exported: Callable[..., tuple[Path, list[Path]]]) -> None:
     sources, _ = exported(3)
+    assert re.search(r"p\.at\[\d+\]", (sources / "code.c").read_text("utf-8"))
+
+
+def test_functions_say_where_they_come_from(car: tuple[Path, str]) -> None:
+    sources, _ = opened(car[0])
     code = (sources / "code.c").read_text("utf-8")
     assert "/* cosim/step/advance.py:" in code
     assert "/* adapter of " in code
     assert not re.search(r"/\* adapter of .* \d+ \*/", code)  # no number of this process
-    assert re.search(r"p\.at\[\d+\]", code)  # of a row: the place itself
     texts = [path.read_text("utf-8") for path in sources.iterdir()]
     here = (str(Path(cosim.__file__).parents[1]), str(sources.parents[1]))
     assert not any(folder in text for folder in here for text in texts)
@@ -214,21 +231,11 @@ def test_what_cannot_be_printed_is_named(tmp_path: Path) -> None:
     assert not target.exists()
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(car: tuple[Path, str]) -> None:
     from fmpy.model_description import read_build_description
 
-    target = tmp_path / "car.fmu"
-    words = [
-        "export",
-        str(EXAMPLES / "cruise_control/car.toml"),
-        "--sources",
-        "--fmi",
-        "3",
-        "-o",
-        str(target),
-    ]
-    assert main(words) == 0
-    assert "C99 sources" in capsys.readouterr().out
+    target, said = car
+    assert "C99 sources" in said
     (configuration,) = read_build_description(str(target))
     assert configuration.sourceFileSets[0].language == "C99"
     assert "code.c" in configuration.sourceFileSets[0].sourceFiles

@@ -175,16 +175,16 @@ def test_a_real_loop_that_newton_solves_is_fine() -> None:
     links = [("a.y", "b.u"), ("b.y", "a.u")]
     loop = CoSimulation(parts, links, "interface_newton", 0.01)
     result = loop.simulate(1.0)
-    fine = CoSimulation(parts, links, "interface_newton", 0.001).simulate(1.0)
-    true = np.abs(result["a.y"] - fine["a.y"][::10]).max()
+    fine = CoSimulation(parts, links, "interface_newton", 0.002).simulate(1.0)
+    true = np.abs(result["a.y"] - fine["a.y"][::5]).max()
     bar = result.coupling["a.y"].error
     assert true < 1e-4
     assert true < bar < 10.0 * true
     assert result.coupling.verdict == "fine"
 
 
-@pytest.mark.few(2)
-@pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 13, 6, 7])
+@pytest.mark.few(1)
+@pytest.mark.parametrize("seed", [7, 0, 1, 2, 3, 4, 13, 6])
 def test_couplings_that_are_drawn(seed: int) -> None:
     """One of each kind: stiff, chains, control, sampled, relays, clutches, play, oscillators."""
     found = verdicts.check_verdicts("drawn", seed)
@@ -347,7 +347,7 @@ def test_a_second_run_that_takes_too_long_is_left(monkeypatch: pytest.MonkeyPatc
         left(2.5)
 
 
-@pytest.mark.parametrize("seconds", [0.0, 11.0])
+@pytest.mark.parametrize("seconds", [pytest.param(0.0, marks=pytest.mark.thorough), 11.0])
 def test_a_verdict_without_the_second_run_that_takes_too_long(
     monkeypatch: pytest.MonkeyPatch, seconds: float
 ) -> None:

@@ -96,8 +96,8 @@ def test_ends_that_are_sums_of_doubles_meet_exact_ticks() -> None:
     model = cosim.Model("m")
     model.add(Ticking, "p")
     system = model.build()
-    ends = np.cumsum(np.full(49, 0.1)).tolist()
-    units = {1: 0.0, 3: 1.0, 8: -1.0, 10: -0.5, 17: 2.0, 19: 3.0, 33: 4.0, 49: -2.0}
+    ends = np.cumsum(np.full(33, 0.1)).tolist()
+    units = {1: 0.0, 3: 1.0, 8: -1.0, 10: -0.5, 33: 4.0}
     for count, apart in units.items():
         until, tick = ends[count - 1], count / 10
         assert (until - tick) / math.ulp(tick) == apart

@@ -429,7 +429,7 @@ def solved(t: np.ndarray, force: Callable[[float, float], float]) -> np.ndarray:
     return solve_ivp(law, (0.0, t[-1]), [1.0, 0.0], "DOP853", t_eval=t, rtol=1e-12, atol=1e-14).y
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("integrator", CONTROLLED)
 @pytest.mark.parametrize(
     ("part", "exact"),
@@ -532,7 +532,7 @@ def beside_a_pendulum(amplitude: float) -> tuple[cosim.System, cosim.State]:
     return system, state
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("integrator", CONTROLLED)
 def test_beside_constraints_the_smallest_is_as_exact_as_others(integrator: str) -> None:
     errors = []

@@ -413,6 +413,7 @@ def cart(mixed: float) -> cosim.System:
 CARTS = ["one.floor", "two.floor", "one.e", "two.e", "one.k", "b.x", "two.v"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("method", ["dormand_prince", "radau5"])
 def test_wheels_that_meet_the_floor_together(method: str) -> None:
     """Both bounce at one instant, and do so in either order: what they do to the body adds up."""

@@ -104,14 +104,14 @@ def test_the_direction_decides_where_equal_numbers_move_apart() -> None:
 
 
 def test_random_programs_against_their_tangents() -> None:
-    count = many(12)
+    count = many(8)
     found = list(adjoint_differences(range(count)))
     assert len(found) > 2 * count
     assert not list(map(str, filter(None, found)))
 
 
 def test_random_programs_are_the_same_on_each_road() -> None:
-    count = many(3)
+    count = many(2)
     found = list(road_differences(range(count)))
     assert len(found) > 1.5 * count
     assert not list(map(str, filter(None, found)))

@@ -63,7 +63,7 @@ def test_what_is_raised() -> None:
 
 
 def test_random_programs() -> None:
-    assert sum(d is None or pytest.fail(str(d)) for d in differences(range(7000, 7040), BY_C)) > 100
+    assert sum(d is None or pytest.fail(str(d)) for d in differences(range(7000, 7020), BY_C)) > 50
 
 
 def test_random_programs_as_native_libraries_have_them() -> None:

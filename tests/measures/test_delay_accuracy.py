@@ -159,6 +159,7 @@ def table() -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.thorough
 def test_the_table_in_the_documentation_is_this_one() -> None:
     assert table() in PAGE.read_text(encoding="utf-8")
 

@@ -11,5 +11,5 @@ from cosim_mechanics.testing import force_laws, joint_contract
 def fewer_examples(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a short run, fewer than the kits draw for a class that is new."""
     for module in (force_laws, joint_contract):
-        drawn = settings(module.CHECKED, max_examples=min(many(8), module.CHECKED.max_examples))
+        drawn = settings(module.CHECKED, max_examples=min(many(6), module.CHECKED.max_examples))
         monkeypatch.setattr(module, "CHECKED", drawn)

@@ -193,7 +193,7 @@ def box_that_slides_back(modulus: float, friction: float, slope: float) -> float
     return float(integrate(rates, y, 1.0, [end_of(0), end_of(1), loose], change)[3])
 
 
-@pytest.mark.by_turns
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("modulus", "compliance"), [(1e5, 3.0e-3), (1e7, 6.5e-4), (1e8, 3.0e-4)])
 def test_a_box_slides_back_as_its_law_has_it(modulus: float, compliance: float) -> None:
     slope, friction = math.radians(28.0), 0.4

@@ -49,6 +49,11 @@ def test_places_are_the_closest_of_all() -> None:
         assert found <= np.linalg.norm(between, axis=-1).min() + 1e-12
 
 
+def test_parallel_places_are_in_the_middle_of_what_lies_side_by_side() -> None:
+    assert closest_places((0, 0, 0), (1, 0, 0), (1, 0, 1), (1, 0, 0)) == (0.5, -0.5)
+    assert closest_places((0, 0, 0), (1, 0, 0), (0, 0, 1), (-1, 0, 0)) == (0.0, 0.0)
+
+
 def test_spheres_press_each_other_as_hertz_says() -> None:
     depth = 1e-4
     state = balls([0.0, 0.2 - depth], [0.0, 0.0]).build().default_state().realize(cosim.Stage.DYNAMICS)
@@ -134,7 +139,7 @@ ROUND_BOX, ROUND_DRUM = shapes.Box((0.6, 0.4, 0.2), 0.02), shapes.Cylinder(0.2, 
 OUT, CORNER = 0.05 * HALF, 0.05 / math.sqrt(3.0)
 
 
-@pytest.mark.few(14)
+@pytest.mark.few(8)
 @pytest.mark.parametrize(
     ("first", "second", "turn", "place", "depths", "normal"),
     [

@@ -6,25 +6,28 @@ import time
 
 import numpy as np
 import pytest
+from optional_packages import needs_packages
 from workbench_tools import write_model
 
 import cosim
 from cosim_workbench.studies import Study
 
-distributed = pytest.importorskip("distributed")
-
-pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask itself
+pytestmark = [needs_packages("distributed"), pytest.mark.filterwarnings("ignore")]  # of Dask itself
 
 
 @pytest.fixture
 def cluster():
+    from distributed import LocalCluster
+
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "host": "127.0.0.1"}
-    with distributed.LocalCluster(**options, dashboard_address=None) as made:
+    with LocalCluster(**options, dashboard_address=None) as made:
         yield made
 
 
 @pytest.mark.thorough
 def test_workers_that_are_killed_cost_no_point(cluster, tmp_path):
+    from distributed import Client
+
     from cosim_workbench.studies.cluster import cluster_executor
 
     model = cosim.Model.from_file(write_model(tmp_path))
@@ -35,7 +38,7 @@ def test_workers_that_are_killed_cost_no_point(cluster, tmp_path):
         return Study(model, vary, objectives, sample="latin:120", until=0.02, **more)
 
     expected = study().run()
-    with distributed.Client(cluster.scheduler_address) as client:
+    with Client(cluster.scheduler_address) as client:
         first = list(client.run(os.getpid).values())
     killed = []
 
@@ -54,6 +57,8 @@ def test_workers_that_are_killed_cost_no_point(cluster, tmp_path):
 @pytest.mark.thorough
 def test_workers_write_values_over_time_and_one_of_them_is_killed(cluster, tmp_path):
     pandas, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    from distributed import Client
+
     from cosim_workbench.studies.cluster import cluster_executor
 
     model = cosim.Model.from_file(write_model(tmp_path))
@@ -66,7 +71,7 @@ def test_workers_write_values_over_time_and_one_of_them_is_killed(cluster, tmp_p
 
     def kill(done, of, failed):
         if done > 10 and not killed:
-            with distributed.Client(cluster.scheduler_address) as client:
+            with Client(cluster.scheduler_address) as client:
                 killed.extend(client.run(os.getpid).values())
             written.extend((tmp_path / "s" / "series").glob("part-*"))
             os.kill(killed[0], signal.SIGKILL)
@@ -83,6 +88,7 @@ def test_workers_write_values_over_time_and_one_of_them_is_killed(cluster, tmp_p
 
 @pytest.mark.thorough
 def test_chunks_of_a_larger_model_come_back_in_order(cluster):
+
     from cosim_workbench.studies.cluster import cluster_executor
 
     model = cosim.Model("many")

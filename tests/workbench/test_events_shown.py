@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from falling_ball import FallingBall
+from optional_packages import needs_packages
 
 import cosim
 from cosim import kit
 from cosim.cli import main
 
-pytest.importorskip("pandas")
+pytestmark = needs_packages("pandas")
 
 
 class Ball(FallingBall):

@@ -125,14 +125,10 @@ def test_a_model_and_a_scenario_run_and_their_tests_pass(
     assert main(["new", "scenario", "loop"]) == 0
     assert main(["run", "mount/mount.toml", "-q"]) == 0
     assert main(["cosimulate", "loop/loop.toml"]) == 0
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "mount", "loop"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    assert "2 passed" in done.stdout
+    capsys.readouterr()
+    status = pytest.main(["-q", "-p", "no:cacheprovider", "-c", os.devnull, "mount", "loop"])
+    said = capsys.readouterr().out
+    assert status == 0 and "2 passed" in said, said
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from typing import Any
 from xml.dom.minidom import parse
 
 import pytest
-from matplotlib.figure import Figure
 
 from cosim import CosimError, Model, Result
 from cosim.command_line.printable import printable
@@ -124,6 +123,6 @@ def test_names_are_drawn_letter_by_letter(name: str, tmp_path: Path) -> None:
     assert parse(str(tmp_path / "named.svg")).documentElement.tagName == "svg"
     result.plot(path=tmp_path / "named.html")
     result.plot(name, path=tmp_path / "alone.png")  # the axis is named
-    own = Figure()
+    own = type(figure)()
     result.plot(ax=own.subplots())
     own.savefig(tmp_path / "own.png")

@@ -19,9 +19,7 @@ FILES = [*sorted(ROOT.glob("examples/**/*.toml")), *sorted(ROOT.glob("benchmarks
 
 def checker(kind: str) -> Any:
     classes = {entry.cls.name: entry.cls for entry in cosim.registry().entries("file_schema")}
-    schema = classes[kind]().schema()
-    jsonschema.Draft202012Validator.check_schema(schema)
-    return jsonschema.Draft202012Validator(schema)
+    return jsonschema.Draft202012Validator(classes[kind]().schema())
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +34,12 @@ def scenario() -> Any:
 
 def faults(validator: Any, text: str) -> list[str]:
     return [error.message for error in validator.iter_errors(tomllib.loads(text))]
+
+
+@pytest.mark.parametrize("kind", ["scenario", pytest.param("model", marks=pytest.mark.thorough)])
+def test_it_is_a_schema(kind: str, request: pytest.FixtureRequest) -> None:
+    """That of a model is large; what it says of each component is checked below."""
+    jsonschema.Draft202012Validator.check_schema(request.getfixturevalue(kind).schema)
 
 
 def test_examples_are_valid(model: Any, scenario: Any) -> None:
@@ -176,7 +180,7 @@ def test_every_component_has_a_schema_that_its_defaults_fit() -> None:
         jsonschema.Draft202012Validator.check_schema(schema)
         for name, inner in schema["properties"].items():
             if "default" in inner:
-                jsonschema.validate(inner["default"], inner)
+                jsonschema.Draft202012Validator(inner).validate(inner["default"])
                 count += 1
             assert name in entry.cls.declarations
     assert count > 50

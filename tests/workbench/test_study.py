@@ -399,11 +399,12 @@ def test_a_link_in_place_of_the_lock_of_a_study_is_not_followed(model, tmp_path)
 
 def test_pictures(model, tmp_path):
     pytest.importorskip("matplotlib")
-    table = Study(model, {MASS: "100..140", STIFFNESS: "1e5..3e5:log"}, sample="sobol:8", until=0.02).run()
+    vary, last = {MASS: "100..140", STIFFNESS: "1e5..3e5:log"}, "last(vertical_speed)"
+    table = Study(model, vary, [last], sample="sobol:8", until=0.02).run()
     figure = table.plot()
     names = [axes.get_xlabel() for axes in figure.axes]
     assert "engine.mass\nin kg" in names
-    assert table.plot(MASS, "last(vertical_speed)", path=tmp_path / "m.png").stat().st_size > 5000
+    assert table.plot(MASS, last, path=tmp_path / "m.png").stat().st_size > 5000
     found = model.simulate_many({MASS: np.linspace(100, 140, 8)}, until=0.02)
     assert found.plot("engine.z", path=tmp_path / "f.png").stat().st_size > 5000
     with pytest.raises(cosim.LookUpError, match=r"engine\.z"):
