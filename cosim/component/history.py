@@ -111,6 +111,18 @@ def exponent_of_rounding(rounding):
     return exponent
 
 
+@tangent_of(exponent_of_size, with_values=True)
+def exponent_of_this_size(value, value_dot):
+    """The exponent; that the value varies does not count."""
+    return exponent_of_size(value)
+
+
+@tangent_of(exponent_of_rounding, with_values=True)
+def exponent_of_this_rounding(rounding, rounding_dot):
+    """The exponent; that the rounding varies does not count."""
+    return exponent_of_rounding(rounding)
+
+
 def is_same(left, right):
     """Whether two numbers are the same."""
     return left == right
