@@ -102,6 +102,7 @@ def _machine() -> str:
 
 
 def _commit() -> str:
+    """The short hash of the commit in the work tree."""
     words = ["git", "rev-parse", "--short", "HEAD"]
     return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 

@@ -107,6 +107,7 @@ def _compiled(name: str, source: Path) -> list[str]:
 
 
 def _run(command: list[str], timeout: float, environment: dict[str, str] | None = None) -> str:
+    """The output of a command; `PeerError` with the end of its messages where it fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=environment)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -160,7 +160,7 @@ class MissingAttributeError(CosimError, AttributeError):
         if not hint:
             names = {*dir(cls), *vars(self.owner)}.difference(CLASS_NOTES)
             public = [n for n in names if not n.startswith("_")]
-            hint = _what_there_is(str(self.name), public)
+            hint = _known_names_text(str(self.name), public)
         return f"{cls.__name__} has no attribute '{self.name}': {hint}"
 
     def __reduce__(self) -> Any:
@@ -171,7 +171,7 @@ class ArgumentError(CosimError, TypeError):
     """Arguments of a call are missing, too many, or given twice."""
 
 
-def _what_there_is(name: str, names: Iterable[str]) -> str:
+def _known_names_text(name: str, names: Iterable[str]) -> str:
     """The nearest of the known names, else the first of them."""
     near = nearest_names(name, names := sorted(names))
     if near:

@@ -48,6 +48,7 @@ def read_unit(text: str) -> Unit:
 
 
 def _quotient(tokens: list[str], text: str) -> Factor:
+    """Read a product, or a product over a factor."""
     above = _product(tokens, text)
     if not tokens or tokens[-1] != "/":
         return above
@@ -63,6 +64,7 @@ def _quotient(tokens: list[str], text: str) -> Factor:
 
 
 def _product(tokens: list[str], text: str) -> Factor:
+    """Read factors with dots between them."""
     product = _factor(tokens, text)
     while tokens and tokens[-1] == ".":
         tokens.pop()
@@ -119,6 +121,7 @@ def _power(factor: float, power: int) -> float:
 
 
 def _symbol(token: str) -> Factor:
+    """The factor of a symbol with its prefix."""
     entry = find_symbol(token)
     if entry is None:
         raise UnreadError(f"unknown part '{token}'", token)

@@ -61,6 +61,7 @@ class Driven(cosim.Component):
 
 
 def own_ball() -> dict[str, Any]:
+    """Our gradient of the ball: its time and the gradient."""
     model = cosim.Model("ball")
     model.add(BouncingBall(), "b")
     paths = ["b.e", "b.height"]
@@ -73,6 +74,7 @@ def own_ball() -> dict[str, Any]:
 
 
 def own_oscillator() -> dict[str, Any]:
+    """Our gradient of the oscillator by the adjoint: its time, that of a run, and the gradient."""
     model = cosim.Model("driven")
     model.add(Driven(), "x")
     settings = {"until": Oscillator.end, "output_interval": Oscillator.end, "accuracy": 1e-8}
@@ -103,6 +105,7 @@ def table(title: str, problem: str, exact: np.ndarray, tools: list[dict[str, Any
 
 
 def main() -> None:
+    """Print a table for each problem."""
     tools = [{"name": f"cosim {cosim.__version__}", "ball": own_ball(), "oscillator": own_oscillator()}]
     for peer in PEERS:
         try:

@@ -40,6 +40,7 @@ def build(tree):
 
 
 def _frame(plant, parent, body, i):
+    """The frame of a joint on its parent."""
     return plant.AddFrame(
         FixedOffsetFrame(f"f{i}", parent.body_frame(), RigidTransform(np.array(body["position"])))
     )

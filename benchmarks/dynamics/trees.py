@@ -65,6 +65,7 @@ def humanoid() -> Tree:
 def _body(
     parent: int, joint: str, axis: Any, position: Any, mass: float, center: Any, inertia: Any
 ) -> dict[str, Any]:
+    """A body of a tree; see the head of this file."""
     return {
         "parent": parent,
         "joint": joint,

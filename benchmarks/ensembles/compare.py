@@ -143,6 +143,7 @@ def compare(task_name: str, runs: int, passes: int, peers: list[str], folder: Pa
 
 
 def main() -> None:
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=list(TASKS))
     parser.add_argument("--runs", type=int, default=500)

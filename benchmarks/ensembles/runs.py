@@ -34,6 +34,7 @@ def spin(count):
 
 
 def ensemble_of(task: Task, threads: int) -> cosim.Ensemble:
+    """The ensemble of a task, with the largest value of its signal as the only result."""
     reduce = [f"max({task.signal})"]
     how = {"output_interval": task.interval, "reduce": reduce, "threads": threads}
     return cosim.Ensemble(task.system, task.until, **how, **ACCURACY)
@@ -125,6 +126,7 @@ def measure(task: Task, runs: int, passes: int) -> Measured:
 
 
 def main() -> None:
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=list(TASKS))
     parser.add_argument("--runs", type=int, default=2000)

@@ -68,6 +68,7 @@ def chain() -> cosim.Model:
 
 
 def bushing(model: Multibody, name: str, body: Any) -> None:
+    """Hold a body to Ground by a bushing."""
     model.add(
         "mechanics.linear_bushing", name, body1="ground", body2=body, stiffness=[5.0] * 6, damping=[0.5] * 6
     )
@@ -182,6 +183,7 @@ def measure(path: Path, repeats: int, folder: Path, system: cosim.System | None)
 
 
 def empty_fmu(folder: Path) -> Path:
+    """An FMU of pythonfmu that does nothing; its path."""
     script = folder / "empty_slave.py"
     script.write_text(EMPTY)
     command = [sys.executable, "-m", "pythonfmu", "build", "-f", str(script), "-d", str(folder)]
@@ -190,6 +192,7 @@ def empty_fmu(folder: Path) -> Path:
 
 
 def main() -> None:
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=7)
     repeats = parser.parse_args().repeats

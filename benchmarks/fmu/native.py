@@ -189,6 +189,7 @@ def export_costs(folder: Path) -> list[str]:
 
 
 def main() -> None:
+    """Print the table of runs, or that of exports."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--count", action="store_true", help="instructions, by callgrind")

@@ -202,6 +202,7 @@ def sweep(paths: list[Path], limit: float) -> Counter[tuple[str, str]]:
 
 
 def main() -> None:
+    """Print a line for each FMU, and how often each outcome came."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--limit", type=float, default=60.0)

@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "dynamics"))
 from block_system import BlockSystem
 from compare import machine
+from equal_errors import WorkAndError, work_at_error
 from peers import PeerError, run_peer
 from stiff_problems import PROBLEMS, StiffProblem
 
@@ -99,22 +100,6 @@ def theirs(answer: dict[str, Any]) -> list[Run]:
     return runs
 
 
-def to_reach(runs: list[Run], level: float, column: int) -> float:
-    """The work of a method for an error: the least of the runs at or below, interpolated; NaN: never."""
-    points = sorted((r[4], float(r[column])) for r in runs if r[4] > 0.0)
-    below = [cost for error, cost in points if error <= level]
-    if not below:
-        return float("nan")
-    above = [(e, cost) for e, cost in points if e > level]
-    best = min(below)
-    for error, cost in points:
-        for worse, cheaper in above:
-            if error <= level and cost == best and cheaper < cost:
-                part = np.log(worse / level) / np.log(worse / error)
-                return float(np.exp(np.log(cheaper) + part * np.log(cost / cheaper)))
-    return best
-
-
 def table(runs: list[Run]) -> str:
     """Markdown: a row for each problem and error, evaluations and milliseconds of each method."""
     methods = list(dict.fromkeys(r[1] for r in runs))
@@ -124,7 +109,10 @@ def table(runs: list[Run]) -> str:
             cells = []
             for method in methods:
                 own_runs = [r for r in runs if r[:2] == (problem, method)]
-                count, seconds = to_reach(own_runs, level, 3), to_reach(own_runs, level, 2)
+                count, seconds = (
+                    work_at_error([WorkAndError(float(r[column]), r[4]) for r in own_runs], level)
+                    for column in (3, 2)
+                )
                 shown_count = f"{count:.0f}" if count else "?"
                 cells.append("–" if np.isnan(seconds) else f"{shown_count} / {1e3 * seconds:.2f}")
             lines.append(f"| {problem} | {level:.0e} | " + " | ".join(cells) + " |")
@@ -132,6 +120,7 @@ def table(runs: list[Run]) -> str:
 
 
 def main() -> None:
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--without-peers", action="store_true")

@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "peers"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "dynamics"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from compare import machine
+from equal_errors import WorkAndError, best_runs
 from laws import PROBLEMS
 from peers import PeerError, run_peer
 from problems import PROBLEMS as OURS
@@ -163,14 +164,11 @@ def plot(programs: dict[str, list[Run]], path: Path) -> None:
         for row, cost in enumerate((EVALUATIONS, WALL_TIME)):
             axis = axes[2 * block + row, column]
             for program, runs in programs.items():
-                by_error = sorted((run for run in runs if run.problem == name), key=lambda run: run.error)
-                front, least = [], np.inf
-                for run in by_error:
-                    if cost.of(run) < least:
-                        least = cost.of(run)
-                        front.append((run.error, least))
+                of_problem = [run for run in runs if run.problem == name]
+                front = best_runs(WorkAndError(cost.of(run), run.error) for run in of_problem)
                 if front:
-                    axis.loglog(*zip(*front, strict=True), marker="o", ms=3, lw=1, label=program)
+                    work, errors = zip(*front, strict=True)
+                    axis.loglog(errors, work, marker="o", ms=3, lw=1, label=program)
             axis.set_xlim(1e-12, 1e-1)
             axis.grid(alpha=0.3)
             if row == 0:

@@ -109,6 +109,7 @@ def _smooth(outputs: list[verdicts.Judged]) -> list[verdicts.Judged]:
 
 
 def main() -> None:
+    """Print how far each advice helps those who follow it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cases", type=int, default=320)
     parser.add_argument("--first", type=int, default=3000)

@@ -91,6 +91,7 @@ def figures(cases: list[Judged], verified: bool = False) -> dict[str, float]:
 
 
 def main() -> None:
+    """Print how often bars hold, of all cases and by kind."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cases", type=int, default=320)
     parser.add_argument("--first", type=int, default=1000)

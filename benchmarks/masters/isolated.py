@@ -54,6 +54,7 @@ class Called:
 
 
 def main() -> None:
+    """Print the time of an exchange with one and with two isolated FMUs."""
     fmu = make_node(Path(tempfile.mkdtemp()))
     for count in (1, 2):
         called = [Called(fmu) for _ in range(count)]

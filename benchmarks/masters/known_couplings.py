@@ -152,6 +152,7 @@ def _bounded(
 
 
 def _spread(random: np.random.Generator, low: float, high: float) -> float:
+    """A number that is drawn evenly on a logarithmic scale."""
     return float(np.exp(random.uniform(np.log(low), np.log(high))))
 
 

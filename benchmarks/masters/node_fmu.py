@@ -54,6 +54,7 @@ def make_ode(folder: Path) -> Path:
 
 
 def _make(folder: Path, name: str, description: str) -> Path:
+    """Compile a C file of this folder, and pack it with its description; the path of the FMU."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
         raise SystemExit("needs a C compiler (gcc or cc)")

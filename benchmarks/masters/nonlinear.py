@@ -434,6 +434,7 @@ def judge(name: str, algorithm: str, options: dict[str, Any]) -> Judged | None:
 
 
 def main() -> None:
+    """Print a row for each coupling and algorithm, and how many bars hold."""
     print("| coupling | algorithm | true error | bar over error | verified | verdict |\n|" + "---|" * 6)
     cases = [
         judged

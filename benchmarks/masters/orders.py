@@ -79,6 +79,7 @@ def order(points: list[tuple[float, float]]) -> float:
 
 
 def main() -> None:
+    """Print the table, and draw it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--plot", type=Path)
     arguments = parser.parse_args()
@@ -96,6 +97,7 @@ def main() -> None:
 
 
 def _cell(points: list[tuple[float, float]], algorithm: str) -> str:
+    """The error of the smallest step and the order of an algorithm; of an adaptive one the order alone."""
     if algorithm in ADAPTIVE:
         return f"({order(points):.2f})"
     return f"{points[4][1]:.1e} ({order(points):.2f})"

@@ -71,6 +71,7 @@ def ring(parts: dict[str, Any]) -> float:
 
 
 def main() -> None:
+    """Start a server in another process, and print the times."""
     folder = Path(tempfile.mkdtemp())
     fmu = make_node(folder)
     (folder / "token").touch(mode=0o600)
@@ -87,6 +88,8 @@ def main() -> None:
 
 
 def measure(fmu: Path, host: str, there_and_back: Callable[[], float]) -> None:
+    """Print the time of a step in each place, by turns; `host` is the address of the server."""
+
     def there(names: str) -> dict[str, Any]:
         return {name: ProcessParticipant(fmu, name, host=host) for name in names}
 

@@ -220,6 +220,7 @@ def exact(count: int, steps: int) -> float:
 
 
 def main() -> None:
+    """Print the table of masters or of algorithms, and draw it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[2, 10, 100, 1000])
     parser.add_argument("--rounds", type=int, default=3)
@@ -259,6 +260,7 @@ def by_master(path: Path, sizes: list[int], rounds: int) -> dict[str, dict[int, 
 
 
 def show(table: dict[str, dict[int, float]], sizes: list[int]) -> None:
+    """Print a table of µs per step and FMU by the number of FMUs."""
     machine = platform.processor() or platform.machine()
     print(f"{machine}, Python {platform.python_version()}; µs per step and FMU\n")
     print("| master | " + " | ".join(f"{n} FMUs" for n in sizes) + " |")
@@ -268,6 +270,7 @@ def show(table: dict[str, dict[int, float]], sizes: list[int]) -> None:
 
 
 def plot(table: dict[str, dict[int, float]], path: Path) -> None:
+    """Draw a table of µs per step and FMU over the number of FMUs."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 5.2), layout="constrained")

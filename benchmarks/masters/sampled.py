@@ -196,6 +196,7 @@ def exact(plant: Plant, law: Law, early: bool, times: Vector) -> Vector:
 
 
 def main() -> None:
+    """Print how often bars hold, with and without an error."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cases", type=int, default=200)
     parser.add_argument("--processes", type=int, default=2)

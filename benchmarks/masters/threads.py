@@ -45,6 +45,7 @@ class Busy(cosim.Component):
 
 
 def ring(terms: int, threads: int) -> CoSimulation:
+    """A ring of systems whose evaluation sums so many terms, stepped in some threads."""
     model = cosim.Model("busy")
     model.add(Busy, "node")
     system = model.build()
@@ -58,6 +59,7 @@ def ring(terms: int, threads: int) -> CoSimulation:
 
 
 def gain_of_the_machine(rounds: int) -> float:
+    """The gain of a second thread for work that holds no lock, in the same minute: two hashes."""
     data = bytes(5_000_000)
 
     def hash_once() -> None:
@@ -74,6 +76,7 @@ def gain_of_the_machine(rounds: int) -> float:
 
 
 def main() -> None:
+    """Print the gain of a second thread by the time that a step takes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=50)
     parser.add_argument("--terms", type=int, nargs="+", default=[100, 1_000, 10_000, 100_000])

@@ -140,6 +140,7 @@ def verdict_figures(outputs: list[Judged]) -> dict[str, float]:
 
 
 def main() -> None:
+    """Print how often bars hold, and what verdicts are worth."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cases", type=int, default=480)
     parser.add_argument("--first", type=int, default=1000)

@@ -141,6 +141,7 @@ def compare(folder: Path) -> dict[str, int]:
 
 
 def main() -> None:
+    """Print the lines of each way."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--folder", type=Path, help="where files are left; else they are removed")
     folder = parser.parse_args().folder

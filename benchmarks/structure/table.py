@@ -87,12 +87,12 @@ def measure_vectors(options: argparse.Namespace) -> list[Line]:
         of_problem = slice(i * count, (i + 1) * count)
         exact = [m.exact for m in measured[of_problem]]
         for wanted in vectors.ERRORS:
-            ours = [vectors.fastest(m.seconds, m.ends, m.exact, wanted) for m in measured[of_problem]]
+            ours = [vectors.time_at_error(m.seconds, m.ends, m.exact, wanted) for m in measured[of_problem]]
             theirs = [
-                vectors.fastest(row["seconds"], row["ends"], right, wanted)
+                vectors.time_at_error(row["seconds"], row["ends"], right, wanted)
                 for row, right in zip(rows[of_problem], exact, strict=False)
             ]
-            name = f"{problem}, bdf, right to {wanted:.0e}"
+            name = f"{problem}, bdf, at an error of {wanted:.0e}"
             lines.append(Line(name, sizes, ours, "CVODE, a band", theirs))
     code = f"import vectors; print([vectors.measure('heat', n, [1e-4]).seconds[0] for n in {sizes!r}])"
     threads = {"OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2", "PYTHONPATH": str(Path(__file__).parent)}

@@ -3,10 +3,10 @@
     python benchmarks/structure/vectors.py [--sizes 100 400 1600] [--errors 1e-5 1e-6] [--peers ""]
 
 The medical Akzo Nobel problem (test set for IVP solvers, University of Bari; to t = 20) and the heat equation
-of a rod (to t = 0.1), by `integrators.bdf` as it stands. Programs are compared at errors, since each
-estimates its error in its own way: both run a ladder of tolerances, and the fastest run counts that is right
-to the error. An error is the largest difference of a state at the end from a far tighter run. Times are CPU
-times of a run, the best of three; the peer's right-hand side is NumPy's.
+of a rod (to t = 0.1), by `integrators.bdf` as it stands. Programs are compared at equal errors, since each
+estimates its error in its own way: both run a ladder of tolerances. An error is the largest difference of a
+state at the end from a far tighter run. Times are CPU times of a run, the best of three; the peer's
+right-hand side is NumPy's.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
+from equal_errors import WorkAndError, work_at_error
 from peers import try_peer
 
 import cosim
@@ -138,23 +139,21 @@ def request_of(cases: Sequence[Sequence[Any]]) -> dict[str, Any]:
     return {"cases": cases, "ends": ENDS, "tolerances": LADDER, "rounds": ROUNDS}
 
 
-def fastest(
+def time_at_error(
     seconds: Sequence[float], ends: Sequence[Sequence[float]], exact: Sequence[float], wanted: float
 ) -> float:
-    """The least time of the runs of a ladder that are right to an error; infinite where none is."""
-    right = [
-        s for s, end in zip(seconds, ends, strict=True) if np.abs(np.subtract(end, exact)).max() <= wanted
-    ]
-    return min(right, default=math.inf)
+    """The time of a run with this error, by the runs of a ladder."""
+    errors = [float(np.abs(np.subtract(end, exact)).max()) for end in ends]
+    return work_at_error(map(WorkAndError, seconds, errors), wanted)
 
 
-def fastest_of_peer(row: dict[str, Any] | None, exact: Sequence[float], wanted: float) -> float:
-    """As `fastest`, for the peer's runs of one problem and size; NaN where it could not run."""
-    return math.nan if row is None else fastest(row["seconds"], row["ends"], exact, wanted)
+def time_of_peer(row: dict[str, Any] | None, exact: Sequence[float], wanted: float) -> float:
+    """As `time_at_error`, for the peer's runs of one problem and size; NaN where it could not run."""
+    return math.nan if row is None else time_at_error(row["seconds"], row["ends"], exact, wanted)
 
 
 def main() -> None:
-    """Print a row for each problem, size and error: the fastest runs of both that are right to it."""
+    """Print a row for each problem, size and error: the times of both."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[100, 400, 1600])
     parser.add_argument("--errors", type=float, nargs="+", default=ERRORS)
@@ -167,11 +166,11 @@ def main() -> None:
         answer = try_peer("scikit-sundae", "structure/peer_cvode.py", [json.dumps(request_of(cases))])
     theirs: list[dict[str, Any] | None] = [None] * len(cases) if answer is None else answer["rows"]
     peer = "CVODE, a band" + ("" if answer is None else f" ({answer['version']})")
-    print(f"| problem | states | right to | cosim, ms | before it, ms | {peer}, ms | ratio |\n{'|---' * 7}|")
+    print(f"| problem | states | error | cosim, ms | before it, ms | {peer}, ms | ratio |\n{'|---' * 7}|")
     for (problem, n), measured, row in zip(cases, ours, theirs, strict=True):
         for wanted in options.errors:
-            time_here = 1e3 * fastest(measured.seconds, measured.ends, measured.exact, wanted)
-            time_there = 1e3 * fastest_of_peer(row, measured.exact, wanted)
+            time_here = 1e3 * time_at_error(measured.seconds, measured.ends, measured.exact, wanted)
+            time_there = 1e3 * time_of_peer(row, measured.exact, wanted)
             times = f"{time_here:.4g} | {1e3 * measured.prepared:.3g} | {time_there:.4g}"
             print(f"| {problem} | {n} | {wanted:.0e} | {times} | {time_here / time_there:.2f} |")
 

@@ -159,8 +159,9 @@ class _ReachDigest(ValueDigest):
     def new_digest(self) -> _ReachDigest:
         return _ReachDigest(dict(self._numbers))
 
-    def add_met(self, other: _ReachDigest) -> None:
-        super().add_met(other)
+    def merge(self, other: _ReachDigest) -> None:
+        """Add the functions, too, that another digest has met."""
+        super().merge(other)
         self.functions += other.functions
         self.apart += other.apart
 
@@ -233,41 +234,44 @@ class _OwnDigest(ValueDigest):
     def new_digest(self) -> _OwnDigest:
         return _OwnDigest()
 
-    def add_met(self, other: _OwnDigest) -> None:
-        super().add_met(other)
+    def merge(self, other: _OwnDigest) -> None:
+        """Add what another digest has met; functions in it have no settled place in the list."""
+        super().merge(other)
         self.is_whole = self.is_whole and other.is_whole and not other.functions
 
 
 def _own_part(function: types.FunctionType) -> _OwnPart | None:
     """The part of a function that lasts while its names stand for the same objects; None where none does."""
     if not are_at_rest():
-        return _compared_part(function)
+        return _stored_part(function)
     memory, key = memory_at_rest(), (_own_part, function)
     if key not in memory:
-        memory[key] = _part_of(_whole_of(function))
+        memory[key] = _lasting_part(_own_digest(function))
     part: _OwnPart | None = memory[key]
     return part
 
 
-def _whole_of(function: types.FunctionType) -> _OwnDigest:
+def _own_digest(function: types.FunctionType) -> _OwnDigest:
+    """What a function is made of, read now."""
     digest = _OwnDigest()
     digest.feed_whole_function(function)
     return digest
 
 
-def _part_of(digest: _OwnDigest) -> _OwnPart | None:
+def _lasting_part(digest: _OwnDigest) -> _OwnPart | None:
+    """What was read, if it lasts while names stand for the same objects."""
     if not (digest.is_whole and digest.is_lasting):
         return None
     return _OwnPart(digest.hash.digest(), tuple(digest.functions), tuple(digest.classes))
 
 
-def _compared_part(function: types.FunctionType) -> _OwnPart | None:
+def _stored_part(function: types.FunctionType) -> _OwnPart | None:
     """The part from the last reading, if its names still stand for the same objects."""
     stored = _own_parts.get(function)
     if stored is not None and stored.names.are_as_before():
         return stored.part
-    digest = _whole_of(function)
-    part = _part_of(digest)
+    digest = _own_digest(function)
+    part = _lasting_part(digest)
     if part is None:
         _own_parts.pop(function, None)
     else:

@@ -58,8 +58,8 @@ class ValueDigest(DigestPieces, ABC):
     def new_digest(self) -> ValueDigest:
         """An empty digest of the same kind, for a value whose place among others is not settled."""
 
-    def add_met(self, other: Any) -> None:
-        """Enter what another digest has met."""
+    def merge(self, other: Any) -> None:
+        """Add what another digest has met."""
         self.classes += other.classes
         self.is_lasting = self.is_lasting and other.is_lasting
 
@@ -95,6 +95,7 @@ class ValueDigest(DigestPieces, ABC):
         self.put("end")
 
     def _compound(self, value: Any, mentioned: Iterable[str]) -> None:
+        """Feed a value that is made of others, by its kind."""
         self.is_lasting = self.is_lasting and _keeps_its_value(value)
         kind = type(value)
         if isinstance(value, np.ndarray):
@@ -124,6 +125,7 @@ class ValueDigest(DigestPieces, ABC):
             self._object(value)
 
     def _container(self, container: Any) -> None:
+        """Feed a tuple, list, dictionary or set by its kind, length and members."""
         kind = type(container)
         if isinstance(container, tuple):
             self.put("tuple", str(len(container)).encode())
@@ -141,6 +143,7 @@ class ValueDigest(DigestPieces, ABC):
                 self.put("member", member_digest)
 
     def feed_all(self, values: Iterable[Any]) -> None:
+        """Feed values one after the other."""
         for value in values:
             self.feed(value)
 
@@ -149,10 +152,11 @@ class ValueDigest(DigestPieces, ABC):
         digest = self.new_digest()
         digest._around = list(self._around)
         digest.feed(value)
-        self.add_met(digest)
+        self.merge(digest)
         return bytes(digest.hash.digest())
 
     def _array(self, array: np.ndarray[Any, Any]) -> None:
+        """Feed an array by its type, shape, layout and content."""
         layout = (array.flags.c_contiguous, array.flags.f_contiguous, array.flags.writeable)
         self.put("array", str(array.dtype).encode())
         self.feed_all((array.dtype.str, array.shape, layout))
@@ -164,6 +168,7 @@ class ValueDigest(DigestPieces, ABC):
             self.put("numbers", array.tobytes())
 
     def _class(self, cls: type, mentioned: Iterable[str]) -> None:
+        """Feed a class: its members, fields or layout; of any other the attributes that are mentioned."""
         self.put_name("class", cls)
         if issubclass(cls, enum.Enum):
             for name, member in cls.__members__.items():
@@ -182,6 +187,7 @@ class ValueDigest(DigestPieces, ABC):
             self._attributes([c for c in cls.__mro__ if not is_library(c.__module__)], mentioned)
 
     def _attributes(self, owners: Iterable[Any], mentioned: Iterable[str]) -> None:
+        """Feed the mentioned attributes, each of the first owner that has it."""
         for name in mentioned:
             owner = next((owner for owner in owners if name in vars(owner)), None)
             if owner is not None:
@@ -189,6 +195,7 @@ class ValueDigest(DigestPieces, ABC):
                 self.feed(vars(owner)[name], mentioned)
 
     def put_name(self, kind: str, value: Any) -> None:
+        """Put a class or function by its name."""
         self.put(kind, f"{value.__module__}.{value.__qualname__}".encode())
 
     def _object(self, value: Any) -> None:
@@ -213,6 +220,7 @@ def _keeps_its_value(value: Any) -> bool:
 
 
 def _scalar_bytes(value: Any) -> bytes | None:
+    """The bytes of a number, a text or nothing; None of any other value."""
     kind = type(value)
     if value is None or value is Ellipsis:
         return b""

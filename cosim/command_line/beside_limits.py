@@ -66,6 +66,7 @@ class BesideLimits:
         self._open.difference_update(descriptors)
 
     def _write_all(self) -> None:
+        """Write what the other process sends, until it has ended."""
         arrived, can_write = bytearray(), True
         while True:
             ready, _, _ = select.select([self._read, self._has_ended], [], [])

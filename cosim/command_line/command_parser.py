@@ -85,6 +85,7 @@ class UsageError(CosimError):
 
 
 def _unknown(word: str, options: Any) -> str:
+    """The sentence about a word that a command has no use for."""
     name = word.partition("=")[0]
     if not name.startswith("-"):
         return f"no use for '{word}'."

@@ -53,6 +53,7 @@ class NativeErrors:
             self._thread.join(SECONDS_TO_END)
 
     def _pass_on(self) -> None:
+        """Print what arrives, with control characters shown, until nothing more comes."""
         decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
         with suppress(OSError):  # nothing can be said any more

@@ -173,22 +173,23 @@ def _outcome(code: int, signals: list[int], box: BlackBoxReader, command: Comman
     culprit = announced_call or " or ".join(callees)
     if box.status_words[ENDED] and not culprit:  # the command was over: libraries are unloaded then
         culprit = f"a library that was loaded{_inside(notes)}"
-    if is_asked_for:
-        why = ""
-    elif code == -signal.SIGKILL and signals:
-        ended = "did not come back and was ended" if culprit else "was ended"
-        why = f"{culprit or 'the process of the run'} {ended}"
-    else:
-        reason = notes.get("said") or _ending(code, culprit) + ("" if culprit else _inside(notes))
-        why = (
-            reason.replace(UNNAMED_FMU, culprit, 1) if culprit and reason.startswith(UNNAMED_FMU) else reason
-        )
+    why = "" if is_asked_for else _reason(code, bool(signals), culprit, notes)
     answer = "terminated" if signal.SIGTERM in signals else "interrupted"
     _recover(box, (why or answer) if time is None else str(SimulationError(time, why or answer)), command)
     if signals:
         text = f"{answer}: {why}" if why else answer
         return Terminated(text) if signal.SIGTERM in signals else KeyboardInterrupt(text)
     return LostProcessError(why) if time is None else SimulationError(time, why)
+
+
+def _reason(code: int, has_signals: bool, culprit: str, notes: dict[str, Any]) -> str:
+    """The sentence that says why a process has ended though its end was not asked for."""
+    if code == -signal.SIGKILL and has_signals:
+        ended = "did not come back and was ended" if culprit else "was ended"
+        return f"{culprit or 'the process of the run'} {ended}"
+    reason: str = notes.get("said") or _ending(code, culprit) + ("" if culprit else _inside(notes))
+    is_unnamed = bool(culprit) and reason.startswith(UNNAMED_FMU)
+    return reason.replace(UNNAMED_FMU, culprit, 1) if is_unnamed else reason
 
 
 def _place(recovery: Any, box: BlackBoxReader) -> tuple[float | None, list[str]]:

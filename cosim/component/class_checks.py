@@ -85,6 +85,7 @@ def names_state_of_source(declarations: Mapping[str, Declaration], name: str) ->
 
 
 def _check_name(cls: ComponentClass, name: str, kind: str, mention: str, at: str = "") -> None:
+    """Refuse a name that stands for nothing of this kind in the class; `mention` says where it is used."""
     declared = [n for n, d in cls.declarations.items() if kind in (d.kind, "quantity")]
     if name not in declared:
         near = nearest(name, declared)

@@ -191,21 +191,21 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
     if not TYPE_CHECKING:  # type checkers know which attributes there are
 
         def __setattr__(self, name: str, value: Any) -> None:
-            if not is_made(self) and self._is_given(name):  # by a constructor of its own
-                self._give(name, value)
+            if not is_made(self) and self._holds_value(name):  # by a constructor of its own
+                self._replace_value(name, value)
             elif name.startswith("_") or not is_made(self):
                 object.__setattr__(self, name, value)
             else:
                 set_attribute(self, name, value)
 
-    def _is_given(self, name: str) -> bool:
+    def _holds_value(self, name: str) -> bool:
         """Whether it is the name of a value that the part was given already."""
         values = vars(self).get("values")
         return values is not None and any(
             name in held for held in (values.numbers, values.options, values.attachments)
         )
 
-    def _give(self, name: str, value: Any) -> None:
+    def _replace_value(self, name: str, value: Any) -> None:
         """Take a value in place of the one that was given."""
         self.values = read_values(type(self).declarations, {**self.values.given, name: value})
         for attribute, read in self.values.public().items():

@@ -51,6 +51,7 @@ def _declare_coordinate(
     nominal: float | None,
     elements: Sequence[str],
 ) -> Any:
+    """A position or a speed."""
     return declare_quantity(
         kind,
         unit,

@@ -71,6 +71,7 @@ def _changed(function: types.FunctionType) -> tuple[list[tuple[int, str]], set[s
 
 
 def _tree(function: types.FunctionType) -> ast.AST:
+    """The syntax tree of a function, empty where its source is not there."""
     try:
         return definition_of(function)
     except ContractError:  # no source
@@ -110,6 +111,7 @@ def _is_self(node: ast.AST) -> bool:
 
 
 def _sentence_of_global(function: types.FunctionType, line: int, name: str) -> str:
+    """The sentence about a variable of a module that a function assigns."""
     return (
         f"{where(function, line)}: {name} is not part of the State, so the next run goes on from it, and no "
         f"save holds it: declare {name} = cosim.discrete(), and write it in a handler: {name}_next[0] = …, "
@@ -118,6 +120,7 @@ def _sentence_of_global(function: types.FunctionType, line: int, name: str) -> s
 
 
 def _sentence(function: types.FunctionType, line: int, name: str) -> str:
+    """The sentence about an attribute of the part that a function assigns."""
     plain = name.strip("_'\"")
     return (
         f"{where(function, line)}: self.{name} is not part of the State, so the next run goes on from it, "

@@ -75,13 +75,28 @@ class Ring(Record):
         """The end of the stretch of entries."""
         return ring.start + ENTRY_WIDTH * ring.capacity
 
+    def is_possible(ring, numbers):
+        """Whether a run may have such a ring, where all histories together have so many numbers.
+
+        Compiled code relies on it, so that a ring from outside is checked.
+        """
+        last = max(ring.count, 1) - 1
+        is_inside = 0 <= ring.start <= numbers and 0 < ring.capacity <= numbers and ring.stop <= numbers
+        is_filled = 0 <= ring.oldest < ring.capacity and 0 <= ring.count <= ring.capacity
+        has_piece = -1 <= ring.piece_begin <= last and (ring.piece_end == -1 or 0 <= ring.piece_end < last)
+        has_size = ZERO <= ring.size_exponent <= LARGE and ZERO <= ring.rounding_exponent <= UNKNOWN
+        is_between_steps = ring.flags in (0, FULL) and -1 <= ring.start_order <= 2
+        return is_inside and is_filled and has_piece and has_size and is_between_steps
+
 
 ENTRY_WIDTH, RING = width_of(HistoryEntry), width_of(Ring)
 
 
 def empty_ring(start: int) -> list[int]:
     """The integers of a history without entries whose stretch starts at `start`."""
-    ring = Ring(start=start, capacity=ENTRIES, piece_begin=-1, piece_end=-1, start_order=-1, size_exponent=ZERO)
+    ring = Ring(
+        start=start, capacity=ENTRIES, piece_begin=-1, piece_end=-1, start_order=-1, size_exponent=ZERO
+    )
     return words_of(ring)
 
 

@@ -30,7 +30,7 @@ def shown_values(part: Component) -> str:
     """
     values = part.values.public()
     given_names = [name for name in part.values.given if name in values]
-    other_names = [name for name in values if name not in given_names and _is_said(values[name])]
+    other_names = [name for name in values if name not in given_names and _is_informative(values[name])]
     text = ""
     for name in [*given_names, *other_names]:
         addition = f"{', ' if text else ''}{name} = {_shown(values[name], part.declarations[name])}"
@@ -40,7 +40,7 @@ def shown_values(part: Component) -> str:
     return text
 
 
-def _is_said(value: Any) -> bool:
+def _is_informative(value: Any) -> bool:
     """Whether a default says something: an attachment to nothing and a long array do not."""
     if isinstance(value, np.ndarray):
         return value.size <= MOST_ELEMENTS

@@ -117,6 +117,7 @@ def _as_array(declaration: Declaration, value: Any) -> NDArray[np.float64]:
 
 
 def _check_bounds(declaration: Declaration, flat: NDArray[np.float64]) -> None:
+    """`ValueError` for the first number that is not finite, or outside of the declared bounds."""
     least, most = bounds_of(declaration)
     for index, number in enumerate(flat.tolist()):
         if least <= number <= most and math.isfinite(number):
@@ -163,6 +164,7 @@ def without_labels(value: Any) -> Any:
 
 
 def _expected(declaration: Declaration) -> str:
+    """What a declaration needs, in words: its shape and its unit, or its choices."""
     unit = "" if set(declaration.units) == {"1"} else f" [{', '.join(dict.fromkeys(declaration.units))}]"
     if choices_of(declaration) and not declaration.shape:
         return f"one of {', '.join(map(repr, choices_of(declaration)))}"

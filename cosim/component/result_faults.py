@@ -19,7 +19,7 @@ def faults_of_results(signature: KernelSignature, arguments: Sequence[Argument])
     computes = kernel.role in ("kernel", "update")
     line = line_of_returned_value(kernel.function)
     if computes and line:
-        remedy = _where_results_go(signature, arguments)
+        remedy = _result_remedy(signature, arguments)
         return [f"{signature.line(line)}: what a kernel function returns is lost; {remedy}"]
     unwritten = [a for a in arguments if a.role in ("derivative", "next") and not signature.is_written(a)]
     if unwritten:
@@ -32,12 +32,12 @@ def faults_of_results(signature: KernelSignature, arguments: Sequence[Argument])
         ]
     has_effect = any(a.effect != "read" for a in arguments) or effects.passed_on
     if computes and not has_effect and not may_raise(kernel.function):
-        remedy = _where_results_go(signature, arguments)
+        remedy = _result_remedy(signature, arguments)
         return [f"{signature.line()}: nothing that it computes stays; {remedy}"]
     return []
 
 
-def _where_results_go(signature: KernelSignature, arguments: Sequence[Argument]) -> str:
+def _result_remedy(signature: KernelSignature, arguments: Sequence[Argument]) -> str:
     """The sentence that says what to write instead of a result that is lost."""
     view, declarations = signature.kernel.view, signature.declarations
     possible = [a for a in arguments if may_hold_result(a, declarations)]

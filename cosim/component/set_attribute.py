@@ -39,13 +39,13 @@ def set_attribute(part: Component, name: str, value: Any) -> None:
     cls: Any = type(part)
     declared = cls.declarations.get(name)
     fixed = name in FIXED or any(is_kind(base) and name in vars(base) for base in cls.__mro__)
-    is_settable = not fixed and (name in vars(part) or is_attribute(cls, name) or _is_value(cls, name))
+    is_settable = not fixed and (name in vars(part) or is_attribute(cls, name) or _is_plain_value(cls, name))
     if BUILT in vars(part) and (is_settable or declared is not None):
         if not (cls.not_saved and declared is None and name in names_set_by(cls)):
             refuse_attribute(part, name, [], _after_build(part, name, declared))
         object.__setattr__(part, name, value)
     elif declared is not None and declared.kind in GIVEN:
-        _make_anew(part, name, value)
+        _remake(part, name, value)
     elif declared is not None:
         refuse_attribute(part, name, [], f"it is computed ({declared.kind}), so it cannot be set")
     elif isinstance(getattr(cls, name, None), property):
@@ -60,7 +60,7 @@ def set_attribute(part: Component, name: str, value: Any) -> None:
         refuse_attribute(part, name, settable(part))
 
 
-def _is_value(cls: type, name: str) -> bool:
+def _is_plain_value(cls: type, name: str) -> bool:
     """Whether the class body has a plain value of this name, the default of its parts."""
     value = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), len)
     if value is not len and belongs_to_class(cls, name):
@@ -73,7 +73,7 @@ def settable(part: Component) -> list[str]:
     return sorted(n for n, d in type(part).declarations.items() if d.kind in GIVEN)
 
 
-def _make_anew(part: Component, name: str, value: Any) -> None:
+def _remake(part: Component, name: str, value: Any) -> None:
     """Give a part the attributes of one that is made with another value."""
     positional, arguments = vars(part).get(MADE_WITH, ((), part.values.given))
     cls = type(part).made_by or type(part)

@@ -24,34 +24,46 @@ SELF = ("self", "cls")
 
 def uncalled_functions(cls: type[Component]) -> list[str]:
     """A sentence for each function in a class body that is written like a law and that nothing calls."""
-    faults = []
-    for name, value in _own_and_mixed_in(cls):
-        wrappers, function = unwrap(value)
-        if isinstance(function, (KernelFunction, HandlerFunction)):
-            if wrappers:
-                faults.append(_covered(function, name, wrappers))
-            elif name[0] != "_" and (other := _spelt_otherwise(cls, name)):
-                faults.append(_beside(function, name, other))
-        elif isinstance(function, types.FunctionType):
-            if name in cls.plain_methods and wrappers and not _is_wrapped_method(value):
-                faults.append(
-                    f"{where(function)}: {wrappers[0]} keeps {name} from being called: write @cosim.kernel "
-                    f"in its place, or a plain method, def {name}(self, …)"
-                )
-            elif name not in cls.plain_methods and not _is_called(cls, name):
-                if _is_law(cls, function):
-                    faults.append(_misnamed(cls, name, function))
-                elif not wrappers and _is_number(cls, function):
-                    faults.append(_without_role(cls, name, function))
-        elif name in cls.plain_methods and value is not None and not isinstance(value, Declaration):
-            faults.append(
-                f"{cls.__qualname__}: {name} is {describe(value)}, and nothing calls it: write a kernel "
-                f"function, def {name}(…) below @cosim.kernel, or a plain method, def {name}(self, …)"
-            )
-    return faults
+    faults = (_fault_of(cls, name, value) for name, value in _body_and_mixins(cls))
+    return [fault for fault in faults if fault]
 
 
-def _own_and_mixed_in(cls: type[Component]) -> Iterator[tuple[str, Any]]:
+def _fault_of(cls: type[Component], name: str, value: Any) -> str:
+    """The sentence about what a class body has under a name; empty where it is called, or no law."""
+    wrappers, function = unwrap(value)
+    if isinstance(function, (KernelFunction, HandlerFunction)):
+        if wrappers:
+            return _wrapping_fault(function, name, wrappers)
+        other = _spelt_otherwise(cls, name) if name[0] != "_" else ""
+        return _spelling_fault(function, name, other) if other else ""
+    if isinstance(function, types.FunctionType):
+        return _fault_of_plain(cls, name, value)
+    if name in cls.plain_methods and value is not None and not isinstance(value, Declaration):
+        return (
+            f"{cls.__qualname__}: {name} is {describe(value)}, and nothing calls it: write a kernel "
+            f"function, def {name}(…) below @cosim.kernel, or a plain method, def {name}(self, …)"
+        )
+    return ""
+
+
+def _fault_of_plain(cls: type[Component], name: str, value: Any) -> str:
+    """The sentence about a function without a decorator of ours."""
+    wrappers, function = unwrap(value)
+    if name in cls.plain_methods:
+        if not wrappers or _is_wrapped_method(value):
+            return ""
+        return (
+            f"{where(function)}: {wrappers[0]} keeps {name} from being called: write @cosim.kernel "
+            f"in its place, or a plain method, def {name}(self, …)"
+        )
+    if _is_called(cls, name):
+        return ""
+    if _is_law(cls, function):
+        return _misnamed(cls, name, function)
+    return _without_role(cls, name, function) if not wrappers and _is_number(cls, function) else ""
+
+
+def _body_and_mixins(cls: type[Component]) -> Iterator[tuple[str, Any]]:
     """Names and values of a class body, and of those bases that are no components themselves."""
     checked, listed = _checked_bases(cls), set[str]()
     for base in cls.__mro__:
@@ -66,7 +78,8 @@ def _checked_bases(cls: type[Component]) -> set[type]:
     return {*components[1:], *components[-1].__mro__}
 
 
-def _covered(function: Any, name: str, wrappers: list[str]) -> str:
+def _wrapping_fault(function: Any, name: str, wrappers: list[str]) -> str:
+    """The sentence about a law that another decorator hides."""
     if isinstance(function, HandlerFunction):
         kind, function = "handler", function.function
         advice = "let cosim.on, cosim.every or cosim.at stand alone above it"
@@ -89,10 +102,12 @@ def _spelt_otherwise(cls: type[Component], name: str) -> str:
 
 
 def _letters(name: str) -> str:
+    """The letters of a name, without capitals and underscores."""
     return name.replace("_", "").lower()
 
 
-def _beside(function: Any, name: str, other: str) -> str:
+def _spelling_fault(function: Any, name: str, other: str) -> str:
+    """The sentence about a law that is spelt nearly as another one, which it does not replace."""
     written = function.function
     written = getattr(written, "function", written)
     return (
@@ -110,7 +125,7 @@ def _is_law(cls: type[Component], function: types.FunctionType) -> bool:
     """Whether kernel functions or handlers may ask for all its arguments, and it writes to a result."""
     if [name for name in signature(function).parameters if name not in SELF] == ["state", "next_state"]:
         return True
-    arguments = _names_asked_for(cls, function)
+    arguments = _meanings_of_arguments(cls, function)
     results = {
         name
         for name, a in arguments.items()
@@ -123,10 +138,12 @@ def _is_law(cls: type[Component], function: types.FunctionType) -> bool:
 
 def _is_number(cls: type[Component], function: types.FunctionType) -> bool:
     """Whether a witness or a check may be meant: no method, asks only for known names, returns a value."""
-    return not takes_self(function) and bool(_names_asked_for(cls, function)) and _returns_value(function)
+    return (
+        not takes_self(function) and bool(_meanings_of_arguments(cls, function)) and _returns_value(function)
+    )
 
 
-def _names_asked_for(cls: type[Component], function: types.FunctionType) -> dict[str, Argument]:
+def _meanings_of_arguments(cls: type[Component], function: types.FunctionType) -> dict[str, Argument]:
     """The meaning of a function's arguments; empty if one has none, or is not plain."""
     parameters = signature(function).parameters.values()
     if any(
@@ -171,6 +188,7 @@ def _is_called(cls: type[Component], name: str) -> bool:
 
 
 def _names_in(cls: type, without: str) -> Iterator[tuple[str, ...]]:
+    """The names that each function of a class body mentions, but for one function."""
     for name, value in vars(cls).items():
         _, function = unwrap(value)
         function = getattr(function, "function", function)
@@ -183,7 +201,7 @@ def _without_role(cls: type[Component], name: str, function: types.FunctionType)
     """The sentence about a function that returns a number, with the decorator that may be meant."""
     kinds = {
         cls.declarations[a.of].kind if a.of in cls.declarations else a.role
-        for a in _names_asked_for(cls, function).values()
+        for a in _meanings_of_arguments(cls, function).values()
     }
     is_check = kinds <= {"parameter", "option"}
     above = "@cosim.kernel(refuses=[…])" if is_check else "@cosim.witness"
@@ -194,6 +212,7 @@ def _without_role(cls: type[Component], name: str, function: types.FunctionType)
 
 
 def _misnamed(cls: type[Component], name: str, function: types.FunctionType) -> str:
+    """The sentence about a law without a decorator, or under a name that is not called."""
     first = next(iter(signature(function).parameters), "")
     if "next_state" in signature(function).parameters:
         return (

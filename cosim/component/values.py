@@ -110,6 +110,7 @@ _readings: dict[int, _Reading] = {}
 
 
 def _reading_of(declarations: Mapping[str, Declaration]) -> _Reading:
+    """How values of these declarations are converted."""
     reading = _readings.get(id(declarations))
     if reading is None:
         reading = _readings[id(declarations)] = _Reading(declarations)
@@ -226,6 +227,7 @@ def check_default(declaration: Declaration) -> None:
 
 
 def _read_option(declaration: Declaration, value: Any) -> Any:
+    """The value of an option; `ValueError` for one that it does not have."""
     choices = declaration.options.get("choices")
     if choices is not None and value not in choices:
         raise ValueError(
@@ -239,6 +241,7 @@ def _read_option(declaration: Declaration, value: Any) -> Any:
 
 
 def _read_attachment(name: str, value: Any) -> Any:
+    """What a part is attached to: another part, its name, or nothing."""
     if value is None or isinstance(value, str) or hasattr(value, "declarations"):
         return value
     raise ValueError(f"{name} is {quote(value)}, needs a part or its name")

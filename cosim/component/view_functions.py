@@ -87,6 +87,7 @@ def without_view(function: types.FunctionType, arguments: Mapping[str, Argument]
 
 
 def _without_view(kernel: KernelFunction, arguments: Mapping[str, Argument]) -> KernelFunction:
+    """A kernel function whose view is written out; the same where it has none."""
     function = kernel.function
     if kernel.is_python and all(name in arguments or name in OF_PYTHON for name in kernel.arguments):
         return kernel

@@ -112,6 +112,7 @@ def method_slots(system: System, extra: list[int]) -> NDArray[np.int64]:
 
 
 def _method_slots(system: System, extra: list[int]) -> NDArray[np.int64]:
+    """`method_slots`, computed anew."""
     errors, smooth = slots_named(system, STEP_ERROR), slots_named(system, SMOOTH_UNTIL)
     kinks = slots_named(system, SIDE_OF_KINK) if system.ny else []
     holds = bool(getattr(system, "holds_witnesses", False))

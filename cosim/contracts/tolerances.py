@@ -96,6 +96,7 @@ def _tolerances(
     absolute: Tolerance | None,
     least: float,
 ) -> tuple[Vector, Vector]:
+    """`tolerances`, computed anew."""
     problems: list[Problem] = []
     rtol = _spread(where, "relative_tolerance", system, relative, np.full(system.ny, accuracy), problems)
     sizes = system.nominal_sizes
@@ -118,6 +119,7 @@ def held_sizes(where: str, system: System, relative: Tolerance | None, absolute:
 
 
 def _held_sizes(where: str, system: System, relative: Tolerance | None, absolute: Tolerance | None) -> Vector:
+    """`held_sizes`, computed anew."""
     problems: list[Problem] = []
     absolute_tolerances = _spread(
         where, "absolute_tolerance", system, absolute, np.zeros(system.ny), problems
@@ -151,6 +153,7 @@ def _spread(
     default: Vector,
     problems: list[Problem],
 ) -> Vector:
+    """A number for each state, from one number or from numbers by group and path; problems are collected."""
     if tolerance is None:
         return default
     if not isinstance(tolerance, Mapping):

@@ -79,7 +79,7 @@ def _contents(values: Collection[Any], containers: dict[int, Any], identities: d
         else:
             identities[id(kind)] = kind
             containers[id(value)] = value
-            contents.append((id(kind), *_inside(value, containers, identities)))
+            contents.append((id(kind), *_contents_inside(value, containers, identities)))
     return contents
 
 
@@ -124,7 +124,9 @@ def _contents_by_attribute(
     distinct: dict[int, Any], kind: Any, containers: dict[int, Any], identities: dict[int, Any]
 ) -> list[Any] | None:
     """The contents of objects or dicts that have the same names, name by name; by their identities."""
-    attributes_of = list(distinct.values()) if kind is dict else list(map(vars, distinct.values()))
+    attributes_of: list[Any] = list(distinct.values())
+    if kind is not dict:
+        attributes_of = list(map(vars, attributes_of))
     names_of = list(map(tuple, attributes_of))
     alike: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for names, attributes in zip(names_of, attributes_of, strict=True):
@@ -140,7 +142,7 @@ def _contents_by_attribute(
     return [id(kind), [places[names] for names in names_of], columns]
 
 
-def _inside(value: Any, containers: dict[int, Any], identities: dict[int, Any]) -> tuple[Any, ...]:
+def _contents_inside(value: Any, containers: dict[int, Any], identities: dict[int, Any]) -> tuple[Any, ...]:
     """The contents of a value that is not a leaf."""
     if isinstance(value, (dict, Mapping)):
         return _contents(value, containers, identities), _contents(value.values(), containers, identities)
@@ -150,7 +152,7 @@ def _inside(value: Any, containers: dict[int, Any], identities: dict[int, Any]) 
     if isinstance(value, (list, tuple, Set)):
         return (_contents(value, containers, identities),)
     return (
-        _inside(vars(value), containers, identities)
+        _contents_inside(vars(value), containers, identities)
         if hasattr(value, "__dict__")
         else ("unequal", next(_unequal))
     )

@@ -269,6 +269,7 @@ class CompiledStep:
         run.located.start = np.nan
 
     def _check_state(self) -> None:
+        """Refuse a State from bytes whose numbers no run of this system has."""
         try:
             check_state(self.arrays)
         except ForeignState as error:

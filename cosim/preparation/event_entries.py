@@ -80,6 +80,7 @@ class EventEntries:
         self.in_steps = [e for e in self.entries if e.handler.cause not in outside_steps]
 
     def _list_entries(self) -> list[HandlerEntry]:
+        """All handlers, with the block, and the witness, signal or timer that calls each."""
         slots = self.system.assembly.layout.slots
         places = {witness.path: i for i, witness in enumerate(self.witnesses)}
         entries: list[HandlerEntry] = []

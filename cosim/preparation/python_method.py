@@ -107,6 +107,7 @@ class PythonMethod:
         return 0 if code is None else CODES.index(code)
 
     def _step(self, evaluated: OdeSystem, method: MethodArrays, t: float, t_stop: float, limit: float) -> int:
+        """Take a step; a method that was not initialized is initialized first."""
         system, state = self._system(evaluated), self._state
         state.arrive_at(t)
 
@@ -121,6 +122,7 @@ class PythonMethod:
         return self._guarded(method.work, advance)
 
     def _redo(self, evaluated: OdeSystem, method: MethodArrays, t_event: float) -> int:
+        """Take the last step again, with another end."""
         system, state = self._system(evaluated), self._state
         if evaluated.size == 0:  # its step was the Step's own: there is nothing to integrate
             step = compile_function(step_without_states, STEP_SIGNATURE)
@@ -141,6 +143,7 @@ class PythonMethod:
         return self._guarded(method.work, lambda: self.integrator.restart(system, state))
 
     def _dense(self, t: float, coefficients: Any, work: Any, y: Any, out: Any) -> None:
+        """Write the states at a time inside the last step."""
         if out.size == 0:
             return
         step = rows_of(StepWork, work, 0, 1)[0]

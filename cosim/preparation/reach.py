@@ -62,6 +62,7 @@ def reach_of(system: System) -> Reach:
 
 
 def _make_reach(system: System) -> Reach:
+    """Number the nodes in the order of the schedule, and list what each depends on."""
     graph = system.assembly.graph
     number_of = np.full(len(graph.blocks), -1)
     rows = np.zeros((len(graph.blocks), width_of(Node)), dtype=np.int64)

@@ -131,6 +131,7 @@ class Tables:
         self._make_arrays()
 
     def _make_arrays(self) -> None:
+        """Make the arrays, as long as their parts together need."""
         layout = self._layout
         self.program = layout.program()
         self.numbers: Reals = np.array(layout.numbers)
@@ -146,6 +147,7 @@ class Tables:
         self.log_length = max(LOG_LENGTH, 4 * (event_log.EVENT_WIDTH + changes) * event_log.CHANGE_WIDTH)
 
     def _write_schedule(self, method: Method) -> None:
+        """Write which rows of the schedule the Step walks, and what it needs of the method."""
         system, plan = self.system, self.plan
         plan.derivatives.first, plan.derivatives.last = system.derivative_range
         plan.first_row = system.block_range(Stage.INSTANCE, Stage.INSTANCE)[0]
@@ -177,6 +179,7 @@ class Tables:
         )
 
     def _write_witnesses(self, accuracy: float | None, method: Method, policy: str) -> None:
+        """Write what witnesses are, where their memory lies, and the blocks that compute them."""
         layout, witnesses = self._layout, self.events.witnesses
         kinds = [WitnessKind(*(int(getattr(w, name)) for name in WitnessKind.declared)) for w in witnesses]
         layout.enter("witness_options", len(layout.numbers), len(witnesses))
@@ -204,6 +207,7 @@ class Tables:
             )
 
     def _write_memories(self, has_functions: bool) -> None:
+        """Write what is remembered, and the rows that check histories between the ends of steps."""
         system, layout = self.system, self._layout
         write_updates(system, layout)
         checked = write_checked_rows(system, layout, len(self.watched_blocks))

@@ -29,23 +29,24 @@ from cosim_compiler.shipped import shipped_content
 
 def installed_plugins() -> list[PluginRecord]:
     """The installed plugins, each from the index where that is still true, else loaded."""
-    return discover(load=_indexed)
+    return discover(load=_indexed_record)
 
 
-def _indexed(candidate: Candidate) -> PluginRecord:
-    record = _kept(candidate)
+def _indexed_record(candidate: Candidate) -> PluginRecord:
+    """The record of a plugin: from the index, else of the plugin, which is loaded and indexed."""
+    record = _cached_record(candidate)
     if record is None and candidate.is_ours and _list_ours():
-        record = _kept(candidate)
-    return _loaded(candidate) if record is None else record
+        record = _cached_record(candidate)
+    return _load_and_cache(candidate) if record is None else record
 
 
-def _kept(candidate: Candidate) -> PluginRecord | None:
+def _cached_record(candidate: Candidate) -> PluginRecord | None:
     """The record of a plugin from the index, where that is still true."""
-    content = kernel_cache.read_cached(_digest(candidate)) or _brought(candidate)
+    content = kernel_cache.read_cached(_digest(candidate)) or _shipped_content(candidate)
     return None if content is None else _from_bytes(content, candidate)
 
 
-def _brought(candidate: Candidate) -> bytes | None:
+def _shipped_content(candidate: Candidate) -> bytes | None:
     """The record of a plugin of ours that came with the package, kept; None where its files are others."""
     piece = shipped_content(INDEX, _shipped_key(candidate)) if candidate.is_ours else None
     content = None if piece is None else from_shipped(piece)
@@ -58,17 +59,17 @@ def index_to_ship() -> dict[str, bytes]:
     """The records of our plugins that are kept, as they are shipped."""
     candidates: list[Candidate] = []
 
-    def note(candidate: Candidate) -> PluginRecord:
+    def collect(candidate: Candidate) -> PluginRecord:
         candidates.append(candidate)
-        return _indexed(candidate)
+        return _indexed_record(candidate)
 
-    discover(load=note)
+    discover(load=collect)
     ours = [candidate for candidate in candidates if candidate.is_ours]
     contents = [(_shipped_key(candidate), kernel_cache.read_cached(_digest(candidate))) for candidate in ours]
     return {key: to_shipped(content) for key, content in contents if content is not None}
 
 
-def _loaded(candidate: Candidate) -> PluginRecord:
+def _load_and_cache(candidate: Candidate) -> PluginRecord:
     """The record of a plugin that is loaded now, and kept."""
     record = load_plugin(candidate)
     if record.status == "loaded" and not record.refused:
@@ -81,8 +82,8 @@ def _list_ours() -> bool:
     """Keep the records of all plugins of ours that are not kept, once; True."""
 
     def load_missing(candidate: Candidate) -> PluginRecord:
-        is_listed_now = candidate.is_ours and _kept(candidate) is None
-        return _loaded(candidate) if is_listed_now else candidate.skipped()
+        is_listed_now = candidate.is_ours and _cached_record(candidate) is None
+        return _load_and_cache(candidate) if is_listed_now else candidate.skipped()
 
     run_in_listing_process(lambda: discover(load=load_missing))
     return True
@@ -99,6 +100,7 @@ def _shipped_key(candidate: Candidate) -> str:
 
 
 def _digest_of(place: object, python: object, candidate: Candidate) -> str:
+    """A digest of an entry point, of where its package and which Python it is, and of what records have."""
     identity = (candidate.name, candidate.value, candidate.distribution, candidate.version)
     recorded_fields = [field.name for field in fields(UnloadedClass)]
     key = [__version__, python, place, identity, recorded_fields]
@@ -106,6 +108,7 @@ def _digest_of(place: object, python: object, candidate: Candidate) -> str:
 
 
 def _to_bytes(record: PluginRecord) -> bytes:
+    """A record, with the files and the places of packages on which it depends."""
     rows = [[entry.id, *astuple(entry.known)] for entry in record.entries]
     modules = sorted(_modules(record))
     files = {path: stamp_of(path) for path in sorted(set(_files(modules)))}
@@ -122,6 +125,7 @@ def _modules(record: PluginRecord) -> set[str]:
 
 
 def _files(modules: list[str]) -> Iterator[str]:
+    """The files of imported modules."""
     for name in modules:
         path = getattr(sys.modules.get(name), "__file__", None)
         if path:

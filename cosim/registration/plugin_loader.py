@@ -71,6 +71,7 @@ class Candidate:
 
     @classmethod
     def of(cls, point: EntryPoint) -> Candidate:
+        """The candidate of an installed entry point."""
         distribution, version = "unknown distribution", "?"
         if point.dist is not None:
             distribution, version = point.dist.name or distribution, point.dist.version or version
@@ -82,14 +83,17 @@ class Candidate:
         return re.sub(r"[-_.]+", "-", self.distribution).lower() == DISTRIBUTION
 
     def error(self, reason: str) -> PluginError:
+        """An error that names the plugin."""
         return PluginError(self.name, self.distribution, self.version, reason)
 
     def failed(self, error: PluginError) -> PluginRecord:
+        """The record of a plugin that could not be loaded."""
         return PluginRecord(
             self.name, self.distribution, self.version, self.value, "failed", error=error, reason=error.reason
         )
 
     def skipped(self) -> PluginRecord:
+        """The record of a plugin that is left out."""
         reason = f"{ONLY} or {NO_AUTOLOAD} in the environment, or the program, leaves it out"
         return PluginRecord(self.name, self.distribution, self.version, self.value, "skipped", reason=reason)
 

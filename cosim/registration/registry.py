@@ -91,7 +91,7 @@ class Registry:
                 return entries[matching_ids[0]]
             # What other plugins have is no help when the whole plugin is missing, unless it is a misspelling.
             candidates = entries if self._missing(id) is None or nearest(id, entries) else []
-            same = self._known_as(kind, id)
+            same = self._ids_of_synonym(kind, id)
             raise LookUpError(kind.replace("_", " "), id, candidates, self._hint(id), same)
         return entries[id]
 
@@ -144,7 +144,7 @@ class Registry:
             raise LookUpError("kind of entry", kind, {**declared_kinds(), **self._entries})
         return self._entries.get(kind, {})
 
-    def _known_as(self, kind: str, id: str) -> list[str]:
+    def _ids_of_synonym(self, kind: str, id: str) -> list[str]:
         """Ids of classes that list this word in `known_as`: `pin` is another word for a revolute joint."""
         if kind not in self._by_synonym:
             words = self._by_synonym.setdefault(kind, {})

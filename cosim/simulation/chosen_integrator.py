@@ -25,6 +25,7 @@ def integrator_options(integrator: str | type[Integrator] | Integrator) -> list[
 
 
 def _class_of(integrator: Any) -> Any:
+    """The class behind an id; anything else as it is."""
     if not isinstance(integrator, str):
         return integrator
     from cosim.registration.registry import registry  # a process that runs an FMU alone needs none

@@ -172,6 +172,7 @@ class CoupledTangents(CarriedTangents):
         self._hold_inputs(end)
 
     def _hold_inputs(self, end: float) -> None:
+        """Move the tangents of inputs along their lines, to a time at which they are held again."""
         values, slopes, since = self._system.input_lines
         d, d_dots = self._arrays["d"], self._dots("d")
         running = ~np.isnan(d[slopes])
@@ -201,6 +202,7 @@ class CoupledTangents(CarriedTangents):
         return tangents
 
     def _call(self, plain: Any, compiled: Any) -> None:
+        """Call a function on the arrays of the run and of its tangents."""
         with np.errstate(all="ignore"):
             if native.is_plain():
                 plain(self._step.arrays, Carrier(**self._arrays))

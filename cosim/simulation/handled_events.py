@@ -140,10 +140,9 @@ class EventLog(Sequence[EventRecord]):
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """The records that are events, one behind the other, and where each begins."""
         handlers = records[starts + HANDLER].astype(np.int64)
-        causes = {n: cause for n in np.unique(handlers).tolist() for _, cause in [self._reader.handler(n)]}
-        of_cause = [n for n, cause in causes.items() if cause is self.idle_cause]
-        is_wanted = (records[starts + CHANGES] != 0.0) | ~np.isin(handlers, of_cause)
-        wanted = starts[is_wanted]
+        of_cause = [n for n in np.unique(handlers).tolist() if self._reader.handler(n)[1] is self.idle_cause]
+        is_idle = (records[starts + CHANGES] == 0.0) & np.isin(handlers, of_cause)
+        wanted = starts[~is_idle]
         lengths = records[wanted + LENGTH].astype(np.int64)
         rows = [records[at : at + size] for at, size in zip(wanted.tolist(), lengths.tolist(), strict=True)]
         return np.concatenate([records[:0], *rows]), np.cumsum(lengths) - lengths

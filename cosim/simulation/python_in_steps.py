@@ -38,6 +38,7 @@ def python_in_steps(system: System, method: type[Integrator]) -> list[str]:
 
 
 def _python_in_steps(system: System, method: type[Integrator]) -> list[str]:
+    """`python_in_steps`, found anew."""
     if is_plain():
         return [NOTHING_COMPILED]
     elements = [

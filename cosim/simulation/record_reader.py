@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,15 +10,17 @@ from numpy.typing import NDArray
 
 from cosim.cause import EventCause
 from cosim.preparation.run_tables import Tables
+from cosim.preparation.witness_entry import WitnessEntry
 from cosim.run_data.records.witnesses import FALLING
 from cosim.simulation.event_record import EventRecord, Finding
 from cosim.simulation.status import EventStatus, Severity
 from cosim.step import event_log as log
+from cosim.step.witness_values import MOST_REPEATS
 from cosim.system.system import System
 from cosim_compiler.record import rows_of
 
 Reals = NDArray[np.float64]
-TIMES = f"{10 + 1} events in a row"
+TIMES = f"{MOST_REPEATS + 1} events in a row"
 WORDS = {
     log.CHATTERING: ("chattering", f"chatters: {TIMES}, each undoing the one before"),
     log.ZENO: ("zeno", f"fires ever faster: {TIMES}, which pile up at this instant (Zeno)"),
@@ -76,15 +79,22 @@ class RecordReader:
         if kind == log.GREW_BACK:
             return Finding(time, "grew back", self._variable(number), GREW_BACK)
         if kind == log.OVERWRITTEN:
-            later, earlier = (self._entries[n].path for n in divmod(number, len(self._entries)))
-            path = self._variable(int(value))
-            text = (
-                f"writes {path} at an instant at which {earlier} has written it: both read the value before "
-                f"the instant, so what {earlier} wrote is lost. Let one handler do both, or add: "
-                f"{_short(path)}_next[0] += …"
-            )
-            return Finding(time, "overwritten", later, text)
-        witness = self._witnesses[number]
+            return self._overwritten(time, number, int(value))
+        return self._finding_of_witness(kind, time, self._witnesses[number], value)
+
+    def _overwritten(self, time: float, number: int, variable: int) -> Finding:
+        """The finding about two handlers, whose numbers are in one, that have written a variable."""
+        later, earlier = (self._entries[n].path for n in divmod(number, len(self._entries)))
+        path = self._variable(variable)
+        text = (
+            f"writes {path} at an instant at which {earlier} has written it: both read the value before "
+            f"the instant, so what {earlier} wrote is lost. Let one handler do both, or add: "
+            f"{_short(path)}_next[0] += …"
+        )
+        return Finding(time, "overwritten", later, text)
+
+    def _finding_of_witness(self, kind: int, time: float, witness: WitnessEntry, value: float) -> Finding:
+        """The finding about a witness; `value` is its value, or the time at which that is not a number."""
         if kind == log.WRONG_SIDE:
             word, back = ("fall", "risen") if witness.direction == FALLING else ("rise", "fallen")
             text = f"is {value:.6g} at the start: it cannot {word} through zero before it has {back}"
@@ -113,19 +123,7 @@ class RecordReader:
         event = rows_of(log.LoggedEvent, record, 0, 1)[0]
         entry = self._entries[int(event.handler)]
         handler = entry.handler
-        before: dict[str, Any] = {}
-        after: dict[str, Any] = {}
-        cells, at = [], log.EVENT_WIDTH
-        for _ in range(int(event.changes)):
-            change = rows_of(log.LoggedChange, record, at, 1)[0]
-            size = int(change.size)
-            cells.append((int(change.array), int(change.offset), at + log.CHANGE_WIDTH, size))
-            at += log.CHANGE_WIDTH + 2 * size
-        for number, offset, at, size in sorted(cells):
-            array, old, new = "ypdk"[number], record[at : at + size], record[at + size :][:size]
-            changed = (np.flatnonzero((old != new) & ~((old != old) & (new != new))) + offset).tolist()
-            for path in self.system.paths_at(array, changed):
-                before[path], after[path] = (self._value(path, offset, values) for values in (old, new))
+        before, after = self._changed_values(record, int(event.changes))
         witness = "" if handler.witness is None else f"{entry.part}.{handler.witness.name}"
         name = handler.witness.name if handler.witness else handler.signal or handler.timer or handler.name
         return EventRecord(
@@ -145,6 +143,16 @@ class RecordReader:
             event.duration,
         )
 
+    def _changed_values(self, record: Reals, count: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The values before and after an event of the variables that it has changed, by path."""
+        before: dict[str, Any] = {}
+        after: dict[str, Any] = {}
+        for array, offset, old, new in _changes(record, count):
+            changed = (np.flatnonzero((old != new) & ~((old != old) & (new != new))) + offset).tolist()
+            for path in self.system.paths_at(array, changed):
+                before[path], after[path] = (self._value(path, offset, values) for values in (old, new))
+        return before, after
+
     def _value(self, path: str, start: int, values: Reals) -> Any:
         """The value of a variable that lies within a stretch which begins at `start`."""
         variable = self.system.variables.get(path)
@@ -157,6 +165,18 @@ class RecordReader:
             return int(numbers[0]) if integer else float(numbers[0])
         numbers = numbers.astype(np.int64) if integer else numbers.copy()
         return numbers.reshape(variable.shape) if variable.shape else numbers
+
+
+def _changes(record: Reals, count: int) -> Iterator[tuple[str, int, Reals, Reals]]:
+    """Array, offset, values before and values after of each change in the record of an event, in order."""
+    places, at = [], log.EVENT_WIDTH
+    for _ in range(count):
+        change = rows_of(log.LoggedChange, record, at, 1)[0]
+        size = int(change.size)
+        places.append((int(change.array), int(change.offset), at + log.CHANGE_WIDTH, size))
+        at += log.CHANGE_WIDTH + 2 * size
+    for number, offset, at, size in sorted(places):
+        yield "ypdk"[number], offset, record[at : at + size], record[at + size :][:size]
 
 
 def _short(path: str) -> str:

@@ -47,6 +47,7 @@ def recorded_signals(system: System, paths: Sequence[str]) -> RecordedSignals:
 
 
 def _recorded_signals(system: System, paths: Sequence[str]) -> RecordedSignals:
+    """`recorded_signals`, found anew."""
     arrays, offsets, sizes, units, kinds = system.signal_columns(paths)
     choice, count = choice_of_slots(system, arrays, offsets, sizes)
     firsts = (1 + np.cumsum([0, *sizes])).tolist()

@@ -51,6 +51,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 @contextmanager
 def _draft_of(path: Path) -> Iterator[Path]:
+    """A path to write to; what is written there replaces the file when the block succeeds."""
     try:
         if is_device(path):
             with tempfile.TemporaryDirectory() as folder:

@@ -152,6 +152,7 @@ class Trail(CarriedTangents):
             self._arrays[f"{slot.array}_dots"][at : at + slot.size] = direction
 
     def _read(self, step: CompiledStep, used: int, is_last: bool) -> int:
+        """Read the tape, and write the trail of what it has; a full trail is put aside."""
         notes = self._trail_notes
         while True:
             notes.is_full = 0.0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.component.history import ENTRY_WIDTH, FULL, LARGE, UNKNOWN, ZERO, Ring
+from cosim.component.history import Ring
 from cosim.derivatives.carrier import CarryNotes
 from cosim.errors import ModelError, StateError
 from cosim.preparation.tangent_tables import SAVED
@@ -137,19 +137,7 @@ def _are_histories(system: System, arrays: Mapping[str, NDArray[Any]]) -> bool:
     for slot in system.rings:
         for i in range(directions):
             ring = rows_of(Ring, k[i], slot.offset, 1)[0]
-            last = max(ring.count, 1) - 1
-            if not (
-                0 <= ring.start <= ring.stop <= room
-                and 0 < ring.capacity <= room // ENTRY_WIDTH
-                and 0 <= ring.oldest < ring.capacity
-                and 0 <= ring.count <= ring.capacity
-                and -1 <= ring.piece_begin <= last
-                and (ring.piece_end == -1 or 0 <= ring.piece_end < last)
-                and ring.flags in (0, FULL)
-                and -1 <= ring.start_order <= 2
-                and ZERO <= ring.size_exponent <= LARGE
-                and ZERO <= ring.rounding_exponent <= UNKNOWN
-            ):
+            if not ring.is_possible(room):
                 return False
     return True
 

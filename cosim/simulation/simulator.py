@@ -344,6 +344,7 @@ class Simulator(StepCalls):
         return None
 
     def _target(self, boundary_time: float) -> float:
+        """Where steps toward a boundary go, s: the final time at most."""
         time = self.state.time
         if math.isnan(boundary_time) or boundary_time < time:
             raise SimulationError(time, f"cannot advance to {boundary_time:.9g} s, which is in the past")

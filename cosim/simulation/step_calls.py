@@ -110,6 +110,7 @@ class StepCalls(ClosedAttributes):
             self._bind(state)
 
     def _check_state(self, state: State) -> State:
+        """The State, if it is one of this system."""
         if not isinstance(state, State):
             raise ModelError.of("state", f"is {quote(state)}, needs a State: system.default_state()")
         if state.system is not self._system and state.system.digest != self._system.digest:

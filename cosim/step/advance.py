@@ -53,6 +53,7 @@ from cosim.step.updates import (
     run_updates,
 )
 from cosim.step.witnesses import clear_located, start_witnesses
+from cosim_compiler.calls import rarely
 
 
 def clear_answers(run: Run) -> None:
@@ -278,6 +279,7 @@ def is_stalled(run: Run, t: float) -> bool:
     return is_too_far(run, t)
 
 
+@rarely
 def is_too_far(run: Run, t: float) -> bool:
     """At the end of a stretch of steps: whether `t` is too many steps away, or they get ever shorter."""
     pace = run.pace

@@ -17,7 +17,8 @@ from cosim.run_data.run import Run
 from cosim.step.crossing import evaluate_at
 from cosim.step.failures import BlockFailed
 from cosim.step.search_points import LEFT, QUARTERS, points_of, time_at, values_at
-from cosim.step.witness_values import falling_triggers, level, rising_triggers, value, value_above_level
+from cosim.step.witness_values import level, value, value_above_level
+from cosim.step.zeros import passing_triggers
 
 MUCH_NEARER = (
     0.1  # of the step since a prediction that did not come true: the next has to be nearer than that
@@ -116,11 +117,7 @@ def predicted_crossing(run: Run, i: int, start: float, stop: float) -> Predictio
     """
     zero = zero_beyond(run, i)
     present = value_above_level(run, i, value(run, i)) + zero
-    direction = run.probes[i].direction
-    triggers = (present > 0.0 and falling_triggers(direction)) or (
-        present < 0.0 and rising_triggers(direction)
-    )
-    if not triggers:
+    if not passing_triggers(run.probes[i].direction, present, 0.0):
         return NOT_SOON
     now = run.clock.time
     quarter = 0.25 * (stop - start)
@@ -128,14 +125,11 @@ def predicted_crossing(run: Run, i: int, start: float, stop: float) -> Predictio
     differences = differences_of(run, i, zero)
     cubic = extrapolated(differences, ahead)
     horizon = min(run.step_memory.next_step, run.method_settings.largest_step)
-    x = math.nan
-    if cubic.value * present > 0.0:
-        x = first_root(cubic, horizon / quarter)
+    x = first_root(cubic, horizon / quarter) if cubic.value * present > 0.0 else math.nan
     if x != x:
         return NOT_SOON
     slope = rate_of_cubic(cubic, x)
-    far = x + ahead
-    correction = -differences.fourth * far * (far + 1.0) * (far + 2.0) * (far + 3.0) / 24.0 / slope
+    correction = -fourth_power(differences, x + ahead) / slope
     # what rounding of the differences can do to it
     rounding = differences.rounding * (1.0 + x * (2.0 + x * (1.0 + x))) / abs(slope)
     time = now + (x + correction) * quarter
@@ -145,6 +139,11 @@ def predicted_crossing(run: Run, i: int, start: float, stop: float) -> Predictio
         if located.predicted_error < predicted_error:
             return Prediction(located.time, max(located.predicted_error, LEAST_ERROR))
     return Prediction(time, predicted_error)
+
+
+def fourth_power(differences: Differences, x: float) -> float:
+    """What the value at the start of the step adds to the cubic through the others, `x` behind its end."""
+    return differences.fourth * x * (x + 1.0) * (x + 2.0) * (x + 3.0) / 24.0
 
 
 def zero_beyond(run: Run, i: int) -> float:

@@ -57,6 +57,7 @@ from cosim.step.tape import log_mark
 from cosim.step.witness_values import TURNS, relative_move
 from cosim.step.zeros import largest_state
 from cosim.walker import walk
+from cosim_compiler.calls import never_inlined
 
 # how smooth a signal is where something is remembered: what an event changes shows in value and derivative,
 # so that the second derivative is the first that may jump unseen
@@ -88,8 +89,13 @@ def remember(run: Run, side: float, smoothness: float) -> None:
     `smoothness` is the least order of the derivatives that may jump there although nothing shows it.
     """
     realize(run, MOTION)
-    if run.plan.end_updates.is_empty():
-        return
+    if not run.plan.end_updates.is_empty():
+        append_and_swap(run, side, smoothness)
+
+
+@never_inlined
+def append_and_swap(run: Run, side: float, smoothness: float) -> None:
+    """Call the blocks that remember, and evaluate what follows from what they have done."""
     log_mark(run, MEMORY_UPDATED, run.clock.time, side, smoothness)
     update_memory(run, run.plan.end_updates, run.clock.time, run.y, run.c, side, smoothness)
     if side == BEFORE and run.plan.between_updates.is_empty():

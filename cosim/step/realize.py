@@ -30,6 +30,7 @@ from cosim.step.sliding_field import (
     field_numbers,
 )
 from cosim.walker import walk
+from cosim_compiler.calls import never_inlined
 from cosim_compiler.record import rows_of
 
 
@@ -39,8 +40,9 @@ def realize(run: Run, stage: int) -> None:
         realize_missing(run, stage)
 
 
+@never_inlined
 def realize_missing(run: Run, stage: int) -> None:
-    """Realize a stage, of which something is missing."""
+    """Realize a stage, of which something is missing. What asks, which is often, stays a comparison."""
     if run.evaluation.stage == DERIVATIVES:
         for block in run.past:
             if block.waits != 0:

@@ -115,9 +115,11 @@ def record_until(run: Run, end: float) -> None:
     complete(run)
     if run.chosen.inside > 0:
         probe_last_step(run)
-    while run.output_grid.next_time() < end:
-        record_inside(run, run.output_grid.next_time())
+    t = run.output_grid.next_time()
+    while t < end:
+        record_inside(run, t)
         run.output_grid.point += 1.0
+        t = run.output_grid.next_time()
 
 
 record_and_exchange = followed_by(record_until, exchange_swapped)

@@ -70,6 +70,7 @@ from cosim.step.updates import (
 from cosim.step.witness_values import shortest_pulse
 from cosim.step.witnesses import isolate_witness, next_predicted_crossing, store_start_levels
 from cosim.step.zeros import guard_set_witnesses, has_arrivals
+from cosim_compiler.calls import rarely
 from cosim_compiler.record import rows_of
 
 WITHIN_REACH = 0.999 * MOST_PARTS  # shortest pulses: in a step that long none of them lies between two points
@@ -132,6 +133,7 @@ def asks_to_stop(run: Run) -> bool:
 # ---- the start of a step
 
 
+@rarely
 def complete_arrival(run: Run) -> None:
     """Do what the end of the last step has left to be done, where it stopped before a delayed jump."""
     run.agenda.next_start = UPDATES_WAIT
@@ -159,6 +161,7 @@ def run_start_updates(run: Run) -> None:
         handle_arrivals(run)
 
 
+@rarely
 def handle_jump(run: Run) -> None:
     """Treat writes since the last step as a jump at this instant; it may make witnesses cross."""
     assemble(run)

@@ -14,6 +14,7 @@ form, and that a polynomial changes its sign at most as often as its coefficient
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from cosim.run_data.run import Run
 from cosim.step.crossing import PARTS, evaluate_at, evaluate_middle, is_crossing, narrow
@@ -90,39 +91,57 @@ def some_witness_crosses(run: Run, points: Points, part: int) -> bool:
     return some
 
 
-def is_clear(run: Run, points: Points, i: int, crossed: int) -> bool:
-    """Whether witness `i` keeps its sign up to the part `crossed`, and changes it there once if it crosses.
+class Quarters(NamedTuple):
+    """The differences of a witness at the quarters of a step, which say all about a cubic."""
 
-    NaN is never clear.
-    """
+    first: float  # forward, at the start of the step
+    second: float
+    third: float
+    fourth: float  # rounding
+    largest: float  # of the values
+
+
+def quarters_of(run: Run, points: Points, i: int) -> Quarters:
+    """The differences of witness `i` at the quarters of the step."""
     w0 = run.start_values[i]
     w1 = value_at(run, points, i, 1)
     w2 = value_at(run, points, i, 2)
     w3 = value_at(run, points, i, 3)
     w4 = run.stop_values[i]
-    largest = max(max(abs(w0), abs(w1)), max(max(abs(w2), abs(w3)), abs(w4)))
     second = (w2 - w1) - (w1 - w0)
     third = ((w3 - w2) - (w2 - w1)) - second
     fourth = (((w4 - w3) - (w3 - w2)) - ((w3 - w2) - (w2 - w1))) - third
-    if not (largest > 0.0 and abs(fourth) <= NOISE * largest):
+    largest = max(max(abs(w0), abs(w1)), max(max(abs(w2), abs(w3)), abs(w4)))
+    return Quarters(w1 - w0, second, third, fourth, largest)
+
+
+def is_clear(run: Run, points: Points, i: int, crossed: int) -> bool:
+    """Whether witness `i` keeps its sign up to the part `crossed`, and changes it there once if it crosses.
+
+    In each part the coefficients of Bernstein's form are its values at both ends, and two between them that
+    follow from its rates there. NaN is never clear.
+    """
+    quarters = quarters_of(run, points, i)
+    largest = quarters.largest
+    if not (largest > 0.0 and abs(quarters.fourth) <= NOISE * largest):
         return False
     least = CLEAR * largest
-    least_rate = max(LEAVES * largest, WORSE * abs(fourth))
-    rate = third_of_rate(w1 - w0, second, third, 0.0)
+    least_rate = max(LEAVES * largest, WORSE * abs(quarters.fourth))
+    rate = third_of_rate(quarters, 0.0)
     for part in range(min(crossed + 1, PARTS)):
         before = value_at(run, points, i, part)
         after = value_at(run, points, i, part + 1)
-        rate_after = third_of_rate(w1 - w0, second, third, part + 1.0)
+        rate_after = third_of_rate(quarters, part + 1.0)
         # the sign that it has or leaves zero for, and both inner coefficients on that side
         sign = 1.0 if before > 0.0 or (before == 0.0 and rate > 0.0) else -1.0
-        first = sign * (before + rate)
-        other = sign * (after - rate_after)
-        if before == 0.0 and (part > 0 or not first > least_rate):
+        inner = sign * (before + rate)
+        inner_after = sign * (after - rate_after)
+        if before == 0.0 and (part > 0 or not inner > least_rate):
             return False
         if part == crossed and witness_crosses(run, points, i, part):
-            if not (sign * after <= 0.0 and (first > least or other < -least)):
+            if not (sign * after <= 0.0 and (inner > least or inner_after < -least)):
                 return False
-        elif not (first > least and other > least and sign * after > 0.0):
+        elif not (inner > least and inner_after > least and sign * after > 0.0):
             return False
         rate = rate_after
     return True
@@ -157,16 +176,11 @@ def locate_crossing(run: Run, start: float, stop: float, part: int, window: floa
 
 def cubic_behind(run: Run, points: Points, i: int, part: int) -> Cubic:
     """A cubic with the zeros of witness `i` behind the start of a part, 0, to its end, 1."""
-    w0 = run.start_values[i]
-    w1 = value_at(run, points, i, 1)
-    w2 = value_at(run, points, i, 2)
-    w3 = value_at(run, points, i, 3)
-    second = (w2 - w1) - (w1 - w0)
-    third = ((w3 - w2) - (w2 - w1)) - second
+    quarters = quarters_of(run, points, i)
     value = value_at(run, points, i, part)
-    rate = 3.0 * third_of_rate(w1 - w0, second, third, float(part))
-    bend = 0.5 * (second + third * (part - 1.0))
-    twist = third / 6.0
+    rate = 3.0 * third_of_rate(quarters, float(part))
+    bend = 0.5 * (quarters.second + quarters.third * (part - 1.0))
+    twist = quarters.third / 6.0
     if value == 0.0:
         return Cubic(rate, bend, twist, 0.0)  # divided by the distance
     return Cubic(value, rate, bend, twist)
@@ -196,6 +210,7 @@ def near_root(cubic: Cubic, close: float) -> float:
     return x
 
 
-def third_of_rate(first: float, second: float, third: float, x: float) -> float:
-    """A third of the rate of a cubic with these differences, `x` steps behind their first value."""
-    return (first + (x - 0.5) * second + (0.5 * x * x - x + 1.0 / 3.0) * third) / 3.0
+def third_of_rate(quarters: Quarters, x: float) -> float:
+    """A third of the rate of a witness, per quarter of the step, `x` quarters behind the start."""
+    ahead = 0.5 * x * x - x + 1.0 / 3.0
+    return (quarters.first + (x - 0.5) * quarters.second + ahead * quarters.third) / 3.0

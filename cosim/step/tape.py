@@ -21,9 +21,10 @@ from cosim.step.integration import method_arrays
 from cosim.step.search_points import LEFT, RIGHT, Points, rates_at, time_at, values_at
 from cosim.step.sliding_field import SlidingRow, field_numbers
 from cosim.step.witness_values import error_of_accuracy, has_events, measure_rounding
+from cosim_compiler.calls import rarely
 from cosim_compiler.record import Record, rows_of, width_of
 
-CLOSE = 0.05  # of its values at the ends of a step: only a turn closer to zero counts as a touch
+TOUCHES_WITHIN = 0.05  # of its values at the ends of a step: only a turn closer to zero counts as a touch
 SLOWED = 0.05  # of the change of its rate in a part: so slow at its end, it turns there
 AROUND = 2.0  # times as long before its turn as it stays closer than the accuracy, a witness may cross
 
@@ -93,10 +94,13 @@ def holds_at(run: Run, at: int) -> int:
     return at + STEP_WIDTH + run.y.shape[0] + run.memory.shape[0] + run.d.shape[0] + run.k.shape[0]
 
 
+def is_taped(run: Run) -> bool:
+    """Whether the run has a tape. Few have: what writes it stands apart from the code of all others."""
+    return run.output.logging == LOG_TAPE
+
+
 def room_on_tape(run: Run, kind: int, size: int) -> int:
-    """The place at which a record of this kind and size may begin; -1 if there is no tape."""
-    if run.output.logging != LOG_TAPE:
-        return -1
+    """The place at which a record of this kind and size may begin; -1 if there is no room."""
     at = room_in_log(run, size)
     if at >= 0:
         logged_finding(run, at).kind = float(kind)
@@ -105,6 +109,13 @@ def room_on_tape(run: Run, kind: int, size: int) -> int:
 
 def log_mark(run: Run, kind: int, t: float, detail: float, smoothness: float) -> None:
     """Record a row, a group of handlers or an update; see `LoggedMark`."""
+    if is_taped(run):
+        write_mark(run, kind, t, detail, smoothness)
+
+
+@rarely
+def write_mark(run: Run, kind: int, t: float, detail: float, smoothness: float) -> None:
+    """Write a mark on the tape."""
     at = room_on_tape(run, kind, MARK_WIDTH)
     if at >= 0:
         mark = logged_mark(run, at)
@@ -115,6 +126,13 @@ def log_mark(run: Run, kind: int, t: float, detail: float, smoothness: float) ->
 
 def log_assembly(run: Run) -> None:
     """Record that the states meet their constraints now."""
+    if is_taped(run):
+        write_assembly(run)
+
+
+@rarely
+def write_assembly(run: Run) -> None:
+    """Write the states that meet their constraints on the tape."""
     at = room_on_tape(run, ASSEMBLED, MARK_WIDTH + run.y.shape[0])
     if at >= 0:
         copy_reals(run.y, assembled_states(run, at))
@@ -127,12 +145,19 @@ def assembled_states(run: Run, at: int) -> Reals:
 
 def start_step_on_tape(run: Run) -> None:
     """Copy the memory of the method at the start of a step, if steps are logged for derivatives."""
-    if run.output.logging == LOG_TAPE:
+    if is_taped(run):
         copy_reals(run.memory, run.start_memory)
 
 
 def log_step(run: Run, start: float, is_held: bool) -> None:
     """Record a step that has ended now, before anything that it has brought is remembered."""
+    if is_taped(run):
+        write_step(run, start, is_held)
+
+
+@rarely
+def write_step(run: Run, start: float, is_held: bool) -> None:
+    """Write a step on the tape."""
     tables, sides = held_sizes(run)
     held = held_count(run) if is_held else 0
     of_holds = 2 + tables + held * run.y.shape[0] + sides if is_held else 0
@@ -178,6 +203,7 @@ def log_holds(run: Run, at: int, held: int) -> None:
         run.log[at + m] = numbers.sides[m]
 
 
+@rarely
 def record_touch(run: Run, i: int, t: float, value: float, rate: float, bend: float) -> None:
     """Record that witness `i` turns close to a time, if it turns closer to zero than its values are exact.
 
@@ -185,12 +211,12 @@ def record_touch(run: Run, i: int, t: float, value: float, rate: float, bend: fl
     accuracy in the states and in the time change in it. A held witness does not count, nor one that turns
     back to zero: it has not come from the side on which the step began.
     """
-    if run.output.logging != LOG_TAPE or not has_events(run, i):
+    if not is_taped(run) or not has_events(run, i):
         return
     if not run.start_values[i] * bend > 0.0:
         return
     distance = abs(value) + 0.5 * rate * rate / abs(bend)
-    if not distance <= CLOSE * max(abs(run.start_values[i]), abs(run.stop_values[i])):
+    if not distance <= TOUCHES_WITHIN * max(abs(run.start_values[i]), abs(run.stop_values[i])):
         return
     measure_rounding(run)
     error = error_of_accuracy(run, i)
@@ -203,8 +229,13 @@ def record_touches(run: Run, points: Points) -> None:
 
     One that comes to zero and stays there turns no sooner than after the time in which it slows down.
     """
-    if run.output.logging != LOG_TAPE:
-        return
+    if is_taped(run):
+        write_touches(run, points)
+
+
+@rarely
+def write_touches(run: Run, points: Points) -> None:
+    """Write the turns close to zero at the end of the searched part on the tape."""
     end = time_at(points, RIGHT)
     length = end - time_at(points, LEFT)
     for i in range(points.witnesses):

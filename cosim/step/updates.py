@@ -74,6 +74,7 @@ from cosim.step.realize import realize
 from cosim.step.tape import log_mark
 from cosim.step.zeros import WITHOUT_EFFECT, mark_set_witnesses
 from cosim.walker import call_python
+from cosim_compiler.calls import never_inlined
 
 # causes as bits
 UPDATE_CAUSES = (1 << TRIGGERED) + (1 << SCHEDULED) + (1 << TIME_CAUSE)
@@ -434,8 +435,13 @@ def log_event(run: Run, handler: Handler, severity: int, has_results: bool) -> N
     """Record that a handler was called, with the variables that it has changed."""
     if handler.is_private == 0:
         run.counts.events += 1
-    if run.output.logging < (LOG_ALL if handler.is_private == 0 else LOG_TAPE):
-        return
+    if run.output.logging >= (LOG_ALL if handler.is_private == 0 else LOG_TAPE):
+        write_event(run, handler, severity, has_results)
+
+
+@never_inlined
+def write_event(run: Run, handler: Handler, severity: int, has_results: bool) -> None:
+    """Write the record of an event, and of each variable that it has changed."""
     size = EVENT_WIDTH
     for result in run.results_of(handler):
         if has_results and is_changed(run, handler, result):

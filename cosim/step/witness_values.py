@@ -164,32 +164,35 @@ def measure_rounding(run: Run) -> None:
     States and time are moved in three directions, each of them forward and back: what moves a witness one
     way alone is a jump and no rounding.
     """
-    count = len(run.witnesses)
-    moved_state, moved_cache = probed(run)
+    _, moved_cache = probed(run)
     copy_cache(run, run.c, moved_cache)
-    time = run.clock.time
-    n = run.y.shape[0]
-    for i in range(count):
+    for i in range(len(run.witnesses)):
         run.roundings[i] = 0.0
     for turn in range(TURNS):
-        for i in range(count):
+        for i in range(len(run.witnesses)):
             run.least_distances[i] = math.inf
-        for back in range(2):
-            sign = 1.0 if back == 0 else -1.0
-            for m in range(n):
-                moved_state[m] = run.y[m] + sign * relative_move(m, turn) * run.y[m]
-            t = time + sign * relative_move(n, turn) * time
-            was_evaluated = evaluate_moved(run, t)
-            for i in range(count):
-                moved_value = moved_cache[run.probes[i].value]
-                distance = abs(moved_value - value(run, i)) if was_evaluated else 0.0
-                if distance < run.least_distances[i]:
-                    run.least_distances[i] = distance
-        for i in range(count):
+        measure_moved(run, turn, 1.0)
+        measure_moved(run, turn, -1.0)
+        for i in range(len(run.witnesses)):
             distance = run.least_distances[i]
             if not distance < math.inf or is_condition(run, i):
                 distance = 0.0
             run.roundings[i] = max(distance, run.roundings[i])
+
+
+def measure_moved(run: Run, turn: int, sign: float) -> None:
+    """Measure how far the witnesses move with states and time at a turn; `least_distances` has the least."""
+    moved_state, moved_cache = probed(run)
+    n = run.y.shape[0]
+    time = run.clock.time
+    for m in range(n):
+        moved_state[m] = run.y[m] + sign * relative_move(m, turn) * run.y[m]
+    was_evaluated = evaluate_moved(run, time + sign * relative_move(n, turn) * time)
+    for i in range(len(run.witnesses)):
+        moved_value = moved_cache[run.probes[i].value]
+        distance = abs(moved_value - value(run, i)) if was_evaluated else 0.0
+        if distance < run.least_distances[i]:
+            run.least_distances[i] = distance
 
 
 def evaluate_moved(run: Run, t: float) -> bool:

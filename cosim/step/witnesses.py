@@ -87,6 +87,8 @@ NEARLY = 0.5  # of the window: so near to the end of a step an event is at its e
 AIM = 0.01  # of the window: so far behind a zero that was foreseen the step toward it ends
 CORRECTIONS = 80  # of the time of an event, where dense output and a step of its own differ
 SECANTS = 4  # of them by the rates of the witnesses alone; then every second one makes the bracket smaller
+BEHIND_ZERO = 0.25  # windows: so far behind the zero of a secant the next end is tried, to lie behind it
+STRIDES_GROW = 4.0  # times, from one to the next
 REPEATED = 1e-7  # s; closer events of one witness repeat each other where the step is much longer,
 LONGER = 1e4  # so many times: shorter flights are lost in the rounding of coordinates that are not small
 NEAR_BY = 10.0  # windows: events of one witness closer than that repeat each other
@@ -490,12 +492,11 @@ def move_end(run: Run, window: float, spacing: float) -> bool:
         shift = largest_shift(run)
         if time >= stop or (not missing and (shift >= -window or far_enough - too_early <= window)):
             break
-        guess = time + shift + 0.25 * window
+        guess = time + shift + BEHIND_ZERO * window
         if not too_early < guess < far_enough or (n >= SECANTS and n % 2 == 0):
-            guess = 0.5 * (too_early + far_enough)
-            if missing and too_early + stride < far_enough:
-                guess = too_early + stride
-                stride = 4.0 * stride
+            strides = missing and too_early + stride < far_enough
+            guess = too_early + stride if strides else 0.5 * (too_early + far_enough)
+            stride = STRIDES_GROW * stride if strides else stride
         if guess in (too_early, far_enough):
             break
         time = min(guess, stop)

@@ -59,6 +59,9 @@ from cosim.walker import walk
 NEAR = 1e-12  # of the largest number around: further away from zero nothing is measured
 NOT_NEAR = -1.0  # in place of a rounding: no value is as small
 STOPPED = 1e-6  # of the rate before: slower is a stop
+WELL_INSIDE = 0.5  # of its band: a witness so close to its level stays there, and nothing is measured
+DRIFTING = 0.25  # of its rounding: a witness that moves less in a whole step drifts
+HELD_FAST = 0.5  # of what moved states move a witness: one that moves less was set by the handler
 # `was_set` says what the updates of an instant have done to a witness that lies at zero:
 NOT_SET = 0
 SET_BY_OWN = 1  # its own handler has set it to zero again
@@ -235,7 +238,7 @@ def store_zero(run: Run, i: int, has_crossed: bool, share: float) -> bool:
     band = witness.band
     now = value(run, i) - witness.level
     before = run.values_before[i] - witness.level
-    if witness.lies_at_zero() and abs(now) <= 0.5 * band:
+    if witness.lies_at_zero() and abs(now) <= WELL_INSIDE * band:
         return False  # it stays there, and so does its band
     noise = rounding_near_zero(run, i, now, before)
     if noise != NOT_NEAR:
@@ -243,8 +246,8 @@ def store_zero(run: Run, i: int, has_crossed: bool, share: float) -> bool:
         noise = max(noise, share * abs(now - before))
     if witness.lies_at_zero():
         # one that drifts, by less than its rounding in a whole step, takes its band with it
-        drifts = abs(now - before) <= 0.25 * noise and not has_crossed
-        band = max(band, 2.0 * abs(now)) if drifts else band
+        drifts = abs(now - before) <= DRIFTING * noise and not has_crossed
+        band = max(band, abs(now) / WELL_INSIDE) if drifts else band
         witness.band = band if abs(now) <= band else NOT_AT_ZERO
         return False
     if not abs(now) <= noise:
@@ -336,7 +339,7 @@ def mark_set_witnesses(run: Run, handler: Handler) -> None:
         i = link.witness
         set_value = value(run, i) if run.witnesses[i].lies_at_zero() else 0.0
         distance = abs(moved_cache[run.probes[i].value] - set_value)
-        if distance < 0.5 * rounding(run, i) and may_be_set(run, handler, i):
+        if distance < HELD_FAST * rounding(run, i) and may_be_set(run, handler, i):
             run.was_set[i] = SET_BY_OWN if is_handler_of(handler, i) else SET_BY_ANOTHER
 
 

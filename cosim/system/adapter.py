@@ -68,6 +68,7 @@ def block_function(
 def _write_block(
     cls: type, kernel: KernelFunction, arguments: Sequence[Argument], namespace: dict[str, Any]
 ) -> types.FunctionType:
+    """The block function of a kernel function, made of the text of its adapter."""
     source, label = block_source(cls, kernel, arguments), f"{cls.__qualname__}.{kernel.function.__name__}"
     run_source(source, namespace, f"adapter of {label}")
     block: types.FunctionType = namespace["block"]

@@ -59,6 +59,7 @@ class Graph:
         self._flows: dict[int, Flows] = {}  # of the blocks that were asked
 
     def _list_predecessors(self) -> ShortLists:
+        """By block those that write or add to what it reads, and those that zero what it adds to."""
         readers, read = self.reads.owners, self.reads.numbers
         writer_before_reader = self._writer[read], readers
         adder_before_reader = self._adders.of(read), np.repeat(readers, self._adders.counts[read])
@@ -182,6 +183,7 @@ class Graph:
         return slots
 
     def _merge(self, members: list[int], stage: Stage) -> Block:
+        """One block of the schedule out of blocks that call the same function."""
         blocks = [self.blocks[i] for i in members]
         first, rows = blocks[0], merged_rows(blocks)
         for block in blocks:
@@ -227,10 +229,11 @@ class Graph:
             raise ModelError.of("", self._loop_text({i for i, m in enumerate(missing) if m > 0}))
         return sequence
 
-    def _loop_text(self, left: set[int]) -> str:
-        path = [min(left)]
+    def _loop_text(self, unordered: set[int]) -> str:
+        """The message for an algebraic loop among blocks that could not be put in order."""
+        path = [min(unordered)]
         while True:
-            before = min(j for j in self.predecessors[path[-1]] if j in left)
+            before = min(j for j in self.predecessors[path[-1]] if j in unordered)
             if before in path:
                 path = path[path.index(before) :] + [before]
                 break
@@ -242,37 +245,42 @@ class Graph:
         )
 
     def _name(self, i: int) -> str:
+        """A block in messages."""
         block = self.blocks[i]
         return block.label if not block.owners else f"{block.owners[0]} ({block.label})"
 
     @cached_property
     def stages(self) -> list[Stage]:
         """The stage of each block."""
-        stages = [block.stage for block in self.blocks]
-        for i, block in enumerate(self.blocks):
-            for slot in block.reads:
-                array = slot[0]
-                if array != "c":
-                    known_at = STAGES_OF_ARRAYS.get(array) or self._base_stage(slot)
-                    if known_at > stages[i]:
-                        stages[i] = known_at
+        stages = [self._stage_of_reads(block) for block in self.blocks]
         # all that add to one accumulator, and its zeroing, have to run again together
-        together = [self.makers(region) for region in np.flatnonzero(self._adders.counts).tolist()]
-        before, changed = list(self.predecessors), True
-        while changed:
-            changed = False
+        groups = [self.makers(region) for region in np.flatnonzero(self._adders.counts).tolist()]
+        before = list(self.predecessors)
+        is_settled = False
+        while not is_settled:
             for i in self.sequence:  # whatever is before it in time is before it here: once is enough
                 need = stages[i]
                 for j in before[i]:
                     if stages[j] > need:
                         need = stages[j]
                 stages[i] = need
-            for members in together:
+            is_settled = True
+            for members in groups:
                 need = max([stages[i] for i in members])
                 for i in members:
                     if stages[i] != need:
-                        stages[i], changed = need, True
+                        stages[i], is_settled = need, False
         return stages
+
+    def _stage_of_reads(self, block: Block) -> Stage:
+        """The stage of a block by its author and by what it reads outside of the cache."""
+        stage = block.stage
+        for slot in block.reads:
+            if slot[0] != "c":
+                known_at = STAGES_OF_ARRAYS.get(slot[0]) or self._base_stage(slot)
+                if known_at > stage:
+                    stage = known_at
+        return stage
 
 
 def merged_rows(blocks: Sequence[Block]) -> NDArray[np.int64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from cosim.component.component import Component
@@ -36,21 +36,28 @@ def resize(parts: Mapping[str, Component], problem: Report) -> dict[str, int]:
     for name, part in parts.items():
         if not part.elementwise:
             continue
-        if not part.values.attachments and all(size == 1 for _, size in _each(part)):
-            counts[name], part.__dict__["declarations"] = 1, part.values.declarations
-            continue
-        count = counts[name] = _count(name, parts, counts, ())
         listed = part.values.declarations
-        if count != 1:
-            growing = tuple(n for n, d in listed.items() if _grows(part, d))
-            key = id(listed), count, growing
-            if key not in resized:
-                sizes = dict.fromkeys(growing, (count,))
-                resized[key] = {n: replace(d, shape=sizes.get(n, d.shape)) for n, d in listed.items()}
-            listed = resized[key]
+        if not part.values.attachments and all(size == 1 for _, size in _each(part)):
+            counts[name] = 1
+        else:
+            counts[name] = count = _count(name, parts, counts, ())
+            if count != 1:
+                growing = tuple(n for n, d in listed.items() if _grows(part, d))
+                key = id(listed), count, growing
+                if key not in resized:
+                    resized[key] = _with_sizes(listed, growing, count)
+                listed = resized[key]
+            _check(name, part, parts, counts, problem)
         part.__dict__["declarations"] = listed
-        _check(name, part, parts, counts, problem)
     return counts
+
+
+def _with_sizes(
+    declarations: Mapping[str, Declaration], growing: Sequence[str], count: int
+) -> dict[str, Declaration]:
+    """Declarations in which the growing quantities have so many elements."""
+    sizes = dict.fromkeys(growing, (count,))
+    return {name: replace(d, shape=sizes.get(name, d.shape)) for name, d in declarations.items()}
 
 
 def _grows(part: Component, declaration: Declaration) -> bool:

@@ -102,22 +102,23 @@ class Layout:
         """Allocate Y = [q | u | z] and, at the same offsets of the cache, its derivatives."""
         listed = list(parts)
         self.slots = {part: {} for part, _ in listed}
-        counts = []
-        states: dict[int, list[Declaration]] = {}  # by the id of the dictionary, which parts of a class share
+        states_of: dict[int, list[Declaration]] = {}  # by the id of the mapping, which parts of a class share
         for _, declarations in listed:
-            if id(declarations) not in states:
-                states[id(declarations)] = [d for d in declarations.values() if d.kind in STATE_KINDS]
-        moving = [
-            (part, states[id(declarations)]) for part, declarations in listed if states[id(declarations)]
-        ]
+            if id(declarations) not in states_of:
+                states_of[id(declarations)] = [d for d in declarations.values() if d.kind in STATE_KINDS]
+        moving = [(part, states) for part, declarations in listed if (states := states_of[id(declarations)])]
+        counts = []
         for kind in STATE_KINDS:
             before = self.sizes["y"]
-            for part, declared in moving:
-                part_slots = self.slots[part]
-                for declaration in declared:
+            for part, states in moving:
+                for declaration in states:
                     if declaration.kind == kind:
-                        name = declaration.name
-                        part_slots[name] = self.allocate("y", declaration.size)
-                        part_slots[f"{name}_dot"] = self.allocate("c", declaration.size, f"{name}_dot", part)
+                        self._allocate_state(part, declaration.name, declaration.size)
             counts.append(self.sizes["y"] - before)
         self.nq, self.nu, self.nz = counts
+
+    def _allocate_state(self, part: str, name: str, size: int) -> None:
+        """Allocate a state of a part, and its derivative."""
+        slots = self.slots[part]
+        slots[name] = self.allocate("y", size)
+        slots[f"{name}_dot"] = self.allocate("c", size, f"{name}_dot", part)

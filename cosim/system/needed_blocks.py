@@ -49,6 +49,7 @@ class NeededBlocks:
     def _find_needed(
         self, indices: range, offsets: Iterable[int], always_runs: Callable[[Block], bool]
     ) -> list[int]:
+        """Go back through blocks, and collect those that make a region which is needed by then."""
         layout = self._graph.layout
         needed = np.zeros(len(layout.regions), dtype=bool)
         wanted_offsets = np.fromiter(offsets, dtype=np.int64)

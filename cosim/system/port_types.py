@@ -33,11 +33,12 @@ def type_fault(path: str, source: Declaration, target: Declaration, is_scaled: b
         else is_integer
     )
     if fits and is_scaled:
-        return f"'{path}' goes to {_what(target)}, which takes neither factor nor offset."
-    return "" if fits else f"'{path}' is {_what(source)}, {_what(target)} is needed here."
+        return f"'{path}' goes to {_port_text(target)}, which takes neither factor nor offset."
+    return "" if fits else f"'{path}' is {_port_text(source)}, {_port_text(target)} is needed here."
 
 
-def _what(declaration: Declaration) -> str:
+def _port_text(declaration: Declaration) -> str:
+    """The type of a port in words."""
     words = choices_of(declaration)
     if words:
         return f"one of {', '.join(map(repr, words))}"

@@ -109,15 +109,21 @@ class RowPlan:
                 return ()
             for index, read in entries.items():
                 if read not in sources_of:
-                    sources = dict.fromkeys(always)
-                    for source, at in read:
-                        if source == "t" and self._reads_time:
-                            sources[TIME] = None
-                        elif source in slots:
-                            sources[_element(slots[source], at)] = None
-                    sources_of[read] = tuple(sources)
+                    sources_of[read] = self._source_slots(read, slots, always)
                 results.append((_element(slot, index), sources_of[read]))
         return tuple(results)
+
+    def _source_slots(
+        self, read: frozenset[Element], slots: Mapping[str, Slot], always: Sequence[Slot]
+    ) -> tuple[Slot, ...]:
+        """The slots of the elements that a result is computed from, behind what it always depends on."""
+        sources = dict.fromkeys(always)
+        for source, at in read:
+            if source == "t" and self._reads_time:
+                sources[TIME] = None
+            elif source in slots:
+                sources[_element(slots[source], at)] = None
+        return tuple(sources)
 
     def element_flows(self, block: Block) -> Flows:
         """The flows of a block, element by element of vectors; empty if unknown."""
@@ -141,6 +147,7 @@ class RowPlan:
 
 
 def _element(slot: Slot, index: int) -> Slot:
+    """An element of a slot; the whole slot where it is not known which."""
     return slot.part(index) if 0 <= index < slot.size else slot
 
 

@@ -64,6 +64,7 @@ class Schedule:
         self.corrections = _correction_rows(assembly.projection, len(self.blocks), motion)
 
     def _list_blocks(self, assembly: Assembly) -> None:
+        """List the blocks of all stages, then updates and handlers, with their places."""
         blocks, ordered = self.blocks, assembly.graph.order()
         self.stage_ranges: dict[Stage, range] = {}
         for stage in Stage:

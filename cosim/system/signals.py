@@ -243,6 +243,7 @@ def main_output_or_none(part: Component) -> str:
 
 
 def _main_output(declarations: Mapping[str, Declaration]) -> str:
+    """The output that a bare name means, by declarations; else ""."""
     if "value" in declarations and declarations["value"].kind not in NOT_READABLE:
         return "value"
     outputs = [n for n, d in declarations.items() if d.kind == "output"]

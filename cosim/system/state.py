@@ -259,6 +259,7 @@ class State(ClosedAttributes):
         self._set(self.system.nq + self.system.nu, self.system.ny, values, Stage.DYNAMICS, "z")
 
     def _set(self, first: int, last: int, values: Any, stage: Stage, name: str) -> None:
+        """Write a part of the continuous state, after checks, and invalidate."""
         array = np.asarray(values, dtype=np.float64)
         if array.shape != (last - first,):
             raise StateError(f"{name} has shape {array.shape}, needs ({last - first},)")

@@ -60,29 +60,11 @@ class Wiring:
                 self.assembly.problem("connections", text)
                 continue
             connection = Connection(*pair)
-            source, target = connection[:2]
-            where = f"{source} → {target}"
-            try:
-                port = self.signal(target)
-                if port.declaration.kind != "input" or port.name != port.declaration.name:
-                    self.assembly.problem(where, f"'{target}' is not an input. {self._inputs()}")
-                elif "[" in target:
-                    self.assembly.problem(where, f"inputs are connected whole: {port.part}.{port.name}")
-                elif target in sources:
-                    self.assembly.problem(
-                        where,
-                        f"'{target}' is already connected to '{sources[target]}'; an input has one source.",
-                    )
-                elif port.name in (given := self.assembly.parts_by_name[port.part].values.given):
-                    text = (
-                        f"its value, {quote(given[port.name])}, has no effect: it is connected to '{source}'"
-                    )
-                    self.assembly.problem(target, text)
-                else:
-                    sources[target] = source
-                    self._connections[target] = connection
-            except CosimError as error:
-                self.assembly.problem(where, str(error))
+            if (fault := self._fault_of(connection, sources)) is not None:
+                self.assembly.problem(*fault)
+            else:
+                sources[connection.target] = connection.source
+                self._connections[connection.target] = connection
         self._find_units()
         for name, part, inputs in parts_with(self.assembly.alike, _inputs):
             for port_name in inputs:
@@ -92,6 +74,29 @@ class Wiring:
         wired: set[str] = set()
         for target in sources:
             self._wire(target, sources, wired, ())
+
+    def _fault_of(self, connection: Connection, sources: Mapping[str, str]) -> tuple[str, str] | None:
+        """Where and why a connection is refused, beside those that were made before; None if it is not."""
+        source, target = connection[:2]
+        where = f"{source} → {target}"
+        try:
+            port = self.signal(target)
+        except CosimError as error:
+            return where, str(error)
+        if port.declaration.kind != "input" or port.name != port.declaration.name:
+            return where, f"'{target}' is not an input. {self._inputs()}"
+        if "[" in target:
+            return where, f"inputs are connected whole: {port.part}.{port.name}"
+        if target in sources:
+            return (
+                where,
+                f"'{target}' is already connected to '{sources[target]}'; an input has one source.",
+            )
+        values = self.assembly.parts_by_name[port.part].values.given
+        if port.name in values:
+            text = f"its value, {quote(values[port.name])}, has no effect: it is connected to '{source}'"
+            return target, text
+        return None
 
     def _find_units(self) -> None:
         """Infer the units that are not declared, and bring numbers that were given with one into them."""
@@ -234,6 +239,7 @@ class Wiring:
         wired.add(target)
 
     def _connect_one(self, source: str, signal: Signal, port: Signal) -> None:
+        """Give an input the slots of its source, or values that are converted from there."""
         size, layout = port.slot.size, self.assembly.layout
         if signal.slot.size != size:
             raise ModelError.of("", f"'{source}' has {signal.slot.size} elements, the input has {size}.")
@@ -329,6 +335,7 @@ class Wiring:
     def _add(
         self, function: Any, rows: Any, reads: tuple[Slot, ...], writes: tuple[Slot, ...], label: str
     ) -> None:
+        """Add a block that copies or converts numbers."""
         block = Block(
             function, rows, Stage.INSTANCE, reads, writes, (), label,
             mergeable=True, find_flows=element_by_element,

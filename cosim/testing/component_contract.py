@@ -136,6 +136,7 @@ class ComponentContract(PartContract):
         )
 
     def _acts(self, values: int) -> bool:
+        """Whether something that it computes differs from 0, changes, or one of its events happens."""
         simulator = self.drawn(values)
         values_before = self.values(simulator)
         start = simulator.state.copy().realize(cosim.Stage.REPORT)

@@ -137,6 +137,7 @@ class MeasureContract(PartContract):
             self._check_purity(self.drawn(values))
 
     def _check_purity(self, simulator: cosim.Simulator) -> None:
+        """Compute the value at a State twice, and compare value and State."""
         simulator.advance_to(self.times[0])
         early = simulator.state.copy().realize(cosim.Stage.REPORT)
         value, saved = early["measure"], early.to_bytes()
@@ -215,6 +216,7 @@ class MeasureContract(PartContract):
             self._check_restored(self.drawn(values))
 
     def _check_restored(self, simulator: cosim.Simulator) -> None:
+        """Compare the values at States with those of their bytes."""
         for time in self.times:
             simulator.advance_to(time)
             state = simulator.state.realize(cosim.Stage.REPORT)
@@ -229,6 +231,7 @@ class MeasureContract(PartContract):
             self._check_stages(self.drawn(values))
 
     def _check_stages(self, simulator: cosim.Simulator) -> None:
+        """Read value and derivatives at their stages, and where all is known."""
         simulator.advance_to(self.times[0])
         system = simulator.system
         measure: Any = system.parts["measure"]
@@ -264,6 +267,7 @@ class MeasureContract(PartContract):
             self._check_going_back(self.drawn(values))
 
     def _check_going_back(self, simulator: cosim.Simulator) -> None:
+        """Go on twice from one State, and compare the ends."""
         simulator.advance_to(self.times[0])
         saved = simulator.state.copy()
         ends = []

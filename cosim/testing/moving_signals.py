@@ -87,7 +87,7 @@ def _attached(
     if provides != "source":
         return {"body": "body", "coordinate": "joint"}[provides]
     if has_unit_of_another(declaration):
-        return _in_unit(model, _like_the_other(declaration, attached), declaration)
+        return _in_unit(model, _signal_of_unit(declaration, attached), declaration)
     return _in_unit(model, next(signals), declaration)
 
 
@@ -144,7 +144,7 @@ def _in_unit(model: cosim.Model, path: str, source: Declaration) -> str:
     return name
 
 
-def _like_the_other(source: Declaration, attached: dict[str, Any]) -> str:
+def _signal_of_unit(source: Declaration, attached: dict[str, Any]) -> str:
     """A signal that measures the same as what the unit of a source refers to."""
     named = re.findall(r"{(\w+)}", source.options["unit"])
     followed = attached.get(named[0]) if len(named) == 1 else None

@@ -81,6 +81,7 @@ def with_drawn_values(
 
 
 def _runs(begin: Callable[[int], cosim.Simulator], seed: int, until: float) -> bool:
+    """Whether a run with these drawn values ends with finite states, in not too many steps."""
     try:
         simulator: Any = begin(seed)
         while simulator.state.time < until:

@@ -303,6 +303,7 @@ class FmuArchive:
             raise self._error(f"cannot be unpacked: {error}") from error
 
     def _read_description(self, archive: zipfile.ZipFile) -> bytes:
+        """The bytes of the description, if they are not too many."""
         try:
             member = archive.getinfo("modelDescription.xml")
         except KeyError:
@@ -369,6 +370,7 @@ def parse_description(document: bytes) -> Element:
 
 
 def _declares_document_type(document: bytes) -> bool:
+    """Whether a document has a document type, which could define entities."""
     declarations: list[object] = []
 
     def stop(*element: object) -> None:

@@ -436,6 +436,7 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
         derivatives: Sequence[str],
         hooks: RunHooks,
     ) -> CoSimulationResult:
+        """Check the settings of a run, and run; the result of a failed run is kept, too."""
         until = self.until if until is None else until
         if until is None:
             raise cosim.ModelError.of("master.until", "is missing: give the end of the run, in seconds")

@@ -103,6 +103,7 @@ class SspCoupling:
             raise cosim.ModelError(list(dict.fromkeys(self._faults)))
 
     def _open(self, place: Place, component: Component) -> None:
+        """Open the participant of a component; what hinders it is a fault."""
         name = self.names[place]
         try:
             path = component.package.file(component.file)
@@ -138,6 +139,7 @@ class SspCoupling:
                         self._faults.append(problem_of(str(error), route.hops[-1].place))
 
     def _add(self, route: Route) -> None:
+        """Add the connections of a route, one for each scalar."""
         source, output = route.hops[0].start
         target, input_name = route.end
         starts = elements_of(self._descriptions[source], output, route.taken)

@@ -260,6 +260,7 @@ def _mapped(document: Document, mapping: Element, values: list[Value], component
 
 
 def _value(document: Document, element: Element) -> Value | None:
+    """The value of a parameter; None where its type is not known, or it has none."""
     name = element.get("name", "")
     typed = next((e for e in element if local_name(e) in TYPES), None)
     if typed is None:

@@ -84,6 +84,7 @@ def _needs_version_2(element: Element) -> bool:
 
 
 def _translate_dialect(element: Element) -> str:
+    """Write what some tools write otherwise as the schema has it. Returns what was changed."""
     name, mended = local_name(element), ""
     if name == "MappingEntry" and element.get("target") is None and element.get("destination") is not None:
         element.set("target", element.attrib.pop("destination"))
@@ -134,6 +135,7 @@ def _move_misplaced(element: Element) -> str:
 
 
 def _move_unknown_attributes(element: Element) -> str:
+    """Move attributes that the schema lacks into an annotation. Returns which."""
     name = local_name(element)
     allowed = BARE[name] if name in BARE else (*ATTRIBUTES.get(name, element.attrib), *BASE)
     odd = [name for name in element.attrib if name not in allowed]

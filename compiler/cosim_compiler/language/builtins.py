@@ -155,6 +155,7 @@ READERS[math.radians] = _scaled(math.pi / 180.0)
 
 
 def _extreme(name: str) -> Read:
+    """The reading of ``min`` or ``max``: of numbers, of a tuple, of a view."""
     function = getattr(builtins, name)
 
     def read(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
@@ -202,6 +203,8 @@ def _abs(reader: Reading, items: list[Expression], node: ast.Call) -> Expression
 
 
 def _conversion(function: Any, to: Type) -> Read:
+    """The reading of ``float``, ``int`` or ``bool``."""
+
     def read(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
         folded = _in_python(function, items)
         if folded is not None:
@@ -224,6 +227,7 @@ READERS[int], READERS[float], READERS[bool] = (
 
 @_reads(len)
 def _len(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+    """``len`` of a tuple or a view; a number where it is known."""
     if len(items) != 1:
         reader.refuse(node, "write len(x)")
     if isinstance(items[0], Known) and isinstance(items[0].value, tuple):
@@ -247,6 +251,7 @@ def _is_made_of(declared: Any, kind: Any) -> bool:
 
 @_reads(rows_of)
 def _rows_of(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+    """``rows_of``: records or numbers that lie in a view one after the other."""
     cls = items[0].value if len(items) == 4 and isinstance(items[0], Known) else None
     if not (cls in (float, int) or (isinstance(cls, type) and issubclass(cls, Record))):
         reader.refuse(node, "write rows_of(the class of a record, a view, first place, how many)")

@@ -79,6 +79,7 @@ class ExpressionReader(OperatorReader):
         self.refuse(node, f"'{node.id}' is not defined")
 
     def _attribute_expression(self, node: ast.Attribute) -> Expression:
+        """An attribute: of a value of Python, a group, a record, or what is caught."""
         if isinstance(node.value, ast.Name) and node.attr == "number":
             for name, held in reversed(self.caught):
                 if name == node.value.id:
@@ -161,6 +162,7 @@ class ExpressionReader(OperatorReader):
     # elements
 
     def _subscript_expression(self, node: ast.Subscript) -> Expression:
+        """An element, a section or a row of a tuple, a view, or rows of records."""
         value = self.expression(node.value)
         if isinstance(value, Known) and not isinstance(value.value, np.ndarray):
             index = self._known_index(node.slice)
@@ -212,6 +214,7 @@ class ExpressionReader(OperatorReader):
         return self.evaluate_once(value, lambda held: make_tuple(parts_of(held)[index]))
 
     def _pick(self, value: Expression, index: Expression, node: ast.AST) -> Expression:
+        """An item of a tuple at a place that is computed; all items become one type."""
         assert isinstance(value.type, Tuple)
         if not value.type.items:
             self.refuse(node, "the tuple has no items")
@@ -231,6 +234,7 @@ class ExpressionReader(OperatorReader):
         return convert(value, WHOLE)
 
     def _of_view(self, value: Expression, node: ast.Subscript) -> Expression:
+        """An element, a section or a row of a view."""
         assert isinstance(value.type, View)
         if isinstance(node.slice, ast.Slice):
             if node.slice.step is not None:

@@ -85,6 +85,7 @@ class _Flows:
             self.statement(statement, control)
 
     def statement(self, node: Statement, control: Elements) -> None:
+        """Enter the sources of what a statement sets; `control` decides whether it runs."""
         for expression in (part for part in parts(node) if isinstance(part, Expression)):
             self.calls(expression, control)
         if isinstance(node, form.Assign):
@@ -144,6 +145,7 @@ class _Flows:
     # expressions
 
     def read(self, node: Expression) -> Elements:
+        """The elements that the value of an expression may depend on."""
         if isinstance(node, form.Variable):
             elements = set(self.local.get(node.name, ()))
             if node.name in self.parameters:

@@ -79,6 +79,7 @@ class _Walk:
         }
 
     def lifetimes(self) -> Lifetimes:
+        """The names of the typed form: one for each group of bindings that reach a common read."""
         texts: dict[int, str] = {}
         texts_taken = set(map(in_ascii, self.local))
         first: set[str] = set()
@@ -130,6 +131,7 @@ class _Walk:
         return reaching
 
     def _statement(self, node: ast.stmt, reaching: Reaching) -> Reaching | None:
+        """The bindings that reach the end of a statement; None where nothing reaches it."""
         if isinstance(node, ast.If):
             self._read(node.test, reaching)
             return _union(self.block(node.body, dict(reaching)), self.block(node.orelse, dict(reaching)))
@@ -163,6 +165,7 @@ class _Walk:
     def _loop(
         self, node: ast.For | ast.While, reaching: Reaching, target: ast.expr | None
     ) -> Reaching | None:
+        """The bindings that reach the end of a loop; its body is followed until none are new."""
         endless = (
             isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
         )
@@ -194,6 +197,7 @@ class _Walk:
         return left
 
     def _read(self, node: ast.AST, reaching: Reaching) -> None:
+        """Join the bindings that reach each name that is read; note names that may have none."""
         for name in tree_nodes(node):
             if not isinstance(name, ast.Name) or name.id not in self.local:
                 continue

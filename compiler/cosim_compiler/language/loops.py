@@ -55,6 +55,7 @@ class LoopReader(StatementReader):
         return [Continue(node.lineno)]
 
     def _for(self, node: ast.For) -> Sequence[Statement]:
+        """A loop over ``range``, over tuples, which are written out, or over views."""
         source = node.iter
         if isinstance(source, ast.Call) and isinstance(source.func, ast.Name):
             called = self.expression(source.func)
@@ -69,6 +70,7 @@ class LoopReader(StatementReader):
         return self._over_views(node, [value], source, is_numbered=False)
 
     def _for_range(self, node: ast.For, arguments: Sequence[ast.expr]) -> Sequence[Statement]:
+        """A loop over whole numbers."""
         bounds = []
         for argument in arguments:
             value = self.typed(self.expression(argument), argument)

@@ -130,6 +130,7 @@ class OperatorReader:
         return value
 
     def _unaryop_expression(self, node: ast.UnaryOp) -> Expression:
+        """``-x``, ``+x``, ``~x`` or ``not x``."""
         value = self.expression(node.operand)
         if isinstance(node.op, ast.Not):
             truth = self.as_condition(value, node.operand)
@@ -230,6 +231,7 @@ class OperatorReader:
         return self.compare(COMPARISONS[type(sign)], left, right, node)
 
     def _is_in(self, value: Expression, among: Expression, node: ast.AST) -> Expression:
+        """``x in (a, b)``: whether it is equal to one of the items."""
         items = self.typed(among, node)
         if not isinstance(items.type, Tuple):
             self.refuse(node, f"`in` is for tuples, and this is {in_words(items.type)}")
@@ -258,6 +260,7 @@ class OperatorReader:
         return Compare(truth, sign, convert(left, common), convert(right, common))
 
     def _compare_tuples(self, sign: str, left: Expression, right: Expression, node: ast.AST) -> Expression:
+        """``==`` or ``!=`` of two tuples, item by item."""
         if sign not in ("==", "!="):
             self.refuse(node, f"`{sign}` does not take tuples: {COMPUTE}")
 
@@ -307,6 +310,7 @@ class OperatorReader:
         return self.as_condition(value, node)
 
     def _ifexp_expression(self, node: ast.IfExp) -> Expression:
+        """``yes if condition else no``; only one of them where the condition is known."""
         condition = self.condition(node.test)
         if isinstance(condition, Known):
             return self.expression(node.body if condition.value else node.orelse)

@@ -194,6 +194,7 @@ class StatementReader(ExpressionReader):
         self.refuse(target, "a name or an element is set: x = …, x[0] = …")
 
     def _unpack(self, targets: Sequence[ast.expr], value: Expression, node: ast.AST) -> list[Statement]:
+        """Assign the items of a tuple to several targets."""
         if not isinstance(value.type, Tuple):
             self.refuse(node, f"{len(targets)} names are given {in_words(value.type)}")
         if len(value.type.items) != len(targets):
@@ -207,6 +208,7 @@ class StatementReader(ExpressionReader):
         return statements
 
     def _augassign(self, node: ast.AugAssign) -> Sequence[Statement]:
+        """``x += …``: the place is computed once, then read and written."""
         operator = OPERATORS.get(type(node.op))
         if operator is None:
             self.refuse(node, operator_alternative(node.op))
@@ -235,6 +237,7 @@ class StatementReader(ExpressionReader):
         return [*statements, Store(node.lineno, place, convert(value, place.type))]
 
     def _return(self, node: ast.Return) -> Sequence[Statement]:
+        """The end of the function; all its results become one type."""
         if node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None):
             if self.result is not None:
                 self.refuse(node, f"it returns nothing here, and {in_words(self.result)} in another branch")
@@ -255,6 +258,7 @@ class StatementReader(ExpressionReader):
         return [Return(node.lineno, convert(value, self.result))]
 
     def _raise(self, node: ast.Raise) -> Sequence[Statement]:
+        """An exception with a constant text, or the caught one again."""
         if node.exc is None and self.caught:
             return [RaiseAgain(node.lineno, self.caught[-1][1])]
         if node.exc is None:
@@ -271,6 +275,7 @@ class StatementReader(ExpressionReader):
         return [self._failure(kind.value, tuple(v.value for v in arguments if isinstance(v, Known)), node)]
 
     def _try(self, node: ast.Try) -> Sequence[Statement]:
+        """A ``try`` with one ``except``, which catches a range of numbers."""
         remedy = "write try: …, and one except of a NumberedError: except StepFailure: …"
         if len(node.handlers) != 1 or node.orelse or node.finalbody or node.handlers[0].type is None:
             self.refuse(node, remedy)

@@ -221,6 +221,7 @@ class FunctionWriter(ValueWriter):
         self.indent -= 1
 
     def statement(self, statement: Statement) -> None:
+        """Print a statement."""
         if isinstance(statement, Assign):
             if statement.name in self.declares.read:
                 self.assign(statement.name, statement.value, self.declares.by.get(id(statement)) is not None)
@@ -290,6 +291,7 @@ class FunctionWriter(ValueWriter):
         return f"{{ {self.local[name]} = (int64_t)({status}) - {NUMBERED}; goto {label}; }}"
 
     def attempt(self, statement: Try) -> None:
+        """Print a ``try``: a status in its range goes to the handler, any other to the caller."""
         caught, end = self.new("caught"), self.new("end")
         self.tries.append((statement.name, caught))
         begin = len(self.lines)
@@ -309,6 +311,7 @@ class FunctionWriter(ValueWriter):
         self.line(f"{end}:;")
 
     def returns(self, value: Expression | None) -> None:
+        """Print the return of a result; of a function that may raise, of its status."""
         raises, result = self.function.raises, self.function.result
         if value is None or result is NOTHING:
             self.line("return 0;" if raises else "return;")
@@ -347,6 +350,7 @@ class FunctionWriter(ValueWriter):
             self.line(f"{end}:;")
 
     def loop_while(self, statement: While) -> None:
+        """Print a loop with a condition."""
         end = self.end_of(statement.orelse, statement.body)
         before, condition = shortened(*self.with_lines(statement.condition))
         if before:
@@ -364,6 +368,7 @@ class FunctionWriter(ValueWriter):
         self.behind(statement.orelse, end)
 
     def loop_over(self, statement: For) -> None:
+        """Print a loop over whole numbers."""
         end = self.end_of(statement.orelse, statement.body)
         first, last, step = self.in_order([statement.first, statement.last, statement.step])
         kind = self.function.variables[statement.name]

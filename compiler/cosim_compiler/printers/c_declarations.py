@@ -68,6 +68,7 @@ class Declarations:
         return isinstance(node, form.Length)
 
     def _visit(self, body: Sequence[Statement], block: Place) -> None:
+        """Enter the places of all names in a list of statements."""
         for i, statement in enumerate(body):
             place = (*block, i)
             self._statements[place] = statement

@@ -220,6 +220,7 @@ class FunctionWriter(ValueWriter):
             self.scopes[-1].append(name)
 
     def statement(self, statement: Statement) -> None:
+        """Print a statement."""
         self.location = self.of_line(self.function, statement.line)
         if isinstance(statement, Assign):
             self.assign(statement.name, statement.value)
@@ -259,6 +260,7 @@ class FunctionWriter(ValueWriter):
         self.fails(self.value(f"trunc i64 {status} to {STATUS}"))
 
     def attempt(self, statement: Try) -> None:
+        """Print a ``try``: a status in its range goes to the handler, any other to the caller."""
         caught, handler, uncaught, end = (self.label() for _ in range(4))
         self.loaded.add(statement.name)
         self.tries.append((statement.name, caught))
@@ -281,6 +283,7 @@ class FunctionWriter(ValueWriter):
             self.at(end)
 
     def branches(self, statement: If) -> None:
+        """Print both branches of an ``if``."""
         yes, no, end = self.label(), self.label(), self.label()
         self.decide(statement.condition, yes, no)
         is_reached = False
@@ -297,6 +300,7 @@ class FunctionWriter(ValueWriter):
         self.is_live = False
 
     def loop_while(self, statement: While) -> None:
+        """Print a loop with a condition."""
         test, body, orelse, end = (self.label() for _ in range(4))
         self.branch(test)
         self.at(test)
@@ -320,6 +324,7 @@ class FunctionWriter(ValueWriter):
         self.branch(next_turn)
 
     def loop_over(self, statement: For) -> None:
+        """Print a loop over whole numbers; some are written out, some copy at once."""
         if counts := self.counts_written_out(statement):
             self.write_out(statement, counts)
             return
@@ -429,6 +434,7 @@ class FunctionWriter(ValueWriter):
         return self.value(f"or i1 {up}, {down}")
 
     def turns(self, statement: Once) -> None:
+        """Print the turns of a loop that was written out."""
         end = self.label()
         for body in statement.turns:
             next_turn = self.label()

@@ -57,6 +57,7 @@ def shown(function: Function) -> str:
 
 
 def _block(body: Sequence[Statement], indent: int) -> Iterator[str]:
+    """The lines of a list of statements."""
     pad = "    " * indent
     for statement in body:
         if isinstance(statement, form.Assign):

@@ -46,6 +46,7 @@ class _Watch:
         return assigned
 
     def _statement(self, node: ast.stmt, assigned: frozenset[str]) -> frozenset[str]:
+        """The names that have a value behind a statement, if those of `assigned` have one before it."""
         if isinstance(node, ast.If):
             self._read(node.test, assigned)
             return _intersection(self.run(node.body, assigned), self.run(node.orelse, assigned))
@@ -77,6 +78,7 @@ class _Watch:
         return _intersection(through, self.left.pop())
 
     def _read(self, node: ast.AST, assigned: frozenset[str]) -> None:
+        """Note names that are read and may have no value."""
         if assigned == EVERYTHING:
             return
         # of a statement such as `x += y` the target is read, too

@@ -160,6 +160,7 @@ class _Reading:
         return frozenset(name for value in returned for name in self.behind_record(value))
 
     def read(self, node: ast.AST) -> None:
+        """Enter what a node itself reads and writes; nodes below it are entered by themselves."""
         line = getattr(node, "lineno", 1)
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
             self._subscript(node.value.id, node.slice, line)
@@ -185,6 +186,7 @@ class _Reading:
             self._call(node, line)
 
     def _subscript(self, name: str, index: ast.expr, line: int) -> None:
+        """Enter an element that is mentioned, with its place where that is constant."""
         if name not in self.arguments:
             return
         self.subscripts.setdefault(name, line)
@@ -197,6 +199,7 @@ class _Reading:
             self.indices[name] = (constant, line)
 
     def _store(self, names: set[str], target: ast.expr, line: int) -> None:
+        """Enter the arguments in which an assignment stores something."""
         if isinstance(target, ast.Subscript):
             owner = _name_behind(target.value)
             for argument in {owner} & set(self.arguments) or self.records.get(owner, set()):
@@ -218,6 +221,7 @@ class _Reading:
                 self.as_numbers.setdefault(operand.id, line)
 
     def _call(self, node: ast.Call, line: int) -> None:
+        """Enter what a call does to the arguments that it is given."""
         helper = self.helpers.get(node.func.id) if isinstance(node.func, ast.Name) else None
         if isinstance(node.func, ast.Attribute) and _root_name(node.func) == "math":  # takes numbers
             self._computed_with(node.args, line)
@@ -230,6 +234,7 @@ class _Reading:
                 self.passed_on.add(name)
 
     def _call_of_helper(self, inner: Effects, node: ast.Call, line: int) -> None:
+        """Enter what a helper does to the arguments that it is given."""
         for name, argument in zip(inner.arguments, node.args, strict=False):
             passed = _name_behind(argument)
             if passed not in self.arguments:
@@ -334,6 +339,7 @@ def returns_condition(function: types.FunctionType) -> bool:
                     assigned.setdefault(target.id, []).append(node.value)
 
     def is_condition(value: ast.expr | None, depth: int = 0) -> bool:
+        """Whether a value is true or false, also by way of names."""
         if isinstance(value, ast.BoolOp):
             return all(is_condition(v, depth) for v in value.values)
         if isinstance(value, ast.IfExp):

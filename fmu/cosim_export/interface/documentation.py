@@ -115,12 +115,14 @@ def documentation(
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in HTML; without a head where all titles are empty."""
     head = "".join(f"<th>{escape(text)}</th>" for text in heads) if any(heads) else ""
     body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>\n" for row in rows)
     return f"<table>{f'<tr>{head}</tr>' if head else ''}\n{body}</table>"
 
 
 def _cell(text: str) -> str:
+    """A cell; numbers are aligned to the right."""
     try:
         float(text)
     except ValueError:
@@ -129,6 +131,7 @@ def _cell(text: str) -> str:
 
 
 def _row(variable: FmuVariable, interface: ExportedInterface) -> tuple[str, ...]:
+    """The cells of a variable, as `HEADS` names them for its causality."""
     unit = "" if variable.unit == "1" else variable.unit
     start = "" if variable.start is None else str(variable.start)
     if isinstance(variable.start, float):
@@ -146,6 +149,7 @@ def _row(variable: FmuVariable, interface: ExportedInterface) -> tuple[str, ...]
 
 
 def _settings(interface: ExportedInterface, kind: str, resumes_exactly: bool) -> list[tuple[str, str]]:
+    """How the FMU runs: titles and values."""
     rows = [("Kind", kind)] + ([("Integrator", interface.integrator)] if interface.integrator else [])
     rows += [(name, str(value)) for name, value in sorted(interface.integrator_options.items())]
     if interface.accuracy is not None:

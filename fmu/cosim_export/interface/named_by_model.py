@@ -51,25 +51,28 @@ class NamedByModel:
             self.states = self._aliases()
 
     def _declared(self) -> list[str]:
+        """The declared outputs and measures, but for diagnostics."""
         return [p for p in self._system.outputs if self._is_readable(p) and not self._variables[p].diagnostic]
 
     def _recorded(self) -> Iterator[str]:
+        """The signals that the model records: whole variables, and elements that a pattern names."""
         model = self._system.model
         for pattern in () if model is None else model.simulation.get("signals") or ():
-            for path, variable in self._variables.items():
-                if self._is_readable(path):
-                    if matches(path, pattern):
-                        yield from self._coordinates.get(path) or [path]
-                    elif variable.shape and "[" in pattern:
-                        names = self._coordinates.get(path) or []
-                        for i in range(variable.slot.size):
-                            if matches(f"{path}[{i}]", pattern):
-                                yield names[i] if names else f"{path}[{i}]"
+            for path in filter(self._is_readable, self._variables):
+                names = self._coordinates.get(path)
+                if matches(path, pattern):
+                    yield from names or [path]
+                elif self._variables[path].shape and "[" in pattern:
+                    elements = [f"{path}[{i}]" for i in range(self._variables[path].slot.size)]
+                    shown = zip(elements, names or elements, strict=False)
+                    yield from (name for element, name in shown if matches(element, pattern))
 
     def _is_readable(self, path: str) -> bool:
+        """Whether a variable is computed or a state."""
         return self._variables[path].kind not in ("parameter", "signal") and path not in self._system.inputs
 
     def _given(self, variable: Variable) -> bool:
+        """Whether a variable has a start value of the model, or a parameter a value of its own."""
         part, _, name = variable.path.partition(".")
         return variable.path in self._starts or name in self._system.parts[part].values.given
 
@@ -81,6 +84,7 @@ class NamedByModel:
         return not issubclass(cls, cosim.Measure) and "contracts" not in declaring.__module__.split(".")
 
     def _parameters(self) -> Iterator[str]:
+        """The parameters that were given a value, and those that the author of a class declares."""
         for path, variable in self._variables.items():
             is_constant = variable.minimum is not None and variable.minimum == variable.maximum
             if variable.kind != "parameter" or is_pose(variable) or is_constant:
@@ -100,6 +104,7 @@ class NamedByModel:
                 yield path
 
     def _states(self) -> Iterator[str]:
+        """The states that were given a value, have names, or are those of a part's own equations."""
         for path, variable in self._variables.items():
             if variable.kind not in (*CONTINUOUS_STATES, *DISCRETE_STATES):
                 continue

@@ -57,7 +57,7 @@ class ExportedSystem(HostedInstance):
 
     def setup(self, start: float, stop: float | None, tolerance: float | None) -> None:
         """Start and stop time, s, and a tolerance, which takes the place of the accuracy of the export."""
-        self._need_mode(Mode.INSTANTIATED)
+        self.need_mode(Mode.INSTANTIATED)
         check_experiment(start, stop, tolerance)
         if tolerance is not None:
             self.state.accuracy = tolerance
@@ -75,7 +75,7 @@ class ExportedSystem(HostedInstance):
         Where one of them asks to stop, the host learns it with the answer to the first step: there is no
         earlier one in Co-Simulation of FMI 2.0 by which it could be told.
         """
-        self._need_mode(Mode.INITIALIZING)
+        self.need_mode(Mode.INITIALIZING)
         try:
             self.state.copy().realize(cosim.Stage.INSTANCE)
         except cosim.SimulationError as error:
@@ -101,7 +101,7 @@ class ExportedSystem(HostedInstance):
         # in the usual case nothing that is checked can be wrong, and steps may be short
         usual = self.mode is Mode.STEPPING and self.stop_time is None and time == self.state.time
         if not usual or not 0.0 < size < math.inf:
-            self._check_step(time, size)
+            self.check_step(time, size)
         assert self.simulator is not None
         if self.mode is Mode.ENDING:
             self.simulator.finish()
@@ -130,7 +130,7 @@ class ExportedSystem(HostedInstance):
 
     def terminate(self) -> None:
         """Run the handlers of the cause Termination; values can still be read."""
-        self._need_mode(Mode.STEPPING, Mode.ENDING, Mode.STOPPED)
+        self.need_mode(Mode.STEPPING, Mode.ENDING, Mode.STOPPED)
         if self.mode is not Mode.STOPPED:
             assert self.simulator is not None
             if self.stop_time is not None and self.state.time >= self.stop_time - self._within:
@@ -182,7 +182,7 @@ class ExportedSystem(HostedInstance):
         if (
             self.mode is Mode.INITIALIZING
             and references
-            and not self._variable(kind, references[0]).is_settable
+            and not self.find_variable(kind, references[0]).is_settable
         ):
             state = self._initialized_state()
         if state.stage < stage:
@@ -190,7 +190,7 @@ class ExportedSystem(HostedInstance):
         arrays = self.system.arrays(state)
         values = [arrays[array][offset].item() for array, offset in places]
         if kind == "String":
-            return [self._variable(kind, r).text(v) for r, v in zip(references, values, strict=True)]
+            return [self.find_variable(kind, r).text(v) for r, v in zip(references, values, strict=True)]
         if kind != "Real":
             self._need_whole(kind, references, values)
         values = [VALUES[kind](value) for value in values]
@@ -203,12 +203,12 @@ class ExportedSystem(HostedInstance):
         """Raise where a component has computed no whole number."""
         for reference, value in zip(references, values, strict=True):
             if not math.isfinite(value) or value != math.floor(value):
-                name = self._variable(kind, reference).name
+                name = self.find_variable(kind, reference).name
                 raise cosim.StateError(f"{name} is {value!r}, which is not an integer")
 
     def _plan(self, kind: str, references: list[int]) -> Plan:
         """The plan for reading these variables; cached, since hosts read the same ones again and again."""
-        variables = [self._variable(kind, reference) for reference in references]
+        variables = [self.find_variable(kind, reference) for reference in references]
         stage = max((v.stage for v in variables), default=0)
         frames = [(i, v.angle) for i, v in enumerate(variables) if v.angle is not None]
         return cosim.Stage(stage), [("ypdkhc".index(v.array), v.offset) for v in variables], frames
@@ -276,7 +276,7 @@ class ExportedSystem(HostedInstance):
         trial = self.state.copy()
         for variable, value in parameters:
             trial[variable.path] = value
-        begins = self._is_before_steps
+        begins = self.is_before_steps
         try:  # while it runs they have to fit what it has come to as well, such as what a delay remembers
             trial.realize(cosim.Stage.INSTANCE if begins else cosim.Stage.REPORT)
         except cosim.SimulationError as error:
@@ -295,14 +295,14 @@ class ExportedSystem(HostedInstance):
         )
 
     def _settable(self, kind: str, reference: int) -> FmuVariable:
-        variable = self._variable(kind, reference)
-        self._check_settable(variable)
+        variable = self.find_variable(kind, reference)
+        self.check_settable(variable)
         return variable
 
     def _need_open(self, variable: FmuVariable) -> None:
         """Raise where a variable may not be given a new value now."""
         is_open = variable.causality in ("input", "parameter") and variable.variability != "fixed"
-        self._check_open(variable, is_open=is_open)
+        self.check_open(variable, is_open=is_open)
 
     # the whole state
 
@@ -333,7 +333,7 @@ class ExportedSystem(HostedInstance):
         if self.mode is Mode.INSTANTIATED and self.stop_time is None:
             self.stop_time = stop_time  # else it is what the host has told this instance
         self.mode, self._trial = Mode(mode), None
-        self.simulator = None if self._is_before_steps else self._make_simulator(self.state)
+        self.simulator = None if self.is_before_steps else self._make_simulator(self.state)
 
 
 def _refusals(changes: list[Change], check: Callable[[FmuVariable, Any], object]) -> dict[int, Exception]:

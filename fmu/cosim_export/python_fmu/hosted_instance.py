@@ -65,28 +65,28 @@ class HostedInstance:
 
     def enter_initialization(self) -> None:
         """Enter initialization: nothing is computed yet; parameters, inputs and start values may be set."""
-        self._need_mode(Mode.INSTANTIATED)
+        self.need_mode(Mode.INSTANTIATED)
         self.mode = Mode.INITIALIZING
 
     @property
-    def _is_before_steps(self) -> bool:
+    def is_before_steps(self) -> bool:
         """Whether initialization has not ended."""
         return self.mode in (Mode.INSTANTIATED, Mode.INITIALIZING)
 
-    def _need_mode(self, *allowed: Mode) -> None:
+    def need_mode(self, *allowed: Mode) -> None:
         """Raise `StateError` where a call is not allowed in the present mode."""
         if self.mode not in allowed:
             raise cosim.StateError(
                 f"not allowed here: the instance is {self.mode}, needs to be {' or '.join(allowed)}"
             )
 
-    def _check_step(self, time: float, size: float) -> None:
+    def check_step(self, time: float, size: float) -> None:
         """Raise `StateError` where a step from `time` by `size` (s) cannot be made."""
         if self.mode is Mode.STOPPED:
             raise cosim.StateError(
                 f"the simulation ended at t = {self.time!r} s; call fmi2Reset or restore a saved state"
             )
-        if self._is_before_steps:
+        if self.is_before_steps:
             raise cosim.StateError(
                 f"the instance is {self.mode}; initialize first: fmi2EnterInitializationMode, "
                 "fmi2ExitInitializationMode"
@@ -106,7 +106,7 @@ class HostedInstance:
                 f"the step ends after the stop time {self.stop_time!r} s set by fmi2SetupExperiment"
             )
 
-    def _variable(self, kind: str, reference: int) -> FmuVariable:
+    def find_variable(self, kind: str, reference: int) -> FmuVariable:
         """The variable with a value reference; `StateError` where there is none of this FMI type."""
         count = len(self.interface.variables)
         if not 0 <= reference < count:
@@ -118,12 +118,12 @@ class HostedInstance:
             raise cosim.StateError(f"{variable.name} is of type {variable.type}, not {kind}")
         return variable
 
-    def _check_settable(self, variable: FmuVariable) -> None:
+    def check_settable(self, variable: FmuVariable) -> None:
         """Raise `StateError` where a variable can never be set."""
         if not variable.is_settable:
             raise cosim.StateError(f"{variable.name}: it is computed and cannot be set")
 
-    def _check_open(self, variable: FmuVariable, *, is_open: bool) -> None:
+    def check_open(self, variable: FmuVariable, *, is_open: bool) -> None:
         """Raise `StateError` where a variable may not be given a new value now.
 
         Parameters
@@ -134,7 +134,7 @@ class HostedInstance:
         """
         if self.mode is Mode.STOPPED:
             raise cosim.StateError(f"{variable.name}: not allowed here: the instance is {self.mode}")
-        if not is_open and not self._is_before_steps:
+        if not is_open and not self.is_before_steps:
             raise cosim.StateError(f"{variable.name}: can be set only before initialization ends")
 
 

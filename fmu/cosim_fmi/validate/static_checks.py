@@ -62,6 +62,7 @@ def _archive(archive: FmuArchive) -> Iterator[Finding]:
 
 
 def _described(read: ModelDescription) -> Iterator[tuple[str, str]]:
+    """Faults of what the description says of the FMU and of the names of its variables."""
     if not read.token:
         yield "error", "has no guid"
     able = next(iter(read.interfaces.values()), None)
@@ -84,6 +85,7 @@ def _described(read: ModelDescription) -> Iterator[tuple[str, str]]:
 
 
 def _variable(variable: DeclaredVariable) -> Iterator[tuple[str, str]]:
+    """Faults of start, bounds and nominal value of a real or integer variable."""
     if variable.type not in ("Real", "Integer", "Enumeration", "Float64", "Float32"):
         return
     declared = variable.declared_type or DeclaredType("")
@@ -132,6 +134,7 @@ def _structure(read: ModelDescription) -> Iterator[tuple[str, str]]:
 
 
 def _experiment(experiment: DeclaredExperiment) -> Iterator[tuple[str, str]]:
+    """Faults of the default experiment."""
     texts = {
         "startTime": experiment.start,
         "stopTime": experiment.stop,

@@ -81,14 +81,14 @@ class ContainerInstance(HostedInstance):
 
     def setup(self, start: float, stop: float | None, tolerance: float | None) -> None:
         """Set the start and stop time, s, and a tolerance for participants that have none of their own."""
-        self._need_mode(Mode.INSTANTIATED)
+        self.need_mode(Mode.INSTANTIATED)
         check_experiment(start, stop, tolerance)
         self._start, self.stop_time, self._tolerance = start, stop, tolerance
         self._time_without_run = start
 
     def exit_initialization(self) -> None:
         """Initialize all participants, and make their values consistent."""
-        self._need_mode(Mode.INITIALIZING)
+        self.need_mode(Mode.INITIALIZING)
         run = self._initialized_run()
         self._stop_reason = run.stop_reason
         self.mode = Mode.ENDING if self._stop_reason else Mode.STEPPING
@@ -103,7 +103,7 @@ class ContainerInstance(HostedInstance):
         SimulationError
             A participant failed.
         """
-        self._check_step(time, size)
+        self.check_step(time, size)
         if self.mode is Mode.ENDING:
             self._close_run()
             return self._stop_reason
@@ -133,14 +133,14 @@ class ContainerInstance(HostedInstance):
 
     def terminate(self) -> None:
         """Free all participants; values can still be read."""
-        self._need_mode(Mode.STEPPING, Mode.ENDING, Mode.STOPPED)
+        self.need_mode(Mode.STEPPING, Mode.ENDING, Mode.STOPPED)
         self._close_run()
 
     # values
 
     def get(self, kind: str, references: list[int]) -> list[Any]:
         """The present values of variables of the FMI type `kind`."""
-        variables = [self._variable(kind, reference) for reference in references]
+        variables = [self.find_variable(kind, reference) for reference in references]
         names = [v.name for v in variables if not v.is_settable]
         computed = self._computed(names) if names else {}
         values = [self._values[v.name] if v.is_settable else computed[v.name] for v in variables]
@@ -162,7 +162,7 @@ class ContainerInstance(HostedInstance):
         changed: dict[str, Any] = {}
         for reference, value in zip(references, values, strict=True):
             try:
-                variable = self._variable(kind, reference)
+                variable = self.find_variable(kind, reference)
                 if self._changes(variable, value):
                     changed[variable.path] = value
             except cosim.CosimError as error:
@@ -170,7 +170,7 @@ class ContainerInstance(HostedInstance):
         if refused or not changed:
             return refused
         try:
-            if self._is_before_steps:
+            if self.is_before_steps:
                 with use_registry(self.registry):
                     for path, value in changed.items():
                         self.loop.set_start(path, value)
@@ -191,12 +191,12 @@ class ContainerInstance(HostedInstance):
 
     def _changes(self, variable: FmuVariable, value: Any) -> bool:
         """Whether a value differs from the present one; `StateError` if the variable may not be set now."""
-        self._check_settable(variable)
+        self.check_settable(variable)
         if isinstance(value, float) and not math.isfinite(value):
             raise cosim.StateError(f"{variable.name}: {value!r} is not a finite number")
         if self._values[variable.name] == value:
             return False
-        self._check_open(variable, is_open=variable.variability != "fixed")
+        self.check_open(variable, is_open=variable.variability != "fixed")
         return True
 
     def _computed(self, names: Iterable[str]) -> dict[str, Any]:

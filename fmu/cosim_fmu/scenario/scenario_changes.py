@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -49,28 +49,14 @@ def make_changes(
     if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
         report((NAME,), f"needs a list of tables: [[changes]] with {FORM}")
         return None, []
-    changed = ChangedValues()
-    triggers: list[Trigger] = []
-    watched: dict[str, ParticipantVariable] = {}
+    changed = ChangedValues(participants, starts)
+    triggers: list[tuple[Trigger, Sequence[str]]] = []
     for i, entry in enumerate(entries):
         for key in entry:
             if key not in KEYS:
                 report((NAME, i, key), str(cosim.LookUpError("key", key, KEYS)))
         try:
-            values = flat(entry["set"])
-            if "when" in entry:
-                if "at" in entry:
-                    raise ValueError("it has both 'when' and 'at': write two changes")
-                descriptions = _described(participants)
-                condition = parse_condition(str(entry["when"]), descriptions)
-                numbers = changed.add(values, None, participants, starts, partial(report, (NAME, i)))
-                triggers.append(Trigger(f"{NAME}[{i}]", str(entry["when"]), condition, numbers))
-                for path in condition.paths:
-                    participant, _, name = path.partition(".")
-                    watched[path] = descriptions[participant].variables[name]
-            else:
-                time = cosim.parse_quantity(entry["at"], "s")
-                changed.add(values, time, participants, starts, partial(report, (NAME, i)))
+            triggers += _add_entry(changed, entry, f"{NAME}[{i}]", partial(report, (NAME, i)))
         except (KeyError, TypeError, ValueError, cosim.UnitError) as error:
             report((NAME, i), f"needs {FORM} ({error})")
     series = {path: sorted(pairs, key=lambda pair: pair[0]) for path, pairs in changed.series.items()}
@@ -79,9 +65,33 @@ def make_changes(
     connections = [Connection(f"{NAME}.{path}", path, reads_any=True) for path in series]
     if not triggers:
         return Changes(series, changed.types, changed.units, changed.unknown), connections
+    watched = _variables_of([path for _, paths in triggers for path in paths], _described(participants))
     connections += [Connection(path, f"{NAME}.{SEEN}{path}", reads_any=True) for path in watched]
     kinds = series, changed.types, changed.units, changed.unknown
-    return TriggeredChanges(*kinds, triggers, watched), connections
+    return TriggeredChanges(*kinds, [trigger for trigger, _ in triggers], watched), connections
+
+
+def _add_entry(
+    changed: ChangedValues, entry: Mapping[str, Any], name: str, report: Callable[[str], None]
+) -> list[tuple[Trigger, Sequence[str]]]:
+    """Add the values of one change. Returns its trigger and what that reads, if it has a condition."""
+    values = flat(entry["set"])
+    if "when" not in entry:
+        changed.add(values, cosim.parse_quantity(entry["at"], "s"), report)
+        return []
+    if "at" in entry:
+        raise ValueError("it has both 'when' and 'at': write two changes")
+    text = str(entry["when"])
+    condition = parse_condition(text, _described(changed.participants))
+    return [(Trigger(name, text, condition, changed.add(values, None, report)), tuple(condition.paths))]
+
+
+def _variables_of(
+    paths: Sequence[str], descriptions: Mapping[str, ParticipantDescription]
+) -> dict[str, ParticipantVariable]:
+    """The variables of these paths, each once."""
+    ends = {path: path.partition(".") for path in paths}
+    return {path: descriptions[name].variables[variable] for path, (name, _, variable) in ends.items()}
 
 
 def _described(participants: Mapping[str, cosim.Participant]) -> dict[str, ParticipantDescription]:
@@ -94,37 +104,34 @@ def _described(participants: Mapping[str, cosim.Participant]) -> dict[str, Parti
 
 
 class ChangedValues:
-    """Values that change, by path: their course, type and unit; and the paths whose start is unknown."""
+    """Values that change, by path: their course, type and unit; and the paths whose start is unknown.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    participants : mapping of str to Participant
+    starts : mapping of str to object
+        Values until the first change.
+    """
+
+    def __init__(self, participants: Mapping[str, cosim.Participant], starts: Mapping[str, Any]) -> None:
+        self.participants, self._starts = participants, starts
         self.unknown: set[str] = set()
         self.series: dict[str, list[tuple[float, float]]] = {}
         self.types: dict[str, str] = {}
         self.units: dict[str, str] = {}
 
     def add(
-        self,
-        values: Mapping[str, Any],
-        time: float | None,
-        participants: Mapping[str, cosim.Participant],
-        starts: Mapping[str, Any],
-        report: Callable[[str], None],
+        self, values: Mapping[str, Any], time: float | None, report: Callable[[str], None]
     ) -> dict[str, float]:
         """Add values that are set at a time (s), or at an unknown time. Returns the numbers in the units."""
         numbers = {}
         for path, value in values.items():
-            variable, fault = _changing_variable(path, participants)
+            variable, fault = _changing_variable(path, self.participants)
             try:
                 if variable is not None:
                     numbers[path] = _number(value, variable)
                     if path not in self.series:
-                        description = participants[path.partition(".")[0]].describe()
-                        start = _start(path, description, starts)
-                        if start is None and variable.causality == "parameter":
-                            self.unknown.add(path)
-                        first = _number(0.0 if start is None else start, variable)
-                        self.series[path] = [(BEFORE_ALL_TIMES, first)]
-                        self.types[path], self.units[path] = variable.type, variable.unit
+                        self._begin(path, variable)
                     if time is not None:
                         self.series[path].append((time, numbers[path]))
             except (IndexError, TypeError, ValueError) as error:
@@ -132,6 +139,15 @@ class ChangedValues:
             if fault:
                 report(fault)
         return numbers
+
+    def _begin(self, path: str, variable: ParticipantVariable) -> None:
+        """Begin the course of a variable with its value at the start."""
+        start = _start(path, self.participants[path.partition(".")[0]].describe(), self._starts)
+        if start is None and variable.causality == "parameter":
+            self.unknown.add(path)
+        first = _number(0.0 if start is None else start, variable)
+        self.series[path] = [(BEFORE_ALL_TIMES, first)]
+        self.types[path], self.units[path] = variable.type, variable.unit
 
 
 def _changing_variable(

@@ -87,6 +87,7 @@ def _output() -> dict[str, Any]:
 
 
 def _participant() -> dict[str, Any]:
+    """The schema of the table of a participant."""
     series = {"anyOf": [TEXT, {"type": "object", "additionalProperties": {"type": "array"}}]}
     kinds = [entry.id for entry in cosim.registry().entries("participant")]
     keys = {

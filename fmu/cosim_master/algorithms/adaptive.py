@@ -97,8 +97,8 @@ class Adaptive(ProgrammedAlgorithm):
         """The course of inputs in words; `stepped` says whether the source steps before."""
         return continued(1)
 
-    def settle(self, memory: ExchangeMemory) -> None:
-        """Make exchanges until the tolerance is met."""
+    def write_options(self, memory: ExchangeMemory) -> None:
+        """Write that exchanges are made until the tolerance is met, and the limits of a step."""
         if self.controlled == "energy" and not memory.bonds.size:
             text = 'is "energy", and there are no power bonds: bonds = [["plant.force", "plant.speed"]]'
             raise cosim.ModelError.of("master.options.control", text)

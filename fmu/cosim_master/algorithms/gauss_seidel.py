@@ -83,8 +83,8 @@ class GaussSeidel(ProgrammedAlgorithm):
             iteration.initialize(LoopExchange(exchange, loop), time)
         super().initialize(exchange, time)
 
-    def settle(self, memory: ExchangeMemory) -> None:
-        """Make one exchange in a step."""
+    def write_options(self, memory: ExchangeMemory) -> None:
+        """Write that one exchange is made in a step."""
         memory.counts[layout.ORDER] = self._order
         memory.counts[layout.ALONG] = self._order > 0
 

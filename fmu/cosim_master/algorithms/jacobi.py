@@ -76,8 +76,8 @@ class Jacobi(ProgrammedAlgorithm):
         """The course of inputs in words; `stepped` says whether the source steps before."""
         return continued(self._order) + ", corrected in power bonds" * self._corrects
 
-    def settle(self, memory: ExchangeMemory) -> None:
-        """Make one exchange in a step."""
+    def write_options(self, memory: ExchangeMemory) -> None:
+        """Write that one exchange is made in a step."""
         memory.counts[layout.ORDER] = self._order
         memory.counts[layout.ALONG] = self._along
         memory.counts[layout.CORRECTS] = self._corrects

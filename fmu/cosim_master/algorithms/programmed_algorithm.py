@@ -187,7 +187,7 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
         """The number of rows of the table for an interface with this number of values."""
         return layout.ROWS
 
-    def settle(self, memory: ExchangeMemory) -> None:
+    def write_options(self, memory: ExchangeMemory) -> None:
         """Write the options into the memory of a run; its kind first."""
 
     def initialize(self, exchange: Exchange, time: float) -> None:
@@ -197,7 +197,7 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
         self.memory.counts[layout.GOES_BACK] = exchange.can_restore
         self.memory.counts[layout.WORST] = -1
         self._calls = self.calls(exchange.order, exchange.loops)
-        self.settle(self.memory)
+        self.write_options(self.memory)
 
     def next_request(self, exchange: Exchange, time: float, size: float) -> int:
         """The next operation; the interface is in the memory."""

@@ -92,8 +92,8 @@ class WaveformIteration(ProgrammedAlgorithm):
         """The course of inputs in words; `stepped` says whether the source steps before."""
         return f"{HELD[self.hold]}, again until both fit"
 
-    def settle(self, memory: ExchangeMemory) -> None:
-        """Exchanges over a step, until a guess and what comes of it agree."""
+    def write_options(self, memory: ExchangeMemory) -> None:
+        """Write that a step is repeated until a guess and its outcome agree."""
         memory.counts[layout.KIND] = layout.ITERATED
         memory.counts[layout.ORDER] = 1
         memory.counts[layout.ALONG] = 1
@@ -178,9 +178,9 @@ class InterfaceNewton(WaveformIteration):
         """The number of rows with a Jacobian."""
         return layout.newton_rows(size)
 
-    def settle(self, memory: ExchangeMemory) -> None:
-        """Iterate as waveform iteration does, with another next guess."""
-        super().settle(memory)
+    def write_options(self, memory: ExchangeMemory) -> None:
+        """Write the options of waveform iteration, with another next guess."""
+        super().write_options(memory)
         memory.counts[layout.KIND] = layout.NEWTON
 
     def derive(self, exchange: Exchange) -> None:

@@ -79,6 +79,7 @@ class CouplingTangents(RowDerivatives):
         self._rows: list[Reals] = []
 
     def _faults_of_coupling(self) -> list[cosim.Problem]:
+        """Why derivatives of this coupling cannot be computed."""
         coupling = self._coupling
         assert coupling.algorithm is not None
         algorithm = exchanging_algorithm(coupling.algorithm)
@@ -96,6 +97,7 @@ class CouplingTangents(RowDerivatives):
         return problems
 
     def _fault_of_path(self, name: str, variable: str) -> str:
+        """Why a variable has no derivatives by it; "" where it has."""
         coupling = self._coupling
         if name not in coupling.descriptions:
             return str(cosim.LookUpError("participant", name, coupling.descriptions))

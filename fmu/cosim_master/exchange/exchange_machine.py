@@ -156,6 +156,7 @@ def _native_calls(
     goes_back: bool,
     is_short: bool,
 ) -> NativeCalls:
+    """The C functions of a participant; `_NoFunctionsError` says why it has none here."""
     participant = coupled.participants[name]
     if not isinstance(participant, StepsNatively):
         raise _NoFunctionsError(f"a {coupled.descriptions[name].kind}")
@@ -354,6 +355,7 @@ class ExchangeMachine:
         self._head[2 * Machine._fields.index("rows") :][:2] = rows.ctypes.data, rows.size
 
     def _lay_out(self) -> None:
+        """Put all arrays together under one address."""
         self.arrays = Machine(
             part_words=numbers_of(self.parts),
             link_words=numbers_of(self._links),

@@ -135,11 +135,13 @@ class JointWiring:
             opened[place] = len(self.program.operations) - before
 
     def _read(self, chosen: _Pass) -> None:
+        """Add the reading of outputs to the program."""
         for name, outputs in chosen.reads.items():
             access = self._members[name].access(outputs, "Get")
             self.program.read(self._parts[name], access, [(name, output) for output in outputs])
 
     def _write(self, chosen: _Pass) -> None:
+        """Add the writing of inputs to the program."""
         for name, links in chosen.writes.items():
             access = self._members[name].access([link.input for link in links], "Set")
             self.program.write(self._parts[name], access, links)

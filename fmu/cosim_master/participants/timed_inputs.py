@@ -88,6 +88,7 @@ class TimedInputs(cosim.Participant, MadeFromOptions):
         self._all_times.flags.writeable = False
 
     def _check_types(self) -> None:
+        """Refuse types that do not fit the values of their signals."""
         for name, kind in self._types.items():
             if name not in self._series:
                 raise cosim.ModelError.of("types", str(cosim.LookUpError("signal", name, self._series)))
@@ -190,6 +191,7 @@ class TimedInputs(cosim.Participant, MadeFromOptions):
         """Close nothing: there is no open resource."""
 
     def _value(self, name: str) -> Any:
+        """The value of a signal at the present time."""
         times, values = self._series[name]
         after = int(np.searchsorted(times, self._time, "right"))
         is_beyond = after == 0 or self._time > times[-1]

@@ -162,6 +162,7 @@ class Worker:
         self._served.clear()
 
     def _send(self, answers: list[Any], *, as_numbers: bool) -> None:
+        """Send answers, as numbers where that is possible, and what participants have logged."""
         self._since = 0.0
         self._calling(0, "")  # one process alone answers: see `_shared_name`
         logs = self._new_logs()
@@ -175,6 +176,7 @@ class Worker:
             self._channel.send([[_sendable(self._channel, answer) for answer in answers], logs])
 
     def _answer(self, call: Call, unusual: Unusual | None = None) -> list[Any]:
+        """Carry out a call. Returns its answer, or the error that it has raised."""
         number, name = call.number, call.name
         try:
             served = self._served.get(number)

@@ -97,6 +97,7 @@ def _by_differences(
     inputs: Sequence[str],
     values: Mapping[str, Any],
 ) -> Pairs:
+    """Dependencies from outputs that change at once when an input gets another value."""
     token = participant.save()
 
     def answers(input_values: Mapping[str, Any]) -> list[Any]:
@@ -154,6 +155,7 @@ def _by_derivatives(
     outputs: Sequence[str],
     inputs: Sequence[str],
 ) -> Pairs:
+    """Dependencies from directional derivatives that are not zero."""
     not_real = [n for n in (*outputs, *inputs) if description.variables[n].type != "real"]
     if not_real:
         raise UndeterminedError(f"{not_real[0]} is not real, so it has no derivative")
@@ -182,10 +184,12 @@ def _other_values(description: ParticipantDescription, name: str, value: Any) ->
 
 
 def _size(value: Any) -> float:
+    """The magnitude of a real value, with which rounding is compared."""
     return abs(value) if isinstance(value, float) else 0.0
 
 
 def _distance(one: Any, other: Any) -> float:
+    """How far two values are apart: numbers by their difference, others 0 or 1."""
     if isinstance(one, (bool, int, float)) and isinstance(other, (bool, int, float)):
         return abs(float(one) - float(other))
     return float(one != other)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from cosim.kit import (
     WORK_HEADER,
+    Record,
     WalkedDots,
     cut_tape,
     end_of_tape,
@@ -21,6 +22,8 @@ from cosim.kit import (
     recorded_by,
     reserve,
     reverse_walk,
+    rows_of,
+    width_of,
 )
 from cosim_integrators.implicit.implicit_method import BASE, ROUNDING
 from cosim_integrators.implicit.newton import (
@@ -32,6 +35,28 @@ from cosim_integrators.implicit.newton import (
     tangent_method,
 )
 from cosim_integrators.implicit.recorded_matrices import solve_real_transposed
+
+
+class RecordedStage(Record):
+    """The head of a stage on a tape; room for `StageSolution` follows."""
+
+    size: float  # number of states
+    matrices_at: float  # where on the tape the factors of Newton's method begin
+    y_at: float  # where in the root of y the states begin
+    base_at: float  # where in the root of the work the base of the stage begins
+    c_at: float  # where in the root of the cache the derivatives begin
+    walks_end: float  # where on the tape the blocks of the stage end
+
+
+class StageSolution(NamedTuple):
+    """Vectors behind the head of a stage: its adjoint equation and the solution of that."""
+
+    diagonal: Any  # S / weighted
+    residual: Any  # adjoints of the stage that the solution so far does not explain
+    solution: Any  # x, the adjoints of the derivatives
+
+
+HEADER = width_of(RecordedStage)
 
 
 class StageDots(NamedTuple):
@@ -110,28 +135,41 @@ def needs_correction(size, previous, first):
     return size > NEGLIGIBLE * first and (size < STALLED_RATIO * previous or size > ROUNDING * first)
 
 
+def stage_on_tape(tape, at):
+    """The head of a stage at a place on a tape."""
+    return rows_of(RecordedStage, tape, at, 1)[0]
+
+
+def vectors_of_stage(tape, at, n):
+    """The vectors behind the head of a stage with `n` states."""
+    first = at + HEADER
+    return StageSolution(
+        tape[first : first + n], tape[first + n : first + 2 * n], tape[first + 2 * n : first + 3 * n]
+    )
+
+
 def reverse_stage(y_root, p_root, d_root, h_root, c_root, memory_root, work_root, tape):
     """Go back over a stage; the adjoints of its time and of its weight, which does not vary."""
-    walks_end = pop(tape)
-    c_at = int(pop(tape))
-    base_at = int(pop(tape))
-    y_at = int(pop(tape))
-    matrices_at = int(pop(tape))
-    n = int(pop(tape))
     at = int(pop(tape))
-    scale = tape[at : at + n]
-    left = tape[at + n : at + 2 * n]
-    solution = tape[at + 2 * n : at + 3 * n]
-    cut_tape(tape, walks_end)
+    head = stage_on_tape(tape, at)
+    n = int(head.size)
+    matrices_at = int(head.matrices_at)
+    y_at = int(head.y_at)
+    base_at = int(head.base_at)
+    c_at = int(head.c_at)
+    vectors = vectors_of_stage(tape, at, n)
+    residual = vectors.residual
+    solution = vectors.solution
+    cut_tape(tape, head.walks_end)
     t_bar = reverse_walk(y_root, p_root, d_root, h_root, c_root, tape)
     for m in range(n):
-        left[m] = y_root[y_at + m]
+        residual[m] = y_root[y_at + m]
         y_root[y_at + m] = 0.0
     first = 0.0
     previous = 0.0
-    for iteration in range(MOST_TANGENT_ITERATIONS if largest(left) > 0.0 else 0):
+    for iteration in range(MOST_TANGENT_ITERATIONS if largest(residual) > 0.0 else 0):
         for m in range(n):
-            solution[m] = left[m]
+            solution[m] = residual[m]
         solve_real_transposed(tape, matrices_at, solution)
         size = largest(solution)
         if iteration == 0:
@@ -139,12 +177,12 @@ def reverse_stage(y_root, p_root, d_root, h_root, c_root, memory_root, work_root
         elif not needs_correction(size, previous, first):
             break
         for m in range(n):
-            work_root[base_at + m] += scale[m] * solution[m]
+            work_root[base_at + m] += vectors.diagonal[m] * solution[m]
             c_root[c_at + m] += solution[m]
-        cut_tape(tape, walks_end)
+        cut_tape(tape, head.walks_end)
         t_bar += reverse_walk(y_root, p_root, d_root, h_root, c_root, tape)
         for m in range(n):
-            left[m] += y_root[y_at + m] - scale[m] * solution[m]
+            residual[m] += y_root[y_at + m] - vectors.diagonal[m] * solution[m]
             y_root[y_at + m] = 0.0
         previous = size
     cut_tape(tape, at)
@@ -161,20 +199,26 @@ def record_stage(*arguments):
     dots = StageDots(*arguments[4:STARTS_AT])
     starts = RootStarts(*arguments[STARTS_AT:TAPE_AT])
     tape = arguments[TAPE_AT]
-    n = method.n
-    at = reserve(tape, 3 * n)
-    shift = method.shift
-    for m in range(n):
-        tape[at + m] = shift[m] / weighted
+    at = reserve(tape, HEADER + 3 * method.n)
     tangents = tangent_method(method, dots.memory, dots.work)
     recording = StageRecording(starts, end_of_tape(tape), tape)
     status = record_iteration(system, method, tangents, dots.walked, t, weighted, recording)
-    walks_end = end_of_tape(tape)
+    write_stage(tape, at, method, starts, weighted)
     push(tape, float(at))
-    push(tape, float(n))
-    push(tape, method.matrices.made_for.recorded_at)
-    push(tape, float(starts.y))
-    push(tape, float(starts.work + WORK_HEADER + BASE * n))
-    push(tape, float(starts.c))
-    push(tape, walks_end)
     return status
+
+
+def write_stage(tape, at, method, starts, weighted):
+    """Write the head of a stage and its diagonal at a place on the tape, behind which its blocks stand."""
+    n = method.n
+    head = stage_on_tape(tape, at)
+    head.size = float(n)
+    head.matrices_at = method.matrices.made_for.recorded_at
+    head.y_at = float(starts.y)
+    head.base_at = float(starts.work + WORK_HEADER + BASE * n)
+    head.c_at = float(starts.c)
+    head.walks_end = end_of_tape(tape)
+    diagonal = vectors_of_stage(tape, at, n).diagonal
+    shift = method.shift
+    for m in range(n):
+        diagonal[m] = shift[m] / weighted

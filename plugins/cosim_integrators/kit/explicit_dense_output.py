@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cosim_integrators.kit.explicit_method import ExplicitMethod
+from cosim_integrators.kit.explicit_method import LIFTED, LINE, ExplicitMethod
 from cosim_integrators.kit.place_in_step import exact_difference, is_late, place_in_step
 from cosim_integrators.kit.start_of_step import copy_values
 from cosim_integrators.kit.straight_steps import add_size, is_straight
@@ -24,7 +24,7 @@ def interpolate_explicit(method, t, out):
         return
     if method.progress.line_ready == 0.0:
         store_line(method)
-        method.progress.line_ready = 1.0
+        method.progress.line_ready = LINE
     if method.tableau.degree == 0.0:
         interpolate_cubic(method, t, out)
     else:
@@ -77,28 +77,48 @@ def interpolate_cubic(method, t, out):
         bend = e * above_first[m] - f * above_last[m]
         out[m] = near[m] - ((place.share * fall + (place.lost * fall + sign_of_lost * lost[m])) - bend)
     if method.extra_stages != 0 and work.dense_ready != 0.0:
-        step = work.end - work.start
-        node = method.node(method.stages)
-        inner = method.stage(method.stages + 1)
-        lift(s, r, node, step, method.start, method.end, method.slope, method.last_slope, inner, out)
+        lift(method, s, r, out)
 
 
-def lift(s, r, node, step, start, end, first, last, inner, out):
-    """Raise the cubic in `out` to the quartic with the same ends and the derivative `inner` at `node`.
+def lift(method, s, r, out):
+    """Raise the cubic in `out` to the quartic with the same ends and the derivative of the extra stage.
 
-    `s` and `r` are the distances from the start and to the end, over the step; `first` and `last` the
-    derivatives at the ends.
+    `s` and `r` are the distances from the start and to the end, over the step.
     """
+    if method.progress.line_ready != LIFTED:
+        store_lift(method)
+        method.progress.line_ready = LIFTED
+    node = method.node(method.stages)
+    bump = s * r
+    bump = bump * bump / (2.0 * node * (1.0 - node) * (1.0 - 2.0 * node))
+    lifted = method.line(3)
+    for m in range(out.shape[0]):
+        out[m] += bump * lifted[m]
+
+
+def store_lift(method):
+    """Store by how much the derivative of the extra stage, times the step, is off that of the cubic.
+
+    Of what goes straight it is rounding, and left out: -0.0 changes no number that it is added to.
+    """
+    node = method.node(method.stages)
+    inner = method.stage(method.stages + 1)
+    start = method.start
+    end = method.end
+    first = method.slope
+    last = method.last_slope
+    lifted = method.line(3)
+    step = method.work.end - method.work.start
     beyond_node = 1.0 - node
     e = beyond_node * (beyond_node - 2.0 * node)
     f = node * (node - 2.0 * beyond_node)
-    bump = s * r
-    bump = bump * bump / (2.0 * node * beyond_node * (1.0 - 2.0 * node))
-    for m in range(out.shape[0]):
+    for m in range(method.n):
         rise = end[m] - start[m]
         change = step * inner[m] - rise
-        if not is_straight(add_size(0.0, change), start[m], end[m]):
-            out[m] += bump * (change - e * (step * first[m] - rise) - f * (step * last[m] - rise))
+        if is_straight(add_size(0.0, change), start[m], end[m]):
+            lifted[m] = -0.0
+        else:
+            lifted[m] = change - e * (step * first[m] - rise) - f * (step * last[m] - rise)
 
 
 def interpolate_stages(method, t, out):

@@ -30,7 +30,11 @@ class Tableau(Record):
 class ExplicitWork(Record):
     """Results of the last step of an explicit method."""
 
-    line_ready: float  # whether what dense output needs at each call is there
+    line_ready: float  # what dense output needs at each call and is there: nothing, LINE, LIFTED
+
+
+LINE, LIFTED = 1.0, 2.0
+"""`ExplicitWork.line_ready`: the first three vectors that dense output keeps, or all of them."""
 
 
 class PastSlots(Record):
@@ -57,7 +61,7 @@ class ExplicitMethod(MethodArrays):
     """The arrays of an explicit method.
 
     In ``work`` lie, as vectors, a derivative for each stage, for the end of the step and for each extra
-    stage; then what dense output keeps, three vectors, or one where it is not a cubic; then the sizes of the
+    stage; then what dense output keeps, four vectors, or one where it is not a cubic; then the sizes of the
     states as they were at the start of the step.
     """
 
@@ -111,7 +115,7 @@ class ExplicitMethod(MethodArrays):
     @property
     def sizes_at_start(method):
         """The sizes of the states at the start of the step."""
-        of_dense_output = 3 if method.tableau.degree == 0.0 else 1
+        of_dense_output = 4 if method.tableau.degree == 0.0 else 1
         vectors = STAGES_AT + method.stages + 1 + method.extra_stages + of_dense_output
         return StateSizes(method.n, method.work_numbers[WORK_HEADER + vectors * method.n :])
 

@@ -109,7 +109,7 @@ class ExplicitRungeKutta(CompiledIntegrator):
     def work_size(self, ny: int) -> int:
         """Derivatives of the stages and at the end of the step, what dense output keeps, sizes of states."""
         is_cubic = self.tableau.dense is None or self.tableau.lift is not None
-        dense_vectors = 3 if is_cubic else 1
+        dense_vectors = 4 if is_cubic else 1
         return (self.tableau.stages + 1 + self.tableau.extra + dense_vectors) * ny + sizes_size(ny)
 
     def memory_size(self, ny: int) -> int:
