@@ -126,6 +126,18 @@ def exponent_of_rounding(rounding):
     return exponent
 
 
+@tangent_of(exponent_of_size, with_values=True)
+def exponent_of_this_size(value, value_dot):
+    """The exponent; that the value varies does not count."""
+    return exponent_of_size(value)
+
+
+@tangent_of(exponent_of_rounding, with_values=True)
+def exponent_of_this_rounding(rounding, rounding_dot):
+    """The exponent; that the rounding varies does not count."""
+    return exponent_of_rounding(rounding)
+
+
 def is_same(left, right):
     """Whether two numbers are the same."""
     return left == right
@@ -370,7 +382,7 @@ class History(NamedTuple):
         """The error of a value that is off by `difference`, relative to the signal; 0 if it was not small.
 
         `size` is that of the values around. The largest value so far counts if it is larger. What rounding
-        explains is no error.
+        explains does not count.
         """
         if not self.is_small:
             return 0.0

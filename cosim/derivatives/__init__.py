@@ -20,7 +20,8 @@ In the order in which they are read:
 `adjoint_parts`                             blocks and functions of methods: recorded, gone back along
 `adjoint_steps`, `adjoint_rows`             a step and the rows inside it; weights of recorded values
 `adjoint_events`                            handlers, states that meet constraints
-`adjoint_memory`                            histories and auto-update variables
+`adjoint_memory`                            updates of histories and of auto-update variables
+`adjoint_points`                            what a step remembers inside itself
 `adjoint_holds`, `recorded_field`           what holds witnesses
 =========================================== ===============================================================
 """

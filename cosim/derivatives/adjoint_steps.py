@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cosim.contracts.method_layout import DONE, MethodArrays
 from cosim.derivatives.adjoint_holds import reverse_holds
-from cosim.derivatives.adjoint_memory import record_inside, restore_past, reverse_points, save_past
+from cosim.derivatives.adjoint_memory import restore_past, save_past
 from cosim.derivatives.adjoint_parts import (
     add_to,
     fail,
@@ -17,6 +17,7 @@ from cosim.derivatives.adjoint_parts import (
     reverse_spare,
     reverse_time_shift,
 )
+from cosim.derivatives.adjoint_points import record_inside, reverse_points
 from cosim.derivatives.adjoint_rows import add_weights, has_weights
 from cosim.derivatives.carrier import ALONG, HELD, Dual, copy_cache_aside, method_of, part_of
 from cosim.derivatives.source_kinks import (

@@ -33,7 +33,7 @@ def refuse_jumps(run, carrier, step):
 
     The tangent of the flow has then missed the derivative at the end by the jump. It misses it a little in
     any case, by the error of the method: what is small beside the change of the derivative is not suspect.
-    What it has missed at the start of the step is no matter of this step.
+    What the flow missed at the start of the step does not count.
     """
     flow = part_of(carrier.y_dots, 0, carrier.y)
     second_derivatives = part_of(carrier.c_dots, 0, carrier.c)
