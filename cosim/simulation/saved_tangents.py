@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.component.history import ENTRY_WIDTH, FULL, Ring
+from cosim.component.history import ENTRY_WIDTH, FULL, LARGE, UNKNOWN, ZERO, Ring
 from cosim.derivatives.carrier import CarryNotes
 from cosim.errors import ModelError, StateError
 from cosim.preparation.tangent_tables import SAVED
@@ -136,6 +136,8 @@ def _are_histories(system: System, arrays: Mapping[str, NDArray[Any]]) -> bool:
                 and (ring.piece_end == -1 or 0 <= ring.piece_end < last)
                 and ring.flags in (0, FULL)
                 and -1 <= ring.start_order <= 2
+                and ZERO <= ring.size_exponent <= LARGE
+                and ZERO <= ring.rounding_exponent <= UNKNOWN
             ):
                 return False
     return True
