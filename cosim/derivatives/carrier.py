@@ -122,6 +122,7 @@ class Carrier(NamedTuple):
     heads: Reals  # what `work` begins with, for each direction
     slopes_before: Reals  # derivatives before the kinks that were passed last
     pace_before: Reals  # how fast derivatives change at the start of a step
+    flow_errors: Reals  # by how much the flow misses them there
     spare_y: Reals
     spare_y_dot: Reals
     spare_c: Reals
