@@ -118,6 +118,15 @@ def test_a_bounce_that_a_blow_of_the_same_instant_overwrites_is_repeated(integra
     assert found == pytest.approx((0.0, SIZE), abs=1e-5)
 
 
+@pytest.mark.parametrize("seed", [8, 14, 99, 135, 142])
+def test_impacts_that_pile_up_at_two_witnesses_end_in_holds(seed):
+    """Each blow releases the floor, whose impacts pile up anew: 16,000 steps, ever shorter, then rest."""
+    simulator = settled(system_of(x=Pair()), seed, "bdf")
+    found = simulator.state["x.low"], simulator.state["x.high"]
+    assert found == pytest.approx((0.0, SIZE), abs=1e-5)
+    assert simulator.statistics.steps < 30_000
+
+
 class Meeting(cosim.Component):
     """Two walls at zero, met at one instant, whose handlers set one speed."""
 

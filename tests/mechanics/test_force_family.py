@@ -53,8 +53,9 @@ def test_a_table_is_read_as_scipy_reads_it(interpolation: str) -> None:
         assert state["spring.potential_energy"] == pytest.approx(area, rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.parametrize("interpolation", ["monotone", "linear"])
 @pytest.mark.parametrize("extrapolation", ["tangent", "kept"])
-def test_steps_end_at_the_corners_of_a_table(extrapolation: str) -> None:
+def test_steps_end_at_the_corners_of_a_table(extrapolation: str, interpolation: str) -> None:
     """Between corners the motion is that of an oscillator; short steps are right whatever corners do."""
     ends = {}
     for method, options in (
@@ -65,7 +66,7 @@ def test_steps_end_at_the_corners_of_a_table(extrapolation: str) -> None:
         model.add(
             "mechanics.tabular_spring", "spring", body1="ground", body2="cart",
             lengths=[0.4, 0.8, 1.0, 1.2], tensions=[-90.0, -10.0, 0.0, 60.0],
-            interpolation="linear", extrapolation=extrapolation,
+            interpolation=interpolation, extrapolation=extrapolation,
         )  # fmt: skip
         simulator = cosim.Simulator(model.build(), integrator=f"integrators.{method}", **options)
         simulator.advance_to(2.0)

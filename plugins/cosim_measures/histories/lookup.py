@@ -257,5 +257,5 @@ def extrapolation_error(past, t_delayed, t, has_present, value, derivative, kind
 
 
 def relative_error(past, difference, size):
-    """A difference relative to the size of the values around, or to what counts as size where they are small."""
+    """A difference relative to the size of the values around; small signals count by the largest so far."""
     return max(difference / max(ORDINARY, size), past.error_of_small(difference, size))
