@@ -60,6 +60,15 @@ def run_peer(name: str, script: str | Path, arguments: Sequence[str] = (), timeo
         raise PeerError(f"{name}: {path.name} printed no JSON object: {output[-500:]!r}") from None
 
 
+def try_peer(name: str, script: str | Path, arguments: Sequence[str] = (), timeout: float = 900) -> Any:
+    """As `run_peer`, but None, and the reason on the standard error, where the peer cannot run here."""
+    try:
+        return run_peer(name, script, arguments, timeout)
+    except PeerError as error:
+        print(f"{name} is left out: {error}", file=sys.stderr)
+        return None
+
+
 def peers_folder() -> Path:
     """The folder of the environments."""
     folder = Path(os.environ.get("COSIM_PEERS") or HERE / ".peers")

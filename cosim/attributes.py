@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from cosim.call_faults import fault_of_arguments
 from cosim.errors import ArgumentError, AttributeNameError, ContractError, MissingAttributeError, nearest
-from cosim.misspelled_functions import misspelt_functions
+from cosim.misspelled_functions import misspelled_functions
 
 IS_MADE = "_is_made"
 
@@ -205,7 +205,7 @@ class ClosedAttributes(metaclass=Made):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if faults := misspelt_functions(cls):
+        if faults := misspelled_functions(cls):
             raise ContractError("\n".join(faults))
 
     def _store_arguments(self, positional: tuple[Any, ...], named: Mapping[str, Any]) -> None:

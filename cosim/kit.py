@@ -100,14 +100,16 @@ if TYPE_CHECKING:
     from cosim.component.documented import declared_default as declared_default
     from cosim.component.history import ENTRY_WIDTH as ENTRY_WIDTH
     from cosim.component.history import LOOKED as LOOKED
+    from cosim.component.history import MOVED as MOVED
+    from cosim.component.history import ORDINARY as ORDINARY
     from cosim.component.history import History as History
     from cosim.component.history import Ring as Ring
     from cosim.component.history import history_at as history_at
     from cosim.component.history import is_same as is_same
     from cosim.component.history import margin as margin
     from cosim.component.kink_functions import missed_kinks as missed_kinks
+    from cosim.component.read_numbers import choices_of as choices_of
     from cosim.component.values import NUMERIC as NUMERIC
-    from cosim.component.values import choices_of as choices_of
     from cosim.component.values import own_value as own_value
     from cosim.contracts import method_layout as method_layout
     from cosim.contracts.capabilities import Capabilities as Capabilities

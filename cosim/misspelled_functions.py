@@ -9,7 +9,7 @@ LONG = 8  # letters from which on two of them may be wrong
 SHORTEST = 4
 
 
-def misspelt_functions(cls: type) -> list[str]:
+def misspelled_functions(cls: type) -> list[str]:
     """A sentence for each public function whose name is nearly that of one that a base class calls.
 
     It is none of these where a base has a function of that name, where another function of the class names
@@ -27,7 +27,7 @@ def misspelt_functions(cls: type) -> list[str]:
         function = _function_of(value)
         if function is None or name.startswith("_") or name in called:
             continue
-        near = [other for other in meant if is_misspelt(name, other)]
+        near = [other for other in meant if is_misspelled(name, other)]
         if near and not _is_named_in(cls, name):
             code = function.__code__
             faults.append(
@@ -49,12 +49,12 @@ def _is_named_in(cls: type, name: str) -> bool:
     return any(name in function.__code__.co_names for function in functions if function is not None)
 
 
-def is_misspelt(name: str, meant: str) -> bool:
+def is_misspelled(name: str, meant: str) -> bool:
     """Whether a name is another one with a letter wrong, missing, too many or exchanged, in a long one two.
 
     Examples
     --------
-    >>> is_misspelt("forces", "force"), is_misspelt("intialise", "initialize"), is_misspelt("get", "set")
+    >>> is_misspelled("forces", "force"), is_misspelled("intialise", "initialize"), is_misspelled("a", "b")
     (True, True, False)
     """
     most = 1 if len(meant) < LONG else 2

@@ -205,12 +205,12 @@ def main(arguments: list[str] | None = None) -> int:
         for size in chosen.sizes:
             command = [sys.executable, __file__, "--one", "--models", name, "--sizes", str(size)]
             answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-            found = json.loads(answer.splitlines()[-1])
-            total = found["adding"] + found["building"]
+            measured = json.loads(answer.splitlines()[-1])
+            total = measured["adding"] + measured["building"]
             grown = exponent((last[0], size), (last[1], total)) if last else math.nan
-            times = f"{found['adding']:.3f} s | {found['building']:.3f} s | {grown:.2f}"
-            each = f"{found['memory'] / size:.1f} kB | {1e9 * found['evaluation'] / size:.0f} ns"
-            print(f"| {name} | {size} | {found['parts']} | {times} | {each} |", flush=True)
+            times = f"{measured['adding']:.3f} s | {measured['building']:.3f} s | {grown:.2f}"
+            each = f"{measured['memory'] / size:.1f} kB | {1e9 * measured['evaluation'] / size:.0f} ns"
+            print(f"| {name} | {size} | {measured['parts']} | {times} | {each} |", flush=True)
             last = size, total
     return 0
 

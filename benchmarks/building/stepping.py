@@ -48,14 +48,14 @@ def measure(name: str, size: int) -> dict[str, Any]:
     system = MODELS[name](size).build()
     steps = max(50, 200_000 // size)
     bare = each(system, steps, ["energy.total"], each_step=False)
-    found = {
+    measured = {
         "evaluations": 4.0 * evaluation(system),
         "step": bare,
         "recorded": each(system, steps, None) - bare,
     }
     if size <= MOST_BODIES:
-        found["everything"] = each(system, max(20, steps // 10), ["*"]) - bare
-    return found
+        measured["everything"] = each(system, max(20, steps // 10), ["*"]) - bare
+    return measured
 
 
 def main() -> None:
@@ -77,9 +77,9 @@ def main() -> None:
         for size in chosen.sizes:
             command = [sys.executable, __file__, "--one", "--models", name, "--sizes", str(size)]
             answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-            found = json.loads(answer.splitlines()[-1])
-            grown = exponent((last[0], size), (last[1], found["step"])) if last else math.nan
-            times = {key: f"{1e9 * value / size:.0f} ns" for key, value in found.items()}
+            measured = json.loads(answer.splitlines()[-1])
+            grown = exponent((last[0], size), (last[1], measured["step"])) if last else math.nan
+            times = {key: f"{1e9 * value / size:.0f} ns" for key, value in measured.items()}
             shown = "" if math.isnan(grown) else f"{grown:.2f}"
             cells = [
                 times["evaluations"],
@@ -89,7 +89,7 @@ def main() -> None:
                 times.get("everything", ""),
             ]
             print(f"| {name} | {size} | {' | '.join(cells)} |", flush=True)
-            last = size, found["step"]
+            last = size, measured["step"]
 
 
 if __name__ == "__main__":

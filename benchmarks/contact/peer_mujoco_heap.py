@@ -8,10 +8,11 @@ import mujoco
 import numpy as np
 
 COUNT = 1000
-RUNS = (("CG", 2e-3), ("CG", 1e-3), ("CG", 2.5e-4))
+RUNS = (("CG", 2e-3), ("CG", 1e-3), ("CG", 2.5e-4))  # solver, step (s)
 
 
 def build(side, step, solver):
+    """`COUNT` spheres of 0.1 m in a loose grid inside a box with walls at ± `side`, m."""
     spec = mujoco.MjSpec()
     spec.option.timestep = step
     spec.option.solver = getattr(mujoco.mjtSolver, f"mjSOL_{solver}")
@@ -36,6 +37,7 @@ def build(side, step, solver):
 
 
 def run(until, side, solver, step):
+    """CPU time of a run, s, and the mean height of the spheres at ten times of it, m."""
     model = build(side, step, solver)
     data = mujoco.MjData(model)
     heights, start = [], time.process_time()
@@ -46,6 +48,7 @@ def run(until, side, solver, step):
 
 
 def main():
+    """Print the runs with each step; arguments: end (s), half the width of the box (m)."""
     until, side = float(sys.argv[1]), float(sys.argv[2])
     print(json.dumps([run(until, side, solver, step) for solver, step in RUNS]))
 

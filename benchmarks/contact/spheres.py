@@ -80,9 +80,9 @@ def ours(heights: np.ndarray, friction: float, heap: bool, law: dict[str, float]
     kind = ("heap" if heap else "contacts") + (", law of Simbody" if law is SIMBODY_LAW else "")
     for method in METHODS:
         for accuracy in ACCURACIES:
-            seconds, found = run(system, accuracy, 2, SHOWN, method)
+            seconds, positions = run(system, accuracy, 2, SHOWN, method)
             setting = f"{kind}, friction {friction}, {method}, {accuracy:.0e}"
-            print(f"cosim, {setting}: {seconds:.3f} s, {abs(found - right).max():.1e} m", flush=True)
+            print(f"cosim, {setting}: {seconds:.3f} s, {abs(positions - right).max():.1e} m", flush=True)
     return right
 
 

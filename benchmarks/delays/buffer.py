@@ -43,10 +43,10 @@ def simulator(entries: int) -> cosim.Simulator:
     state.set_time(start)
     state["oscillator.x"], state["oscillator.v"] = np.cos(start), -np.sin(start)
     state.jumped = False
-    made = cosim.Simulator(system, state, fixed_step=STEP, integrator="integrators.runge_kutta_merson")
-    made.initialize()
+    started = cosim.Simulator(system, state, fixed_step=STEP, integrator="integrators.runge_kutta_merson")
+    started.initialize()
     assert delay.delay == entries * STEP
-    return made
+    return started
 
 
 def fill(system: cosim.System, state: cosim.State, entries: int) -> None:

@@ -46,23 +46,23 @@ def ours(tolerance: float, **options: Any) -> tuple[float, int]:
 def main() -> None:
     """Measure, print, draw."""
     tolerances = (1e-4, 1e-6, 1e-8, 1e-10)
-    found = {
+    rows_by_program = {
         "cosim, dense output": [ours(t, interpolation="dense_output") for t in tolerances],
         "cosim, Hermite": [ours(t) for t in tolerances],
     }
     try:
         peers = run_peer("jitcdde", "delays/peer_jitcdde.py")
         for name, rows in peers.items():
-            found[name] = [(row["error"], row["evaluations"]) for row in rows]
+            rows_by_program[name] = [(row["error"], row["evaluations"]) for row in rows]
     except PeerError as error:
         print(error, file=sys.stderr)
     print("| solver | error at t = 5 (evaluations) |\n|---|---|")
-    for name, rows in found.items():
+    for name, rows in rows_by_program.items():
         print(f"| {name} | {', '.join(f'{error:.1e} ({count})' for error, count in rows)} |")
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(6, 3.5))
-    for name, rows in found.items():
+    for name, rows in rows_by_program.items():
         axes.loglog([n for _, n in rows], [max(e, 1e-17) for e, _ in rows], "o-", label=name)
     axes.set(xlabel="evaluations of the right-hand side", ylabel="error of y(5)", title="y' = -y(t - 1)")
     axes.legend()

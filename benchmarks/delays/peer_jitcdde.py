@@ -10,6 +10,7 @@ EXACT = 19 / 120
 
 
 def with_jitcdde(tolerance):
+    """Error at the end and evaluations of jitcdde at a tolerance, with steps that end at the breaks."""
     solver = jitcdde([-y(0, t - 1)], verbose=False)
     solver.constant_past([1.0])
     solver.set_integration_parameters(atol=tolerance, rtol=tolerance, first_step=0.01)
@@ -18,17 +19,18 @@ def with_jitcdde(tolerance):
     integrator, count = solver.DDE, [0]
     evaluate = integrator.eval_f
 
-    def counted(*arguments):
+    def evaluate_and_count(*arguments):
         count[0] += 1
         return evaluate(*arguments)
 
-    integrator.eval_f = counted
+    integrator.eval_f = evaluate_and_count
     solver.step_on_discontinuities(propagations=2)  # ends at t = 3; three of them would end at 6
     value = solver.integrate(5.0)[0]
     return {"tolerance": tolerance, "error": abs(value - EXACT), "evaluations": count[0]}
 
 
 def with_ddeint(points):
+    """Error at the end and evaluations of ddeint, which has no tolerance, with so many points."""
     count = [0]
 
     def slope(past, time):

@@ -73,11 +73,11 @@ def measure(system: Any, rounds: int) -> tuple[int, float, float]:
     integrator.step(system, state, 1.0)
     method = integrator._method._replace(memory_numbers=state.integrator_memory.copy())
     arrays = system.arrays(state)
-    given = (0.0, system.table, system.ints, *system.inner_range, *arrays, *method[1:])
+    arguments_before_times = (0.0, system.table, system.ints, *system.inner_range, *arrays, *method[1:])
     calls = []
     for function in (evaluate, differentiate):
         compiled = kit.compile_function(function, SIGNATURE)
-        calls.append(lambda times, compiled=compiled: compiled(times, *given))
+        calls.append(lambda times, compiled=compiled: compiled(times, *arguments_before_times))
     times = [max(1, round(LEAST / min(seconds(call, 20) for _ in range(5)))) for call in calls]
     least = [math.inf, math.inf]
     for _ in range(rounds):

@@ -22,6 +22,7 @@ def solve(law, begin, end, start, control, most_steps, event=None):
 
 
 def height_at_end(parameters):
+    """Height of the ball at its end, m, from its restitution and the height of its fall."""
     e, height = parameters
     control = diffrax.PIDController(rtol=1e-10, atol=1e-12)
     t, y = 0.0, jnp.array([height, 0.0])
@@ -33,10 +34,12 @@ def height_at_end(parameters):
 
 
 def fall(t, y, _):
+    """The rates of height and speed between bounces."""
     return jnp.array([y[1], -Ball.gravity])
 
 
 def value_at_end(parameters):
+    """Value of the oscillator at its end, from stiffness, damping and forces."""
     k, c, f = parameters
 
     def law(t, y, _):
@@ -50,6 +53,7 @@ def value_at_end(parameters):
 
 
 def slopes_of(function, parameters):
+    """A function that computes the compiled gradient of another one at these parameters."""
     gradient = jax.jit(jax.grad(function))
 
     def slopes():
@@ -60,10 +64,12 @@ def slopes_of(function, parameters):
 
 
 def ball():
+    """The time of the gradient of the ball, and the gradient."""
     return measured(slopes_of(height_at_end, (Ball.restitution, Ball.height)))
 
 
 def oscillator():
+    """The times of the gradient and of a run of the oscillator, and the gradient."""
     parameters = Oscillator.stiffness, Oscillator.damping, jnp.array(Oscillator.forces)
     run = jax.jit(value_at_end)
     return measured_with_run(

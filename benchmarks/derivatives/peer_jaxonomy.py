@@ -20,6 +20,7 @@ class Driven(jaxonomy.LeafSystem):
         self.declare_dynamic_parameter("f", jnp.array(Oscillator.forces))
 
     def law(self, time, state, **parameters):
+        """The rates of value and speed; the force is linear between its points."""
         y, v = state.continuous_state
         f = parameters["f"]
         i = jnp.clip((time / Oscillator.interval).astype(int), 0, Oscillator.points - 2)
@@ -39,10 +40,12 @@ def end_of(system, until, accuracy, steps):
 
 
 def flat(tree):
+    """The numbers of a tree of arrays in one array, once they are computed."""
     return jnp.concatenate([jnp.ravel(leaf) for leaf in jax.tree.leaves(jax.block_until_ready(tree))])
 
 
 def ball():
+    """The time of the gradient of the ball, and the gradient."""
     system = BouncingBall(g=Ball.gravity, e=Ball.restitution)
     end, base = end_of(system, Ball.end, 1e-10, 20), system.create_context()
 
@@ -54,6 +57,7 @@ def ball():
 
 
 def oscillator():
+    """The times of the gradient and of a run of the oscillator, and the gradient."""
     system = Driven()
     end, base = end_of(system, Oscillator.end, 1e-8, 5), system.create_context()
     start = base.with_continuous_state(jnp.array([Oscillator.start, 0.0]))

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import llvmlite
 import numpy as np
-from peers import PeerError, run_peer
+from peers import try_peer
 from trees import GRAVITY, Tree, chain, humanoid
 
 import cosim
@@ -124,6 +124,62 @@ def machine() -> str:
     return f"{cpu}; Python {platform.python_version()}; llvmlite {llvmlite.__version__}"
 
 
+class Comparison:
+    """The best times of all programs on all trees, s, by program and tree.
+
+    Parameters
+    ----------
+    peers : list of str
+        Keys of `PEERS`; one that cannot run is left out.
+    """
+
+    def __init__(self, peers: list[str]) -> None:
+        self.peers = list(peers)
+        self.systems = {tree["name"]: build(tree) for tree in TREES}
+        self.best: dict[str, dict[str, float]] = {name: {} for name in [OURS, *peers]}
+        self.versions = {OURS: cosim.__version__}
+
+    @property
+    def programs(self) -> list[str]:
+        """Ours, and the peers that can run."""
+        return [OURS, *self.peers]
+
+    def measure(self, as_json: Path, as_text: Path) -> None:
+        """Measure each tree once in each program; the files are those of `write_inputs`."""
+        for name, system in self.systems.items():
+            self._store(OURS, name, measure(system))
+        for peer in list(self.peers):
+            key, script = PEERS[peer]
+            answer = try_peer(key, script, [str(as_text if script.endswith("cpp") else as_json)])
+            if answer is None:
+                self.peers.remove(peer)
+                continue
+            self.versions[peer] = answer["version"]
+            for name, row in answer["trees"].items():
+                self._check_accelerations(peer, name, row["udot"])
+                self._store(peer, name, row["seconds"])
+
+    def table(self) -> str:
+        """The table in Markdown: microseconds, and in brackets how many times ours."""
+        lines = ["| tree | " + " | ".join(f"{name} {self.versions[name]}" for name in self.programs) + " |"]
+        lines.append("|---|" + "---|" * len(self.programs))
+        for name in self.systems:
+            own, *others = (1e6 * self.best[program][name] for program in self.programs)
+            cells = [f"{own:.2f}", *(f"{other:.2f} ({other / own:.1f}×)" for other in others)]
+            lines.append(f"| {name} | " + " | ".join(cells) + " |")
+        return "\n".join(lines)
+
+    def _store(self, program: str, tree: str, seconds: float) -> None:
+        self.best[program][tree] = min(seconds, self.best[program].get(tree, np.inf))
+
+    def _check_accelerations(self, peer: str, tree: str, udot: list[float]) -> None:
+        """End the program if a peer computes other accelerations than ours."""
+        ours = np.array(accelerations(self.systems[tree]))
+        error = abs(np.array(udot) - ours).max()
+        if not error <= AGREE * abs(ours).max():
+            raise SystemExit(f"{peer} computes other accelerations of {tree}: {error}")
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Measure, print, and write the table and the plot."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -132,51 +188,26 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--table", type=Path, help="write the table as Markdown")
     parser.add_argument("--plot", type=Path, help="write the plot (.svg or .png)")
     options = parser.parse_args(arguments)
-    chosen = [name for name in options.peers.split(",") if name not in ("", "none")]
-    for name in chosen:
+    peers = [name for name in options.peers.split(",") if name not in ("", "none")]
+    for name in peers:
         if name not in PEERS:
             parser.error(str(cosim.LookUpError("peer", name, PEERS)))
-    systems = {tree["name"]: build(tree) for tree in TREES}
-    best: dict[str, dict[str, float]] = {name: {} for name in [OURS, *chosen]}
-    versions = {OURS: cosim.__version__}
+    comparison = Comparison(peers)
     with tempfile.TemporaryDirectory() as folder:
-        as_json, as_text = write_inputs(Path(folder))
+        inputs = write_inputs(Path(folder))
         for _ in range(options.passes):
-            for name, system in systems.items():
-                best[OURS][name] = min(measure(system), best[OURS].get(name, np.inf))
-            for peer in list(chosen):
-                key, script = PEERS[peer]
-                try:
-                    answer = run_peer(key, script, [str(as_text if script.endswith("cpp") else as_json)])
-                except PeerError as error:
-                    print(f"{peer} is left out: {error}", file=sys.stderr)
-                    chosen.remove(peer)
-                    continue
-                versions[peer] = answer["version"]
-                for name, found in answer["trees"].items():
-                    ours = np.array(accelerations(systems[name]))
-                    error = abs(np.array(found["udot"]) - ours).max()
-                    if not error <= AGREE * abs(ours).max():
-                        raise SystemExit(f"{peer} computes other accelerations of {name}: {error}")
-                    best[peer][name] = min(found["seconds"], best[peer].get(name, np.inf))
-    columns = [OURS, *chosen]
-    table = ["| tree | " + " | ".join(f"{c} {versions[c]}" for c in columns) + " |"]
-    table.append("|---|" + "---|" * len(columns))
-    for name in systems:
-        row = [1e6 * best[c][name] for c in columns]
-        cells = [f"{row[0]:.2f}", *(f"{us:.2f} ({us / row[0]:.1f}×)" for us in row[1:])]
-        table.append(f"| {name} | " + " | ".join(cells) + " |")
-    text = f"{machine()}. Microseconds; in brackets how many times ours.\n\n" + "\n".join(table) + "\n"
+            comparison.measure(*inputs)
+    text = f"{machine()}. Microseconds; in brackets how many times ours.\n\n{comparison.table()}\n"
     print(text)
     if options.table:
         options.table.write_text(text)
     if options.plot:
-        draw({c: best[c] for c in columns}, options.plot)
+        draw({name: comparison.best[name] for name in comparison.programs}, options.plot)
     return 0
 
 
 def draw(best: dict[str, dict[str, float]], path: Path) -> None:
-    """Cost over the number of links."""
+    """Draw the best times of chains, s, over their number of links."""
     import matplotlib as mpl
 
     mpl.use("Agg")

@@ -31,7 +31,8 @@ def run(system, steps, linear_solver, by_body):
 
 
 def main():
-    result = {}
+    """Print the time of an evaluation and the accelerations of each tree of a JSON file."""
+    answers = {}
     for tree in json.loads(Path(sys.argv[1]).read_text()):
         system, _, hinges = build(tree)
         system.Assemble()
@@ -44,9 +45,9 @@ def main():
             fastest = min(fastest, (long - short) / count)
         # those of the last run, which are the same for all linear solvers
         udot = np.array(system.systemData.GetODE2Coordinates_tt())
-        result[tree["name"]] = {"seconds": fastest, "udot": udot[hinges].tolist()}
+        answers[tree["name"]] = {"seconds": fastest, "udot": udot[hinges].tolist()}
     # what it prints itself comes before
-    print("\n" + json.dumps({"version": exu.config.Version(), "trees": result}))
+    print("\n" + json.dumps({"version": exu.config.Version(), "trees": answers}))
 
 
 main()

@@ -10,6 +10,7 @@ import numpy as np
 
 
 def build(tree):
+    """The tree as a model with short steps in which nothing but joints, gravity and inertia counts."""
     spec = mujoco.MjSpec()
     spec.option.gravity = tree["gravity"]
     spec.option.timestep = 1e-9
@@ -17,9 +18,9 @@ def build(tree):
     flag = mujoco.mjtDisableBit
     spec.option.disableflags = int(flag.mjDSBL_CONSTRAINT | flag.mjDSBL_CONTACT | flag.mjDSBL_EQUALITY)
     spec.option.disableflags |= int(flag.mjDSBL_SENSOR | flag.mjDSBL_ACTUATION | flag.mjDSBL_WARMSTART)
-    made = []
+    bodies = []
     for body in tree["bodies"]:
-        parent = spec.worldbody if body["parent"] < 0 else made[body["parent"]]
+        parent = spec.worldbody if body["parent"] < 0 else bodies[body["parent"]]
         one = parent.add_body(pos=body["position"])
         one.explicitinertial = True
         one.mass, one.ipos, one.inertia = body["mass"], body["center"], body["inertia"]
@@ -27,12 +28,13 @@ def build(tree):
             one.add_joint(type=mujoco.mjtJoint.mjJNT_FREE)
         else:
             one.add_joint(type=mujoco.mjtJoint.mjJNT_HINGE, axis=body["axis"])
-        made.append(one)
+        bodies.append(one)
     return spec.compile()
 
 
 def main():
-    result = {}
+    """Print the time of an evaluation and the accelerations of each tree of a JSON file."""
+    answers = {}
     for tree in json.loads(Path(sys.argv[1]).read_text()):
         model = build(tree)
         data = mujoco.MjData(model)
@@ -51,8 +53,8 @@ def main():
             mujoco.mj_step(model, data, nstep=count)
             times.append((time.perf_counter() - start) / count)
         assert np.isfinite(data.qacc).all()
-        result[tree["name"]] = {"seconds": min(times), "udot": udot}
-    print(json.dumps({"version": mujoco.__version__, "trees": result}))
+        answers[tree["name"]] = {"seconds": min(times), "udot": udot}
+    print(json.dumps({"version": mujoco.__version__, "trees": answers}))
 
 
 main()

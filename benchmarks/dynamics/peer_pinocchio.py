@@ -12,23 +12,25 @@ HINGE = {0: pin.JointModelRX, 1: pin.JointModelRY, 2: pin.JointModelRZ}
 
 
 def build(tree):
+    """The tree as a model, and the indices of its hinges."""
     model = pin.Model()
     model.gravity.linear = np.array(tree["gravity"])
-    made, hinges = [], []
+    joints, hinges = [], []
     for i, body in enumerate(tree["bodies"]):
         is_pin = body["joint"] == "pin"
         joint = HINGE[int(np.argmax(body["axis"]))]() if is_pin else pin.JointModelFreeFlyer()
-        carrier = 0 if body["parent"] < 0 else made[body["parent"]]
+        carrier = 0 if body["parent"] < 0 else joints[body["parent"]]
         place = pin.SE3(np.eye(3), np.array(body["position"]))
-        made.append(model.addJoint(carrier, joint, place, f"j{i}"))
+        joints.append(model.addJoint(carrier, joint, place, f"j{i}"))
         inertia = pin.Inertia(body["mass"], np.array(body["center"]), np.diag(body["inertia"]))
-        model.appendBodyToJoint(made[i], inertia, pin.SE3.Identity())
-        hinges += [made[i]] if is_pin else []
+        model.appendBodyToJoint(joints[i], inertia, pin.SE3.Identity())
+        hinges += [joints[i]] if is_pin else []
     return model, hinges
 
 
 def main():
-    result = {}
+    """Print the time of an evaluation and the accelerations of each tree of a JSON file."""
+    answers = {}
     for tree in json.loads(Path(sys.argv[1]).read_text()):
         model, hinges = build(tree)
         data = model.createData()
@@ -43,8 +45,8 @@ def main():
                 pin.aba(model, data, q, v, tau)
             times.append((time.perf_counter() - start) / count)
         udot = [float(data.ddq[model.idx_vs[joint]]) for joint in hinges]
-        result[tree["name"]] = {"seconds": min(times), "udot": udot}
-    print(json.dumps({"version": pin.__version__, "trees": result}))
+        answers[tree["name"]] = {"seconds": min(times), "udot": udot}
+    print(json.dumps({"version": pin.__version__, "trees": answers}))
 
 
 main()

@@ -16,6 +16,7 @@ ROUNDS = 5
 
 
 def best(count, run):
+    """Wall time of one of `count` steps or calls that `run` makes, s, the least of some rounds."""
     times = []
     for _ in range(ROUNDS):
         start = time.perf_counter()
@@ -25,6 +26,7 @@ def best(count, run):
 
 
 def by_mujoco(path):
+    """Wall time of a step of MuJoCo without constraints, s."""
     model = mujoco.MjModel.from_xml_path(str(path))
     model.opt.timestep, model.opt.integrator = 1e-9, mujoco.mjtIntegrator.mjINT_EULER
     flag = mujoco.mjtDisableBit
@@ -37,6 +39,7 @@ def by_mujoco(path):
 
 
 def by_pinocchio(path):
+    """Wall time of a call of the articulated body algorithm, s."""
     model = pin.buildModelFromMJCF(str(path)) if path.suffix == ".xml" else pin.buildModelFromUrdf(str(path))
     data, q, v = model.createData(), pin.neutral(model), np.full(model.nv, 0.1)
 
@@ -48,7 +51,8 @@ def by_pinocchio(path):
 
 
 def main():
-    result = {}
+    """Print the times of the robots that are named, by library, or why one cannot read a file."""
+    answers = {}
     for name in sys.argv[1:]:
         path = MODELS / name if name.endswith(".xml") else ROBOTS / name
         times = {"path": str(path)}
@@ -58,9 +62,9 @@ def main():
             times["Pinocchio"] = by_pinocchio(path)
         except Exception as error:  # it does not read all of MJCF
             times["Pinocchio fault"] = str(error)
-        result[name] = times
+        answers[name] = times
     versions = {"MuJoCo": mujoco.__version__, "Pinocchio": pin.__version__}
-    print(json.dumps({"versions": versions, "robots": result}))
+    print(json.dumps({"versions": versions, "robots": answers}))
 
 
 main()

@@ -63,7 +63,7 @@ def fmpy(task: Task, task_name: str, passes: int, folder: Path) -> dict[str, Any
     shown = {"outputs": [task.signal], "parameters": [array or path_varied]}
     path = task.system.export_fmu(folder / f"{task_name}.fmu", native=True, fmi="2.0", **shown)
     variable = f"{array}[{int(path_varied[len(array) + 1 : -1]) + 1}]" if array else path_varied
-    given = {
+    request = {
         "fmu": str(path),
         "variable": variable,  # elements are counted from 1 there
         "values": np.ravel(values).tolist(),
@@ -74,7 +74,7 @@ def fmpy(task: Task, task_name: str, passes: int, folder: Path) -> dict[str, Any
         "passes": passes,
     }
     done = subprocess.run(
-        [sys.executable, str(HERE / "peers" / "fmpy_runs.py"), json.dumps(given)],
+        [sys.executable, str(HERE / "peers" / "fmpy_runs.py"), json.dumps(request)],
         capture_output=True,
         text=True,
     )
@@ -117,7 +117,7 @@ def compare(task_name: str, runs: int, passes: int, peers: list[str], folder: Pa
     our_runs = [ours(task, threads, passes) for threads in (1, THREADS)]
     wanted = float(np.abs(np.array(our_runs[0]["end"]) - exact).max())
     lines = [rows_of("cosim", our_runs, exact, wanted)]
-    given = {
+    request = {
         "angles": np.ravel(next(iter(task.values.values()))).tolist(),
         "until": task.until,
         "interval": task.interval,
@@ -131,7 +131,7 @@ def compare(task_name: str, runs: int, passes: int, peers: list[str], folder: Pa
             ):  # a start value of a state is not a parameter there
                 answer = fmpy(task, task_name, passes, folder)
             elif peer != "fmpy" and task_name == "pendulum":
-                answer = run_peer(peer, f"ensembles/peers/pendulum_{peer}.py", [json.dumps(given)])
+                answer = run_peer(peer, f"ensembles/peers/pendulum_{peer}.py", [json.dumps(request)])
             else:
                 continue
         except PeerError as error:
@@ -148,7 +148,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--passes", type=int, default=3)
     parser.add_argument("--peers", nargs="*", default=[*PEERS, "fmpy"], choices=[*PEERS, "fmpy"])
-    given = parser.parse_args()
+    options = parser.parse_args()
     print(f"load {os.getloadavg()[0]:.1f} on {len(os.sched_getaffinity(0))} processors")
     heads = (
         "task",
@@ -163,8 +163,8 @@ def main() -> None:
     print("| " + " | ".join(heads) + " |")
     print("|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
-        for name in given.tasks:
-            compare(name, given.runs, given.passes, given.peers, Path(folder))
+        for name in options.tasks:
+            compare(name, options.runs, options.passes, options.peers, Path(folder))
     print(f"load {os.getloadavg()[0]:.1f}")
 
 

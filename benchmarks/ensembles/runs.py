@@ -129,11 +129,11 @@ def main() -> None:
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=list(TASKS))
     parser.add_argument("--runs", type=int, default=2000)
     parser.add_argument("--passes", type=int, default=5)
-    given = parser.parse_args()
+    options = parser.parse_args()
     print("| task | CPU a run | single run | ratio | runs/s, 1 thread | 2 threads | factor | of pure loops |")
     print("|---|---|---|---|---|---|---|---|")
-    for name in given.tasks:
-        measured = measure(TASKS[name](given.runs), given.runs, given.passes)
+    for name in options.tasks:
+        measured = measure(TASKS[name](options.runs), options.runs, options.passes)
         print(measured.row(name), flush=True)
     print(f"largest memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 

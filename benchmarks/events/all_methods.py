@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
@@ -27,46 +27,63 @@ METHODS = {
     "Simbody 3.7": ["euler", "semi_euler_2", "rk2", "verlet", "rk3", "merson", "feldberg", "cpodes"],
 }
 ERRORS = (1e-3, 1e-5, 1e-7)  # s
-PATIENCE = 200.0  # s
+PATIENCE = 200.0  # s, for a run of the peer: some of its methods take as good as for ever
+
+
+class MethodRun(NamedTuple):
+    """A run of one method: its evaluations for each impact, and its largest error of a time, s."""
+
+    program: str
+    method: str
+    accuracy: float
+    evaluations: float
+    error: float
 
 
 def main() -> None:
+    """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--balls", type=int, default=100)
     parser.add_argument("--until", type=float, default=10.0)
     parser.add_argument("--accuracy", type=float, nargs="+", default=[1e-4, 1e-6, 1e-8])
-    arguments = parser.parse_args()
+    options = parser.parse_args()
     print("| program | method | accuracy | impacts | evaluations / impact | time / impact | largest error |")
     print("|---|---|---|---|---|---|---|")
-    runs: list[tuple[str, str, float, float, float]] = []
+    runs: list[MethodRun] = []
     for program, methods in METHODS.items():
         for method in methods:
-            for accuracy in arguments.accuracy:
-                found = figures_of(program, method, arguments, accuracy)
-                if isinstance(found, str):
-                    print(f"| {program} | {method} | {accuracy:g} | {found} | | | |", flush=True)
+            for accuracy in options.accuracy:
+                figures = figures_of(program, method, options, accuracy)
+                head = f"| {program} | {method} | {accuracy:g}"
+                if isinstance(figures, str):
+                    print(f"{head} | {figures} | | | |", flush=True)
                     continue
-                error, impacts = lateness(found, arguments.until), max(1, found["impacts"])
-                count = found["evaluations"] / impacts
-                said = f"{error:.1e} s" if error == error else "impacts are missing"
-                print(
-                    f"| {program} | {method} | {accuracy:g} | {found['impacts']} | {count:.2f} | "
-                    f"{1e6 * found['wall'] / impacts:.0f} µs | {said} |",
-                    flush=True,
-                )
-                runs.append((program, method, accuracy, count, error))
+                error, impacts = lateness(figures, options.until), max(1, figures["impacts"])
+                run = MethodRun(program, method, accuracy, figures["evaluations"] / impacts, error)
+                runs.append(run)
+                error_text = f"{error:.1e} s" if error == error else "impacts are missing"
+                time_text = f"{1e6 * figures['wall'] / impacts:.0f} µs"
+                cells = f"{figures['impacts']} | {run.evaluations:.2f} | {time_text} | {error_text}"
+                print(f"{head} | {cells} |", flush=True)
+    print_fewest(runs)
+
+
+def print_fewest(runs: list[MethodRun]) -> None:
+    """Print for each error and program the run with the fewest evaluations that is as exact."""
     print("\n| times exact to | program | method | accuracy | evaluations / impact |\n|---|---|---|---|---|")
     for wanted in ERRORS:
         for program in METHODS:
-            good = [run for run in runs if run[0] == program and run[4] <= wanted]
-            best = min(good, key=lambda run: run[3], default=None)
-            said = "none | |" if best is None else f"{best[1]} | {best[2]:g} | {best[3]:.2f}"
-            print(f"| {wanted:g} s | {program} | {said} |")
+            exact = [run for run in runs if run.program == program and run.error <= wanted]
+            cells = "none | |"
+            if exact:
+                best = min(exact, key=lambda run: run.evaluations)
+                cells = f"{best.method} | {best.accuracy:g} | {best.evaluations:.2f}"
+            print(f"| {wanted:g} s | {program} | {cells} |")
 
 
-def figures_of(program: str, method: str, arguments: argparse.Namespace, accuracy: float) -> Any:
-    """The figures of a run, or why there are none."""
-    balls, until = arguments.balls, arguments.until
+def figures_of(program: str, method: str, options: argparse.Namespace, accuracy: float) -> Any:
+    """The figures of a run (see `bouncing_balls.ours`), or a text that says why there are none."""
+    balls, until = options.balls, options.until
     try:
         if program == "cosim":
             return ours(balls, until, accuracy, method, repeats=1)

@@ -74,7 +74,11 @@ def impact_times(height: float, until: float) -> list[float]:
 
 
 def ours(count: int, until: float, accuracy: float, method: str, repeats: int = REPEATS) -> dict[str, Any]:
-    """The run in cosim; the shortest of several."""
+    """The figures of the shortest of several runs in cosim.
+
+    The numbers of impacts ("impacts") and of evaluations of all derivatives ("evaluations"), its times
+    ("wall", "cpu", s), the lowest height at its end ("lowest", m), times of impact by ball ("times").
+    """
     model = cosim.Model("balls")
     for i in range(count):
         model.add(Ball, f"ball{i}", height=drop(count, i))
@@ -105,15 +109,16 @@ def ours(count: int, until: float, accuracy: float, method: str, repeats: int = 
 def lateness(figures: dict[str, Any], until: float) -> float:
     """The largest error of a time of impact, s; NaN where times were not asked for, or one is missing."""
     largest, times = 0.0, figures.get("times", [])
-    for i, found in enumerate(times):
+    for i, times_of_ball in enumerate(times):
         exact = impact_times(drop(len(times), i), until)
-        if len(found) != len(exact):
+        if len(times_of_ball) != len(exact):
             return math.nan
-        largest = max([largest, *(abs(a - b) for a, b in zip(found, exact, strict=True))])
+        largest = max([largest, *(abs(a - b) for a, b in zip(times_of_ball, exact, strict=True))])
     return largest if times else math.nan
 
 
 def main() -> None:
+    """Print the table, and draw it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--balls", type=int, nargs="+", default=[1, 10, 100])
     parser.add_argument("--until", type=float, default=10.0)
@@ -122,7 +127,7 @@ def main() -> None:
     arguments = parser.parse_args()
     print("| balls | program | impacts | evaluations / impact | time / impact | largest error of a time |")
     print("|---|---|---|---|---|---|")
-    found: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+    runs_by_program: dict[str, list[tuple[int, dict[str, Any]]]] = {}
     for count in arguments.balls:
         numbers = [str(x) for x in (count, arguments.until, arguments.accuracy, RESTITUTION)]
         for name, (peer, script, method) in RUNS.items():
@@ -134,18 +139,18 @@ def main() -> None:
             except PeerError as error:
                 print(f"| {count} | {name} | {error} | | | |", flush=True)
                 continue
-            found.setdefault(name, []).append((count, figures))
+            runs_by_program.setdefault(name, []).append((count, figures))
             impacts = max(1, figures["impacts"])
             print(
                 f"| {count} | {name} | {figures['impacts']} | {figures['evaluations'] / impacts:.2f} | "
-                f"{1e6 * figures['wall'] / impacts:.0f} µs | {_late(figures, arguments.until)} |",
+                f"{1e6 * figures['wall'] / impacts:.0f} µs | {_lateness_text(figures, arguments.until)} |",
                 flush=True,
             )
     if arguments.plot:
-        draw(found, arguments.plot)
+        draw(runs_by_program, arguments.plot)
 
 
-def _late(figures: dict[str, Any], until: float) -> str:
+def _lateness_text(figures: dict[str, Any], until: float) -> str:
     """The largest error of a time of impact, if times were asked for; a ball that fell through is named."""
     if figures["lowest"] < -1e-3:
         return f"fell through: {figures['lowest']:.3g} m"
@@ -153,13 +158,13 @@ def _late(figures: dict[str, Any], until: float) -> str:
     return f"{late:.1e} s" if late == late else ""
 
 
-def draw(found: dict[str, list[tuple[int, dict[str, Any]]]], path: Path) -> None:
-    """Both figures over the number of balls."""
+def draw(runs_by_program: dict[str, list[tuple[int, dict[str, Any]]]], path: Path) -> None:
+    """Draw evaluations and time for each impact over the number of balls."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9.0, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2)
-    for name, runs in found.items():
+    for name, runs in runs_by_program.items():
         counts = [count for count, _ in runs]
         for panel, key, scale in ((left, "evaluations", 1.0), (right, "wall", 1e6)):
             values = [scale * f[key] / max(1, f["impacts"]) for _, f in runs]

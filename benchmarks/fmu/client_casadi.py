@@ -30,7 +30,7 @@ def rows(matrix: casadi.DM) -> list[list[float]]:
     return casadi.DM(matrix).full().tolist()
 
 
-found = {
+results = {
     "names": names,
     "rates": rows(ode),
     "outputs": rows(outputs),
@@ -38,4 +38,4 @@ found = {
     "ends": [rows(end) for end in ends],
 }
 print()
-print(json.dumps(found))
+print(json.dumps(results))

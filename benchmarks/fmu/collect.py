@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("repositories", type=Path, nargs="+")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    known = {hashlib.sha256(path.read_bytes()).digest() for path in arguments.folder.glob("*.fmu")}
+    digests = {hashlib.sha256(path.read_bytes()).digest() for path in arguments.folder.glob("*.fmu")}
     for repository in arguments.repositories:
         count = 0
         for line in git(repository, "ls-tree", "-r", "-z", "HEAD").split(b"\0"):
@@ -50,15 +50,15 @@ def main() -> None:
                 continue
             data = git(repository, "cat-file", "blob", about.split()[2])
             digest = hashlib.sha256(data).digest()
-            if digest in known or not runs_on_linux(data):
+            if digest in digests or not runs_on_linux(data):
                 continue
-            known.add(digest)
+            digests.add(digest)
             target = arguments.folder / f"{Path(name).stem}-{digest.hex()[:8]}.fmu"
             target.write_bytes(data)
             count += 1
         if count:
             print(f"{repository}: {count}", flush=True)
-    print(f"{len(known)} FMUs")
+    print(f"{len(digests)} FMUs")
 
 
 if __name__ == "__main__":

@@ -109,9 +109,9 @@ class Running:
     def access(self, count: int) -> tuple[float, float]:
         """Microseconds of a get and of a set, to new values, of some parameters."""
         chosen = [v for v in self.variables if v.causality == "parameter" and v.type == "Real"]
-        found = [v.valueReference for v in chosen if not v.name.endswith(SWITCHES)]
-        assert len(found) >= count
-        references = (ctypes.c_uint32 * count)(*found[:count])
+        references = [v.valueReference for v in chosen if not v.name.endswith(SWITCHES)]
+        assert len(references) >= count
+        references = (ctypes.c_uint32 * count)(*references[:count])
         size, component = ctypes.c_size_t(count), ctypes.c_void_p(self.slave.component)
         functions = [self.slave.dll.fmi2GetReal, self.slave.dll.fmi2SetReal]
         for function in functions:
@@ -151,11 +151,11 @@ def bare(system: cosim.System) -> float:
 
 def measure(path: Path, repeats: int, folder: Path, system: cosim.System | None) -> dict[str, float]:
     """Microseconds of everything; the bare step by turns with that of the FMU."""
-    found: dict[str, list[float]] = {}
+    times: dict[str, list[float]] = {}
     beyond: list[float] = []
 
     def add(name: str, value: float) -> None:
-        found.setdefault(name, []).append(value)
+        times.setdefault(name, []).append(value)
 
     begun = time.perf_counter()
     fmu = Running(path, folder)
@@ -168,7 +168,7 @@ def measure(path: Path, repeats: int, folder: Path, system: cosim.System | None)
         add("doStep", fmu.steps())
         if system is not None:
             add("bare step", bare(system))
-            beyond.append(found["doStep"][-1] - found["bare step"][-1])
+            beyond.append(times["doStep"][-1] - times["bare step"][-1])
         get, set_ = fmu.access(100)
         add("get 100", get)
         add("set 100", set_)
@@ -178,7 +178,7 @@ def measure(path: Path, repeats: int, folder: Path, system: cosim.System | None)
             add("restore", restore)
         fmu.slave.fmi2FreeInstance(fmu.slave.component)  # and leave the library loaded
     more = {"beyond both": statistics.median(beyond)} if beyond else {}
-    return {name: min(values) for name, values in found.items()} | more
+    return {name: min(values) for name, values in times.items()} | more
 
 
 def empty_fmu(folder: Path) -> Path:
@@ -199,14 +199,14 @@ def main() -> None:
         rows = [("pythonfmu alone", wrapper)]
         for make in (spring, chain):
             path = make().export_fmu(folder / f"{make.__name__}.fmu", accuracy=1e-6, all=True)
-            found = measure(path, repeats, folder / make.__name__, make().build())
-            found["beyond both"] -= wrapper["doStep"]
-            rows.append((make.__name__, found))
+            costs = measure(path, repeats, folder / make.__name__, make().build())
+            costs["beyond both"] -= wrapper["doStep"]
+            rows.append((make.__name__, costs))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     print(f"| µs | {' | '.join(COLUMNS)} |\n|---{'|---' * len(COLUMNS)}|")
-    for name, found in rows:
-        print(f"| {name} | {' | '.join(f'{found[c]:.1f}' if c in found else '' for c in COLUMNS)} |")
+    for name, costs in rows:
+        print(f"| {name} | {' | '.join(f'{costs[c]:.1f}' if c in costs else '' for c in COLUMNS)} |")
 
 
 if __name__ == "__main__":

@@ -104,19 +104,19 @@ def compare(model: Measured, way: str, library: Path) -> None:
     loaded = by_hand(library, model.step)
     bare.run()
     loaded.advance(STEPS * round(COMMUNICATION / model.step))
-    mine = bare.system.arrays(bare.simulator.state)[0][: model.compared]
-    size = max(model.compared, len(mine))
+    own_states = bare.system.arrays(bare.simulator.state)[0][: model.compared]
+    size = max(model.compared, len(own_states))
     theirs = relative(way, np.ctypeslib.as_array(loaded.state(), shape=(size,)).copy())[: model.compared]
-    assert np.allclose(mine, theirs, rtol=1e-9, atol=1e-9), (model.name, way, mine - theirs)
+    assert np.allclose(own_states, theirs, rtol=1e-9, atol=1e-9), (model.name, way, own_states - theirs)
 
 
 def instructions(host: Path, *arguments: object) -> int:
     """The instructions of one communication step."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=measured"]
     done = subprocess.run([*command, host, *map(str, arguments)], capture_output=True, text=True, check=True)
-    found = re.search(r"Collected : (\d+)", done.stderr)
-    assert found is not None, done.stderr
-    return int(found[1]) // COUNTED
+    match = re.search(r"Collected : (\d+)", done.stderr)
+    assert match is not None, done.stderr
+    return int(match[1]) // COUNTED
 
 
 def measure(model: Measured, rounds: int, host: Path | None, folder: Path, loop: Any) -> list[str]:
@@ -193,26 +193,26 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--count", action="store_true", help="instructions, by callgrind")
     parser.add_argument("--export", action="store_true", help="what exports cost, instead")
-    given = parser.parse_args()
+    options = parser.parse_args()
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         stack.enter_context(kit.use_registry(registry()))
-        if given.export:
+        if options.export:
             head = "| model | cache | seconds | of processor time | kB |\n|---|---|---:|---:|---:|"
             print(head, *export_costs(folder), sep="\n")
             return
         host = None
-        if given.count:
+        if options.count:
             assert shutil.which("valgrind"), "valgrind is not installed"
             host = folder / "host"
             subprocess.run(["cc", "-O2", "-std=gnu11", "-o", host, HERE / "host.c", "-ldl"], check=True)
         loop = ctypes.CDLL(str(library_of("host.c", "", folder))).step_fmu
-        more = " thousand instructions | times |" if given.count else ""
+        more = " thousand instructions | times |" if options.count else ""
         print(f"| model | run | µs for 10 ms | times |{more}")
-        print(f"|---|---|---:|---:|{'---:|---:|' if given.count else ''}")
+        print(f"|---|---|---:|---:|{'---:|---:|' if options.count else ''}")
         for number, model in enumerate(MODELS):
             (folder / str(number)).mkdir()
-            print(*measure(model, given.rounds, host, folder / str(number), loop), sep="\n")
+            print(*measure(model, options.rounds, host, folder / str(number), loop), sep="\n")
 
 
 if __name__ == "__main__":

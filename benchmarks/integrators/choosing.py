@@ -59,9 +59,9 @@ def main() -> int:
             ratios = []
             for problem in PROBLEMS:
                 counts = [fewest[problem.name, other] for other in METHODS]
-                mine = fewest[problem.name, method]
-                if mine:
-                    ratios.append(mine / min(count for count in counts if count))
+                fewest_of_method = fewest[problem.name, method]
+                if fewest_of_method:
+                    ratios.append(fewest_of_method / min(count for count in counts if count))
             first = sum(ratio == 1.0 for ratio in ratios)
             mean = float(np.exp(np.mean(np.log(ratios)))) if ratios else 0.0
             cells.append(f"{mean:.1f} (best on {first})" if len(ratios) >= ENOUGH else "–")

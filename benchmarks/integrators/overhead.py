@@ -131,14 +131,14 @@ def main(arguments: list[str] | None = None) -> int:
     print("| method | control | evaluations a step | beyond them, us | the same, called from Python, us |")
     print("|---|---|---|---|---|")
     for name in METHODS:
-        found = steps(system, name, rounds)
-        spent = found["evaluations"] * alone
+        costs = steps(system, name, rounds)
+        spent = costs["evaluations"] * alone
         print(
-            f"| `{name}` | {'error' if adaptive(name) else 'fixed'} | {found['evaluations']:.2f} "
-            f"| {1e6 * (found['inside'] - spent):.2f} | {1e6 * (found['called'] - spent):.2f} |"
+            f"| `{name}` | {'error' if adaptive(name) else 'fixed'} | {costs['evaluations']:.2f} "
+            f"| {1e6 * (costs['inside'] - spent):.2f} | {1e6 * (costs['called'] - spent):.2f} |"
         )
-        if found["allocated"] > 4.0:  # the call itself takes some 2 kB
-            raise SystemExit(f"{name}: {found['allocated']:.1f} bytes are allocated for each step")
+        if costs["allocated"] > 4.0:  # the call itself takes some 2 kB
+            raise SystemExit(f"{name}: {costs['allocated']:.1f} bytes are allocated for each step")
     return 0
 
 

@@ -50,9 +50,9 @@ def energy(state: Sequence[Sequence[float]]) -> float:
 def started(system: cosim.System, method: str, accuracy: float) -> cosim.Simulator:
     """Ours, at the start."""
     how = {"accuracy": accuracy, "relative_tolerance": accuracy}  # of a step, as the others take theirs
-    made = cosim.Simulator(system, integrator=f"integrators.{method}", **how)
-    made.initialize()
-    return made
+    simulator = cosim.Simulator(system, integrator=f"integrators.{method}", **how)
+    simulator.initialize()
+    return simulator
 
 
 def ours(rounds: int) -> list[Run]:
@@ -90,8 +90,8 @@ def best_of(runs: list[Run]) -> dict[str, Run]:
     whole, fastest = energy([(ANGLE, 0.0)] * LINKS), {}
     for run in runs:
         run["error"] = max(abs(energy(state) - whole) for state in run["states"])
-        known = fastest.get(run["method"])
-        if run["error"] <= WANTED and (known is None or run["seconds"] < known["seconds"]):
+        fastest_run = fastest.get(run["method"])
+        if run["error"] <= WANTED and (fastest_run is None or run["seconds"] < fastest_run["seconds"]):
             fastest[run["method"]] = run
     return fastest
 

@@ -123,10 +123,10 @@ def table(runs: list[Run]) -> str:
         for level in LEVELS:
             cells = []
             for method in methods:
-                mine = [r for r in runs if r[:2] == (problem, method)]
-                count, seconds = to_reach(mine, level, 3), to_reach(mine, level, 2)
-                known = f"{count:.0f}" if count else "?"
-                cells.append("–" if np.isnan(seconds) else f"{known} / {1e3 * seconds:.2f}")
+                own_runs = [r for r in runs if r[:2] == (problem, method)]
+                count, seconds = to_reach(own_runs, level, 3), to_reach(own_runs, level, 2)
+                shown_count = f"{count:.0f}" if count else "?"
+                cells.append("–" if np.isnan(seconds) else f"{shown_count} / {1e3 * seconds:.2f}")
             lines.append(f"| {problem} | {level:.0e} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -135,14 +135,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--without-peers", action="store_true")
-    given = parser.parse_args()
+    options = parser.parse_args()
     runs: list[Run] = []
     for problem in PROBLEMS:
-        runs += ours(problem, given.rounds) + scipys(problem, given.rounds)
+        runs += ours(problem, options.rounds) + scipys(problem, options.rounds)
     cases = [[p.name, list(p.start), p.until, list(p.parameters), p.floor] for p in PROBLEMS]
-    for peer, script in {} if given.without_peers else PEERS.items():
+    for peer, script in {} if options.without_peers else PEERS.items():
         try:
-            order = json.dumps({"problems": cases, "accuracies": ACCURACIES[:8], "rounds": given.rounds})
+            order = json.dumps({"problems": cases, "accuracies": ACCURACIES[:8], "rounds": options.rounds})
             runs += theirs(run_peer(peer, HERE / "peers" / script, [order]))
         except PeerError as error:
             print(f"{peer}: {error}", file=sys.stderr)

@@ -44,8 +44,8 @@ class Cut:
 
     def after(self, time: float, states: Matrix) -> Matrix:
         """The states after a time (s)."""
-        found: Matrix = expm(time * self.whole) @ states
-        return found
+        states_at_time: Matrix = expm(time * self.whole) @ states
+        return states_at_time
 
 
 @dataclass(frozen=True)

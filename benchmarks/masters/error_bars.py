@@ -102,10 +102,10 @@ def main() -> None:
         judged = [case for case in pool.map(check_bars, numbers, chunksize=5) if case is not None]
     print("| bars | cases | " + " | ".join(list(figures(judged))[1:]) + " |")
     print("|---" * 7 + "|")
-    known = [case for case in judged if case.verdict != "unknown"]
+    with_verdict = [case for case in judged if case.verdict != "unknown"]
     for name, cases, verified in (
         ("from the run", judged, False),
-        ("… where it is known", known, False),
+        ("… where it is known", with_verdict, False),
         ("second run", judged, True),
     ):
         row = figures(cases, verified)
@@ -113,8 +113,8 @@ def main() -> None:
         print(f"| {name} | {row['cases']} | {values} |")
     for kind in KINDS:
         row = figures([case for case in judged if case.kind == kind])
-        known_count = sum(case.kind == kind for case in known)
-        print(f"{kind}: covered {row['covered']:.3g}, median {row['median']:.3g}, known in {known_count}")
+        verdict_count = sum(case.kind == kind for case in with_verdict)
+        print(f"{kind}: covered {row['covered']:.3g}, median {row['median']:.3g}, known in {verdict_count}")
     accurate = [case for case in judged if max(np.divide(case.true, case.ranges)) < CLEARLY_FINE]
     called_fine = sum(case.verdict == "fine" for case in accurate)
     print(f"an error below 0.2 % is called fine in {called_fine} of {len(accurate)} cases")

@@ -28,13 +28,13 @@ class HiddenLinear(LinearParticipant):
 
     def describe(self) -> kit.ParticipantDescription:
         """Without states."""
-        found = super().describe()
+        description = super().describe()
         shown = {*self.inputs, *self.outputs}
-        assert found.feedthrough is not None
+        assert description.feedthrough is not None
         return replace(
-            found,
-            variables={name: v for name, v in found.variables.items() if name in shown},
-            feedthrough={name: direct for name, direct in found.feedthrough.items() if name in shown},
+            description,
+            variables={name: v for name, v in description.variables.items() if name in shown},
+            feedthrough={name: direct for name, direct in description.feedthrough.items() if name in shown},
         )
 
 

@@ -41,8 +41,8 @@ class Decay(cosim.Component):
         y[0] = x
 
 
-def spent(make: Any, links: list[str], algorithm: Any, steps: int) -> float:
-    """CPU time of a run, s."""
+def run_time(make: Any, links: list[str], algorithm: Any, steps: int) -> float:
+    """CPU time of a run of so many steps with two participants that `make` returns, s."""
     run = CoSimulation({name: make() for name in "ab"}, links, algorithm(), STEP)
     begun = time.process_time()
     run.simulate(steps * STEP)
@@ -63,34 +63,46 @@ def calls_of(ode: Path, folder: Path, algorithm: Any) -> float:
     return (counts[1] - counts[0]) / (LONG - SHORT)
 
 
+def jacobi() -> str:
+    """The master algorithm that steps both at once."""
+    return "jacobi"
+
+
+def joint() -> Joint:
+    """The master algorithm that solves both as one system."""
+    return Joint(EULER["integrator"], integrator_options={"fixed_step": STEP})
+
+
+def step_times(cases: dict[str, Any]) -> dict[str, float]:
+    """CPU time of a communication step by case, µs; a case has the arguments of `run_time`."""
+    runs = [(name, steps) for name in cases for steps in (SHORT, LONG)]
+    times: dict[tuple[str, int], list[float]] = {run: [] for run in runs}
+    for turn in range(1 + TURNS):
+        for (name, steps), times_of_case in times.items():
+            seconds = run_time(*cases[name], steps)
+            if turn > 0:  # the first ones load compiled code
+                times_of_case.append(seconds)
+    return {name: 1e6 * (min(times[name, LONG]) - min(times[name, SHORT])) / (LONG - SHORT) for name in cases}
+
+
 def main() -> None:
+    """Print the time of a step in each host, and how often the functions of the FMUs are called in it."""
     folder = Path(tempfile.mkdtemp())
     node, ode = make_node(folder), make_ode(folder)
     model = cosim.Model("decay")
     model.add(Decay, "n")
     system = model.build()
     links, inner = ["a.y -> b.u", "b.y -> a.u"], ["a.n.y -> b.n.u", "b.n.y -> a.n.u"]
-
-    def jacobi() -> str:
-        return "jacobi"
-
-    def joint() -> Joint:
-        return Joint(EULER["integrator"], integrator_options={"fixed_step": STEP})
-
-    cases: dict[str, Any] = {
-        "two systems": (lambda: SystemParticipant(system, **EULER), inner, jacobi),
-        "two Co-Simulation FMUs": (lambda: node, links, jacobi),
-        "two Model Exchange FMUs": (lambda: ModelExchangeParticipant(ode, **EULER), links, jacobi),
-        "the same, joint": (lambda: ModelExchangeParticipant(ode, **EULER), links, joint),
-    }
-    times: dict[tuple[str, int], list[float]] = {(n, steps): [] for n in cases for steps in (SHORT, LONG)}
-    for turn in range(1 + TURNS):
-        for (name, steps), found in times.items():
-            taken = spent(*cases[name], steps)
-            found += [taken] * (turn > 0)  # the first ones load compiled code
-    step = {n: 1e6 * (min(times[n, LONG]) - min(times[n, SHORT])) / (LONG - SHORT) for n in cases}
-    for name, taken in step.items():
-        print(f"{name:26} {taken:6.2f} µs   {taken / step['two systems']:5.2f}")
+    times = step_times(
+        {
+            "two systems": (lambda: SystemParticipant(system, **EULER), inner, jacobi),
+            "two Co-Simulation FMUs": (lambda: node, links, jacobi),
+            "two Model Exchange FMUs": (lambda: ModelExchangeParticipant(ode, **EULER), links, jacobi),
+            "the same, joint": (lambda: ModelExchangeParticipant(ode, **EULER), links, joint),
+        }
+    )
+    for name, time_of_step in times.items():
+        print(f"{name:26} {time_of_step:6.2f} µs   {time_of_step / times['two systems']:5.2f}")
     for name, algorithm in (("coupled", jacobi), ("joint", joint)):
         print(f"calls of both FMUs in a step, {name}: {calls_of(ode, folder, algorithm):.1f}")
 

@@ -82,17 +82,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--plot", type=Path)
     arguments = parser.parse_args()
-    found = {
+    tables = {
         (name, follows): measure(cut, follows) for name, cut in CUTS.items() for follows in (False, True)
     }
-    titles = [f"{name}, {'slopes' if follows else 'held'}" for name, follows in found]
+    titles = [f"{name}, {'slopes' if follows else 'held'}" for name, follows in tables]
     print("| error at 6.25 ms (order) | " + " | ".join(titles) + " |")
     print("|---" * (len(titles) + 1) + "|")
-    for algorithm in next(iter(found.values())):
-        cells = [_cell(table[algorithm], algorithm) for table in found.values()]
+    for algorithm in next(iter(tables.values())):
+        cells = [_cell(table[algorithm], algorithm) for table in tables.values()]
         print(f"| `{algorithm}` | " + " | ".join(cells) + " |")
     if arguments.plot:
-        plot(dict(zip(titles, found.values(), strict=True)), arguments.plot)
+        plot(dict(zip(titles, tables.values(), strict=True)), arguments.plot)
 
 
 def _cell(points: list[tuple[float, float]], algorithm: str) -> str:

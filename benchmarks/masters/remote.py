@@ -96,12 +96,12 @@ def measure(fmu: Path, host: str, there_and_back: Callable[[], float]) -> None:
         "elsewhere": lambda: ring(there("a")),
         "elsewhere, four": lambda: ring(there("abcd")),
     }
-    found: dict[str, list[float]] = {name: [] for name in kinds}
+    times_by_kind: dict[str, list[float]] = {name: [] for name in kinds}
     for _ in range(TURNS):
         for name, once in kinds.items():
-            found[name].append(once())
-    round_trip = min(found["bare round trip"])
-    for name, times in found.items():
+            times_by_kind[name].append(once())
+    round_trip = min(times_by_kind["bare round trip"])
+    for name, times in times_by_kind.items():
         ratio = f"   {min(times) / round_trip:.2f} round trips" if "elsewhere" in name else ""
         print(f"{name:<16} {min(times):8.1f} µs{ratio}")
 

@@ -35,7 +35,7 @@ def ours(paths: list[Path]) -> None:
 
 def theirs(paths: list[Path]) -> None:
     """Prepare FMUs as fmpy's documentation shows; each file is read and extracted once."""
-    opened, made = {}, []
+    opened, slaves = {}, []
     for i, path in enumerate(paths):
         if path not in opened:
             opened[path] = fmpy.read_model_description(str(path), validate=False), fmpy.extract(str(path))
@@ -50,8 +50,8 @@ def theirs(paths: list[Path]) -> None:
         slave.setupExperiment(startTime=0.0)
         slave.enterInitializationMode()
         slave.exitInitializationMode()
-        made.append(slave)
-    for slave in made:
+        slaves.append(slave)
+    for slave in slaves:
         slave.terminate()
         slave.freeInstance()
     for _, folder in opened.values():
@@ -61,11 +61,11 @@ def theirs(paths: list[Path]) -> None:
 def main() -> None:
     """Print a table."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 50
-    with tempfile.TemporaryDirectory() as name:
-        node = make_node(Path(name))
-        copies = [Path(shutil.copy(node, Path(name) / f"node{i}.fmu")) for i in range(count)]
+    with tempfile.TemporaryDirectory() as folder:
+        node = make_node(Path(folder))
+        copies = [Path(shutil.copy(node, Path(folder) / f"node{i}.fmu")) for i in range(count)]
         print(f"{'':<22}{'ours':>10}{'fmpy':>10}   ms for each of {count}")
-        for what, paths in (("one file", [node] * count), ("as many files", copies)):
+        for name, paths in (("one file", [node] * count), ("as many files", copies)):
             least: dict[Callable[[list[Path]], None], float] = {}
             for _ in range(ROUNDS):
                 for run in (ours, theirs):
@@ -76,7 +76,7 @@ def main() -> None:
                     run(paths)
                     least[run] = min(least.get(run, 1e9), process_time() - begun)
             row = "".join(f"{1e3 * least[run] / count:>10.2f}" for run in (ours, theirs))
-            print(f"{what:<22}{row}")
+            print(f"{name:<22}{row}")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
 from measured import Swing, least_time, memory, system_of
-from peers import PeerError, run_peer
+from peers import try_peer
 
 import cosim
 
@@ -27,17 +27,17 @@ OPTIONS: dict[str, Any] = {"integrator": "integrators.runge_kutta_4", "fixed_ste
 
 
 def measure_files(rows: int, signals: int) -> dict[str, float]:
-    """Seconds to write a result in memory, and to write it piece by piece."""
+    """Seconds to write a result of so many rows and signals, by format: from memory, and piece by piece."""
     random = np.random.default_rng(49)
     values = {f"s{i}": random.standard_normal(rows) for i in range(signals)}
     result = cosim.Result(np.arange(rows) * 1e-3, values)
     pieces = [result[i:j] for i, j in zip(*_bounds(result, 43_690), strict=True)]
     with tempfile.TemporaryDirectory() as folder:
-        found = {}
+        seconds = {}
         for name in ("parquet", "csv"):
             path = Path(folder) / f"run.{name}"
             write = result.to_parquet if name == "parquet" else result.to_csv
-            found[f"{name} cosim"] = least_time(lambda write=write, path=path: write(path), ROUNDS)
+            seconds[f"{name} cosim"] = least_time(lambda write=write, path=path: write(path), ROUNDS)
 
             def stream(path: Path = path) -> None:
                 written = cosim.kit.result_sink(path).stream(path)
@@ -45,11 +45,12 @@ def measure_files(rows: int, signals: int) -> dict[str, float]:
                     written.append(piece)
                 written.close(result[0.0:0.0])
 
-            found[f"{name} streamed"] = least_time(stream, ROUNDS)
-    return found
+            seconds[f"{name} streamed"] = least_time(stream, ROUNDS)
+    return seconds
 
 
 def _bounds(result: cosim.Result, rows: int) -> tuple[list[float], list[float]]:
+    """First and last time of each piece of so many rows, s."""
     firsts = result.time[::rows]
     lasts = [*result.time[rows - 1 :: rows], result.time[-1]][: len(firsts)]
     return firsts.tolist(), [float(time) for time in lasts]
@@ -68,7 +69,7 @@ def measure_memory(rows: int) -> tuple[float, float]:
 
 def measure_monitor(steps: int) -> tuple[float, float]:
     """µs of a step without a monitor, and with one that does nothing."""
-    system, found = system_of(Swing), []
+    system, step_times = system_of(Swing), []
     for monitored in (False, True):
         simulators = [cosim.Simulator(system, accuracy=1e-6, **OPTIONS) for _ in range(5)]
         for simulator in simulators:
@@ -76,41 +77,43 @@ def measure_monitor(steps: int) -> tuple[float, float]:
             if monitored:
                 simulator.set_monitor(lambda state: None)
         waiting = iter(simulators)
-        found.append(
+        step_times.append(
             least_time(lambda waiting=waiting: next(waiting).advance_to(steps * 1e-3), 5) / steps * 1e6
         )
-    return found[0], found[1]
+    return step_times[0], step_times[1]
+
+
+def add_peers(cases: list[list[int]], measured: list[dict[str, float]]) -> None:
+    """Add the seconds of pyarrow and polars to those of each case, and print their versions."""
+    request = json.dumps({"cases": cases, "rounds": ROUNDS})
+    answer = try_peer("polars", "results/peer_tables.py", [request])
+    if answer is not None:
+        for seconds, of_peers in zip(measured, answer["rows"], strict=True):
+            seconds.update(of_peers)
+        print("pyarrow {}, polars {}\n".format(*answer["versions"]))
 
 
 def main() -> None:
-    """Print the tables."""
+    """Print the memory of runs, the cost of a monitor, and a table of the times to write files."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 10_000_000])
     parser.add_argument("--peers", default="polars")
-    given = parser.parse_args()
-    for rows in given.rows:
+    options = parser.parse_args()
+    for rows in options.rows:
         numbers, grown = measure_memory(rows)
         print(f"memory of a run with {rows:,} rows of 2: {numbers:.0f} MB of numbers, {grown:.0f} MB at most")
     plain, monitored = measure_monitor(20_000)
     print(f"a step: {plain:.2f} µs, with a monitor {monitored:.2f} µs\n")
-    cases = [[rows, 2] for rows in given.rows] + [[max(given.rows) // 1000, 1000]]
-    found = [measure_files(*case) for case in cases]
-    if given.peers:
-        try:
-            answer = run_peer(
-                "polars", "results/peer_tables.py", [json.dumps({"cases": cases, "rounds": ROUNDS})]
-            )
-            for ours, theirs in zip(found, answer["rows"], strict=True):
-                ours.update(theirs)
-            print("pyarrow {}, polars {}\n".format(*answer["versions"]))
-        except PeerError as error:
-            print(f"polars: {error}", file=sys.stderr)
-    columns = sorted({name for row in found for name in row})
-    print(
-        f"| rows | signals | {' | '.join(f'{name}, s' for name in columns)} |\n|{'---|' * (2 + len(columns))}"
-    )
-    for (rows, signals), row in zip(cases, found, strict=True):
-        print(f"| {rows} | {signals} | {' | '.join(f'{row[name]:.3g}' for name in columns if name in row)} |")
+    cases = [[rows, 2] for rows in options.rows] + [[max(options.rows) // 1000, 1000]]
+    measured = [measure_files(*case) for case in cases]
+    if options.peers:
+        add_peers(cases, measured)
+    writers = sorted({name for seconds in measured for name in seconds})
+    heads = " | ".join(f"{name}, s" for name in writers)
+    print(f"| rows | signals | {heads} |\n|{'---|' * (2 + len(writers))}")
+    for (rows, signals), seconds in zip(cases, measured, strict=True):
+        cells = " | ".join(f"{seconds[name]:.3g}" for name in writers if name in seconds)
+        print(f"| {rows} | {signals} | {cells} |")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import numpy as np
 
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests" / "dynamics")]
-from peers import PeerError, run_peer  # noqa: E402
+from peers import try_peer  # noqa: E402
 from singular_mechanisms import (  # noqa: E402
     AXES,
     CORNERS,
@@ -30,14 +30,18 @@ from singular_mechanisms import (  # noqa: E402
     four_bars,
 )
 
-SIZES = (1, 2, 5, 10, 40, 0)
-GRID = 0.01
+SIZES = (1, 2, 5, 10, 40, 0)  # N; 0: Bricard's mechanism
+GRID = 0.01  # s, between the points at which angles are compared
 METHODS = {"Dormand-Prince 5(4)": "dormand_prince", "Runge-Kutta-Merson": "runge_kutta_merson"}
-STEPS = {"mujoco": [1e-3, 1e-4], "exudyn": [1e-2, 1e-3]}
+STEPS = {"mujoco": [1e-3, 1e-4], "exudyn": [1e-2, 1e-3]}  # s, by peer
 
 
 def ours(loops: int, times: np.ndarray) -> list[dict[str, Any]]:
-    """Runs of this program; each is done twice, since the first one may compile."""
+    """Our runs of N four-bars (N = 0: Bricard's mechanism), each done twice, since the first may compile.
+
+    Each run has a name, its angles at `times` (rad, a column each), the change of the energy (J) and the time
+    that the second one took (s).
+    """
     model, runs = four_bars(loops) if loops else bricard(), []
     angles = ["pin0.angle", f"pin{loops}.angle"] if loops else ["hinge0.angle", "hinge4.angle"]
     for label, method in METHODS.items():
@@ -53,27 +57,43 @@ def ours(loops: int, times: np.ndarray) -> list[dict[str, Any]]:
             model.simulate(**options)
             start = time.perf_counter()
             result = model.simulate(**options)
-            spent = time.perf_counter() - start
+            seconds = time.perf_counter() - start
             rows = np.searchsorted(result.time, times - 1e-9)
-            found = np.column_stack([result[name] for name in angles])[rows]
-            energy = float(np.ptp(result["energy.total"]))
-            runs.append({"name": f"{label}, {accuracy:g}", "angles": found, "energy": energy, "time": spent})
+            runs.append(
+                {
+                    "name": f"{label}, {accuracy:g}",
+                    "angles": np.column_stack([result[name] for name in angles])[rows],
+                    "energy": float(np.ptp(result["energy.total"])),
+                    "time": seconds,
+                }
+            )
     return runs
 
 
-def program_runs(loops: int, times: np.ndarray) -> dict[str, list[dict[str, Any]]]:
-    """The runs of all programs that can be run here."""
-    found = {"cosim": ours(loops, times)}
-    given = {"loops": loops, "until": float(times[-1]), "grid": GRID, "steps": STEPS}
-    given |= {"start": UPRIGHT if loops else 0.0, "corners": CORNERS.tolist(), "axes": AXES.tolist()}
+def runs_of_programs(loops: int, times: np.ndarray) -> dict[str, list[dict[str, Any]]]:
+    """The runs of all programs that can be run here, by name and version of the program; see `ours`."""
+    runs = {"cosim": ours(loops, times)}
+    request = {"loops": loops, "until": float(times[-1]), "grid": GRID, "steps": STEPS}
+    request |= {"start": UPRIGHT if loops else 0.0, "corners": CORNERS.tolist(), "axes": AXES.tolist()}
     for peer in STEPS:
-        try:
-            answer = run_peer(peer, f"singular/peer_{peer}.py", [json.dumps(given)], timeout=1800)
-        except PeerError as error:
-            print(f"{peer}: {error}", file=sys.stderr)
-            continue
-        found[f"{peer} {answer['version']}"] = answer["runs"]
-    return found
+        answer = try_peer(peer, f"singular/peer_{peer}.py", [json.dumps(request)], timeout=1800)
+        if answer is not None:
+            runs[f"{peer} {answer['version']}"] = answer["runs"]
+    return runs
+
+
+def figures_of(run: dict[str, Any], exact: np.ndarray) -> tuple[str, list[float]]:
+    """The cells of a run in the table; its largest error, rad, its change of the energy, J, its time, s.
+
+    The error of a run that ended before its time is infinite.
+    """
+    angles = np.array(run["angles"])
+    is_whole = len(angles) == len(exact)
+    error = float(np.abs(angles - exact[:, None]).max()) if is_whole else np.inf
+    error_text = f"{error:.1e}" if is_whole else f"ended at {GRID * (len(angles) - 1):.2f} s"
+    energy_text = f"{run['energy']:.1e}" if "energy" in run else ""
+    figures = [error, run.get("energy", np.nan), run["time"]]
+    return f"{error_text} | {energy_text} | {run['time']:.3g}", figures
 
 
 def main() -> None:
@@ -81,27 +101,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--plot")
-    given = parser.parse_args()
+    options = parser.parse_args()
     table: dict[str, list[tuple[int, list[float]]]] = {}
     print("| N | program | largest error, rad | energy, J | time, s |\n|---|---|---|---|---|")
-    for loops in given.sizes:
+    for loops in options.sizes:
         times = GRID * np.arange(501 if loops else 1001)
         exact = exact_angle(loops, times) if loops else exact_bricard(times)
-        for program, runs in program_runs(loops, times).items():
+        for program, runs in runs_of_programs(loops, times).items():
             for run in runs:
-                angles = np.array(run["angles"])
-                whole = len(angles) == len(exact)
-                error = float(np.abs(angles - exact[: len(angles), None]).max()) if whole else np.inf
-                energy = f"{run['energy']:.1e}" if "energy" in run else ""
-                text = f"{error:.1e}" if whole else f"ended at {GRID * (len(angles) - 1):.2f} s"
-                print(
-                    f"| {loops} | {program}, {run['name']} | {text} | {energy} | {run['time']:.3g} |",
-                    flush=True,
-                )
-                figures = [error, run.get("energy", np.nan), run["time"]]
+                cells, figures = figures_of(run, exact)
+                print(f"| {loops} | {program}, {run['name']} | {cells} |", flush=True)
                 table.setdefault(f"{program}, {run['name']}", []).append((loops, figures))
-    if given.plot:
-        draw(table, given.plot)
+    if options.plot:
+        draw(table, options.plot)
 
 
 def draw(table: dict[str, list[tuple[int, list[float]]]], path: str) -> None:

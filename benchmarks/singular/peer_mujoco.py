@@ -8,7 +8,8 @@ import mujoco
 import numpy as np
 
 
-def options(step):
+def new_model(step):
+    """A model without bodies, with steps of a length, s; its solver of constraints goes to its precision."""
     spec = mujoco.MjSpec()
     spec.option.gravity = [0, -9.81, 0]
     spec.option.timestep = step
@@ -21,6 +22,7 @@ def options(step):
 
 
 def connect(spec, body1, body2, point, step):
+    """Hold a point of body 1 to body 2 by a constraint with a time constant of two steps, the stiffest."""
     equality = spec.add_equality(
         type=mujoco.mjtEq.mjEQ_CONNECT, objtype=mujoco.mjtObj.mjOBJ_BODY, name1=body1, name2=body2
     )
@@ -30,7 +32,8 @@ def connect(spec, body1, body2, point, step):
 
 
 def four_bars(loops, step):
-    spec = options(step)
+    """The N-four-bar mechanism at the angles 0, upright: a tree, whose loops `connect` closes."""
+    spec = new_model(step)
 
     def link(parent, name, position, axes):
         body = parent.add_body(name=name, pos=position, quat=axes)
@@ -51,7 +54,8 @@ def four_bars(loops, step):
 
 
 def bricard(corners, axes, step):
-    spec, parent = options(step), None
+    """Bricard's mechanism of rods between these corners, m, with pins along these axes."""
+    spec, parent = new_model(step), None
     edges = np.roll(corners, -1, axis=0) - corners
     for i in range(5):
         at = corners[0] if i == 0 else edges[i - 1]
@@ -60,35 +64,40 @@ def bricard(corners, axes, step):
         parent.mass, parent.ipos = 1.0, edges[i] / 2
         parent.inertia = (1 - edges[i] ** 2) / 12 + 1e-9
         parent.add_joint(name=f"rod{i}", type=mujoco.mjtJoint.mjJNT_HINGE, axis=axes[i])
-    for along in (-0.5, 0.5):
+    for along in (-0.5, 0.5):  # two points of the last pin hold its axis
         connect(spec, "rod4", "world", edges[4] + along * axes[5], step)
     return spec.compile()
 
 
+def run(model, request, step):
+    """Angles at the points of the grid, rad, change of the energy, J, and time, s, of a run."""
+    loops, grid = request["loops"], request["grid"]
+    data = mujoco.MjData(model)
+    for i in range(model.njnt if loops else 0):
+        data.qvel[i] = -1.0 if model.joint(i).name.startswith("rod") else 1.0
+    watched = [model.joint(f"rod{i}").qposadr[0] for i in (0, loops)]
+    mujoco.mj_forward(model, data)
+    energies, angles = [float(data.energy.sum())], [data.qpos[watched].tolist()]
+    start = time.perf_counter()
+    for _ in range(round(request["until"] / grid)):
+        mujoco.mj_step(model, data, nstep=round(grid / step))
+        angles.append(data.qpos[watched].tolist())
+        energies.append(float(data.energy.sum()))
+    seconds = time.perf_counter() - start
+    turned = (np.array(angles) + request["start"]).tolist()
+    return {"angles": turned, "energy": float(np.ptp(energies)), "time": seconds}
+
+
 def main():
-    given = json.loads(sys.argv[1])
-    loops, grid, runs = given["loops"], given["grid"], []
-    for step in given["steps"]["mujoco"]:
-        if loops:
-            model = four_bars(loops, step)
+    """Print the runs with each step."""
+    request = json.loads(sys.argv[1])
+    runs = []
+    for step in request["steps"]["mujoco"]:
+        if request["loops"]:
+            model = four_bars(request["loops"], step)
         else:
-            model = bricard(np.array(given["corners"]), np.array(given["axes"]), step)
-        data = mujoco.MjData(model)
-        for i in range(model.njnt if loops else 0):
-            data.qvel[i] = -1.0 if model.joint(i).name.startswith("rod") else 1.0
-        watched = [model.joint(f"rod{i}").qposadr[0] for i in (0, loops)]
-        mujoco.mj_forward(model, data)
-        energies, angles = [float(data.energy.sum())], [data.qpos[watched].tolist()]
-        each = round(grid / step)
-        start = time.perf_counter()
-        for _ in range(round(given["until"] / grid)):
-            mujoco.mj_step(model, data, nstep=each)
-            angles.append(data.qpos[watched].tolist())
-            energies.append(float(data.energy.sum()))
-        spent = time.perf_counter() - start
-        turned = np.array(angles) + given["start"]
-        energy = float(np.ptp(energies))
-        runs.append({"name": f"step {step:g} s", "angles": turned.tolist(), "energy": energy, "time": spent})
+            model = bricard(np.array(request["corners"]), np.array(request["axes"]), step)
+        runs.append({"name": f"step {step:g} s", **run(model, request, step)})
     print(json.dumps({"version": mujoco.__version__, "runs": runs}))
 
 

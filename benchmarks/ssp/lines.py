@@ -145,9 +145,9 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where files are left; else they are removed")
     folder = parser.parse_args().folder
     with tempfile.TemporaryDirectory() as scratch:
-        found = compare(folder or Path(scratch))
+        line_counts = compare(folder or Path(scratch))
     print("| five FMUs, 22 connections | lines |\n|---|---:|")
-    for name, count in found.items():
+    for name, count in line_counts.items():
         print(f"| {name} | {count} |")
 
 

@@ -55,8 +55,8 @@ def simbody() -> list[Run]:
 def compare(passes: int) -> list[str]:
     """Rows of the table."""
     runs, lines = best([here, simbody], passes), []
-    for mine, theirs in METHODS.items():
-        lines += rows("100 balls, 639 impacts", [r for r in runs if r.method in (mine, theirs)])
+    for own_method, method_of_peer in METHODS.items():
+        lines += rows("100 balls, 639 impacts", [r for r in runs if r.method in (own_method, method_of_peer)])
     return lines
 
 

@@ -45,19 +45,19 @@ class Sampler(cosim.Component):
         count_next[0] = count + 1
 
 
-def counted(count, count_next):
-    """An update."""
+def count_call(count, count_next):
+    """Update a discrete variable."""
     count_next[0] = count + 1
 
 
-def heard(count):
-    """A publish."""
+def ignore(count):
+    """Publish nothing."""
     return 1
 
 
-def in_each_way(declare: Callable[..., Any], name: str) -> dict[str, Any]:
-    """Handlers of one cause, of every kind."""
-    kinds = {"unrestricted": counted, "discrete": counted, "publish": heard}
+def handlers_of_each_kind(declare: Callable[..., Any], name: str) -> dict[str, Any]:
+    """Handlers of the cause that `declare` declares, one of each kind, by their names."""
+    kinds = {"unrestricted": count_call, "discrete": count_call, "publish": ignore}
     return {f"{name}_{kind}": declare(does=kind)(function) for kind, function in kinds.items()}
 
 
@@ -75,12 +75,12 @@ class Everything(Oscillator):
     def call(called_next):
         called_next[0] = 1
 
-    vars().update(in_each_way(functools.partial(cosim.on, EventCause.INITIALIZATION), "begun"))
-    vars().update(in_each_way(functools.partial(cosim.on, EventCause.TIME_ADVANCED), "advanced"))
-    vars().update(in_each_way(functools.partial(cosim.on, EventCause.TERMINATION), "ended"))
-    vars().update(in_each_way(functools.partial(cosim.on, middle), "crossed"))
-    vars().update(in_each_way(functools.partial(cosim.on, called), "signaled"))
-    vars().update(in_each_way(functools.partial(cosim.every, 0.25), "scheduled"))
+    vars().update(handlers_of_each_kind(functools.partial(cosim.on, EventCause.INITIALIZATION), "begun"))
+    vars().update(handlers_of_each_kind(functools.partial(cosim.on, EventCause.TIME_ADVANCED), "advanced"))
+    vars().update(handlers_of_each_kind(functools.partial(cosim.on, EventCause.TERMINATION), "ended"))
+    vars().update(handlers_of_each_kind(functools.partial(cosim.on, middle), "crossed"))
+    vars().update(handlers_of_each_kind(functools.partial(cosim.on, called), "signaled"))
+    vars().update(handlers_of_each_kind(functools.partial(cosim.every, 0.25), "scheduled"))
 
 
 class Ball(cosim.Component):
@@ -162,7 +162,7 @@ def fixed_steps(*parts: type[cosim.Component], delay: bool = False, monitor: Any
 
 
 def first_step(run: Callable[[], Any], runs: int = 1000) -> float:
-    """CPU time from a call to the first step of its run, s: the middle of many."""
+    """CPU time from a call to the first step of its run, s: the median of many, without those at first."""
     took: list[float] = []
     began = math.nan
     call = CompiledStep.call
@@ -198,37 +198,47 @@ def with_events(model: cosim.Model, until: float, **options: Any) -> str:
     return f"{counts.steps} steps, {len(simulator.events)} events: {min(seconds) * 1e3:.3g} ms"
 
 
-def main() -> None:
-    """Print the table."""
-    system = engine_mount()
-    one, results = evaluation(system), {}
+def print_engine_mount(system: cosim.System) -> None:
+    """Print what a step of a recorded run takes, and how many times its bare evaluations that is."""
+    results = {}
 
     def simulate() -> None:
         signals = ["engine.z", "felt", "energy.*"]
         results["run"] = cosim.simulate(system, until=2.0, output_interval=1e-3, signals=signals)
 
-    took, _ = least(simulate, RUNS)
-    figures = results["run"].statistics
-    bare = one * figures["evaluations"]
-    print(f"engine mount, simulate() with a row each ms: {took * 1e6 / figures['steps']:.1f} µs a step")
-    print(f"  beside its bare evaluations ({one * 1e6:.2f} µs each): {took / bare:.2f} times")
+    seconds, _ = least(simulate, RUNS)
+    counts = results["run"].statistics
+    seconds_of_one = evaluation(system)
+    ratio = seconds / (seconds_of_one * counts["evaluations"])
+    print(f"engine mount, simulate() with a row each ms: {seconds * 1e6 / counts['steps']:.1f} µs a step")
+    print(f"  beside its bare evaluations ({seconds_of_one * 1e6:.2f} µs each): {ratio:.2f} times")
+
+
+def print_fixed_steps() -> None:
+    """Print what a fixed step of one mass takes, alone and with more."""
     plain = fixed_steps()
     print(f"one mass, RK4: {plain * 1e6:.2f} µs a step")
-    for name, more in (
-        ("a delay", {"delay": True}),
-        ("a monitor", {"monitor": lambda state: None}),
+    for name, step in (
+        ("a delay", fixed_steps(delay=True)),
+        ("a monitor", fixed_steps(monitor=lambda state: None)),
+        ("a 1 kHz sampler", fixed_steps(Sampler)),
     ):
-        step = fixed_steps(**more)
         print(f"  with {name}: {step * 1e6:.2f} µs, {step / plain:.1f} times")
-    step = fixed_steps(Sampler)
-    print(f"  with a 1 kHz sampler: {step * 1e6:.2f} µs, {step / plain:.1f} times")
-    for name, model in (("one mass", one_mass()), ("engine mount", system.model)):
-        built = model.build()
-        for what, run in (
+
+
+def print_first_steps(models: dict[str, cosim.Model]) -> None:
+    """Print when the first step comes after a call, of a model and of a built system."""
+    for name, model in models.items():
+        system = model.build()
+        for way, run in (
             ("model.simulate()", functools.partial(model.simulate, until=0.01)),
-            ("simulate() of a built system", functools.partial(cosim.simulate, built, until=0.01)),
+            ("simulate() of a built system", functools.partial(cosim.simulate, system, until=0.01)),
         ):
-            print(f"{name}, {what}: first step {first_step(run) * 1e3:.3f} ms after the call")
+            print(f"{name}, {way}: first step {first_step(run) * 1e3:.3f} ms after the call")
+
+
+def print_events() -> None:
+    """Print what runs take that have events of every cause, and those of balls."""
     everything = cosim.Model("everything")
     everything.add(Everything, "part")
     rk4 = {"integrator": "integrators.runge_kutta_4", "fixed_step": 0.01}
@@ -238,6 +248,15 @@ def main() -> None:
         for i in range(count):
             balls.add(Ball, f"ball{i}", height=1.0 + 0.01 * i)
         print(f"{count} bouncing, {with_events(balls, until)}")
+
+
+def main() -> None:
+    """Print all costs."""
+    system = engine_mount()
+    print_engine_mount(system)
+    print_fixed_steps()
+    print_first_steps({"one mass": one_mass(), "engine mount": system.model})
+    print_events()
 
 
 if __name__ == "__main__":

@@ -68,9 +68,9 @@ def best(measures: Iterable[Measure], passes: int) -> list[Run]:
         for measure in measures:
             for run in measure():
                 key = (run.program, run.method, run.tolerance)
-                known = fastest_runs.setdefault(key, run)
-                if run.seconds < known.seconds:
-                    fastest_runs[key] = replace(known, seconds=run.seconds)
+                fastest_run = fastest_runs.setdefault(key, run)
+                if run.seconds < fastest_run.seconds:
+                    fastest_runs[key] = replace(fastest_run, seconds=run.seconds)
     return list(fastest_runs.values())
 
 

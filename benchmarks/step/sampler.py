@@ -38,9 +38,10 @@ def simulator(method: str, sampled: bool) -> cosim.Simulator:
     model.add(Oscillator, "mass")
     if sampled:
         model.add(Sampler, "sampler", signal="mass.x")
-    made = cosim.Simulator(model.build(), integrator=f"integrators.{method}", fixed_step=STEP, accuracy=1e-6)
-    made.initialize()
-    return made
+    options = {"integrator": f"integrators.{method}", "fixed_step": STEP, "accuracy": 1e-6}
+    started = cosim.Simulator(model.build(), **options)
+    started.initialize()
+    return started
 
 
 def name_of(method: str, sampled: bool) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from peers import PeerError, run_peer
+from peers import try_peer
 
 import cosim
 from cosim_mechanics import Multibody
@@ -37,7 +37,7 @@ def hang(model: Multibody, name: str, parent: str, x: float, y: float, q: float 
 
 
 def model_of(case: str, count: int) -> Multibody:
-    """A model of pairs of rods, or a ladder of rods."""
+    """`count` pairs of pendulums with a rod between their tips ("pairs"), or a ladder of that many rods."""
     model = Multibody(case, gravity=(0.0, -9.81, 0.0))
     q = START[case]
     for i in range(count):
@@ -55,7 +55,7 @@ def model_of(case: str, count: int) -> Multibody:
 
 
 def measure(case: str, count: int) -> float:
-    """The time of one step, s."""
+    """CPU time of one step of a model with `count` loops, s: the best of `ROUNDS` rounds of `STEPS` steps."""
     simulator = cosim.Simulator(model_of(case, count).build(), integrator=METHODS[case], fixed_step=STEP)
     simulator.initialize()
     best = math.inf
@@ -66,6 +66,19 @@ def measure(case: str, count: int) -> float:
     return best
 
 
+def times_in_mujoco(sizes: Sequence[int]) -> dict[str, dict[str, list[float]]]:
+    """MuJoCo's times of a step, s, by its name and version, mechanism and size; empty if it cannot run."""
+    cases = [[case, n] for case in METHODS for n in sizes]
+    request = {"cases": cases, "q": START, "step": STEP, "steps": STEPS, "rounds": ROUNDS}
+    answer = try_peer("mujoco", "structure/peer_mujoco.py", [json.dumps(request)])
+    if answer is None:
+        return {}
+    times: dict[str, list[float]] = {case: [] for case in METHODS}
+    for case, _, seconds in answer["rows"]:
+        times[case].append(seconds)
+    return {f"MuJoCo {answer['version']}": times}
+
+
 def exponents(sizes: Sequence[int], times: Sequence[float]) -> list[float]:
     """The growth of the time from each size to the next, as exponents."""
     pairs = zip(sizes, sizes[1:], times, times[1:], strict=False)
@@ -73,31 +86,21 @@ def exponents(sizes: Sequence[int], times: Sequence[float]) -> list[float]:
 
 
 def main() -> None:
-    """Print the table."""
+    """Print a row for each mechanism and program: microseconds a step by size, and how they grow."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[50, 200, 800])
     parser.add_argument("--peers", default="mujoco")
-    given = parser.parse_args()
-    programs = {"cosim": {case: [measure(case, n) for n in given.sizes] for case in METHODS}}
-    if given.peers:
-        cases = [[case, n] for case in METHODS for n in given.sizes]
-        request = {"cases": cases, "q": START, "step": STEP, "steps": STEPS, "rounds": ROUNDS}
-        try:
-            answer = run_peer("mujoco", "structure/peer_mujoco.py", [json.dumps(request)])
-        except PeerError as error:
-            print(f"mujoco: {error}", file=sys.stderr)
-        else:
-            found: dict[str, list[float]] = {case: [] for case in METHODS}
-            for case, _, seconds in answer["rows"]:
-                found[case].append(seconds)
-            programs[f"MuJoCo {answer['version']}"] = found
-    heads = [f"{n}, µs" for n in given.sizes]
+    options = parser.parse_args()
+    programs = {"cosim": {case: [measure(case, n) for n in options.sizes] for case in METHODS}}
+    if options.peers:
+        programs |= times_in_mujoco(options.sizes)
+    heads = [f"{n}, µs" for n in options.sizes]
     print(f"| mechanism | program | {' | '.join(heads)} | exponents |")
     print("|---" * (3 + len(heads)) + "|")
     for case in METHODS:
         for program, times in programs.items():
             shown = [f"{1e6 * t:.4g}" for t in times[case]]
-            grows = ", ".join(f"{x:.2f}" for x in exponents(given.sizes, times[case]))
+            grows = ", ".join(f"{x:.2f}" for x in exponents(options.sizes, times[case]))
             print(f"| {case} | {program} | {' | '.join(shown)} | {grows} |")
 
 

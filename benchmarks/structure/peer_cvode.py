@@ -10,58 +10,67 @@ from sksundae.cvode import CVODE
 
 
 def akzo(n):
+    """The medical Akzo Nobel problem with `n` states: its rates, its start, the half-width of its band."""
     cells = n // 2
     width = 1.0 / cells
     x = np.arange(1, cells + 1) * width - 1.0
     alpha, beta = 0.125 * x**3 / (2.0 * width), 0.0625 * x**4 / width**2
     before, after = np.empty(cells), np.empty(cells)
 
-    def f(t, y, out):
+    def write_rates(t, y, y_dot):
         u, v = y[0::2], y[1::2]
         before[0], before[1:] = 2.0 if t <= 5.0 else 0.0, u[:-1]
         after[:-1], after[-1] = u[1:], u[-1]
         reaction = 100.0 * u * v
-        out[0::2] = alpha * (after - before) + beta * (before - 2.0 * u + after) - reaction
-        out[1::2] = -reaction
+        y_dot[0::2] = alpha * (after - before) + beta * (before - 2.0 * u + after) - reaction
+        y_dot[1::2] = -reaction
 
-    return f, np.tile([0.0, 1.0], cells), 2
+    return write_rates, np.tile([0.0, 1.0], cells), 2
 
 
 def heat(n):
+    """The heat equation of a rod with `n` states; as `akzo`."""
     rate = float((n + 1) ** 2)
 
-    def f(t, y, out):
-        out[1:-1] = y[:-2] - 2.0 * y[1:-1] + y[2:]
-        out[0], out[-1] = y[1] - 2.0 * y[0], y[-2] - 2.0 * y[-1]
-        out *= rate
+    def write_rates(t, y, y_dot):
+        y_dot[1:-1] = y[:-2] - 2.0 * y[1:-1] + y[2:]
+        y_dot[0], y_dot[-1] = y[1] - 2.0 * y[0], y[-2] - 2.0 * y[-1]
+        y_dot *= rate
 
-    return f, 0.1 + np.sin(np.pi * np.arange(1, n + 1) / (n + 1)), 1
+    return write_rates, 0.1 + np.sin(np.pi * np.arange(1, n + 1) / (n + 1)), 1
+
+
+PROBLEMS = {"akzo": akzo, "heat": heat}
+
+
+def solve(problem, n, until, tolerance, rounds):
+    """The least CPU time of a run, s, and the states at its end."""
+    write_rates, start, band = PROBLEMS[problem](n)
+    best = np.inf
+    for _ in range(rounds):
+        solver = CVODE(
+            write_rates,
+            rtol=tolerance,
+            atol=1e-3 * tolerance,
+            linsolver="band",
+            lband=band,
+            uband=band,
+            max_num_steps=1_000_000,
+        )
+        begun = time.process_time()
+        solution = solver.solve(np.array([0.0, until]), start)
+        best = min(best, time.process_time() - begun)
+    return best, solution.y[-1].tolist()
 
 
 def main():
-    given = json.loads(sys.argv[1])
+    """Print times and ends of each problem and size by tolerance."""
+    request = json.loads(sys.argv[1])
     rows = []
-    for problem, n in given["cases"]:
-        f, start, band = {"akzo": akzo, "heat": heat}[problem](n)
-        seconds, ends = [], []
-        for tolerance in given["tolerances"]:
-            best = np.inf
-            for _ in range(given["rounds"]):
-                solver = CVODE(
-                    f,
-                    rtol=tolerance,
-                    atol=1e-3 * tolerance,
-                    linsolver="band",
-                    lband=band,
-                    uband=band,
-                    max_num_steps=1_000_000,
-                )
-                begun = time.process_time()
-                solution = solver.solve(np.array([0.0, given["ends"][problem]]), start)
-                best = min(best, time.process_time() - begun)
-            seconds.append(best)
-            ends.append(solution.y[-1].tolist())
-        rows.append({"seconds": seconds, "ends": ends})
+    for problem, n in request["cases"]:
+        until = request["ends"][problem]
+        runs = [solve(problem, n, until, t, request["rounds"]) for t in request["tolerances"]]
+        rows.append({"seconds": [seconds for seconds, _ in runs], "ends": [end for _, end in runs]})
     print(json.dumps({"version": sksundae.__version__, "rows": rows}))
 
 

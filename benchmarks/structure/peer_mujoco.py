@@ -11,6 +11,7 @@ INTEGRATORS = {"pairs": mujoco.mjtIntegrator.mjINT_EULER, "ladder": mujoco.mjtIn
 
 
 def add_link(parent, name, x, y, at, q=0.0):
+    """Add a link of 1 m on a hinge at (x, y) of its parent, turned by `q`, rad; its rod ends at (0, `at`)."""
     body = parent.add_body(name=name, pos=[x, y, 0.0], quat=[np.cos(q / 2.0), 0.0, 0.0, np.sin(q / 2.0)])
     body.explicitinertial = True
     body.mass, body.ipos, body.inertia = 1.0, [0.0, -0.5, 0.0], [1 / 12, 0.01, 1 / 12]
@@ -20,6 +21,7 @@ def add_link(parent, name, x, y, at, q=0.0):
 
 
 def model_of(case, count, q, step):
+    """The model of loops.py; a rod is a tendon of constant length between two links."""
     spec = mujoco.MjSpec()
     spec.option.gravity = [0.0, -9.81, 0.0]
     spec.option.timestep, spec.option.integrator = step, INTEGRATORS[case]
@@ -40,16 +42,17 @@ def model_of(case, count, q, step):
 
 
 def main():
-    given = json.loads(sys.argv[1])
+    """Print the least CPU time of a step, s, of each mechanism and size."""
+    request = json.loads(sys.argv[1])
     rows = []
-    for case, count in given["cases"]:
-        model = model_of(case, count, given["q"][case], given["step"])
+    for case, count in request["cases"]:
+        model = model_of(case, count, request["q"][case], request["step"])
         data = mujoco.MjData(model)
         best = np.inf
-        for _ in range(given["rounds"]):
+        for _ in range(request["rounds"]):
             start = time.process_time()
-            mujoco.mj_step(model, data, nstep=given["steps"])
-            best = min(best, (time.process_time() - start) / given["steps"])
+            mujoco.mj_step(model, data, nstep=request["steps"])
+            best = min(best, (time.process_time() - start) / request["steps"])
         assert np.isfinite(data.qpos).all()
         rows.append([case, count, best])
     print(json.dumps({"version": mujoco.__version__, "rows": rows}))

@@ -9,6 +9,7 @@ import numpy as np
 
 
 def build(count):
+    """A compiled model of a binary tree of `count` bodies."""
     spec = mujoco.MjSpec()
     bodies = [spec.worldbody]
     for i in range(count):
@@ -22,11 +23,12 @@ def build(count):
 
 
 def main():
-    given = json.loads(sys.argv[1])
+    """Print the least CPU time of building a tree, s, for each size."""
+    request = json.loads(sys.argv[1])
     times = []
-    for count in given["sizes"]:
+    for count in request["sizes"]:
         best = np.inf
-        for _ in range(given["rounds"]):
+        for _ in range(request["rounds"]):
             start = time.process_time()
             assert build(count).nbody == count + 1
             best = min(best, time.process_time() - start)

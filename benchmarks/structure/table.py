@@ -27,8 +27,8 @@ import numpy as np
 import vectors
 from files import measure_files, measure_memory, measure_monitor
 from measured import least_time
-from models import TASKS, ball, pendulum
-from peers import PeerError, run_peer
+from models import TASKS, Task, ball, pendulum
+from peers import try_peer
 
 import cosim
 from cosim_mechanics import Multibody
@@ -56,24 +56,18 @@ class Line(NamedTuple):
     theirs: Sequence[float] = ()
 
 
-def peer_answer(given: argparse.Namespace, name: str, script: str, request: dict[str, Any]) -> Any:
-    """The output of a peer; empty, with a word, if it cannot run."""
-    if not given.peers:
-        return None
-    try:
-        return run_peer(name, script, [json.dumps(request)])
-    except PeerError as error:
-        print(f"{name} is left out: {error}", file=sys.stderr)
-        return None
+def answer_of(options: argparse.Namespace, name: str, script: str, request: dict[str, Any]) -> Any:
+    """The answer of a peer to a request; None if it cannot run, or no peer is wanted."""
+    return try_peer(name, script, [json.dumps(request)]) if options.peers else None
 
 
-def measure_loops(given: argparse.Namespace) -> list[Line]:
+def measure_loops(options: argparse.Namespace) -> list[Line]:
     """Steps of mechanisms with many loops."""
     sizes = SIZES["loops"]
     cases = [[case, n] for case in loops.METHODS for n in sizes]
     request = {"cases": cases, "q": loops.START, "step": loops.STEP, "steps": loops.STEPS, "rounds": ROUNDS}
     ours = {case: [loops.measure(case, n) for n in sizes] for case in loops.METHODS}
-    answer = peer_answer(given, "mujoco", "structure/peer_mujoco.py", request)
+    answer = answer_of(options, "mujoco", "structure/peer_mujoco.py", request)
     rows = answer["rows"] if answer else []
     return [
         Line(f"a step of {case}", sizes, ours[case], "MuJoCo", [s for name, _, s in rows if name == case])
@@ -81,12 +75,12 @@ def measure_loops(given: argparse.Namespace) -> list[Line]:
     ]
 
 
-def measure_vectors(given: argparse.Namespace) -> list[Line]:
+def measure_vectors(options: argparse.Namespace) -> list[Line]:
     """Stiff runs with one vector of states, and the same with threads of BLAS."""
     sizes = SIZES["vectors"]
     cases = [[problem, n] for problem in vectors.PROBLEMS for n in sizes]
     measured = [vectors.measure(problem, n) for problem, n in cases]
-    answer = peer_answer(given, "scikit-sundae", "structure/peer_cvode.py", vectors.request_of(cases))
+    answer = answer_of(options, "scikit-sundae", "structure/peer_cvode.py", vectors.request_of(cases))
     rows = answer["rows"] if answer else []
     count, lines = len(sizes), []
     for i, problem in enumerate(vectors.PROBLEMS):
@@ -107,7 +101,7 @@ def measure_vectors(given: argparse.Namespace) -> list[Line]:
     return [*lines, Line("heat, bdf at 1e-4, 2 threads of BLAS allowed", sizes, json.loads(done.stdout))]
 
 
-def measure_calls(given: argparse.Namespace) -> list[Line]:
+def measure_calls(options: argparse.Namespace) -> list[Line]:
     """A call of `simulate` again, its run alone, and a runner."""
     system, until = TASKS["ball"](1).system, 0.5
     simulator = cosim.Simulator(system, accuracy=1e-6)
@@ -134,46 +128,57 @@ def measure_calls(given: argparse.Namespace) -> list[Line]:
     return [Line(name, ["ball"], [seconds]) for name, seconds in calls.items()]
 
 
-def measure_ensembles(given: argparse.Namespace) -> list[Line]:
-    """A run of an ensemble."""
+def run_ensemble(task: Task, **options: Any) -> tuple[float, Any]:
+    """CPU time of one of `RUNS` runs in one thread, s, and the values of the task's signal at their ends."""
+    ensemble = cosim.Ensemble(
+        task.system,
+        task.until,
+        output_interval=task.interval,
+        signals=[task.signal],
+        threads=1,
+        **options,
+    )
+    ensemble.run({path: values[:8] for path, values in task.values.items()})  # compiles
+    results: list[Any] = []
+    seconds = least_time(lambda: results.append(ensemble.run(task.values)), ROUNDS) / RUNS
+    return seconds, results[-1].last(task.signal)
 
-    def ensemble(task: Any, **options: Any) -> tuple[float, Any]:
-        found: list[Any] = []
-        made = cosim.Ensemble(
-            task.system,
-            task.until,
-            output_interval=task.interval,
-            signals=[task.signal],
-            threads=1,
-            **options,
-        )
-        made.run({path: values[:8] for path, values in task.values.items()})
-        seconds = least_time(lambda: found.append(made.run(task.values)), ROUNDS) / RUNS
-        return seconds, found[-1].last(task.signal)
 
-    same = {"accuracy": 1e-6, "relative_tolerance": 1e-6}
-    lines = [Line("a ball run of an ensemble", [RUNS], [ensemble(ball(RUNS), **same)[0]])]
-    task = pendulum(RUNS)
-    exact = ensemble(task, integrator=PENDULUM, accuracy=1e-12)[1]
-    default, end = ensemble(task, **same)
-    wanted = np.abs(end - exact).max()
-    lines.append(Line(f"a pendulum run, error {wanted:.1e}", [RUNS], [default]))
-    runs = [ensemble(task, integrator=PENDULUM, accuracy=a, relative_tolerance=a) for a in BEST_TOLERANCES]
-    best = min(seconds for seconds, end in runs if np.abs(end - exact).max() <= wanted)
-    angles = np.ravel(next(iter(task.values.values()))).tolist()
+def pendulum_in_numbalsoda(options: argparse.Namespace, task: Task, exact: Any, wanted: float) -> list[float]:
+    """The least CPU time of a run whose ends are right to an error, s; empty where there is none."""
     request = {
-        "angles": angles,
+        "angles": np.ravel(next(iter(task.values.values()))).tolist(),
         "until": task.until,
         "interval": task.interval,
         "tolerances": PEER_TOLERANCES,
         "threads": 1,
         "passes": ROUNDS,
     }
-    answer = peer_answer(given, "numbalsoda", "ensembles/peers/pendulum_numbalsoda.py", request)
-    found = [run for run in answer["runs"] if np.abs(run["end"] - exact).max() <= wanted] if answer else []
-    theirs = [min(run["cpu"] for run in found) / RUNS] if found else []
-    lines.append(Line("the same, `dormand_prince_853`", [RUNS], [best], "numbalsoda, dop853", theirs))
-    return lines
+    answer = answer_of(options, "numbalsoda", "ensembles/peers/pendulum_numbalsoda.py", request)
+    runs = answer["runs"] if answer else []
+    right = [run["cpu"] for run in runs if np.abs(run["end"] - exact).max() <= wanted]
+    return [min(right) / RUNS] if right else []
+
+
+def measure_ensembles(options: argparse.Namespace) -> list[Line]:
+    """A run of an ensemble: of balls, and of pendulums beside numbalsoda at the error of our default."""
+    default = {"accuracy": 1e-6, "relative_tolerance": 1e-6}
+    balls, _ = run_ensemble(ball(RUNS), **default)
+    task = pendulum(RUNS)
+    _, exact = run_ensemble(task, integrator=PENDULUM, accuracy=1e-12)
+    seconds, end = run_ensemble(task, **default)
+    wanted = np.abs(end - exact).max()
+    runs = [
+        run_ensemble(task, integrator=PENDULUM, accuracy=tolerance, relative_tolerance=tolerance)
+        for tolerance in BEST_TOLERANCES
+    ]
+    best = min(seconds for seconds, end in runs if np.abs(end - exact).max() <= wanted)
+    theirs = pendulum_in_numbalsoda(options, task, exact, wanted)
+    return [
+        Line("a ball run of an ensemble", [RUNS], [balls]),
+        Line(f"a pendulum run, error {wanted:.1e}", [RUNS], [seconds]),
+        Line("the same, `dormand_prince_853`", [RUNS], [best], "numbalsoda, dop853", theirs),
+    ]
 
 
 def tree_of(count: int) -> Multibody:
@@ -187,26 +192,26 @@ def tree_of(count: int) -> Multibody:
     return model
 
 
-def measure_bodies(given: argparse.Namespace) -> list[Line]:
+def measure_bodies(options: argparse.Namespace) -> list[Line]:
     """A tree from an empty model to a system, and runs of 20 steps with a row each."""
     sizes = SIZES["tree"]
     tree_of(2).build()
     build = [least_time(lambda n=n: tree_of(n).build(), ROUNDS) for n in sizes]
-    answer = peer_answer(given, "mujoco", "structure/peer_mujoco_tree.py", {"sizes": sizes, "rounds": ROUNDS})
+    answer = answer_of(options, "mujoco", "structure/peer_mujoco_tree.py", {"sizes": sizes, "rounds": ROUNDS})
     lines = [Line("building a tree", sizes, build, "MuJoCo", answer["seconds"] if answer else [])]
     first, again, steps = [], [], []
-    options: dict[str, Any] = {"integrator": "integrators.runge_kutta_4", "fixed_step": 1e-3}
+    fixed_steps: dict[str, Any] = {"integrator": "integrators.runge_kutta_4", "fixed_step": 1e-3}
     for n in SIZES["bodies"]:
         systems = iter([tree_of(n).build() for _ in range(2)])
         system = tree_of(n).build()
 
         def run(system: cosim.System) -> None:
-            cosim.simulate(system, 0.02, output_interval=1e-3, **options)
+            cosim.simulate(system, 0.02, output_interval=1e-3, **fixed_steps)
 
         run(system)
         first.append(least_time(lambda systems=systems: run(next(systems)), 2))
         again.append(least_time(lambda system=system: run(system), ROUNDS))
-        simulator = cosim.Simulator(system, **options)
+        simulator = cosim.Simulator(system, **fixed_steps)
         simulator.initialize()
         ends = iter(0.02 * (1 + i) for i in range(ROUNDS))
         steps.append(least_time(lambda s=simulator, ends=ends: s.advance_to(next(ends)), ROUNDS))
@@ -215,19 +220,19 @@ def measure_bodies(given: argparse.Namespace) -> list[Line]:
     return lines
 
 
-def measure_results(given: argparse.Namespace) -> list[Line]:
+def measure_results(options: argparse.Namespace) -> list[Line]:
     """Files, memory and a monitor."""
-    cases = [[given.rows // 10, 2], [given.rows, 2]]
+    cases = [[options.rows // 10, 2], [options.rows, 2]]
     sizes = [f"{rows:,} rows" for rows, _ in cases]
     ours = [measure_files(*case) for case in cases]
-    answer = peer_answer(given, "polars", "results/peer_tables.py", {"cases": cases, "rounds": ROUNDS})
+    answer = answer_of(options, "polars", "results/peer_tables.py", {"cases": cases, "rounds": ROUNDS})
     rows = answer["rows"] if answer else []
     lines = []
     for kind in ("parquet", "csv"):
         theirs = [row[f"{kind} pyarrow"] for row in rows]
         lines.append(Line(kind, sizes, [row[f"{kind} cosim"] for row in ours], "pyarrow", theirs))
-    numbers, grown = measure_memory(given.rows)
-    words = f"memory of {given.rows:,} rows of 2: {numbers:.0f} MB of numbers, {grown:.0f} MB at most"
+    numbers, grown = measure_memory(options.rows)
+    words = f"memory of {options.rows:,} rows of 2: {numbers:.0f} MB of numbers, {grown:.0f} MB at most"
     print(words, file=sys.stderr)
     plain, monitored = measure_monitor(20_000)
     times = [1e-6 * plain, 1e-6 * monitored]
@@ -269,10 +274,10 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--only", nargs="+", choices=list(GROUPS), default=list(GROUPS))
     parser.add_argument("--peers", default="all")
-    given = parser.parse_args()
+    options = parser.parse_args()
     print("| what | sizes | cosim | exponents | peer | its times | ratio |\n" + "|---" * 7 + "|", flush=True)
-    for group in given.only:
-        for line in GROUPS[group](given):
+    for group in options.only:
+        for line in GROUPS[group](options):
             print(f"| {' | '.join(cells(line))} |", flush=True)
 
 

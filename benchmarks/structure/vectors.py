@@ -23,12 +23,12 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
-from peers import PeerError, run_peer
+from peers import try_peer
 
 import cosim
 
 ROUNDS = 3
-# closely, or the one whose tolerances happen to lie better wins
+# Tolerances so close to each other that no program wins because its own lie better for an error.
 LADDER = [float(f"{digit}e-{power}") for power in range(3, 8) for digit in (7, 5, 3, 2, 1)]
 EXACT = {"accuracy": 1e-7, "absolute_tolerance": 1e-9}
 ERRORS = (1e-5, 1e-6)
@@ -90,7 +90,19 @@ PROBLEMS = {"akzo": akzo_of, "heat": heat_of}
 
 
 class Measured(NamedTuple):
-    """A problem: times of runs and what comes before them, s, by tolerance; their ends; the right end."""
+    """The runs of one problem with one number of states.
+
+    Attributes
+    ----------
+    seconds : list of float
+        CPU time of a run from its initialization on, by tolerance, s.
+    prepared : float
+        CPU time before that: making the Simulator, s.
+    ends : list of list of float
+        The states at the end, by tolerance.
+    exact : list of float
+        The states at the end of a far tighter run.
+    """
 
     seconds: list[float]
     prepared: float
@@ -99,7 +111,7 @@ class Measured(NamedTuple):
 
 
 def measure(problem: str, states: int, accuracies: Sequence[float] = LADDER) -> Measured:
-    """Runs at all of these accuracies."""
+    """Run a problem with so many states at all of these accuracies, each `ROUNDS` times."""
     model = cosim.Model(problem)
     model.add(PROBLEMS[problem](states), "x")
     system = model.build()
@@ -136,32 +148,32 @@ def fastest(
     return min(right, default=math.inf)
 
 
+def fastest_of_peer(row: dict[str, Any] | None, exact: Sequence[float], wanted: float) -> float:
+    """As `fastest`, for the peer's runs of one problem and size; NaN where it could not run."""
+    return math.nan if row is None else fastest(row["seconds"], row["ends"], exact, wanted)
+
+
 def main() -> None:
-    """Print the table."""
+    """Print a row for each problem, size and error: the fastest runs of both that are right to it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[100, 400, 1600])
     parser.add_argument("--errors", type=float, nargs="+", default=ERRORS)
     parser.add_argument("--peers", default="cvode")
-    given = parser.parse_args()
-    cases = [[problem, n] for problem in PROBLEMS for n in given.sizes]
-    ours, theirs, peer = [measure(problem, n) for problem, n in cases], [], "CVODE, a band"
-    if given.peers:
-        try:
-            answer = run_peer("scikit-sundae", "structure/peer_cvode.py", [json.dumps(request_of(cases))])
-            theirs, peer = answer["rows"], f"{peer} ({answer['version']})"
-        except PeerError as error:
-            print(f"scikit-sundae: {error}", file=sys.stderr)
+    options = parser.parse_args()
+    cases = [[problem, n] for problem in PROBLEMS for n in options.sizes]
+    ours = [measure(problem, n) for problem, n in cases]
+    answer = None
+    if options.peers:
+        answer = try_peer("scikit-sundae", "structure/peer_cvode.py", [json.dumps(request_of(cases))])
+    theirs: list[dict[str, Any] | None] = [None] * len(cases) if answer is None else answer["rows"]
+    peer = "CVODE, a band" + ("" if answer is None else f" ({answer['version']})")
     print(f"| problem | states | right to | cosim, ms | before it, ms | {peer}, ms | ratio |\n{'|---' * 7}|")
-    for i, (problem, n) in enumerate(cases):
-        for wanted in given.errors:
-            mine = fastest(ours[i].seconds, ours[i].ends, ours[i].exact, wanted)
-            its = (
-                fastest(theirs[i]["seconds"], theirs[i]["ends"], ours[i].exact, wanted)
-                if theirs
-                else math.nan
-            )
-            cells = f"{1e3 * mine:.4g} | {1e3 * ours[i].prepared:.3g} | {1e3 * its:.4g} | {mine / its:.2f}"
-            print(f"| {problem} | {n} | {wanted:.0e} | {cells} |")
+    for (problem, n), measured, row in zip(cases, ours, theirs, strict=True):
+        for wanted in options.errors:
+            time_here = 1e3 * fastest(measured.seconds, measured.ends, measured.exact, wanted)
+            time_there = 1e3 * fastest_of_peer(row, measured.exact, wanted)
+            times = f"{time_here:.4g} | {1e3 * measured.prepared:.3g} | {time_there:.4g}"
+            print(f"| {problem} | {n} | {wanted:.0e} | {times} | {time_here / time_there:.2f} |")
 
 
 if __name__ == "__main__":

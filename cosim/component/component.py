@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from cosim.attributes import AbstractClosedAttributes, MadeAbstract, is_made
 from cosim.component.argument import Argument
-from cosim.component.argument_names import clashing_names, known_names, may_hold_result, switch_argument
+from cosim.component.argument_names import (
+    STATES,
+    clashing_names,
+    known_names,
+    may_hold_result,
+    switch_argument,
+)
 from cosim.component.arguments import resolve
 from cosim.component.class_checks import check_names, check_signals, check_writers
 from cosim.component.declaration import Declaration
@@ -279,25 +285,26 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
             except ContractError as error:
                 faults += str(error).splitlines()
                 continue
-            if name in handlers and cls.handlers[name].does == "publish":
-                faults += [
-                    f"{where(kernel.function)}: a publish changes nothing, and {kernel.written_name(a.name)} "
-                    'is written: declare it with does="discrete" or "unrestricted"'
-                    for a in cls.arguments[name]
-                    if a.effect == "write"
-                ]
-            if name in handlers and cls.handlers[name].does == "discrete":
-                faults += [
-                    f"{where(kernel.function)}: a discrete handler changes discrete variables alone, and "
-                    f"{kernel.written_name(a.name)} is the next value of a state: declare it with "
-                    'does="unrestricted"'
-                    for a in cls.arguments[name]
-                    if a.effect == "write"
-                    and cls.declarations[a.of].kind in ("position", "speed", "auxiliary")
-                ]
+            if name in handlers:
+                faults += cls._forbidden_results(kernel, name, cls.handlers[name].does)
             if cls.switch and kernel.role == "kernel":
                 cls.arguments[name].append(switch_argument(cls.switch))
         return list(dict.fromkeys(faults))
+
+    @classmethod
+    def _forbidden_results(cls, kernel: KernelFunction, name: str, does: str) -> list[str]:
+        """A sentence for each result that a handler writes and that what it does does not allow."""
+        written = [a for a in cls.arguments[name] if a.effect == "write"]
+        if does == "publish":
+            text = 'is written: declare it with does="discrete" or "unrestricted"'
+            what = "a publish changes nothing, and"
+        elif does == "discrete":
+            written = [a for a in written if cls.declarations[a.of].kind in STATES]
+            text = 'is the next value of a state: declare it with does="unrestricted"'
+            what = "a discrete handler changes discrete variables alone, and"
+        else:
+            return []
+        return [f"{where(kernel.function)}: {what} {kernel.written_name(a.name)} {text}" for a in written]
 
     @classmethod
     def _write_out_views(cls) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -89,24 +89,29 @@ def settle_unit_rules(
     """
     if unit_from and "value" in declarations:
         declarations["value"] = replace(declarations["value"], units=("1",), unit_rule=f"{{{unit_from}}}")
-    mentioned = set(open_names) | {
-        d.options["unit_of"] for d in declarations.values() if "unit_of" in d.options
-    }
-    for declaration in declarations.values():
-        rule = declaration.unit_rule or declaration.options.get("unit") or ""
-        mentioned.update(NAME.findall(rule))
+    mentioned = _mentioned_names(declarations, open_names)
     for name, declaration in declarations.items():
-        if (
-            declaration.unit_rule == ""
-            and declaration.kind not in ("input", "output")
-            and name not in mentioned
-        ):
-            derivative = DERIVATIVE.match(name)
-            base = declarations.get(derivative["base"]) if derivative else None
-            rule = None
-            if derivative and base is not None and (base.unit_rule is not None or base.units != ("1",)):
-                rule = f"{{{derivative['base']}}}/s{derivative['order']}"
-            declarations[name] = replace(declaration, unit_rule=rule)
+        is_port = declaration.kind in ("input", "output")
+        if declaration.unit_rule == "" and not is_port and name not in mentioned:
+            declarations[name] = replace(declaration, unit_rule=_rule_of_derivative(declarations, name))
+
+
+def _mentioned_names(declarations: Mapping[str, Declaration], open_names: Iterable[str]) -> set[str]:
+    """The quantities whose units are left open by name, by an option that names a unit, or in a rule."""
+    named = (d.options["unit_of"] for d in declarations.values() if "unit_of" in d.options)
+    mentioned = {*open_names, *named}
+    for declaration in declarations.values():
+        mentioned.update(NAME.findall(declaration.unit_rule or declaration.options.get("unit") or ""))
+    return mentioned
+
+
+def _rule_of_derivative(declarations: Mapping[str, Declaration], name: str) -> str | None:
+    """The unit of a declared derivative: that of its quantity per second; None where that has none."""
+    derivative = DERIVATIVE.match(name)
+    base = declarations.get(derivative["base"]) if derivative else None
+    if derivative is None or base is None or (base.unit_rule is None and base.units == ("1",)):
+        return None
+    return f"{{{derivative['base']}}}/s{derivative['order']}"
 
 
 def check_rule_names(declarations: dict[str, Declaration], names: Iterable[str], owner: str) -> None:

@@ -127,40 +127,32 @@ class Integrator(MadeFromOptions):
         fixed_step = None if fixed_step is None else read_seconds(fixed_step, "fixed_step")
         minimum_step = read_seconds(minimum_step, "minimum_step")
         maximum_step = read_seconds(maximum_step, "maximum_step")
-        problems = _problems(
-            name,
-            {"initial_step": initial_step, "fixed_step": fixed_step},
-            minimum_step,
-            maximum_step,
-        )
-        loosest = LOOSEST_ACCURACY if fixed_step is None else LOOSEST_WINDOW
-        if accuracy is not None and (fault := accuracy_fault(accuracy, loosest)):
-            problems.insert(0, Problem(name, f"accuracy {fault}."))
+        problems = _faults_of_accuracy(name, accuracy, is_fixed=fixed_step is not None)
+        problems += _faults_of_steps(name, initial_step, fixed_step, minimum_step, maximum_step)
         problems += tolerance_problems(name, "relative_tolerance", relative_tolerance)
         problems += tolerance_problems(name, "absolute_tolerance", absolute_tolerance)
-        given = {"relative_tolerance": relative_tolerance, "absolute_tolerance": absolute_tolerance}
-        if fixed_step is not None and not self.capabilities.implicit:
-            problems += [
-                Problem(
-                    name, f"{key} has no effect beside fixed_step, with an explicit method: leave it out."
-                )
-                for key, tolerance in given.items()
-                if tolerance is not None
-            ]
-        if fixed_step is None and not self.capabilities.adaptive:
-            problems.append(
-                Problem(
-                    name,
-                    "fixed_step is missing: this method has no error estimate, so it cannot keep an "
-                    "accuracy. Give fixed_step = 1e-3 (s), or choose a method with error control.",
-                )
-            )
+        tolerances = {"relative_tolerance": relative_tolerance, "absolute_tolerance": absolute_tolerance}
+        problems += self._faults_of_choice(fixed_step, [n for n, t in tolerances.items() if t is not None])
         if problems:
             raise ModelError(problems)
         self.accuracy = min(DEFAULT_ACCURACY if accuracy is None else float(accuracy), LOOSEST_ACCURACY)
         self.initial_step, self.fixed_step = initial_step, fixed_step
         self.minimum_step, self.maximum_step = minimum_step, maximum_step
         self._given_tolerances = own_value((relative_tolerance, absolute_tolerance))
+
+    def _faults_of_choice(self, fixed_step: float | None, tolerances: list[str]) -> list[Problem]:
+        """Tolerances that a fixed step leaves without an effect, or a step that the method cannot choose."""
+        name = type(self).__name__
+        if fixed_step is not None and not self.capabilities.implicit:
+            text = "has no effect beside fixed_step, with an explicit method: leave it out."
+            return [Problem(name, f"{tolerance} {text}") for tolerance in tolerances]
+        if fixed_step is None and not self.capabilities.adaptive:
+            text = (
+                "fixed_step is missing: this method has no error estimate, so it cannot keep an accuracy. "
+                "Give fixed_step = 1e-3 (s), or choose a method with error control."
+            )
+            return [Problem(name, text)]
+        return []
 
     @property
     def relative_tolerance(self) -> Tolerance | None:
@@ -351,7 +343,19 @@ class Integrator(MadeFromOptions):
         """Steps, rejections and evaluations so far."""
 
 
-def _problems(where: str, optional: dict[str, float | None], minimum: float, maximum: float) -> list[Problem]:
+def _faults_of_accuracy(where: str, accuracy: float | None, is_fixed: bool) -> list[Problem]:
+    """An accuracy that is none, or too loose; with a fixed step it is that of isolation windows."""
+    loosest = LOOSEST_WINDOW if is_fixed else LOOSEST_ACCURACY
+    if accuracy is not None and (fault := accuracy_fault(accuracy, loosest)):
+        return [Problem(where, f"accuracy {fault}.")]
+    return []
+
+
+def _faults_of_steps(
+    where: str, initial: float | None, fixed: float | None, minimum: float, maximum: float
+) -> list[Problem]:
+    """Lengths of steps, s, that are none, or contradict each other."""
+    optional = {"initial_step": initial, "fixed_step": fixed}
     problems = []
     for name, value in optional.items():
         if value is not None and not 0.0 < value < math.inf:

@@ -45,7 +45,8 @@ class ErrorEstimate(NamedTuple):
     weights : sequence of float
         Empty if there is no estimate.
     second : sequence of float
-        Weights of a second estimate, which is mixed with the first; empty if there is none.
+        Weights of a second estimate E; empty if there is none. With it the error is not the first one, e,
+        but e² / sqrt(e² + E²).
     is_rate : bool
         Whether the sum is multiplied by the length of the step.
     """

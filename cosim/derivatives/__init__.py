@@ -7,7 +7,11 @@ In the order in which they are read:
 `tape_reader`                               records in their order; each moves the tangents on
 `carrier`                                   the arrays of tangents; walking blocks with them
 `tangent_steps`, `tangent_events`           a step; the handlers of an instant
-`tangent_cache`, `tangent_lanes`            the present cache; several directions side by side
+`either_order`, `event_order`               events that coincide, in both orders; which come close
+`instant_copies`                            variables and tangents, copied meanwhile
+`flow`, `tangent_cache`                     the first direction; the present cache
+`tangent_lanes`                             several directions side by side: when
+`lane_groups`, `lane_walks`                 where their tangents lie; what they compute together
 `source_kinks`, `flow_error`                kinks of sources; jumps inside steps, and errors of tangents
 `tangent_rows`                              recorded values, at fixed times
 `tangent_memory`, `tangent_holds`           histories and auto-update variables; witnesses that are held

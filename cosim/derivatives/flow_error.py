@@ -14,10 +14,9 @@ from cosim.derivatives.carrier import (
     method_of,
     part_of,
     walk_motion,
-    walk_present_motion,
 )
-from cosim.derivatives.tangent_cache import realize_tangents
-from cosim.derivatives.tangent_lanes import end_of_group, refuse_lanes, renew_in_lanes
+from cosim.derivatives.flow import SLOW, fastest_rate, renew_flow
+from cosim.derivatives.tangent_cache import realize_motion
 
 SAME_FLOW = 1e-6
 """By so much of its size a derivative and the tangent of the flow may differ and count as equal."""
@@ -26,7 +25,6 @@ SUSPECT = 0.1
 ASTRAY = 1e-3
 """By this part of itself and its change in a step the tangent of the flow misses no smooth derivative."""
 SETTLED = 2.0  # times closer at each step: else it comes no closer
-SLOW = 1e-3  # of the fastest state: what is slower misses nothing that counts
 HALVINGS = 25  # of a step, to see whether it has
 
 
@@ -35,16 +33,26 @@ def refuse_jumps(run, carrier, step):
 
     The tangent of the flow has then missed the derivative at the end by the jump. It misses it a little in
     any case, by the error of the method: what is small beside the change of the derivative is not suspect.
+    What it has missed at the start of the step is no matter of this step.
     """
     flow = part_of(carrier.y_dots, 0, carrier.y)
     second_derivatives = part_of(carrier.c_dots, 0, carrier.c)
     length = step.time - step.start
     for m in range(carrier.y.shape[0]):
-        missed = abs(flow[m] - carrier.c[m])
+        missed = abs(flow[m] - carrier.c[m] - carrier.flow_errors[m])
         expected = SUSPECT * length * (carrier.pace_before[m] + abs(second_derivatives[m]))
         is_suspect = missed > expected + SAME_FLOW * max(1.0, abs(carrier.c[m]))
         if is_suspect and jumps_inside(run, carrier, step, m, SUSPECT * missed):
             lose(carrier, step.start, JUMPS, m)
+
+
+def store_flow_at_start(carrier):
+    """Store how fast derivatives change at the start of a step, and by how much the flow misses them."""
+    flow = part_of(carrier.y_dots, 0, carrier.y)
+    second_derivatives = part_of(carrier.c_dots, 0, carrier.c)
+    for m in range(carrier.y.shape[0]):
+        carrier.pace_before[m] = abs(second_derivatives[m])
+        carrier.flow_errors[m] = flow[m] - carrier.c[m]
 
 
 def jumps_inside(run, carrier, step, m, least):
@@ -108,13 +116,10 @@ def part_missed(carrier, step):
     """The largest part of itself and of its change by which the flow misses the derivative of a state."""
     flow = part_of(carrier.y_dots, 0, carrier.y)
     second_derivatives = part_of(carrier.c_dots, 0, carrier.c)
-    n = carrier.y.shape[0]
-    fastest = 0.0
-    for m in range(n):
-        fastest = max(fastest, abs(carrier.c[m]))
+    fastest = fastest_rate(carrier)
     length = step.time - step.start
     largest = 0.0
-    for m in range(n):
+    for m in range(carrier.y.shape[0]):
         change = length * (carrier.pace_before[m] + abs(second_derivatives[m]))
         size = max(abs(carrier.c[m]) + change, SLOW * fastest)
         if size > 0.0:
@@ -126,27 +131,8 @@ def renew_missed_flow(run, carrier):
     """Make the first direction the flow again before an event: how fast a witness is follows from it."""
     notes = carrier.notes
     if notes.missed > 0.0:
-        realize_tangents(run, carrier, IS_MOTION)
-        renew_flow(run, carrier)
+        realize_motion(run, carrier)
+        renew_flow(run, carrier, 0.0)
         notes.freshness = IS_MOTION
         notes.error += notes.missed
         notes.missed = 0.0
-
-
-def renew_flow(run, carrier):
-    """Make the first direction the flow of the present states again."""
-    flow = part_of(carrier.y_dots, 0, carrier.y)
-    differs = False
-    for m in range(flow.shape[0]):
-        differs = differs or flow[m] != carrier.c[m]
-        flow[m] = carrier.c[m]
-    if not differs:
-        return
-    last = end_of_group(carrier, 0)
-    if last > 1:
-        if renew_in_lanes(run, carrier, 0, last):
-            return
-        refuse_lanes(carrier, 0, last)
-        for i in range(1, last):
-            walk_present_motion(run, carrier, i)
-    walk_present_motion(run, carrier, 0)

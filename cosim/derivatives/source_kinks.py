@@ -23,7 +23,8 @@ from cosim.derivatives.carrier import (
 )
 from cosim.derivatives.event_order import comes_close, is_same_shift, moves_apart, shift_noise, store_shift
 from cosim.derivatives.flow_error import SAME_FLOW
-from cosim.derivatives.tangent_lanes import cache_dot, leave_lanes
+from cosim.derivatives.lane_groups import cache_dot
+from cosim.derivatives.tangent_lanes import leave_lanes
 from cosim.step.block_calls import copy_reals
 
 NO_DISTANCE = 1e-290  # of a number that changes its sign at a kink: it is 0, or marks the side that 0 is on

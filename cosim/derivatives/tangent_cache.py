@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from cosim.derivatives.carrier import IS_MOTION, IS_REPORT, NOT_FRESH, walk_present, walk_present_motion
-from cosim.derivatives.tangent_lanes import (
-    end_of_group,
-    enter_lanes,
-    leave_lanes,
-    load_flow,
-    realize_in_lanes,
-    refuse_lanes,
-)
+from cosim.derivatives.flow import BETWEEN_EVENTS, load_flow, renew_flow
+from cosim.derivatives.lane_groups import end_of_group
+from cosim.derivatives.lane_walks import realize_in_lanes
+from cosim.derivatives.tangent_lanes import enter_lanes, leave_lanes, refuse_lanes
 
 
 def realize_tangents(run, carrier, stage):
     """Evaluate the present cache and its tangents up to a stage: IS_MOTION or IS_REPORT.
 
-    The flow becomes that of the present states.
+    The flow becomes exactly that of the present states, unless it is seen how far it goes astray.
     """
-    realize_motion(run, carrier)
+    evaluate_motion(run, carrier, 0.0)
     leave_lanes(carrier)
+    if carrier.notes.missed == 0.0:
+        renew_flow(run, carrier, 0.0)
     if stage == IS_REPORT and carrier.notes.freshness < stage:
         for i in range(carrier.directions):
             walk_present(run, carrier, i, run.plan.derivatives.last, run.plan.report_end)
@@ -27,7 +25,12 @@ def realize_tangents(run, carrier, stage):
 
 
 def realize_motion(run, carrier):
-    """The same up to the motion; the tangents of the cache may lie in lanes then."""
+    """The same up to the motion, as exactly as is needed between events; its tangents may lie in lanes."""
+    evaluate_motion(run, carrier, BETWEEN_EVENTS)
+
+
+def evaluate_motion(run, carrier, allowed):
+    """Evaluate the motion unless it is fresh; the flow may then miss this part of a derivative."""
     if carrier.notes.freshness != NOT_FRESH:
         return
     enter_lanes(carrier)
@@ -35,8 +38,10 @@ def realize_motion(run, carrier):
     while first < carrier.directions:
         first = realize_next(run, carrier, first)
     if end_of_group(carrier, 0) == 1:
-        load_flow(carrier)
+        if allowed == 0.0:
+            load_flow(carrier)
         walk_present_motion(run, carrier, 0)
+    renew_flow(run, carrier, allowed)
     carrier.notes.freshness = IS_MOTION
 
 

@@ -14,7 +14,6 @@ from cosim_compiler.calls import never_inlined
 
 ORDINARY = 30.0
 """Times the tolerance of states in a step: estimates that come to that with steps that suit the states."""
-SECOND = 0.01  # of the square of the second estimate, as in `cosim_integrators.kit.explicit_error`
 ALIKE = 0.05  # of a step: steps that differ by less from the one before them have the same errors
 SKIPPED = 3.0  # such steps in a row, at most
 
@@ -73,7 +72,7 @@ def add_error(run, carrier, step, i, m, error):
     for j in range(carrier.second_weights.shape[0]):
         second += scale_of(carrier, step) * carrier.second_weights[j] * vectors[j * n + m]
     if second != 0.0:
-        error = error * error / math.sqrt(error * error + SECOND * second * second)
+        error = error * error / math.sqrt(error * error + second * second)
     at = i * n + m
     size = carrier.largest_dots[at]
     settings = run.method_settings

@@ -18,19 +18,18 @@ from cosim.derivatives.carrier import (
     walk_spare,
     walk_with,
 )
-from cosim.derivatives.tangent_cache import realize_motion
-from cosim.derivatives.tangent_lanes import (
+from cosim.derivatives.lane_groups import (
     clear_flow_tangents,
     end_of_group,
     group_of,
-    leave_lanes,
     put_lane,
-    refuse_lanes,
     spare_group,
     spare_lanes,
     spread,
-    walk_lanes,
 )
+from cosim.derivatives.lane_walks import walk_lanes
+from cosim.derivatives.tangent_cache import realize_motion
+from cosim.derivatives.tangent_lanes import leave_lanes, refuse_lanes
 from cosim.derivatives.tangent_rows import interpolate_along
 from cosim.run_data.records.handlers import IN_K
 from cosim.step.block_calls import copy_reals

@@ -19,18 +19,10 @@ from cosim.derivatives.carrier import (
     walk_motion,
     walk_spare,
 )
+from cosim.derivatives.lane_groups import end_of_group, group_of, put_lane, spare_lanes, spread_discrete
+from cosim.derivatives.lane_walks import complete_in_lanes, walk_lanes
 from cosim.derivatives.tangent_cache import realize_motion
-from cosim.derivatives.tangent_lanes import (
-    complete_in_lanes,
-    end_of_group,
-    group_of,
-    leave_lanes,
-    put_lane,
-    refuse_lanes,
-    spare_lanes,
-    spread_discrete,
-    walk_lanes,
-)
+from cosim.derivatives.tangent_lanes import leave_lanes, refuse_lanes
 from cosim.run_data.records.handlers import IN_C, IN_D, IN_K, IN_P, IN_Y
 from cosim.step.block_calls import copy_reals
 from cosim.walker import call_dense_tangent

@@ -21,7 +21,10 @@ from cosim.derivatives.carrier import (
     walk_present,
     walk_present_motion,
 )
-from cosim.derivatives.flow_error import measure_error, refuse_jumps, renew_flow
+from cosim.derivatives.flow import BETWEEN_EVENTS, renew_flow, take_flow
+from cosim.derivatives.flow_error import measure_error, refuse_jumps, store_flow_at_start
+from cosim.derivatives.lane_groups import end_of_group
+from cosim.derivatives.lane_walks import step_in_lanes
 from cosim.derivatives.source_kinks import (
     end_before_kink,
     is_at_kink,
@@ -33,14 +36,7 @@ from cosim.derivatives.source_kinks import (
 from cosim.derivatives.tangent_cache import realize_motion, realize_tangents
 from cosim.derivatives.tangent_error import add_error_of_step
 from cosim.derivatives.tangent_holds import follow_holds
-from cosim.derivatives.tangent_lanes import (
-    end_of_group,
-    enter_lanes,
-    leave_lanes,
-    refuse_lanes,
-    step_in_lanes,
-    take_flow,
-)
+from cosim.derivatives.tangent_lanes import enter_lanes, leave_lanes, refuse_lanes
 from cosim.derivatives.tangent_memory import remember_inside_along
 from cosim.derivatives.tangent_rows import complete_tangent_step, save_swapped_along
 from cosim.stage import Stage
@@ -79,12 +75,10 @@ def follow_step(run, carrier, at):
     settle_kinks(run, carrier)
     store_kinks(run, carrier)
     if notes.missed == 0.0:
-        renew_flow(run, carrier)
+        renew_flow(run, carrier, BETWEEN_EVENTS)
     take_flow(carrier)
+    store_flow_at_start(carrier)
     n = carrier.y.shape[0]
-    second_derivatives = part_of(carrier.c_dots, 0, carrier.c)
-    for m in range(n):
-        carrier.pace_before[m] = abs(second_derivatives[m])
     if n > 0:
         repeat_step(run, carrier, step)
         take_flow(carrier)

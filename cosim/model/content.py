@@ -55,9 +55,9 @@ def _contents(values: Collection[Any], containers: dict[int, Any], identities: d
         identities.update((id(value), value) for value in values)
         return list(map(id, values))
     if len(kinds) == 1 and len(values) >= MANY:
-        together = _together(list(values), next(iter(kinds)), containers, identities)
-        if together is not None:
-            return together
+        contents_of_all = _contents_of_one_kind(list(values), next(iter(kinds)), containers, identities)
+        if contents_of_all is not None:
+            return contents_of_all
     contents: list[Any] = []
     for value in values:
         kind: Any = type(value)
@@ -83,7 +83,7 @@ def _contents(values: Collection[Any], containers: dict[int, Any], identities: d
     return contents
 
 
-def _together(
+def _contents_of_one_kind(
     values: list[Any], kind: Any, containers: dict[int, Any], identities: dict[int, Any]
 ) -> list[Any] | None:
     """The contents of many values of one kind, attribute by attribute; None where that is not possible."""
@@ -93,40 +93,51 @@ def _together(
     if kind is float:
         return [id(kind), np.array(values).tobytes()]
     if kind is np.ndarray:
-        forms = {(value.shape, value.dtype) for value in values}
-        (_, dtype), *others = forms
-        if others or dtype.hasobject or dtype.names is not None:
-            return None
-        return [
-            id(kind),
-            [(shape, dtype.str) for shape, dtype in forms],
-            b"".join([v.tobytes() for v in values]),
-        ]
-    if kind is not dict and (
-        _leaf(kind) or issubclass(kind, NOT_BY_ATTRIBUTES) or not hasattr(values[0], "__dict__")
-    ):
-        return None
+        return _contents_of_arrays(values)
     if kind is dict and not any(values):
         return [id(kind), len(values)]
+    if kind is not dict and not _has_attributes_alone(kind, values[0]):
+        return None
     distinct = {id(value): value for value in values}
-    if len(distinct) < len(values):
-        numbers = dict(zip(distinct, itertools.count(), strict=False))
-        inside = _contents(distinct.values(), containers, identities)
-        return [id(kind), [numbers[id(value)] for value in values], inside]
-    held = values if kind is dict else list(map(vars, values))
-    names = list(map(tuple, held))
+    if len(distinct) == len(values):
+        return _contents_by_attribute(distinct, kind, containers, identities)
+    numbers = dict(zip(distinct, itertools.count(), strict=False))
+    contents = _contents(distinct.values(), containers, identities)
+    return [id(kind), [numbers[id(value)] for value in values], contents]
+
+
+def _contents_of_arrays(arrays: list[Any]) -> list[Any] | None:
+    """The contents of many arrays; None unless all have one shape and plain numbers."""
+    forms = {(array.shape, array.dtype) for array in arrays}
+    (shape, dtype), *others = forms
+    if others or dtype.hasobject or dtype.names is not None:
+        return None
+    return [id(np.ndarray), [(shape, dtype.str)], b"".join([array.tobytes() for array in arrays])]
+
+
+def _has_attributes_alone(kind: type, value: Any) -> bool:
+    """Whether attributes are all that values of a kind hold."""
+    return not (_leaf(kind) or issubclass(kind, NOT_BY_ATTRIBUTES)) and hasattr(value, "__dict__")
+
+
+def _contents_by_attribute(
+    distinct: dict[int, Any], kind: Any, containers: dict[int, Any], identities: dict[int, Any]
+) -> list[Any] | None:
+    """The contents of objects or dicts that have the same names, name by name; by their identities."""
+    attributes_of = list(distinct.values()) if kind is dict else list(map(vars, distinct.values()))
+    names_of = list(map(tuple, attributes_of))
     alike: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for key, attributes in zip(names, held, strict=True):
-        alike.setdefault(key, []).append(attributes)
+    for names, attributes in zip(names_of, attributes_of, strict=True):
+        alike.setdefault(names, []).append(attributes)
     if not distinct.keys().isdisjoint(containers) or {*map(type, itertools.chain(*alike))} - {str}:
         return None
     containers.update(distinct)
     places = dict(zip(alike, itertools.count(), strict=False))
     columns = [
-        (key, [_contents([attributes[name] for attributes in rows], containers, identities) for name in key])
-        for key, rows in alike.items()
+        (names, [_contents([row[name] for row in rows], containers, identities) for name in names])
+        for names, rows in alike.items()
     ]
-    return [id(kind), [places[key] for key in names], columns]
+    return [id(kind), [places[names] for names in names_of], columns]
 
 
 def _inside(value: Any, containers: dict[int, Any], identities: dict[int, Any]) -> tuple[Any, ...]:
@@ -147,6 +158,7 @@ def _inside(value: Any, containers: dict[int, Any], identities: dict[int, Any]) 
 
 @functools.cache
 def _is_itself(kind: type) -> bool:
+    """Whether values of a kind stand for themselves."""
     return issubclass(kind, ITSELF)
 
 

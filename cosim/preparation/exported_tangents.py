@@ -98,30 +98,36 @@ def exported_tangents(
     problems += faults_of_paths(system, by) + faults_of_system(system)
     if problems or kernels is None:
         return None, problems
-    follows, directions = follows_holds(integrator, run), 1 + len(by)
-    arrays = start_arrays(system, run, directions, kernels.work, follows)
-    arrays["former"][:] = 0.0
-    arrays["h"] = np.tile(state.arrays["h"], directions)
-    arrays["h_dots"] = np.zeros(arrays["h"].size)
-    arrays["time_dots"][0] = 1.0
-    for i, path in enumerate(by, start=1):
-        slot = system.written_slot(path)
-        arrays[f"{slot.array}_dots"].reshape(directions, -1)[i, slot.offset] = 1.0
+    follows = follows_holds(integrator, run)
+    arrays = start_arrays(system, run, 1 + len(by), kernels.work, follows)
+    _start_directions(arrays, state, by)
     columns = [s.array for s in outputs], [s.offset for s in outputs], [s.size for s in outputs]
     choice, values = choice_of_slots(system, *columns)
     arrays["rows"] = np.zeros(values * len(by))
+    arrays["table"][:, 1:] = system.table[:, 1:]
     functions = [
         ("table", 3 * row, (function, TANGENT_SIGNATURE))
         for row, function in system.run_tangents.functions.items()
     ]
-    arrays["table"][:, 1:] = system.table[:, 1:]
-    functions += [("numbers", place_in(CarryPlan, name), found) for name, found in methods.items()]
+    functions += [("numbers", place_in(CarryPlan, name), tangent) for name, tangent in methods.items()]
     if follows and held is not None:
         functions += held_tangents(system, held)
     places = run.places.copy()
     places[LOGGING] = LOG_TAPE
     of_run = {"choice": choice, "places": places, "log": np.zeros(_tape_length(run))}
     return ExportedTangents(arrays, functions, of_run), []
+
+
+def _start_directions(arrays: dict[str, NDArray[Any]], state: State, by: Sequence[str]) -> None:
+    """Set the arrays of tangents at the start: direction 0 is that of the flow, each other one of a path."""
+    directions = 1 + len(by)
+    arrays["former"][:] = 0.0
+    arrays["h"] = np.tile(state.arrays["h"], directions)
+    arrays["h_dots"] = np.zeros(arrays["h"].size)
+    arrays["time_dots"][0] = 1.0
+    for i, path in enumerate(by, start=1):
+        slot = state.system.written_slot(path)
+        arrays[f"{slot.array}_dots"].reshape(directions, -1)[i, slot.offset] = 1.0
 
 
 def _tape_length(run: Run) -> int:

@@ -27,6 +27,7 @@ from cosim.run_data.records.handlers import (
     TimeSetting,
     Timing,
 )
+from cosim.run_data.records.plan import Plan
 from cosim.stage import Stage
 from cosim.system.blocks import Slot
 from cosim.system.list_variables import is_listed
@@ -62,13 +63,7 @@ def write_handlers(system: System, events: EventEntries, layout: RunLayout) -> R
     layout.add_records("handlers", rows)
     layout.extend_program(listed)
     layout.add_table("signals", events.signals)
-    plan = layout.plan
-    plan.handled_in_steps = len(events.in_steps) + len(events.signals)
-    plan.shares_variables = int(share_variables(events, results))
-    plan.kinds = sum(1 << kind for kind in {row.kind for row in rows})
-    plan.has_schedule = len(events.scheduled)
-    plan.has_timers = sum(row.schedule == TIMED for row in rows)
-    plan.has_grids = sum(row.follows for row in rows)
+    _plan_handlers(layout.plan, events, rows, results)
     for name in "dk":
         size = len(system.assembly.start[name]) or 1
         stages = [int(system.stage_invalidated(Slot(name, i, 1))) for i in range(size)]
@@ -77,6 +72,16 @@ def write_handlers(system: System, events: EventEntries, layout: RunLayout) -> R
     layout.reserve("grids", "indices", len(rows), Grid)
     layout.reserve("timings", "times", len(rows), Timing)
     return results
+
+
+def _plan_handlers(plan: Plan, events: EventEntries, rows: list[Handler], results: Results) -> None:
+    """Write into the plan which kinds of handlers there are: the Step leaves out what it does for others."""
+    plan.handled_in_steps = len(events.in_steps) + len(events.signals)
+    plan.shares_variables = int(share_variables(events, results))
+    plan.kinds = sum(1 << kind for kind in {row.kind for row in rows})
+    plan.has_schedule = len(events.scheduled)
+    plan.has_timers = sum(row.schedule == TIMED for row in rows)
+    plan.has_grids = sum(row.follows for row in rows)
 
 
 def handler_row(system: System, entry: HandlerEntry, layout: RunLayout) -> Handler:
@@ -128,8 +133,8 @@ def changed_variables(system: System, entry: HandlerEntry) -> list[Result]:
         if argument.role == "next":
             target, source = slots[argument.name], slots[argument.of]
             cells = [target.offset, ARRAYS_OF_VARIABLES.index(source.array), source.offset, target.size]
-            way = way_of_writing(entry.handler.function.function, argument.name, target.size)
-            results.append(Result(*cells, int(is_listed(declarations[argument.of])), way))
+            pattern = write_pattern(entry.handler.function.function, argument.name, target.size)
+            results.append(Result(*cells, int(is_listed(declarations[argument.of])), pattern))
     return results
 
 
@@ -188,8 +193,8 @@ def takes_next_state(entry: HandlerEntry) -> bool:
     return "next_state" in inspect.signature(entry.handler.function.function).parameters
 
 
-def way_of_writing(function: Any, name: str, size: int) -> int:
-    """How a kernel function writes a result: on each way, only adding, or on some ways or not known."""
+def write_pattern(function: Any, name: str, size: int) -> int:
+    """How a kernel function writes a result: `Result.write_pattern`."""
     effects = effects_of(function)
     if name in effects.adds and name not in effects.writes:
         return WRITES_SUMS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,51 +63,61 @@ class HeldTables:
 
     def __post_init__(self) -> None:
         system, count = self.system, len(self.witnesses)
-        first, last = system.derivative_range
+        derivatives = list(range(*system.derivative_range))
         corrections = range(system.corrections.estimates, system.corrections.displaced)
-        row, blocks = system.ints.size, list(range(first, last))
-        table_at = row + width_of(SlidingRow)
-        corrections_at = table_at + BLOCK_WIDTH * len(blocks)
-        rates_at = corrections_at + BLOCK_WIDTH * len(corrections)
-        witness_at = rates_at + BLOCK_WIDTH * count
-        switch_at = witness_at + HELD_WIDTH * count
-        cache = system.new_cache().size
-        head = SlidingRow(
-            states=system.ny,
-            witnesses=count,
-            blocks=len(blocks),
-            corrections=len(corrections),
-            witnesses_at=witness_at,
-            switches_at=switch_at,
-            corrections_at=corrections_at,
-            rates_at=rates_at,
-            cache_size=cache,
-        )
-        rates = {
-            i: rate for i in sorted(self.pushed) if (rate := self._rate_of(self.witnesses[i])) is not None
-        }
-        rows = system.table[[*blocks, *corrections]].reshape(-1)
-        rows_of_rates = np.zeros((count, BLOCK_WIDTH), dtype=np.int64)
-        for i in rates:
-            rows_of_rates[i, 1:] = system.table[first + self.witnesses[i].own_block, 1:]
-        empty_tables = [0] * (HELD_WIDTH * count + count * (1 + SWITCHED_WIDTH * self.switchable))
+        head = self._head(len(derivatives), len(corrections))
+        listed = [*derivatives, *corrections]
+        computed = ((i, self._rate_of(self.witnesses[i])) for i in sorted(self.pushed))
+        rates = {i: rate for i, rate in computed if rate is not None}
+        row = system.ints.size
+        ints = [
+            *system.ints,
+            *words_of(head),
+            *system.table[listed].reshape(-1),
+            *self._rows_of_rates(rates).reshape(-1),
+            *[0] * (HELD_WIDTH * count + count * (1 + SWITCHED_WIDTH * self.switchable)),
+        ]
+        at_blocks, at_table = row + width_of(SlidingRow), 3 * len(system.table)
         fields: dict[str, Any] = {
             "row": row,
-            "ints": np.array(
-                [*system.ints, *words_of(head), *rows, *rows_of_rates.reshape(-1), *empty_tables],
-                dtype=np.int64,
-            ),
-            "table": np.vstack([system.table, system.table[blocks], [[0, row, 1]]]),
+            "ints": np.array(ints, dtype=np.int64),
+            "table": np.vstack([system.table, system.table[derivatives], [[0, row, 1]]]),
             "copies": [
-                *(("held_ints", table_at + 3 * i, block) for i, block in enumerate([*blocks, *corrections])),
-                *(("held_table", 3 * (len(system.table) + i), block) for i, block in enumerate(blocks)),
+                *(("held_ints", at_blocks + BLOCK_WIDTH * i, block) for i, block in enumerate(listed)),
+                *(("held_table", at_table + 3 * i, block) for i, block in enumerate(derivatives)),
             ],
-            "rates": [(rates_at + BLOCK_WIDTH * i, rate) for i, rate in rates.items()],
+            "rates": [(head.rates_at + BLOCK_WIDTH * i, rate) for i, rate in rates.items()],
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
         held = HeldSystem(system, self.table, self.ints, self.sides)
         object.__setattr__(self, "method", self.integrator.while_held(held))
+
+    def _head(self, blocks: int, corrections: int) -> SlidingRow:
+        """The row of `sliding_field`: what follows it in `ints`, and where each list begins."""
+        system, count = self.system, len(self.witnesses)
+        corrections_at = system.ints.size + width_of(SlidingRow) + BLOCK_WIDTH * blocks
+        rates_at = corrections_at + BLOCK_WIDTH * corrections
+        witnesses_at = rates_at + BLOCK_WIDTH * count
+        return SlidingRow(
+            states=system.ny,
+            witnesses=count,
+            blocks=blocks,
+            corrections=corrections,
+            witnesses_at=witnesses_at,
+            switches_at=witnesses_at + HELD_WIDTH * count,
+            corrections_at=corrections_at,
+            rates_at=rates_at,
+            cache_size=system.new_cache().size,
+        )
+
+    def _rows_of_rates(self, rates: Mapping[int, Any]) -> Integers:
+        """A `ListedBlock` for each witness: the rows of the block whose tangent is its rate, if any."""
+        first, _ = self.system.derivative_range
+        rows = np.zeros((len(self.witnesses), BLOCK_WIDTH), dtype=np.int64)
+        for i in rates:
+            rows[i, 1:] = self.system.table[first + self.witnesses[i].own_block, 1:]
+        return rows
 
     def _rate_of(self, witness: WitnessEntry) -> Any:
         """A function that computes the rate of a witness; None where differences have to do."""

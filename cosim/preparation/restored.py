@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cosim.component.history import LARGE, UNKNOWN, ZERO
 from cosim.contracts.restored_memory import are_of_a_run
 from cosim.rational import LONGEST
 from cosim.run_data.records.evaluation import RESTORED
@@ -37,6 +38,8 @@ def check_state(run: Run) -> None:
         bad = bad or ring.count < 0 or ring.count > ring.capacity
         bad = bad or ring.piece_begin < -1 or ring.piece_begin >= max(ring.count, 1)
         bad = bad or ring.piece_end < -1 or ring.piece_end >= max(ring.count, 1)
+        bad = bad or ring.size_exponent < ZERO or ring.size_exponent > LARGE
+        bad = bad or ring.rounding_exponent < ZERO or ring.rounding_exponent > UNKNOWN
         for j in range(len(run.rings)):
             other = run.history(j).ring
             bad = bad or (j != i and other.start < ring.stop and ring.start < other.stop)

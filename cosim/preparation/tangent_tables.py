@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.component.history import RING
+from cosim.component.history import RING, Ring
 from cosim.contracts.constraints import settle_by_address
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.method_kernels import SMOOTH_UNTIL
 from cosim.contracts.method_layout import WORK_HEADER
 from cosim.derivatives import carrier
 from cosim.derivatives.carrier import CARRY_NOTES, Carrier, CarryPlan
+from cosim.derivatives.instant_copies import size_of_copies
 from cosim.errors import Problem
 from cosim.run_data.run import Run
 from cosim.stage import Stage
@@ -61,8 +62,8 @@ CONSTANT = (
 OF_A_STEP = frozenset(
     {
         *("spare_y", "spare_y_dot", "spare_c", "spare_c_dot", "spare_work", "inner_caches", "inner_dots"),
-        *("working", "working_dots", "event_dots", "kept", "pace_before", "start_memory", "rows"),
-        *("work", "work_dots", "heads", "lanes", "refused_lanes"),
+        *("working", "working_dots", "event_dots", "kept", "pace_before", "flow_errors", "rows"),
+        *("start_memory", "work", "work_dots", "heads", "lanes", "refused_lanes"),
     }
 )
 """Arrays that a step fills before it reads them."""
@@ -120,7 +121,7 @@ def start_arrays(
     """
     plan = {**dict.fromkeys(CarryPlan.declared, 0), "directions": directions}
     plan["follows_holds"] = int(follows_holds)
-    return {
+    arrays = {
         "table": np.zeros((len(system.table), 3), dtype=np.int64),
         "held_table": run.held_table.copy(),
         "held_ints": run.held_ints.copy(),
@@ -138,17 +139,21 @@ def start_arrays(
         "lanes": np.zeros(0),
         "slots_before_motion": np.zeros(0, dtype=np.int64),
         "refused_lanes": np.zeros(directions),
-        "order_copies": np.zeros(size_of_copies(system, run, directions)),
         **{name: np.zeros(0) for name in ("error_weights", "second_weights")},
         **{name: np.zeros(directions * run.y.size) for name in ERRORS},
     }
+    # where something remembers, orders are not compared: a history has one time for each jump
+    copies = 0 if system.rings else size_of_copies(arrays, len(run.handlers))
+    arrays["order_copies"] = np.zeros(copies)
+    return arrays
 
 
 def _values_and_tangents(system: System, run: Run, directions: int) -> dict[str, NDArray[Any]]:
     """Arrays for the variables, histories and cache of a system, and for their tangents in each direction."""
     start = system.start_arrays()
     integers, cache = start["k"].size, run.c.size
-    of_histories = [ring.offset + m for ring in system.rings for m in range(RING)]
+    measured = words_of(Ring(rounding_exponent=1)).index(1)  # the run alone measures it
+    of_histories = [ring.offset + m for ring in system.rings for m in range(RING) if m != measured]
     former = start["p"].size + start["d"].size
     return {
         **{letter: np.zeros(start[letter].size) for letter in "ypd"},
@@ -189,6 +194,7 @@ def _values_of_a_step(system: System, run: Run, directions: int) -> dict[str, ND
     return {
         "slopes_before": np.zeros(states),
         "pace_before": np.zeros(states),
+        "flow_errors": np.zeros(states),
         "spare_y": np.zeros(states),
         "spare_y_dot": np.zeros(states),
         "spare_c": np.zeros(cache),
@@ -198,16 +204,6 @@ def _values_of_a_step(system: System, run: Run, directions: int) -> dict[str, ND
         "working": np.zeros(variables),
         "working_dots": np.zeros(directions * variables),
     }
-
-
-def size_of_copies(system: System, run: Run, directions: int) -> int:
-    """Numbers for `either_order`; 0 where something remembers: a history has one time for each jump."""
-    if system.rings:
-        return 0
-    values = sum(array.size for name, array in system.start_arrays().items() if name in "ypd")
-    integers = directions * system.start_arrays()["k"].size
-    at_start = 2 * directions + (1 + directions) * values + directions * run.memory.size + integers
-    return at_start + (1 + directions) * values + integers + 2 * len(run.handlers)
 
 
 def break_orders(system: System, kinks: Iterable[int]) -> NDArray[np.int64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from cosim.component.history import ENTRY_WIDTH, Ring
 from cosim.contracts.constraints import has_constraints
 from cosim.derivatives import carrier, tape_reader
 from cosim.derivatives.carrier import Carrier, CarryNotes, CarryPlan
-from cosim.derivatives.tangent_lanes import size_of_lanes
+from cosim.derivatives.lane_groups import size_of_lanes
 from cosim.derivatives.tape_reader import CARRY_SIGNATURE, RETAIN_SIGNATURE
 from cosim.errors import ModelError, Problem
 from cosim.preparation.tangent_tables import (
@@ -20,6 +20,8 @@ from cosim.preparation.tangent_tables import (
     OF_HANDLERS,
     OF_RUNS,
     OF_STATES,
+    REASONS,
+    Function,
     faults_of_paths,
     faults_of_system,
     follows_holds,
@@ -110,26 +112,19 @@ class CarriedTangents:
         problems += self._faults_of_paths() + faults_of_system(self._system)
         if problems:
             raise ModelError(problems)
-        own: list[tuple[Any, str]] = [
+        readers: list[tuple[Any, str]] = [
             (tape_reader.carry_by_address, CARRY_SIGNATURE),
             (tape_reader.retain_by_address, RETAIN_SIGNATURE),
         ]
-        compile_ahead([*functions.values(), *own])
-        self._carry, self._retain = (native.compile_function(*named) for named in own)
+        compile_ahead([*functions.values(), *readers])
+        self._carry, self._retain = (native.compile_function(*reader) for reader in readers)
         self._work = np.zeros(0) if kernels is None else kernels.work.copy()
         self._slots = [self._system.written_slot(path) for path in by]
         run = step.arrays
         self._follows_holds = follows_holds(step.integrator, run)
         self._arrays = start_arrays(self._system, run, 1 + self.directions, self._work, self._follows_holds)
-        self._arrays["table"] = self._system.run_tangents.table
         plan = rows_of(CarryPlan, self._arrays["numbers"], 0, 1)[0]
-        for name, function in functions.items():
-            setattr(plan, name, native.function_address(*function))
-        if self._follows_holds and step.tables.held is not None:
-            held = list(held_tangents(self._system, step.tables.held))
-            addresses = native.function_addresses(tuple(function for _, _, function in held))
-            for (array, place, _), address in zip(held, addresses, strict=True):
-                self._arrays[array].reshape(-1)[place] = address
+        self._link(functions, plan)
         if kernels is not None and not has_constraints(step.system.corrections):
             self._use_estimate(kernels.followed_error, plan)
         self._prepare_lanes(kernels, plan)
@@ -137,6 +132,17 @@ class CarriedTangents:
         self._log = np.zeros(max(TAPE_LENGTH, 8 * (longest + run.held_ints.size), run.log.size))
         self._pieces: list[Reals] = []
         self._head = ReusedHead()
+
+    def _link(self, functions: Mapping[str, Function], plan: CarryPlan) -> None:
+        """Write the addresses of all tangents: of the method, of the system, of what holds witnesses."""
+        self._arrays["table"] = self._system.run_tangents.table
+        for name, function in functions.items():
+            setattr(plan, name, native.function_address(*function))
+        if self._follows_holds and self._step.tables.held is not None:
+            held = list(held_tangents(self._system, self._step.tables.held))
+            addresses = native.function_addresses(tuple(function for _, _, function in held))
+            for (array, place, _), address in zip(held, addresses, strict=True):
+                self._arrays[array].reshape(-1)[place] = address
 
     def _use_estimate(self, estimate: ErrorEstimate, plan: CarryPlan) -> None:
         """Have errors of derivatives estimated as the method estimates those of states."""
@@ -187,12 +193,7 @@ class CarriedTangents:
             arrays[letter][:] = state.arrays[letter]
         cache = self._system.new_cache()  # variables that no block computes keep their start values
         arrays["c"][: cache.size] = cache
-        directions = 1 + self.directions
-        integers, history = state.arrays["k"], state.arrays["h"]
-        arrays["k"].reshape(directions, integers.size)[:] = integers
-        if arrays["h"].size != directions * history.size:
-            arrays["h"], arrays["h_dots"] = np.zeros((2, directions * history.size))
-        arrays["h"].reshape(directions, history.size)[:] = history
+        self._copy_integers_and_histories(state)
         self._set_directions()
         arrays["time_dots"][0] = 1.0
         arrays["work"][: self._work.size] = self._work
@@ -206,6 +207,15 @@ class CarriedTangents:
         state.carried = b""
         self._step._use_arrays({"log": self._log})  # noqa: SLF001
         run.output.logging = LOG_TAPE
+
+    def _copy_integers_and_histories(self, state: State) -> None:
+        """Give each direction the integers and the histories of a State, and tangents of these."""
+        arrays, directions = self._arrays, 1 + self.directions
+        integers, history = state.arrays["k"], state.arrays["h"]
+        arrays["k"].reshape(directions, integers.size)[:] = integers
+        if arrays["h"].size != directions * history.size:
+            arrays["h"], arrays["h_dots"] = np.zeros((2, directions * history.size))
+        arrays["h"].reshape(directions, history.size)[:] = history
 
     def _load_constants(self, state: State) -> None:
         """Load what plain Python computes once a run."""
@@ -382,20 +392,15 @@ class CarriedTangents:
 
     def _ending(self) -> Finding:
         """A finding that says when and why derivatives ended."""
-        notes, subject = self._notes, int(self._notes.lost_subject)
-        reason = int(notes.lost)
-        subject_path = ""
+        reason, subject = int(self._notes.lost), int(self._notes.lost_subject)
+        subject_path, text = "", REASONS[reason]
         if reason in OF_HANDLERS:
             subject_path = self._step.tables.events.entries[subject].path
-            text = OF_HANDLERS[reason]
         elif reason in OF_STATES:
             letter, number = ("y", subject) if subject < self._system.ny else ("d", subject - self._system.ny)
             subject_path = next(iter(self._system.paths_at(letter, [number])), "")
-            text = OF_STATES[reason]
         elif reason == carrier.IS_HELD:
             text = self._held_text
-        else:
-            text = OF_RUNS[reason]
-            if reason == carrier.BLOCK_FAILED:
-                subject_path = ", ".join(self._system.tangents.block_of(subject).owners)
-        return Finding(notes.lost_time, NO_DERIVATIVE, subject_path, text)
+        elif reason == carrier.BLOCK_FAILED:
+            subject_path = ", ".join(self._system.tangents.block_of(subject).owners)
+        return Finding(self._notes.lost_time, NO_DERIVATIVE, subject_path, text)

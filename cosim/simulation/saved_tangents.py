@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.component.history import ENTRY_WIDTH, FULL, Ring
+from cosim.component.history import ENTRY_WIDTH, FULL, LARGE, UNKNOWN, ZERO, Ring
 from cosim.derivatives.carrier import CarryNotes
 from cosim.errors import ModelError, StateError
 from cosim.preparation.tangent_tables import SAVED
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     System = Any
 
 OWN_LENGTH = "h", "h_dots"
+WORD = 8
+"""Bytes of a number or a length."""
 SUBJECT = place_in(CarryNotes, "lost_subject")
 OF_READING = tuple(
     place_in(CarryNotes, name) for name in ("rows_used", "log_used", "needs_room", "is_complete")
@@ -77,43 +79,52 @@ def restore(
     StateError
         They are damaged, or of another integrator.
     """
-    damaged = StateError("the derivatives in this State are damaged, or of a run with another integrator")
-    try:
-        (length,) = struct.unpack_from("<q", data)
-        header = json.loads(data[8 : 8 + length])
-        saved, mark = list(header["by"]), header["mark"]
-    except (struct.error, ValueError, TypeError, KeyError):
-        raise damaged from None
-    if saved != list(by):
+    saved_by, mark, at = _read_header(data)
+    if saved_by != list(by):
         raise ModelError.of(
             "derivatives",
-            f"the State has derivatives by {', '.join(saved)}: a run that goes on has the same ones",
+            f"the State has derivatives by {', '.join(saved_by)}: a run that goes on has the same ones",
         )
     if mark != mark_of(state):
         raise ModelError.of(
             "derivatives", "the State was changed since it was saved: its derivatives belong to another one"
         )
-    at = 8 + length
+    restored = _read_arrays(data, at, arrays)
+    if not _are_histories(system, restored) or not _is_subject(system, restored["notes_numbers"]):
+        raise _damaged()
+    arrays.update(restored)
+
+
+def _damaged() -> StateError:
+    return StateError("the derivatives in this State are damaged, or of a run with another integrator")
+
+
+def _read_header(data: bytes) -> tuple[list[str], int, int]:
+    """The paths by which there are derivatives, the mark of their State, and where the arrays begin."""
+    try:
+        (length,) = struct.unpack_from("<q", data)
+        header = json.loads(data[WORD : WORD + length])
+        return list(header["by"]), header["mark"], WORD + length
+    except (struct.error, ValueError, TypeError, KeyError):
+        raise _damaged() from None
+
+
+def _read_arrays(data: bytes, at: int, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The saved arrays, which begin at a place and end with the data; each is as long as that of its name."""
     restored = {}
     for name in SAVED:
-        if at + 8 > len(data):
-            raise damaged
+        if at + WORD > len(data):
+            raise _damaged()
         (size,) = struct.unpack_from("<q", data, at)
-        at += 8
-        kind = arrays[name].dtype
+        at += WORD
         fits = size == arrays[name].size or name in OWN_LENGTH
-        if not fits or size < 0 or at + 8 * size > len(data):
-            raise damaged
-        restored[name] = np.frombuffer(data, dtype=kind, count=size, offset=at).copy()
-        at += 8 * size
-    if (
-        at != len(data)
-        or not _are_histories(system, restored)
-        or not _is_subject(system, restored["notes_numbers"])
-    ):
-        raise damaged
-    for name, values in restored.items():
-        arrays[name] = values
+        if not fits or size < 0 or at + WORD * size > len(data):
+            raise _damaged()
+        restored[name] = np.frombuffer(data, dtype=arrays[name].dtype, count=size, offset=at).copy()
+        at += WORD * size
+    if at != len(data):
+        raise _damaged()
+    return restored
 
 
 def _are_histories(system: System, arrays: Mapping[str, NDArray[Any]]) -> bool:
@@ -136,6 +147,8 @@ def _are_histories(system: System, arrays: Mapping[str, NDArray[Any]]) -> bool:
                 and (ring.piece_end == -1 or 0 <= ring.piece_end < last)
                 and ring.flags in (0, FULL)
                 and -1 <= ring.start_order <= 2
+                and ZERO <= ring.size_exponent <= LARGE
+                and ZERO <= ring.rounding_exponent <= UNKNOWN
             ):
                 return False
     return True

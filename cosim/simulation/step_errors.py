@@ -206,27 +206,17 @@ def handler_failure(
     answer : EventStatus or None
         Of a handler that is a Python method.
     """
-    number = int(step.arrays.answers.source)
-    entry = step.tables.events.entries[number]
+    entry = step.tables.events.entries[int(step.arrays.answers.source)]
     does = entry.handler.does
-    status, cause = EventStatus.failed() if answer is None else answer, None
-    text = status.message
-    twin = _failed_state(step, state) if does != "publish" else state
+    status = EventStatus.failed() if answer is None else answer
+    text, cause = status.message, None
     block = int(step.arrays.failure.block)
-    names = step.system.paths_at("ypdk"[int(step.arrays.failure.array)], [int(step.arrays.failure.index)])
-    if code == step_failures.BlockFailed.number or (
-        does == "publish" and entry.block >= 0 and block == entry.block
-    ):
-        raised = step.system.failure(twin, block)
+    raised_in_publish = does == "publish" and entry.block >= 0 and block == entry.block
+    if code == step_failures.BlockFailed.number or raised_in_publish:
+        raised = step.system.failure(state if does == "publish" else _failed_state(step, state), block)
         text, cause = raised.reason, raised.__cause__
-    elif code == step_failures.ForbiddenChange.number:
-        text = f"a {does} handler changed {', '.join(names)}; {MAY.get(does, '')}"
-    elif code == step_failures.NoInteger.number:
-        text = f"an integer became {_values_written(step, number)}: {', '.join(names)}"
-    elif code == step_failures.InfiniteState.number:
-        text = f"{', '.join(names)} became {_values_written(step, number)}, not finite"
-    elif code == step_failures.NoAnswer.number:
-        text = f"it answered no severity, needs {' '.join(map(repr, Severity))}"
+    elif code in TEXTS_OF_HANDLERS:
+        text = TEXTS_OF_HANDLERS[code](step, entry)
     text = text.removeprefix(f"{entry.path}: ")
     exception = status.exception if status.exception is not None else cause
     answered = code == step_failures.HandlerFailed.number and (status.exception is None or does == "publish")
@@ -235,6 +225,38 @@ def handler_failure(
     error.status = EventStatus(Severity.FAILED, text, entry.path, exception)
     error.__cause__ = exception
     return error
+
+
+def _named_variables(step: CompiledStep) -> str:
+    """The variables that ``run.failure`` names."""
+    array, index = int(step.arrays.failure.array), int(step.arrays.failure.index)
+    return ", ".join(step.system.paths_at("ypdk"[array], [index]))
+
+
+def _forbidden_text(step: CompiledStep, entry: HandlerEntry) -> str:
+    does = entry.handler.does
+    return f"a {does} handler changed {_named_variables(step)}; {MAY.get(does, '')}"
+
+
+def _integer_text(step: CompiledStep, entry: HandlerEntry) -> str:
+    return f"an integer became {_values_written(step, entry.number)}: {_named_variables(step)}"
+
+
+def _infinite_text(step: CompiledStep, entry: HandlerEntry) -> str:
+    return f"{_named_variables(step)} became {_values_written(step, entry.number)}, not finite"
+
+
+def _answer_text(step: CompiledStep, entry: HandlerEntry) -> str:
+    return f"it answered no severity, needs {' '.join(map(repr, Severity))}"
+
+
+TEXTS_OF_HANDLERS: dict[int, Callable[[CompiledStep, HandlerEntry], str]] = {
+    step_failures.ForbiddenChange.number: _forbidden_text,
+    step_failures.NoInteger.number: _integer_text,
+    step_failures.InfiniteState.number: _infinite_text,
+    step_failures.NoAnswer.number: _answer_text,
+}
+"""What a handler has done that it may not do."""
 
 
 def _integration_failure(step: CompiledStep, state: State) -> SimulationError:
@@ -249,30 +271,44 @@ def _integration_failure(step: CompiledStep, state: State) -> SimulationError:
         code = StepCode.NOT_FINITE  # no first step can be chosen from a derivative that is infinite
     failed_at: Any = integrator.failed_at if is_finite else (state.time, state.y)
     if code in EXAMINED and failed_at is not None:
-        failed = state.copy()
-        failed.clock.time, failed._arrays["y"][:] = failed_at
-        try:
-            system.realize(failed, Stage.ACCELERATION)
-        except SimulationError as error:
-            return error
-        if code is StepCode.CONSTRAINTS_NOT_MET:
-            missed = unmet(system, failed)
-            where = f"At t = {failed.time:.9g} s: {missed}. " if missed else ""
-        else:
-            where = _not_finite(system, failed, state)
+        examined = _examine(system, state, code, failed_at)
+        if isinstance(examined, SimulationError):
+            return examined
+        where = examined
     last_step = f"The State is that of the last good step, t = {state.time:.9g} s."
-    for name, part in system.parts.items():
-        explanation = part.explain_failure()
-        if explanation is not None:
-            of_part = SimulationError(state.time, f"{name}: {explanation}. {last_step}")
-            of_part.__cause__ = explanation
-            return of_part
+    if (failure := _explained_failure(step, state, last_step)) is not None:
+        return failure
     worst = integrator.worst_state
     if not where and worst >= 0 and code is not StepCode.CONSTRAINTS_NOT_MET:
         where = f"{system.paths_at('y', [worst])[0]} has the largest error. "
     step_tried = max(0.0 if failed_at is None else failed_at[0] - state.time, integrator.fixed_step or 0.0)
     ahead = "" if system.solver is None else system.solver.explain_ahead(state, step_tried)
     return SimulationError(state.time, f"{where}{code.sentence} {last_step}{ahead}{_notices(step)}")
+
+
+def _examine(system: System, state: State, code: StepCode, failed_at: Any) -> str | SimulationError:
+    """What is wrong at the time and the states at which a step has failed; the error that they raise."""
+    failed = state.copy()
+    failed.clock.time, failed._arrays["y"][:] = failed_at
+    try:
+        system.realize(failed, Stage.ACCELERATION)
+    except SimulationError as error:
+        return error
+    if code is not StepCode.CONSTRAINTS_NOT_MET:
+        return _not_finite(system, failed, state)
+    missed = unmet(system, failed)
+    return f"At t = {failed.time:.9g} s: {missed}. " if missed else ""
+
+
+def _explained_failure(step: CompiledStep, state: State, last_step: str) -> SimulationError | None:
+    """The error of the first part that knows why it could not be evaluated."""
+    for name, part in step.system.parts.items():
+        explanation = part.explain_failure()
+        if explanation is not None:
+            failure = SimulationError(state.time, f"{name}: {explanation}. {last_step}")
+            failure.__cause__ = explanation
+            return failure
+    return None
 
 
 def _raised_failure(step: CompiledStep, state: State) -> SimulationError:

@@ -8,11 +8,17 @@ search hold is described in `cosim.run_data.run`, the points in `cosim.step.sear
 a part is divided where something may hide in it (`dips_to_zero`, `first_turn`, `is_uneven`), and a crossing
 between its ends is narrowed down (`narrow`). Between two points a witness counts as the cubic through its
 values and rates there.
+
+References
+----------
+I. F. D. Oliveira and R. H. C. Takahashi, "An Enhancement of the Bisection Method Average Performance
+Preserving Minmax Optimality", ACM Transactions on Mathematical Software 47 (1), 2020: the ITP method.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from cosim.run_data.run import Reals, Run
 from cosim.step.block_calls import probed
@@ -37,14 +43,12 @@ from cosim.step.search_points import (
 )
 from cosim.step.tape import record_touch, record_touches
 from cosim.step.witness_values import (
-    falling_triggers,
     has_events,
     level,
-    rising_triggers,
     value_above_level,
     walk_watched,
 )
-from cosim.step.zeros import guards_above, guards_below
+from cosim.step.zeros import leaving_triggers, passing_triggers
 
 PARTS = 4  # of a step, evaluated whatever the witnesses do
 ASKEW = 0.4045  # of a step, (sqrt(5) + 1) / 8: one more point, as oscillations may keep time with the others
@@ -57,15 +61,31 @@ EXTREMUM_STEPS = 30
 NEAREST = 1e-6  # of a part: turns closer than that to an end or to each other count as one
 SPLITS = 64  # of a part, between two turns: more are made by rounding alone
 MOST_DIPS = 3  # of a part that are followed
+# so far may a witness be off from its cubic, and hide no crossing: of its value that is closest to zero, and
+# of its largest one (less divides parts for rounding, more passes over dips)
+OFF_OF_NEAREST, OFF_OF_LARGEST = 0.25, 1e-4
+BEHIND_TURN = (
+    0.1  # of the distance of two turns: a part that is divided there has one of them, not at its end
+)
+ITP_SCALE = 0.2  # of the square of the interval, over its first length: the guess is moved so far at least
+
+
+class Reading(NamedTuple):
+    """A witness at a time: its value above its level, and its rate."""
+
+    time: float
+    value: float
+    rate: float
+
+
+def reading_at(points: Points, point: int, i: int) -> Reading:
+    """Witness `i` at a point."""
+    return Reading(time_at(points, point), values_at(points, point)[i], rates_at(points, point)[i])
 
 
 def crosses(before: float, after: float, direction: int, guard: float) -> bool:
     """Whether going from one value to another is an event; leaving zero only on guard, NaN is not a value."""
-    if before == 0.0:
-        return (guards_below(guard) and after < 0.0) or (guards_above(guard) and after > 0.0)
-    falls = falling_triggers(direction) and before > 0.0 and after <= 0.0
-    rises = rising_triggers(direction) and before < 0.0 and after >= 0.0
-    return falls or rises
+    return leaving_triggers(guard, after) if before == 0.0 else passing_triggers(direction, before, after)
 
 
 def declared_rate(run: Run, i: int) -> int:
@@ -155,53 +175,55 @@ def search_extremum(run: Run, i: int, turn: int, difference: float, shortest: fl
     """
     points = points_of(run)
     has_turns = rates_show_turns(points, difference)
-    left = time_at(points, LEFT)
-    v_left = values_at(points, LEFT)[i]
-    r_left = rates_at(points, LEFT)[i]
-    right = time_at(points, RIGHT)
-    v_right = values_at(points, RIGHT)[i]
-    r_right = rates_at(points, RIGHT)[i]
+    left = reading_at(points, LEFT, i)
+    right = reading_at(points, RIGHT, i)
     for n in range(EXTREMUM_STEPS):
-        if not right - left > shortest or r_left == r_right:
+        step = right.time - left.time
+        if not step > shortest or left.rate == right.rate:
             break
-        step = right - left
-        # the cubic through both ends, x from 0 to 1 over the step: v_left + slope x + bend x^2 + change x^3
-        slope = step * r_left
-        bend = 3.0 * (v_right - v_left) - step * (2.0 * r_left + r_right)
-        change = step * (r_left + r_right) - 2.0 * (v_right - v_left)
-        if v_left * v_right > 0.0 and turn * bend >= 0.0 and turn * (bend + 3.0 * change) >= 0.0:
-            # a convex function cannot reach below where the tangents at its two ends meet
-            meet = (v_right - v_left + r_left * left - r_right * right) / (r_left - r_right)
-            if turn * (v_left + r_left * (meet - left)) > 0.0:
-                break
-        share = turn_of_cubic(slope, bend, change, turn) if n % 3 < 2 else 0.5
-        middle = left + share * step
-        if not left < middle < right:
+        middle = time_of_turn(left, right, turn, n % 3 == 2)
+        if not left.time < middle < right.time:
             break
         evaluate_with_rates(run, middle, difference, MIDDLE)
-        v = values_at(points, MIDDLE)[i]
-        r = rates_at(points, MIDDLE)[i]
-        if v != v or r != r:
+        inside = reading_at(points, MIDDLE, i)
+        if inside.value != inside.value or inside.rate != inside.rate:
             return False
-        if turn * v <= 0.0:
+        if turn * inside.value <= 0.0:
             if has_turns:
-                record_touch(run, i, middle, v, r, (r_right - r_left) / step)
+                record_touch(run, i, middle, inside.value, inside.rate, (right.rate - left.rate) / step)
             return True
-        if turn * r < 0.0:
-            left = middle
-            v_left = v
-            r_left = r
+        if turn * inside.rate < 0.0:
+            left = inside
         else:
-            right = middle
-            v_right = v
-            r_right = r
-    if has_turns and right > left:
-        bend = (r_right - r_left) / (right - left)
-        if abs(v_left) < abs(v_right):
-            record_touch(run, i, left, v_left, r_left, bend)
+            right = inside
+    if has_turns and right.time > left.time:
+        bend = (right.rate - left.rate) / (right.time - left.time)
+        if abs(left.value) < abs(right.value):
+            record_touch(run, i, left.time, left.value, left.rate, bend)
         else:
-            record_touch(run, i, right, v_right, r_right, bend)
+            record_touch(run, i, right.time, right.value, right.rate, bend)
     return False
+
+
+def time_of_turn(left: Reading, right: Reading, turn: int, halves: bool) -> float:
+    """The time at which a dip between two points may turn; NaN where it cannot reach zero.
+
+    It turns where the cubic through both does; with `halves` the answer is the middle instead.
+    """
+    step = right.time - left.time
+    # the cubic, x from 0 to 1 over the step: left.value + slope x + bend x^2 + change x^3
+    slope = step * left.rate
+    bend = 3.0 * (right.value - left.value) - step * (2.0 * left.rate + right.rate)
+    change = step * (left.rate + right.rate) - 2.0 * (right.value - left.value)
+    is_convex = turn * bend >= 0.0 and turn * (bend + 3.0 * change) >= 0.0
+    if left.value * right.value > 0.0 and is_convex:
+        # a convex function cannot reach below where the tangents at its two ends meet
+        rise = right.value - left.value + left.rate * left.time - right.rate * right.time
+        meet = rise / (left.rate - right.rate)
+        if turn * (left.value + left.rate * (meet - left.time)) > 0.0:
+            return math.nan
+    share = 0.5 if halves else turn_of_cubic(slope, bend, change, turn)
+    return left.time + share * step
 
 
 def turn_of_cubic(slope: float, bend: float, change: float, turn: int) -> float:
@@ -228,34 +250,43 @@ def place_between_turns(points: Points, i: int) -> float:
     """
     start = time_at(points, LEFT)
     step = time_at(points, RIGHT) - start
-    rise = values_at(points, RIGHT)[i] - values_at(points, LEFT)[i]
-    first = step * rates_at(points, LEFT)[i]
-    last = step * rates_at(points, RIGHT)[i]
-    cubic = first + last - 2.0 * rise
-    square = 3.0 * rise - 2.0 * first - last
-    if not (square * cubic < 0.0 and abs(square) < 3.0 * abs(cubic)):
-        return math.nan  # the middle between its turns lies outside
-    inside = square * square - 3.0 * cubic * first
-    if not inside > 0.0:
-        return math.nan
-    root = math.sqrt(inside)
-    earlier_turn = (-square - root) / (3.0 * cubic)
-    later_turn = (-square + root) / (3.0 * cubic)
-    if earlier_turn > later_turn:
-        earlier_turn, later_turn = later_turn, earlier_turn
-    if not (earlier_turn > NEAREST and later_turn < 1.0 - NEAREST and later_turn - earlier_turn > NEAREST):
-        return math.nan
     left = values_at(points, LEFT)[i]
     right = values_at(points, RIGHT)[i]
+    first = step * rates_at(points, LEFT)[i]
+    last = step * rates_at(points, RIGHT)[i]
+    # the cubic, x from 0 to 1 over the step: left + first x + square x^2 + cubic x^3
+    cubic = first + last - 2.0 * (right - left)
+    square = 3.0 * (right - left) - 2.0 * first - last
+    earlier_turn, later_turn = turns_inside(first, square, cubic)
+    if earlier_turn != earlier_turn:
+        return math.nan
     low = left + earlier_turn * (first + earlier_turn * (square + earlier_turn * cubic))
     high = left + later_turn * (first + later_turn * (square + later_turn * cubic))
     # no turn that stays on one side, this far from zero, hides a crossing
-    far = max(0.25 * min(abs(left), abs(right)), 1e-4 * max(abs(left), abs(right)))
+    nearest = min(abs(left), abs(right))
+    far = max(OFF_OF_NEAREST * nearest, OFF_OF_LARGEST * max(abs(left), abs(right)))
     if left > 0.0 and right > 0.0 and low > far and high > far:
         return math.nan
     if left < 0.0 and right < 0.0 and low < -far and high < -far:
         return math.nan
-    return start + (earlier_turn + 0.1 * (later_turn - earlier_turn)) * step
+    return start + (earlier_turn + BEHIND_TURN * (later_turn - earlier_turn)) * step
+
+
+def turns_inside(first: float, square: float, cubic: float) -> tuple[float, float]:
+    """The two turns of a cubic with these coefficients between 0 and 1; NaN where it has not both there."""
+    if not (square * cubic < 0.0 and abs(square) < 3.0 * abs(cubic)):
+        return math.nan, math.nan  # the middle between its turns lies outside
+    inside = square * square - 3.0 * cubic * first
+    if not inside > 0.0:
+        return math.nan, math.nan
+    root = math.sqrt(inside)
+    earlier = (-square - root) / (3.0 * cubic)
+    later = (-square + root) / (3.0 * cubic)
+    if earlier > later:
+        earlier, later = later, earlier
+    if not (earlier > NEAREST and later < 1.0 - NEAREST and later - earlier > NEAREST):
+        return math.nan, math.nan
+    return earlier, later
 
 
 def is_smooth(points: Points, i: int) -> bool:
@@ -270,7 +301,7 @@ def is_smooth(points: Points, i: int) -> bool:
     foretold = 0.5 * (a + b) + 0.125 * step * rates
     nearest = min(abs(a), min(abs(b), abs(m)))
     largest = max(abs(a), max(abs(b), abs(m)))
-    return abs(m - foretold) <= 0.25 * nearest + 1e-4 * largest
+    return abs(m - foretold) <= OFF_OF_NEAREST * nearest + OFF_OF_LARGEST * largest
 
 
 def first_guess(run: Run, points: Points) -> float:
@@ -303,7 +334,7 @@ def narrow(run: Run, window: float) -> None:
     right = time_at(points, RIGHT)
     if not right - left > window:
         return
-    scale = 0.2 / (right - left)
+    scale = ITP_SCALE / (right - left)
     # twice the interval that is left when nothing but halving was done
     reach = window * math.pow(2.0, math.ceil(math.log((right - left) / window) / math.log(2.0)) + 1.0)
     while right - left > window:
@@ -316,6 +347,8 @@ def narrow(run: Run, window: float) -> None:
         if abs(x - half) > radius:
             x = half - side * radius
         reach = 0.5 * reach
+        if not left < x < right:  # rounded to an end
+            x = half
         if not left < x < right:
             return
         if evaluate_middle(run, x):

@@ -1,6 +1,26 @@
 """Witnesses that trigger: what follows of it, and of what their handlers have done.
 
 `mark_jumped` and `trigger_handlers` come before the updates of an instant, `follow_handlers` behind them.
+There a witness gets the level, the guard and the band (see `zeros`) that its handlers have left it with, by
+the first row that holds (`set_level_after_handlers`):
+
+======================== ===================== ======= ======================== ===========
+its handlers have        it is                 level   guard                    band
+======================== ===================== ======= ======================== ===========
+(others have set it)     zero                  zero    its triggering side      rounding
+turned it round          close to zero         here    the side it came from    EXACT_BAND
+stopped it by a reset    close to zero         here *  the side it came from    rounding
+stopped it by a switch   zero                  zero    UNGUARDED                rounding
+stopped it by a switch   close behind zero     here    PASSED                   rounding
+sent it back, alone      zero                  zero    its triggering side      rounding
+let it pass              zero                  zero    UNGUARDED                rounding
+let it pass              further away          zero    UNGUARDED                NOT_AT_ZERO
+======================== ===================== ======= ======================== ===========
+
+Zero is what is no further from it than rounding; close to zero it is no further off than twice the value
+with which it triggered. (*: zero, where it is zero.) What flies off from where it was turned round comes back
+there exactly: with a band, flights as low as that would gain from falling below. A relay that switches at its
+surface, to the last bit, and so is sent back has to see it again.
 """
 
 from __future__ import annotations
@@ -14,12 +34,12 @@ from cosim.run_data.records.witnesses import (
     DOWNWARD,
     EXACT_BAND,
     LEAVING,
-    NOT_AT_ZERO,
     NOT_EXPECTED,
     PASSED,
     REPORTED,
     UNGUARDED,
     UPWARD,
+    Witness,
 )
 from cosim.run_data.run import Run
 from cosim.step.event_log import CHATTERING, ZENO, report_finding
@@ -30,12 +50,10 @@ from cosim.step.witness_values import (
     RATE_SPACING,
     compute_rates,
     direction_of,
-    falling_triggers,
     is_condition,
     is_moved,
     level,
     measure_rounding,
-    rising_triggers,
     rounding,
     value,
 )
@@ -45,23 +63,27 @@ from cosim.step.zeros import (
     SET_BY_ANOTHER,
     STOPPED,
     WITHOUT_EFFECT,
-    clear_level,
     clear_measures,
-    guards_above,
-    guards_below,
     is_near,
     is_out,
     is_turned_round,
     largest_state,
+    leaving_triggers,
     list_arrivals,
     measured_rounding,
+    passing_triggers,
     rounding_near_zero,
     set_guard,
     stays_behind_zero,
     was_stopped_behind,
 )
 
-HASTE = 0.9  # of its rate: one that stays as fast as that has not been turned; less may be rounding
+KEPT_RATE = 0.9
+"""A witness that keeps this share of its rate has not been turned by what its handlers have changed.
+
+Rounding of a rate, or errors of the accuracy, change far less than a tenth of it; a handler that turns a
+witness changes its sign. Any share between both gives the same events.
+"""
 LOST = 4.0  # of the rounding: a flight is a quarter as high as its time times the speed at its end
 
 
@@ -142,37 +164,38 @@ def mark_jumped(run: Run) -> bool:
         if now == before or is_held(run, i):
             continue
         if is_out(run, i, before):
-            clear_level(run, i)
+            witness.clear_level()
         noise = rounding_near_zero(run, i, now, before)
         is_zero = abs(now) <= noise
-        direction = direction_of(run, i)
-        behind = witness.level != 0.0 and witness.guard != UNGUARDED
-        if behind and not is_zero and stays_behind_zero(run, i, now):
+        if lies_behind_zero(witness) and not is_zero and stays_behind_zero(run, i, now):
             witness.level = now
             continue
-        if behind or (witness.band >= 0.0 and witness.level == 0.0):
-            # written away from zero
-            leaves = not is_zero and not was_stopped_behind(witness.guard)
-            falls = leaves and guards_below(witness.guard) and now < 0.0
-            rises = leaves and guards_above(witness.guard) and now > 0.0
-        elif is_zero and is_moved(run, i):
-            # written to zero: leaving it will be the event
-            falls = False
-            rises = False
-        else:
-            falls = falling_triggers(direction) and before > 0.0 and now <= 0.0
-            rises = rising_triggers(direction) and before < 0.0 and now >= 0.0
+        has_crossed = jumps_across(run, i, before, now, is_zero)
         if is_zero:
-            witness.level = 0.0
-            witness.band = noise
-            witness.guard = UNGUARDED if falls or rises else set_guard(run, i)
+            witness.rest_at(0.0, UNGUARDED if has_crossed else set_guard(run, i), noise)
         else:
-            clear_level(run, i)
-        run.has_crossed[i] = 1 if falls or rises else 0
-        any_crossed = any_crossed or falls or rises
+            witness.clear_level()
+        run.has_crossed[i] = 1 if has_crossed else 0
+        any_crossed = any_crossed or has_crossed
     if any_crossed:
         record_window(run, run.clock.time)
     return any_crossed
+
+
+def lies_behind_zero(witness: Witness) -> bool:
+    """Whether a witness lies where it was turned round or stopped, and not at zero itself."""
+    return witness.level != 0.0 and witness.guard != UNGUARDED
+
+
+def jumps_across(run: Run, i: int, before: float, now: float, is_zero: bool) -> bool:
+    """Whether it is an event of a witness that a write has moved it from one value to another."""
+    witness = run.witnesses[i]
+    if lies_behind_zero(witness) or (witness.lies_at_zero() and witness.level == 0.0):
+        leaves = not is_zero and not was_stopped_behind(witness.guard)
+        return leaves and leaving_triggers(witness.guard, now)
+    if is_zero and is_moved(run, i):
+        return False  # written to zero: leaving it will be the event
+    return passing_triggers(direction_of(run, i), before, now)
 
 
 def trigger_arrivals(run: Run) -> bool:
@@ -255,7 +278,7 @@ def follow_handlers(run: Run, moves_on: bool) -> None:
         noise = NOT_NEAR
         if turn.stops:
             noise = measured_rounding(run, i)
-        elif witness.band >= 0.0 or now != witness.value:
+        elif witness.lies_at_zero() or now != witness.value:
             noise = rounding_near_zero(run, i, now, witness.value)
             if now == witness.value:
                 noise = max(noise, witness.band)
@@ -288,29 +311,34 @@ def clear_outdated_predictions(run: Run) -> None:
 
 
 def turn_of(run: Run, i: int, moved: bool, moves_on: bool) -> Turn:
-    """The change of a witness's direction by handlers."""
+    """The change of a witness's direction by handlers.
+
+    A witness that was turned round before, and has not come out since, may have a rate of any sign: rates so
+    small are rounding. It counts as turned once more, from the same side, where it is on its way out, where
+    an update has set it, or where handlers have changed states and it does not go on through zero even so.
+    """
     witness = run.witnesses[i]
     rate = witness.rate
     rate_now = run.rates_now[i]
-    guard = witness.guard
-    side = DOWNWARD if rate < 0.0 else UPWARD  # from above, from below
     stops = abs(rate_now) <= STOPPED * abs(rate)
+    if is_turned_round(witness.guard):
+        side = witness.guard
+        is_on_its_way = rate_now * side > 0.0 or (moves_on and rate_now == 0.0)
+        was_set = run.was_set[i] != NOT_SET
+        if is_on_its_way or was_set or (moved and not goes_on_through(run, i, side)):
+            return Turn(side, stops, True, is_on_its_way)
     # signs, and no product: that of small rates is 0
-    is_turned = (stops and rate != 0.0) or rate > 0.0 >= rate_now or rate < 0.0 <= rate_now
-    was_set = run.was_set[i] != NOT_SET
-    is_turned = (
-        is_turned or run.was_set[i] == WITHOUT_EFFECT
-    )  # its handler has tried: it will be called again
-    on_its_way = is_turned_round(guard) and (rate_now * guard > 0.0 or (moves_on and rate_now == 0.0))
-    # it goes on to its side: what handlers have changed has not turned it
-    passes = (
-        rate * guard < 0.0 and rate_now * guard <= HASTE * rate * guard and value(run, i) == witness.value
-    )
-    if on_its_way or (is_turned_round(guard) and (moved or was_set) and not (passes and not was_set)):
-        # it has not come out since it was turned last: rates this small may have any sign
-        side = guard
-        is_turned = True
-    return Turn(side, stops, is_turned, on_its_way)
+    has_turned = rate > 0.0 >= rate_now or rate < 0.0 <= rate_now
+    will_be_called_again = run.was_set[i] == WITHOUT_EFFECT
+    is_turned = has_turned or (stops and rate != 0.0) or will_be_called_again
+    return Turn(DOWNWARD if rate < 0.0 else UPWARD, stops, is_turned, False)
+
+
+def goes_on_through(run: Run, i: int, side: float) -> bool:
+    """Whether a witness that comes from a side goes on to the other one, in spite of its handlers."""
+    witness = run.witnesses[i]
+    rate = witness.rate * side
+    return rate < 0.0 and run.rates_now[i] * side <= KEPT_RATE * rate and value(run, i) == witness.value
 
 
 def is_final(run: Run, i: int, turn: Turn, moved: bool) -> bool:
@@ -326,32 +354,32 @@ def is_final(run: Run, i: int, turn: Turn, moved: bool) -> bool:
 
 
 def set_level_after_handlers(run: Run, i: int, turn: Turn, noise: float, moved: bool, alone: bool) -> None:
-    """Set the level, the guard and the band of a witness whose handlers have run (`zeros` has their meaning).
+    """Set the level, the guard and the band of a witness whose handlers have run, by the table above.
 
     `noise` is its rounding, or NOT_NEAR; `moved` says whether updates have changed a state,
     `alone` whether nothing but handlers of witnesses has run.
     """
     witness = run.witnesses[i]
     now = value(run, i)
-    stops = turn.stops
-    is_turned = turn.is_turned and (now * turn.side <= 0.0 or abs(now) <= noise)
     is_zero = abs(now) <= noise
-    near = is_zero or abs(now) <= 2.0 * abs(witness.value)
-    guarded = is_turned and near and is_final(run, i, turn, moved) and not is_condition(run, i)
-    # stopped by a switch: it lies on its zero, and has passed it
-    rests = guarded or (stops and near and witness.rate != 0.0 and not is_condition(run, i))
-    # leaving what another handler has set there is an event as ever
-    is_set = is_zero and run.was_set[i] == SET_BY_ANOTHER
-    witness.level = now if rests and not (is_zero and (stops or is_set)) else 0.0
-    passed = turn.side * PASSED if rests and not is_zero else UNGUARDED
-    witness.guard = turn.side if guarded else passed
-    # a relay that switches at its surface, to the last bit, and so goes back has to see it again
-    is_sent_back = alone and is_zero and is_turned and not rests and not is_condition(run, i)
-    if is_set or is_sent_back:
-        witness.guard = set_guard(run, i)
-    # what flies off comes back exactly: with a band, flights as low as that would gain from falling below
-    exact = rests and not stops and not is_set
-    witness.band = EXACT_BAND if exact else noise if rests or is_zero else NOT_AT_ZERO
+    is_close = is_zero or abs(now) <= 2.0 * abs(witness.value)
+    can_rest = is_close and not is_condition(run, i)
+    is_turned = turn.is_turned and (now * turn.side <= 0.0 or is_zero)
+    here = 0.0 if is_zero else now
+    if is_zero and run.was_set[i] == SET_BY_ANOTHER:
+        witness.rest_at(0.0, set_guard(run, i), noise)
+    elif can_rest and is_turned and is_final(run, i, turn, moved):
+        if turn.stops:
+            witness.rest_at(here, turn.side, noise)
+        else:
+            witness.rest_at(now, turn.side, EXACT_BAND)
+    elif can_rest and turn.stops and witness.rate != 0.0:
+        witness.rest_at(here, UNGUARDED if is_zero else turn.side * PASSED, noise)
+    elif is_zero:
+        is_sent_back = alone and is_turned and can_rest
+        witness.rest_at(0.0, set_guard(run, i) if is_sent_back else UNGUARDED, noise)
+    else:
+        witness.clear_level()
 
 
 def end_repetition(run: Run, i: int, side: float, moves_on: bool) -> None:

@@ -385,24 +385,28 @@ def record_writers(run: Run, handler: Handler) -> None:
     if handler.is_private != 0:
         return
     for result in run.results_of(handler):
-        array = result.array
-        offset = result.offset
-        pattern = result.write_pattern
         for m in range(result.size):
-            number = number_of_variable(run, array, offset + m)
-            written = pattern == WRITES_ALWAYS or run.python_writers[number] == handler.number + 1
-            changes = different(working_value(run, array, offset + m), result_value(run, handler, result, m))
-            if not written and not changes:
-                continue
-            earlier = run.writers[number]
-            if earlier != 0 and pattern != WRITES_SUMS and array == IN_Y and changes:
-                mark_without_effect(run, run.handlers[earlier - 1])
-            if earlier != 0 and pattern != WRITES_SUMS and run.reported_writers[handler.number] == 0:
-                run.reported_writers[handler.number] = 1
-                report_finding(
-                    run, OVERWRITTEN, handler.number * len(run.handlers) + earlier - 1, float(number)
-                )
-            run.writers[number] = handler.number + 1
+            record_writer(run, handler, result, m)
+
+
+def record_writer(run: Run, handler: Handler, result: Result, m: int) -> None:
+    """Note that a handler has written a number of its results, if it has; report an earlier writer of it."""
+    array = result.array
+    offset = result.offset + m
+    number = number_of_variable(run, array, offset)
+    is_written = result.write_pattern == WRITES_ALWAYS or run.python_writers[number] == handler.number + 1
+    changes = different(working_value(run, array, offset), result_value(run, handler, result, m))
+    if not is_written and not changes:
+        return
+    earlier = run.writers[number] - 1  # -1: none
+    if earlier >= 0 and result.write_pattern != WRITES_SUMS:
+        if array == IN_Y and changes:
+            mark_without_effect(run, run.handlers[earlier])
+        if run.reported_writers[handler.number] == 0:
+            run.reported_writers[handler.number] = 1
+            both = handler.number * len(run.handlers) + earlier
+            report_finding(run, OVERWRITTEN, both, float(number))
+    run.writers[number] = handler.number + 1
 
 
 def mark_without_effect(run: Run, handler: Handler) -> None:

@@ -82,7 +82,7 @@ from cosim.step.zeros import (
 )
 
 CHARACTERISTIC_TIME = 1.0  # s; the isolation window is 0.01 * accuracy * this, as in Drake's Simulator
-WINDOW_OF_TAPE = 1e-10  # s, at most: where tangents are carried
+WINDOW_OF_TAPE = 1e-10  # s, at most: where tangents are carried and witnesses may slide
 NEARLY = 0.5  # of the window: so near to the end of a step an event is at its end
 AIM = 0.01  # of the window: so far behind a zero that was foreseen the step toward it ends
 CORRECTIONS = 80  # of the time of an event, where dense output and a step of its own differ
@@ -93,6 +93,8 @@ NEAR_BY = 10.0  # windows: events of one witness closer than that repeat each ot
 SEARCHED_TO = 0.1  # of the window: evaluations of witnesses are cheap, and late events add up
 DIFFERENCE = 1e-6  # of the step: over which rates of witnesses that declare none are taken
 WORTH_A_LOOK = 100.0  # windows: in shorter flights (that pile up) coordinates are mostly rounding
+WORTH_OF_PULSE = 4.0  # windows: the same where pulses are promised that points so far apart would miss
+CLOSER = 0.999  # of the distance of points: anything closer than that is more than rounding
 SEARCHES = 3  # of a step again, with more points, as the witnesses turn out to be faster
 
 
@@ -101,7 +103,7 @@ def start_witnesses(run: Run, goes_on: bool) -> None:
     for i in range(len(run.witnesses)):
         witness = run.witnesses[i]
         was_started = witness.fired != 0.0
-        has_come = witness.band >= 0.0 and witness.guard == UNGUARDED
+        has_come = witness.lies_at_zero() and witness.guard == UNGUARDED
         same = goes_on and was_started and has_come and witness.value == value(run, i)
         run.was_set[i] = SET_BY_OWN if same else NOT_SET
         witness.forget()
@@ -117,7 +119,7 @@ def start_witnesses(run: Run, goes_on: bool) -> None:
         report_nan(run, i, now, run.clock.time)
         direction = direction_of(run, i)
         is_wrong = (direction == FALLING and now < 0.0) or (direction == RISING and now > 0.0)
-        if is_wrong and not is_condition(run, i) and witness.band < 0.0:
+        if is_wrong and not is_condition(run, i) and not witness.lies_at_zero():
             report_finding(run, WRONG_SIDE, i, now)
             if run.plan.policy == STOP_RUN:
                 run.failure.witness = i
@@ -170,7 +172,7 @@ def store_start_levels(run: Run) -> None:
         now = value(run, i)
         if is_out(run, i, now):
             reset_level(run, i, now)
-        elif witness.level == 0.0 and witness.band < 0.0:
+        elif witness.level == 0.0 and not witness.lies_at_zero():
             witness.guard = UNGUARDED
         guard = witness.guard
         run.values_before[i] = now
@@ -196,7 +198,9 @@ def isolation_window(run: Run) -> float:
     window = 0.01 * accuracy * (CHARACTERISTIC_TIME if fixed == 0.0 else fixed)
     if run.output.logging == LOG_TAPE:  # tangents are those of states at which a witness is zero
         # one that may slide has to pass its zero by more than rounding
-        window = min(window, WINDOW_OF_TAPE) if may_slide(run) else shortest
+        if not may_slide(run):
+            return spacing_of(abs(run.clock.time))
+        window = min(window, WINDOW_OF_TAPE)
     return max(shortest, window)
 
 
@@ -288,22 +292,40 @@ def search(run: Run, start: float, stop: float, window: float) -> bool:
     points = points_of(run)
     _, c = probed(run)
     copy_cache(run, run.c, c)
-    shortest = max(SEARCHED_TO * window, 4.0 * spacing_of(abs(stop)))
-    difference = DIFFERENCE * (stop - start)
+    shortest = shortest_window(window, stop)
     clear_searched(points)
     part = first_part(run, start, stop)
     if part != UNCLEAR:
         if part < PARTS:
             locate_crossing(run, start, stop, part, shortest)
         return part < PARTS
-    has_crossed = first_crossing(run, start, stop, shortest, difference, PARTS)
-    # What lies before may be hidden between the points: the first search stays as it is where nothing does.
+    has_crossed = first_crossing(run, start, stop, shortest, DIFFERENCE * (stop - start), PARTS)
+    has_crossed = search_hidden(run, start, stop, window, has_crossed)
+    for i in range(points.witnesses):
+        # for the prediction: where the whole step has ended
+        run.stop_values[i] = value_above_level(run, i, value(run, i))
+    return has_crossed
+
+
+def shortest_window(window: float, stop: float) -> float:
+    """The length to which a search narrows down a crossing, s: no less than times before `stop` can show."""
+    return max(SEARCHED_TO * window, 4.0 * spacing_of(abs(stop)))
+
+
+def search_hidden(run: Run, start: float, stop: float, window: float, has_crossed: bool) -> bool:
+    """Search what lies before a crossing (or the end) once more, as long as it may hide between points.
+
+    The first search stays as it is where nothing may. Whether there is a crossing.
+    """
+    points = points_of(run)
+    shortest = shortest_window(window, stop)
+    difference = DIFFERENCE * (stop - start)
     spacing = (stop - start) / PARTS
     for _ in range(SEARCHES):
         distance = points_apart(run, points, spacing, has_crossed)
         end = run.search_window.start if has_crossed else stop
-        worth = 4.0 if shortest_pulse(run) < spacing else WORTH_A_LOOK
-        if not distance < 0.999 * spacing or not end - start > worth * window:
+        worth = WORTH_OF_PULSE if shortest_pulse(run) < spacing else WORTH_A_LOOK
+        if not distance < CLOSER * spacing or not end - start > worth * window:
             break
         parts = max(PARTS + 1, math.ceil((end - start) / distance))
         spacing = (end - start) / parts
@@ -314,9 +336,6 @@ def search(run: Run, start: float, stop: float, window: float) -> bool:
             has_crossed = search_again(run, start, end, shortest, difference, parts) or has_crossed
         except BlockFailed:
             break  # what was found before stays
-    for i in range(points.witnesses):
-        # for the prediction: where the whole step has ended
-        run.stop_values[i] = value_above_level(run, i, value(run, i))
     return has_crossed
 
 

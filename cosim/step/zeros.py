@@ -2,18 +2,24 @@
 
 A witness lies at zero while it is no further from its level than its band, and counts as exactly zero there.
 The band of a witness is how far it moves when the states and the time that it is computed from are moved by
-1e-14 to 2e-14 of themselves. Its guard says what leaving zero means:
+1e-14 to 2e-14 of themselves. Its guard says how it came there, and what leaving zero means:
 
-================= ==============================================================================
-UNGUARDED         nothing: the witness has come here by itself, and that was an event
-DOWNWARD, UPWARD  leaving downward, upward is an event: set there, or turned round there by its handlers
-EITHER            leaving either way is an event: set there, both directions trigger
-ARRIVED, -ARRIVED it has come from above, from below and has not passed: passing is an event, and so is
-                  staying or going back (`list_arrivals`)
-PASSED, -PASSED   nothing: it has come from above, from below, has passed, and was stopped just behind zero
-================= ==============================================================================
+================= ========================================= ==================================================
+guard             how it came to zero                       what is an event then
+================= ========================================= ==================================================
+UNGUARDED         by itself, and that was an event          nothing
+DOWNWARD, UPWARD  set there, and one direction triggers;    leaving downward, upward
+                  or turned round there by its handlers
+EITHER            set there, and both directions trigger    leaving either way
+ARRIVED, -ARRIVED by itself, from above, from below, and    passing, and staying or going back
+                  has not passed                            (`list_arrivals`)
+PASSED, -PASSED   from above, from below, and was stopped   nothing
+                  just behind zero
+================= ========================================= ==================================================
 
-The sign of a guard other than EITHER is the side from which the witness came: positive above.
+The sign of a guard other than EITHER is the side from which the witness came: positive above. Guards are set
+where a run starts (`start_zeros`), at the end of each step (`store_zeros`), before updates (`list_arrivals`)
+and behind them (`guard_set_witnesses`, `triggered.set_level_after_handlers`); `is_out` says when one is over.
 """
 
 from __future__ import annotations
@@ -69,14 +75,18 @@ def set_guard(run: Run, i: int) -> float:
     return DOWNWARD if direction == FALLING else UPWARD
 
 
-def guards_below(guard: float) -> bool:
-    """Whether going below zero from there is an event."""
-    return guard > 0.0
+def leaving_triggers(guard: float, after: float) -> bool:
+    """Whether going from zero to a value is an event of a witness with this guard."""
+    guards_below = guard > 0.0
+    guards_above = guard < 0.0 or guard == EITHER
+    return (guards_below and after < 0.0) or (guards_above and after > 0.0)
 
 
-def guards_above(guard: float) -> bool:
-    """Whether going above zero from there is an event."""
-    return guard < 0.0 or guard == EITHER
+def passing_triggers(direction: int, before: float, after: float) -> bool:
+    """Whether it is an event to go from a value to zero, or to the other side, where `direction` triggers."""
+    falls = falling_triggers(direction) and before > 0.0 and after <= 0.0
+    rises = rising_triggers(direction) and before < 0.0 and after >= 0.0
+    return falls or rises
 
 
 def came_to_zero(guard: float) -> bool:
@@ -110,14 +120,6 @@ def is_out(run: Run, i: int, number: float) -> bool:
     return number * guard > 0.0 or (was_stopped_behind(guard) and (number - zero) * zero > 0.0)
 
 
-def clear_level(run: Run, i: int) -> None:
-    """Make zero the level of a witness again, where it does not lie."""
-    witness = run.witnesses[i]
-    witness.level = 0.0
-    witness.guard = UNGUARDED
-    witness.band = NOT_AT_ZERO
-
-
 def stays_behind_zero(run: Run, i: int, now: float) -> bool:
     """Whether a witness that rests just behind zero, and was written to `now`, still rests there.
 
@@ -133,12 +135,11 @@ def reset_level(run: Run, i: int, now: float) -> None:
     """Make zero the level of a witness again, which is `now`; where it lies at zero, it stays on guard."""
     witness = run.witnesses[i]
     guard = witness.guard
-    clear_level(run, i)
+    witness.clear_level()
     if is_near(run, i, now, 0.0, largest_state(run)):
         measure_rounding(run)
         if abs(now) <= rounding(run, i):
-            witness.band = rounding(run, i)
-            witness.guard = guard if is_turned_round(guard) else UNGUARDED
+            witness.rest_at(0.0, guard if is_turned_round(guard) else UNGUARDED, rounding(run, i))
 
 
 def is_near(run: Run, i: int, number: float, before: float, largest: float) -> bool:
@@ -199,40 +200,25 @@ def store_zeros(run: Run, has_triggered: bool) -> None:
     With `has_triggered` those in `has_crossed` have crossed. Roundings and rates take evaluations: they are
     computed once, for the first witness that asks for them.
     """
-    largest = largest_state(run)
     time = run.clock.time
-    far = NEAR * max(largest, abs(time))
+    far = NEAR * max(largest_state(run), abs(time))
     length = time - run.last_step.start
     share = MOVED_BY * max(1.0, abs(time) / length) if length > 0.0 else 0.0
     clear_measures(run)
     has_rates = False
     for i in range(len(run.witnesses)):
         witness = run.witnesses[i]
-        band = witness.band
-        now = value(run, i) - witness.level
+        distance = abs(value(run, i) - witness.level)
         before = run.values_before[i] - witness.level
-        if band < 0.0 and not has_triggered and abs(now) > far and abs(now) > NEAR * abs(before):
-            continue  # it is not near zero: most are not
-        crossed = has_triggered and run.has_crossed[i] != 0
-        if crossed and came_to_zero(witness.guard):
+        is_far = distance > far and distance > NEAR * abs(before)
+        if is_far and not witness.lies_at_zero() and not has_triggered:
+            continue  # most are
+        has_crossed = has_triggered and run.has_crossed[i] != 0
+        if has_crossed and came_to_zero(witness.guard):
             witness.guard = UNGUARDED
-        if not has_events(run, i) or (band >= 0.0 and abs(now) <= 0.5 * band):
+        if not has_events(run, i):
             continue
-        noise = rounding_near_zero(run, i, now, before)
-        if noise != NOT_NEAR:
-            # what comes to zero was rounded where it came from, and no time is finer than its rounding
-            noise = max(noise, share * abs(now - before))
-        if band >= 0.0:
-            drifts = abs(now - before) <= 0.25 * noise and not crossed
-            update_band(run, i, now, drifts)
-            continue
-        if not abs(now) <= noise:
-            continue
-        leaves = now > before > 0.0 or now < before < 0.0
-        if not crossed and (leaves or is_turned_round(witness.guard)):
-            continue  # it is on its way away from zero, or on a flight from where it was turned
-        witness.band = noise
-        if not crossed and triggers_if_passing(run, i, before):
+        if store_zero(run, i, has_crossed, share):
             if not has_rates:
                 compute_rates(run, RATE_SPACING)
                 has_rates = True
@@ -240,24 +226,34 @@ def store_zeros(run: Run, has_triggered: bool) -> None:
             witness.guard = ARRIVED if before > 0.0 else -ARRIVED
 
 
-def update_band(run: Run, i: int, now: float, drifts: bool) -> None:
-    """Let a witness that lies at zero stay there while it is within its band, or leave.
+def store_zero(run: Run, i: int, has_crossed: bool, share: float) -> bool:
+    """Store whether a witness lies at zero at the end of a step; whether it has arrived without passing.
 
-    One that `drifts`, by less than its rounding in a whole step, takes its band with it.
+    `share` is that of the change of a witness in the step which rounding of the time may have caused.
     """
     witness = run.witnesses[i]
     band = witness.band
-    if drifts:
-        band = max(band, 2.0 * abs(now))
-    witness.band = band if abs(now) <= band else NOT_AT_ZERO
-
-
-def triggers_if_passing(run: Run, i: int, before: float) -> bool:
-    """Whether a witness that was at `before`, and goes on through zero, triggers."""
-    direction = direction_of(run, i)
-    falls = falling_triggers(direction) and before > 0.0
-    rises = rising_triggers(direction) and before < 0.0
-    return falls or rises
+    now = value(run, i) - witness.level
+    before = run.values_before[i] - witness.level
+    if witness.lies_at_zero() and abs(now) <= 0.5 * band:
+        return False  # it stays there, and so does its band
+    noise = rounding_near_zero(run, i, now, before)
+    if noise != NOT_NEAR:
+        # what comes to zero was rounded where it came from, and no time is finer than its rounding
+        noise = max(noise, share * abs(now - before))
+    if witness.lies_at_zero():
+        # one that drifts, by less than its rounding in a whole step, takes its band with it
+        drifts = abs(now - before) <= 0.25 * noise and not has_crossed
+        band = max(band, 2.0 * abs(now)) if drifts else band
+        witness.band = band if abs(now) <= band else NOT_AT_ZERO
+        return False
+    if not abs(now) <= noise:
+        return False
+    leaves = now > before > 0.0 or now < before < 0.0
+    if not has_crossed and (leaves or is_turned_round(witness.guard)):
+        return False  # it is on its way away from zero, or on a flight from where it was turned
+    witness.band = noise
+    return not has_crossed and passing_triggers(direction_of(run, i), before, 0.0)
 
 
 def has_arrivals(run: Run) -> bool:
@@ -272,7 +268,8 @@ def has_arrivals(run: Run) -> bool:
 def list_arrivals(run: Run) -> bool:
     """List in `has_crossed` the witnesses that have come to zero and stay, or go back; whether there are any.
 
-    They came no further than rounding before the start of this step, and its updates have run.
+    They came no further than rounding before the start of this step, and its updates have run. A witness that
+    an update has taken away from there is listed as well.
     """
     has_listed = False
     for i in range(len(run.witnesses)):
@@ -284,11 +281,11 @@ def list_arrivals(run: Run) -> bool:
     for i in range(len(run.witnesses)):
         witness = run.witnesses[i]
         run.values_before[i] = value(run, i)
-        if came_to_zero(witness.guard) and witness.band >= 0.0:
+        if came_to_zero(witness.guard) and witness.lies_at_zero():
             rate = run.rates_now[i]
-            back = rate * witness.guard >= 0.0
+            goes_back = rate * witness.guard >= 0.0
             stops = abs(rate) <= STOPPED * abs(witness.rate)
-            if back or stops:
+            if goes_back or stops:
                 run.has_crossed[i] = 1
                 # one that goes back may come again before it is out, and passes then
                 turned = DOWNWARD if witness.guard > 0.0 else UPWARD
@@ -305,7 +302,7 @@ def is_handler_of(handler: Handler, i: int) -> bool:
 def may_be_set(run: Run, handler: Handler, i: int) -> bool:
     """Whether it matters that a handler has set a witness: it lies at zero, or passes it at this instant."""
     fires = run.has_fired[i] != 0 and not is_handler_of(handler, i)
-    return fires or run.witnesses[i].band >= 0.0
+    return fires or run.witnesses[i].lies_at_zero()
 
 
 def may_set_some(run: Run, handler: Handler) -> bool:
@@ -337,7 +334,7 @@ def mark_set_witnesses(run: Run, handler: Handler) -> None:
         return
     for link in run.states_set_by(handler):  # and how far with what the handler makes of them
         i = link.witness
-        set_value = value(run, i) if run.witnesses[i].band >= 0.0 else 0.0
+        set_value = value(run, i) if run.witnesses[i].lies_at_zero() else 0.0
         distance = abs(moved_cache[run.probes[i].value] - set_value)
         if distance < 0.5 * rounding(run, i) and may_be_set(run, handler, i):
             run.was_set[i] = SET_BY_OWN if is_handler_of(handler, i) else SET_BY_ANOTHER
@@ -369,31 +366,41 @@ def guard_set_witnesses(run: Run) -> None:
         witness = run.witnesses[i]
         now = value(run, i)
         before = run.values_before[i]
-        was_set = run.was_set[i]
+        was_set = run.was_set[i] != NOT_SET
         run.was_set[i] = NOT_SET
-        if (now == before or now != now) and was_set == NOT_SET:
+        if (now == before or now != now) and not was_set:
             continue  # no update has reached it, or it is not a number
         if is_out(run, i, before):
-            clear_level(run, i)
+            witness.clear_level()
         witness.value = now
-        handled = run.was_handled[i] != 0
-        if (handled and witness.guard != UNGUARDED) or is_held(run, i):
-            continue  # it was turned where it is
-        if now == before:  # set to the value that it had
-            if witness.band >= 0.0 and witness.level == 0.0:
-                if came_to_zero(witness.guard):
-                    run.was_set[i] = TAKEN_AWAY
-                witness.guard = set_guard(run, i)
-            continue
-        if came_to_zero(witness.guard) and witness.band >= 0.0:
-            run.was_set[i] = TAKEN_AWAY
-            witness.guard = UNGUARDED
-        noise = rounding_near_zero(run, i, now, before)
-        if abs(now) <= noise:
-            witness.level = 0.0
-            witness.band = noise
-            witness.guard = set_guard(run, i)
-        elif witness.level != 0.0 and stays_behind_zero(run, i, now):
-            witness.level = now
+        was_turned = run.was_handled[i] != 0 and witness.guard != UNGUARDED
+        if was_turned or is_held(run, i):
+            continue  # its own handlers have said what leaving zero means
+        if now == before:
+            guard_set_again(run, i)
         else:
-            clear_level(run, i)
+            guard_written(run, i, before, now)
+
+
+def guard_set_again(run: Run, i: int) -> None:
+    """Guard a witness that updates have set to the value that it had, if it lies at zero."""
+    witness = run.witnesses[i]
+    if witness.lies_at_zero() and witness.level == 0.0:
+        if came_to_zero(witness.guard):
+            run.was_set[i] = TAKEN_AWAY
+        witness.guard = set_guard(run, i)
+
+
+def guard_written(run: Run, i: int, before: float, now: float) -> None:
+    """Say what counts as zero for a witness that updates have moved from one value to another."""
+    witness = run.witnesses[i]
+    if came_to_zero(witness.guard) and witness.lies_at_zero():
+        run.was_set[i] = TAKEN_AWAY
+        witness.guard = UNGUARDED
+    noise = rounding_near_zero(run, i, now, before)
+    if abs(now) <= noise:
+        witness.rest_at(0.0, set_guard(run, i), noise)
+    elif witness.level != 0.0 and stays_behind_zero(run, i, now):
+        witness.level = now
+    else:
+        witness.clear_level()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from functools import cache, partial
-from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,36 +11,37 @@ from numpy.typing import NDArray
 
 from cosim.component.argument import Argument
 from cosim.component.argument_names import known_names
-from cosim.component.attachment import Attachment
-from cosim.component.class_checks import OF_STATE, names_state_of_source
 from cosim.component.component import Component
 from cosim.component.declaration import Declaration
-from cosim.component.history import ENTRIES, ENTRY_WIDTH, empty_ring
-from cosim.component.kernel_function import UPDATES_AT, KernelFunction
+from cosim.component.kernel_function import UPDATES_AT
 from cosim.component.set_attribute import BUILT
 from cosim.contracts.solver import Solver
-from cosim.errors import CosimError, LookUpError, ModelError, Problem
+from cosim.errors import LookUpError, ModelError, Problem
 from cosim.stage import Stage
-from cosim.system import adapter, copy_blocks
-from cosim.system.alike_parts import OfDeclarations, alike_parts, parts_with
+from cosim.system import copy_blocks
+from cosim.system.alike_parts import alike_parts, parts_with
+from cosim.system.allocation import allocate_quantities
 from cosim.system.blocks import STAGES_OF_ARRAYS, Block, Slot
 from cosim.system.connection import Connection
 from cosim.system.dependency_graph import Graph
 from cosim.system.elements import resize
 from cosim.system.layout import Layout
+from cosim.system.part_blocks import PartBlocks, argument_slot
+from cosim.system.part_conditions import PartConditions
 from cosim.system.projection import Projection
-from cosim.system.row_plan import OWN_ROLES, RowPlan
 from cosim.system.timers import check_timers
 from cosim.system.unwritten_quantities import check_results, check_sources, mark_unknown
 from cosim.system.wiring import Wiring
 from cosim.value_text import quote
 
 P = TypeVar("P")
-CACHE_KINDS = ("cache", "output", "input")
 
 
 class Assembly:
     """The parts of a system while it is built; a solver adds its blocks to it.
+
+    What comes in which order is in `_build`: places for all quantities (`allocation`), connections and units
+    (`wiring`), blocks of the parts (`part_blocks`) and of the solver, and the graph between them all.
 
     Parameters
     ----------
@@ -51,6 +50,44 @@ class Assembly:
     connections : sequence of Connection, or of (source path, input path)
     solver : Solver or None
         Where parts ask for one.
+
+    Attributes
+    ----------
+    parts_by_name : dict of str to Component
+    alike : list of Alike
+        The same parts; those that share their declarations stand together.
+    elements : dict of str to int
+        The number of elements of each part that is written for numbers and takes vectors.
+    layout : Layout
+        Where each quantity lies.
+    start : dict of str to array
+        The start values of p, d and k.
+    discrete_stage : dict of (str, int) to Stage
+        The stage that a number of d or k invalidates, by array and offset.
+    wiring : Wiring
+    conditions : PartConditions
+    blocks : list of Block
+        In order of declaration; `graph` says in which order they run.
+    updates, handlers : dict
+        Blocks that are called at the ends of steps (by `UPDATES_AT`), and at events (by part and name).
+    swaps : list of (Slot, Slot)
+        Auto-update variables: the slot of the next value, and the variable.
+    free_inputs, input_courses : dict of str to slots
+        The inputs of the system: their values in d, and their slopes and the times of their values.
+    remembered, remembered_rates : dict of str to list of Slot, and set of Slot
+        The signals that the histories of a part remember, and the derivatives of these.
+    smoothness : dict of str to Slot
+        By part where its updates read how smooth their sources are.
+    side : Slot
+        Where updates read on which side of an instant they are.
+    nan_slots : list of Slot
+        What is not computed.
+    projection : Projection or None
+        What the solver does about constraints.
+    attachable : dict of str to list
+        What the kinds of attachments have found in this model, by kind.
+    instances : list of Component
+        For methods in plain Python, by number.
 
     Raises
     ------
@@ -77,13 +114,10 @@ class Assembly:
         self.start = {a: array("d") for a in "pdk"}
         self.discrete_stage: dict[tuple[str, int], Stage] = {}
         self.instances: list[Any] = list(self.parts_by_name.values())
-        self._plans: dict[tuple[type, str], RowPlan] = {}
-        self._numbers = {name: i for i, name in enumerate(self.parts_by_name)}
         self.nan_slots: list[Slot] = []
         self.smoothness: dict[str, Slot] = {}
         self.remembered: dict[str, list[Slot]] = {}
         self.remembered_rates: set[Slot] = set()
-        self._derivatives: dict[tuple[str, str], bool | None] = {}  # None: not known yet
         self.projection: Projection | None = None
         self.attachable: dict[str, list[Any]] = {}
         self.elements = resize(self.parts_by_name, self.problem)
@@ -97,11 +131,14 @@ class Assembly:
 
     def _build(self) -> None:
         """Give all values their places, connect them, make the blocks and the graph of what needs what."""
-        self._allocate()
+        self.layout.allocate_states((name, part.declarations) for name, part in self.parts_by_name.items())
+        self.side = self.layout.allocate("c", 1, "side")
+        allocate_quantities(self)
         self.wiring = Wiring(self)
+        self.conditions = PartConditions(self)
         self.wiring.connect(self._connections)
         self._raise()
-        self._make_blocks()
+        PartBlocks(self).make_all()
         if self.solver is not None:
             self.blocks += self.solver.create_blocks(self)
             self.dynamics = self.solver.choice
@@ -118,7 +155,7 @@ class Assembly:
         self._problems += check_timers(self.parts_by_name)
         self._raise()
 
-    # what a solver uses
+    # what solvers and kinds of attachments use
 
     def parts(self, kind: type[P]) -> list[P]:
         """The parts of a class, in order of declaration."""
@@ -132,9 +169,9 @@ class Assembly:
         """The slots of all that a part declares."""
         return self.layout.slots[part.name]
 
-    def asked(self, part: Component, name: str) -> Slot:
+    def slot_of_argument(self, part: Component, name: str) -> Slot:
         """The slot that a kernel function of the part gets for an argument of this name."""
-        return self._argument_slot(part, known_names(part.declarations)[name], {})
+        return argument_slot(self, part, known_names(part.declarations)[name], {})
 
     def derivative(self, part: Component, name: str) -> Slot:
         """The slot of the derivative of a part's state (in the cache)."""
@@ -161,7 +198,7 @@ class Assembly:
         """The part of that name."""
         return self.parts_by_name[name]
 
-    def not_a_number(self, size: int) -> Slot:
+    def nan_slot(self, size: int) -> Slot:
         """A stretch of the cache that holds NaN: what is not computed."""
         for slot in self.nan_slots:
             if slot.size == size:
@@ -179,62 +216,6 @@ class Assembly:
     def has_problems(self) -> bool:
         """Whether a fault was collected."""
         return bool(self._problems)
-
-    # layout
-
-    def _allocate(self) -> None:
-        """Quantity by quantity: a block has a row for each part of a class, and walks through memory then.
-
-        Which parts are alike follows from what they declare: in another process other objects may say so.
-        """
-        layout = self.layout
-        layout.allocate_states((name, part.declarations) for name, part in self.parts_by_name.items())
-        self.side = layout.allocate("c", 1, "side")
-        kinds = OfDeclarations(lambda listed: tuple((d.name, d.kind, d.size) for d in listed.values()))
-        alike: dict[Any, list[Component]] = {}
-        for run in self.alike:
-            alike.setdefault(kinds.of(run.declarations), []).extend(run.parts)
-        for parts in alike.values():
-            owners = [part.name for part in parts]
-            slots_of = [layout.slots[owner] for owner in owners]
-            for declarations in zip(*(part.declarations.values() for part in parts), strict=True):
-                key, kind, size = declarations[0].name, declarations[0].kind, declarations[0].size
-                if kind in CACHE_KINDS and kind != "input":
-                    new_slots = layout.allocate_each("c", size, key, owners)
-                elif kind == "parameter":
-                    numbers = [_repeated(part.values.numbers[key], size) for part in parts]
-                    self.start["p"].frombytes(np.concatenate(numbers, dtype=np.float64).tobytes())
-                    new_slots = layout.allocate_each("p", size, "", owners)
-                elif kind == "option":
-                    self.start["p"].extend(_option_number(part, key) for part in parts)
-                    new_slots = layout.allocate_each("p", 1, "", owners)
-                else:
-                    for part, declaration in zip(parts, declarations, strict=True):
-                        self._allocate_declared(part.name, part, declaration)
-                    continue
-                for slots, slot in zip(slots_of, new_slots, strict=True):
-                    slots[key] = slot
-
-    def _allocate_declared(self, name: str, part: Component, declaration: Declaration) -> None:
-        """Allocate the slots of a declaration of a part, where each part has its own way to the numbers."""
-        layout, key, kind, size = self.layout, declaration.name, declaration.kind, declaration.size
-        slots, start_values = layout.slots[name], part.values.numbers
-        if kind == "input":
-            slots[key] = layout.allocate("c", size, key, name)
-            slots[f"{key}_dot"] = layout.allocate("c", size, f"{key}_dot", name)
-        elif kind in ("discrete", "integer", "signal"):
-            numbers = _repeated(start_values.get(key, np.zeros(1)), size)
-            slots[key] = slot = self.constant("d" if kind == "discrete" else "k", numbers)
-            for i in range(size):
-                self.discrete_stage[slot.array, slot.offset + i] = _invalidated(part, declaration)
-        elif kind == "history":
-            count, room = self.elements.get(name, 1), ENTRIES * ENTRY_WIDTH
-            first = layout.allocate("h", count * room)
-            starts = [first.offset + i * room for i in range(count)]
-            ring = self.constant("k", [n for start in starts for n in empty_ring(start)])
-            slots[key], slots[f"{key}_ring"] = first, ring
-            for i in range(ring.size):
-                self.discrete_stage["k", ring.offset + i] = Stage.TIME
 
     def constant(self, kind: str, numbers: Sequence[float] | NDArray[np.float64]) -> Slot:
         """A stretch of p, d or k with these start values."""
@@ -254,184 +235,19 @@ class Assembly:
             return self.discrete_stage.get((array, offset), Stage.TIME)
         return Stage.INSTANCE
 
-    # blocks of components
-
-    def _make_blocks(self) -> None:
-        functions_of = cache(self._functions)
-        for alike in self.alike:
-            for part in alike.parts:
-                kernels, handlers = functions_of(type(part))
-                owner = (part.name,)  # the blocks of a part share it
-                for kernel, plan, is_switched in kernels:
-                    if not is_switched or kernel.applies_to(partial(self.holds, part)):
-                        self._make_block(part, kernel, plan, owner)
-                for name, function in handlers:
-                    self.handlers[part.name, name] = self._handler_block(part, name, function)
-
-    def _functions(
-        self, cls: type[Component]
-    ) -> tuple[list[tuple[KernelFunction, RowPlan, bool]], list[tuple[str, KernelFunction]]]:
-        """The kernel functions of a class, with whether they depend on a condition, and its handlers."""
-        kernels = [
-            (kernel, self._plan(cls, name, kernel), bool(kernel.when or kernel.unless))
-            for name, kernel in chain(cls.kernels.items(), cls.kink_functions.items())
-        ]
-        return kernels, [(n, h.function) for n, h in cls.handlers.items() if not h.function.is_python]
-
-    def _make_block(self, part: Component, kernel: KernelFunction, plan: RowPlan, owner: tuple[str]) -> None:
-        name = plan.name
-        try:
-            choices = self._row_choices(part, plan)
-        except (CosimError, KeyError) as error:
-            self.problem(part.name, str(error))
-            return
-        function = self._python_function(part, kernel, plan) if kernel.is_python else plan.function
-        count = self.elements.get(part.name, 1)
-        for slots in choices:
-            rows = plan.rows(slots, count)
-            writes = plan.slots_written(slots)
-            if kernel.is_python:
-                rows = [[*row, self._numbers[part.name]] for row in rows]
-            elif plan.has_result:
-                result = self._own_slot(part, name, count)
-                writes += (result,)
-                rows = [[*row, result.offset + i] for i, row in enumerate(rows)]
-            block = Block(
-                function,
-                rows,
-                _declared_stage(part, kernel, plan.stage),
-                plan.slots_read(slots),
-                writes,
-                plan.slots_added(slots),
-                name,
-                owner if count == 1 else owner * count,
-                kernel.is_python,
-                True,
-                tells_flows=plan.tells_flows if count == 1 else None,
-                tells_elements=plan.tells_elements if count == 1 else None,
-            )
-            if kernel.role == "update":
-                self._add_update(part, kernel, block, slots)
-            else:
-                self.blocks.append(block)
-            for argument in plan.next:
-                self.swaps.append((slots[argument.name], self.layout.slots[part.name][argument.of]))
-
-    def _add_update(
-        self, part: Component, kernel: KernelFunction, block: Block, slots: Mapping[str, Slot]
-    ) -> None:
-        """Add a block that updates histories, and note the slots of the signals that these remember."""
-        signals = [d.options["of"] for d in part.declarations.values() if d.kind == "history"]
-        self.remembered[part.name] = [slots[name] for name in signals if name in slots]
-        self.remembered_rates |= {slots[f"{name}_dot"] for name in signals if f"{name}_dot" in slots}
-        self.updates[kernel.at].append(block)
-
-    def _own_slot(self, part: Component, name: str, size: int) -> Slot:
+    def own_slot(self, part: Component, name: str, size: int) -> Slot:
         """A slot of a part that the part does not declare: allocated at the first call."""
         slots = self.layout.slots[part.name]
         if name not in slots:
             slots[name] = self.allocate(name, size, part.name)
         return slots[name]
 
-    def _plan(self, cls: type[Component], name: str, kernel: KernelFunction) -> RowPlan:
-        key = (cls, name)
-        if key not in self._plans:
-            self._plans[key] = RowPlan(cls, name, kernel)
-        return self._plans[key]
-
-    def holds(self, part: Component, name: str) -> bool:
-        """Whether an option or a condition holds for a part, or an attachment has what it offers."""
-        if name in part.values.options:
-            return bool(part.values.options[name])
-        if name in part.conditions:
-            return part.conditions[name](part)
-        if names_state_of_source(part.declarations, name):
-            source = part.values.attachments.get(name.removesuffix(OF_STATE))
-            path = source.name if isinstance(source, Component) else source
-            return isinstance(path, str) and self.wiring.signal(path).slot.array == "y"
-        offered = known_names(part.declarations)[name]
-        if part.declarations[offered.of].options["provides"] != "source":
-            return bool(part.declarations[offered.of].options["attachment"].has(self, part, offered))
-        key = (part.name, name)
-        if key not in self._derivatives:
-            self._derivatives[key] = None
-            source = part.values.attachments.get(name.removesuffix("_dot"))
-            path = source.name if isinstance(source, Component) else source
-            has_derivative = path is not None and self.wiring.has_derivative(path, 1)
-            if not has_derivative and self._derivatives[key]:
-                self.wiring.forget_derivatives()
-            self._derivatives[key] = has_derivative
-        if self._derivatives[key] is None:
-            self._derivatives[key] = True  # in a circle: if nothing else in it is missing
-        return bool(self._derivatives[key])
-
-    def _python_function(self, part: Component, kernel: KernelFunction, plan: RowPlan) -> Any:
-        key = (type(part), plan.name)
-        cached = self.__dict__.setdefault("_python_blocks", {})
-        if key not in cached:
-            cached[key] = adapter.python_block(type(part), kernel, plan.arguments, self.instances)
-        return cached[key]
-
-    def _handler_block(self, part: Component, name: str, kernel: KernelFunction) -> Block:
-        plan = self._plan(type(part), name, kernel)
-        slots = self._row_choices(part, plan)[0]
-        count = self.elements.get(part.name, 1)
-        rows = plan.rows(slots, count)
-        if plan.has_result:
-            status = self._own_slot(part, name, 1)
-            rows = [[*row, status.offset] for row in rows]
-        function = plan.function
-        table, reads, writes = (
-            np.array(rows, dtype=np.int64),
-            plan.slots_read(slots),
-            plan.slots_written(slots),
-        )
-        return Block(function, table, Stage.REPORT, reads, writes, (), name, (part.name,) * count)
-
-    def _row_choices(self, part: Component, plan: RowPlan) -> list[dict[str, Slot]]:
-        """Slots by argument name: one dictionary, or one for each attachment (or collected slot)."""
-        if plan.has_own_alone and plan.own_names <= self.layout.slots[part.name].keys():
-            return [self.layout.slots[part.name]]
-        choices: list[dict[str, Slot]] = [{}]
-        for argument in plan.collected:
-            collected = self._collected(argument.slot, part)
-            choices = [{**c, argument.name: s} for c in choices for s in collected]
-        for attachment, kind in plan.repeated.items():
-            count = len(kind.everything(self))
-            choices = [{**c, f"@{attachment}": Slot("", i, 0)} for c in choices for i in range(count)]
-        part_slots = self.layout.slots[part.name]
-        for choice in choices:
-            for name in plan.own:
-                choice[name] = part_slots[name]
-            for argument in plan.placed:
-                choice[argument.name] = self._argument_slot(part, argument, choice)
-        return choices
-
-    def _argument_slot(self, part: Component, argument: Argument, choice: Mapping[str, Slot]) -> Slot:
-        if argument.role in OWN_ROLES:
-            return self.layout.slots[part.name][argument.name]
-        if argument.role == "side":
-            return self.side
-        if argument.role == "smoothness":
-            if part.name not in self.smoothness:
-                self.smoothness[part.name] = self.allocate("smoothness", 1, part.name)
-            return self.smoothness[part.name]
-        if argument.role == "next":
-            return self._own_slot(part, argument.name, part.declarations[argument.of].size)
-        return self._offered_slot(part, argument, choice)
-
-    def _offered_slot(self, part: Component, argument: Argument, choice: Mapping[str, Slot]) -> Slot:
-        kind: Attachment = part.declarations[argument.of].options["attachment"]
-        chosen = choice.get(f"@{argument.of}")
-        slot: Slot = kind.slot(self, part, argument, None if chosen is None else chosen.offset)
-        return slot
-
     def source_slot(self, part: Component, argument: Argument) -> Slot:
         """The slot of a source's value, or of one of its derivatives."""
         declaration = part.declarations[argument.of]
         size = declaration.size if argument.is_free else argument.size
         if declaration.options["optional"] and part.values.attachments.get(argument.of) is None:
-            return self.not_a_number(size)
+            return self.nan_slot(size)
         path = self.attached_name(part, argument.of)
         order = 0 if argument.slot == "value" else int(argument.slot.removeprefix("value_dot") or 1)
         slot = self.wiring.source(path, self.wiring.paths.source_unit(part, declaration), order)
@@ -451,17 +267,6 @@ class Assembly:
             hint = f"; there are: {', '.join(sorted(providers)[:10])}" if providers else ""
             raise ModelError.of("", f"{argument.of} is '{provider}', which has no {argument.slot}{hint}")
         return slot
-
-    def _collected(self, slot: str, part: Component) -> list[Slot]:
-        slots = []
-        for name, other_part in self.parts_by_name.items():
-            if (
-                other_part is not part
-                and slot in other_part.declarations
-                and other_part.declarations[slot].size == 1
-            ):
-                slots.append(self.wiring.in_cache(self.layout.slots[name][slot], f"{name}.{slot}"))
-        return slots
 
     def attached_path(self, part: Component, attachment: str) -> str:
         """The path that was passed for an attachment, as text."""
@@ -486,17 +291,20 @@ class Assembly:
         return path
 
     def _zero_accumulators(self) -> None:
+        """Have all quantities to which parts add begin at 0."""
         for name, _, quantities in parts_with(self.alike, _accumulating):
             for quantity in quantities:
                 self._zero(self.layout.slots[name][quantity], f"{name}.{quantity}")
 
     def _zero(self, slot: Slot, name: str) -> None:
+        """Have a slot zeroed before anything adds to it."""
         rows, label = [[slot.offset, slot.size]], f"zeroing of {name}"
         self.blocks.append(
             Block(copy_blocks.zero, rows, Stage.INSTANCE, (), (slot,), (), label, mergeable=True)
         )
 
     def _raise(self) -> None:
+        """Raise all faults that were collected so far."""
         if self._problems:
             raise ModelError(self._problems)
 
@@ -504,30 +312,3 @@ class Assembly:
 def _accumulating(listed: Mapping[str, Declaration]) -> list[str]:
     """The quantities to which several parts add."""
     return [d.name for d in listed.values() if d.accumulates and d.size]
-
-
-def _repeated(numbers: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """The numbers, one for each element; a single number is repeated."""
-    return np.repeat(numbers, size) if numbers.size == 1 != size else numbers
-
-
-def _declared_stage(part: Component, kernel: KernelFunction, least: Stage) -> Stage:
-    """The stage that the author of a function asks for, or an option of the part; `least` at least."""
-    stage = kernel.stage or Stage.INSTANCE
-    if isinstance(stage, str):
-        stage = Stage[part.values.options[stage].upper()]
-    return stage if stage >= least else least
-
-
-def _invalidated(part: Component, declaration: Declaration) -> Stage:
-    """The stage that a discrete variable invalidates; an option may say it."""
-    stage = declaration.invalidates
-    return stage if isinstance(stage, Stage) else Stage[str(part.values.options[stage]).upper()]
-
-
-def _option_number(part: Component, name: str) -> float:
-    value = part.values.options[name]
-    choices = part.declarations[name].options.get("choices")
-    if part.declarations[name].options.get("text"):
-        return 0.0  # for people
-    return float(choices.index(value)) if choices is not None and isinstance(value, str) else float(value)

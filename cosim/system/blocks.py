@@ -88,11 +88,11 @@ class Block:
         Whether an evaluation may leave it out that needs none of its results, even if it is not mergeable.
     members : tuple of int
         Of a block of the schedule: the nodes of the graph that it was made from, in the order of its rows.
-    tells_flows : callable or None
+    find_flows : callable or None
         Gives, for a block, what elements of its results are computed from, where more may be known than that
         it is what the block reads.
-    tells_elements : callable or None
-        As `tells_flows`, of each element of vectors by itself; it takes longer.
+    find_element_flows : callable or None
+        As `find_flows`, of each element of vectors by itself; it takes longer.
     """
 
     function: Callable[..., None]
@@ -107,19 +107,19 @@ class Block:
     mergeable: bool = False
     can_be_omitted: bool = False
     members: tuple[int, ...] = ()
-    tells_flows: Callable[[Block], Flows] | None = None
-    tells_elements: Callable[[Block], Flows] | None = None
+    find_flows: Callable[[Block], Flows] | None = None
+    find_element_flows: Callable[[Block], Flows] | None = None
 
     def flows(self) -> Flows:
         """The slots from which elements of the results are computed (time: `TIME`); empty if unknown.
 
         It is found out each time: most blocks are never asked.
         """
-        return () if self.tells_flows is None else self.tells_flows(self)
+        return () if self.find_flows is None else self.find_flows(self)
 
     def element_flows(self) -> Flows:
         """The flows with the elements of vectors separated where that is known."""
-        return (() if self.tells_elements is None else self.tells_elements(self)) or self.flows()
+        return (() if self.find_element_flows is None else self.find_element_flows(self)) or self.flows()
 
     def count_merged_rows(self) -> None:
         """Keep how many rows there are: those themselves stand in the block that this one was merged into."""

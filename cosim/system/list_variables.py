@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, repeat
 from sys import intern
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +14,7 @@ from cosim.component.component import Component
 from cosim.component.declaration import Declaration
 from cosim.contracts.measure import Measure
 from cosim.system.alike_parts import Alike
+from cosim.system.blocks import Slot
 from cosim.system.layout import STATE_KINDS
 from cosim.system.signals import NOT_READABLE, main_output_or_none
 from cosim.system.variable import Variable
@@ -53,6 +54,7 @@ def listed_quantities(
 
 
 def _quantities_of(part: Component) -> Iterator[Quantity]:
+    """The variables that a part declares; a value that its bare name means has no name behind that."""
     bare = main_output_or_none(part)
     for name, declaration in part.declarations.items():
         if not is_listed(declaration):
@@ -81,37 +83,52 @@ def list_variables(system: System, kinds: Container[str] | None = None) -> Itera
         return kinds is None or quantity.kind in kinds
 
     starts: dict[bytes, tuple[float, ...]] = {}
-    layout, paths = system.assembly.layout, system.assembly.wiring.paths
-    for (_, names, parts), quantities in listed_quantities(system.alike, is_wanted):
-        slots_of = [layout.slots[name] for name in names]
-        columns: list[Iterable[Variable]] = []
-        for behind, kind, declaration in quantities:
-            slots = [slots_of_part[declaration.name] for slots_of_part in slots_of]
-            is_measure = kind == "measure"
-            fields = (
-                [name + behind for name in names],
-                repeat(kind),
-                slots,
-                paths.units_of_parts(names, declaration),
-                system.stages_of(slots),
-                repeat(()) if is_measure else [_start(part, declaration, starts) for part in parts],
-                _about_measures(parts) if is_measure else repeat(declaration.description),
-                repeat(declaration),
-            )
-            columns.append(map(tuple.__new__, repeat(Variable), zip(*fields, strict=False)))  # as in `Layout`
-        has_signals = kinds is None or SIGNAL in kinds
-        for alias, (slot_name, element, unit, *text_of) in parts[0].signals.items() if has_signals else ():
-            slots = [slots_of_part[slot_name].part(element) for slots_of_part in slots_of]
-            text = f"{parts[0].declarations[slot_name].description or slot_name}, element {element}"
-            texts = [intern(text_of[0].format(part=name) if text_of else text) for name in names]
-            stages = system.stages_of(slots)
-            columns.append(
-                [
-                    Variable(f"{name}.{alias}", SIGNAL, slot, (unit,), stage, description=text)
-                    for name, slot, stage, text in zip(names, slots, stages, texts, strict=True)
-                ]
-            )
+    lists_signals = kinds is None or SIGNAL in kinds
+    for alike, quantities in listed_quantities(system.alike, is_wanted):
+        slots_of = [system.assembly.layout.slots[name] for name in alike.names]
+        columns = [_column_of_quantity(system, alike, slots_of, q, starts) for q in quantities]
+        if lists_signals:
+            columns += [_column_of_signal(system, alike, slots_of, alias) for alias in alike.parts[0].signals]
         yield from chain.from_iterable(zip(*columns, strict=True))
+
+
+def _column_of_quantity(
+    system: System,
+    alike: Alike,
+    slots_of: Sequence[Mapping[str, Slot]],
+    quantity: Quantity,
+    starts: dict[bytes, tuple[float, ...]],
+) -> Iterable[Variable]:
+    """The variables of one quantity that parts declare; `starts` has the start values met before."""
+    names, parts, declaration = alike.names, alike.parts, quantity.declaration
+    slots = [slots_of_part[declaration.name] for slots_of_part in slots_of]
+    is_measure = quantity.kind == "measure"
+    fields = (
+        [name + quantity.behind for name in names],
+        repeat(quantity.kind),
+        slots,
+        system.assembly.wiring.paths.units_of_parts(names, declaration),
+        system.stages_of(slots),
+        repeat(()) if is_measure else [_start(part, declaration, starts) for part in parts],
+        _about_measures(parts) if is_measure else repeat(declaration.description),
+        repeat(declaration),
+    )
+    return map(tuple.__new__, repeat(Variable), zip(*fields, strict=False))  # as in `Layout`
+
+
+def _column_of_signal(
+    system: System, alike: Alike, slots_of: Sequence[Mapping[str, Slot]], alias: str
+) -> list[Variable]:
+    """The variables that parts have under one of the names of their elements."""
+    slot_name, element, unit, *text_of = alike.parts[0].signals[alias]
+    slots = [slots_of_part[slot_name].part(element) for slots_of_part in slots_of]
+    description = alike.declarations[slot_name].description or slot_name
+    text = text_of[0] if text_of else f"{description}, element {element}"
+    texts = [intern(text.format(part=name) if text_of else text) for name in alike.names]
+    return [
+        Variable(f"{name}.{alias}", SIGNAL, slot, (unit,), stage, description=text)
+        for name, slot, stage, text in zip(alike.names, slots, system.stages_of(slots), texts, strict=True)
+    ]
 
 
 def _start(

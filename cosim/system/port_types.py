@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cosim.component.declaration import Declaration
-from cosim.component.values import choices_of
+from cosim.component.read_numbers import choices_of
 
 NAMES = {bool: "a switch", int: "a whole number"}
 

@@ -80,10 +80,10 @@ class RowPlan:
         self._names = [a.name for a in columns]
         self._slots = slots_of(self._names)
         self._lengths = [a.name for a in adapter.lengths(self.arguments)]
-        self._tells_time = any(a.role == "time" for a in self.arguments)
+        self._reads_time = any(a.role == "time" for a in self.arguments)
         argument_types = types_of(self.arguments, cls.declarations)
         self._flows = None if kernel.is_python else kept_flows(kernel.function, argument_types)
-        self.tells_flows, self.tells_elements = self.flows, self.element_flows  # bound once for all blocks
+        self.find_flows, self.find_element_flows = self.flows, self.element_flows  # bound once for all blocks
         self._follow = None if self.has_result else VectorFlows(cls, kernel, self.arguments)
         self.stage = max([Stage.EMPTY, *(_least_stage(cls, a) for a in self.arguments)])
 
@@ -99,7 +99,7 @@ class RowPlan:
         slots = dict(zip(self.reads, block.reads, strict=True)) | written
         always = [slots[a.name] for a in self.arguments if a.role == "switch"]
         if self._flows is None:  # a Python method, or what is refused when it is compiled
-            everything = (*block.reads, *((TIME,) if self._tells_time else ()))
+            everything = (*block.reads, *((TIME,) if self._reads_time else ()))
             return tuple((slot, everything) for slot in written.values())
         results = []
         sources_of: dict[frozenset[Element], tuple[Slot, ...]] = {}  # many results come from the same
@@ -111,7 +111,7 @@ class RowPlan:
                 if read not in sources_of:
                     sources = dict.fromkeys(always)
                     for source, at in read:
-                        if source == "t" and self._tells_time:
+                        if source == "t" and self._reads_time:
                             sources[TIME] = None
                         elif source in slots:
                             sources[_element(slots[source], at)] = None

@@ -75,7 +75,7 @@ class Place(NamedTuple):
     unit: str = ""
 
 
-class _Known(NamedTuple):
+class _Meaning(NamedTuple):
     """The meaning of a name in parts with the same declarations: a slot or an element, and its own unit."""
 
     slot: str
@@ -94,14 +94,14 @@ class Paths:
 
     Attributes
     ----------
-    found_units : mapping of (part, name) to tuple of str
+    inferred_units : mapping of (part, name) to tuple of str
         Of what declares none.
     """
 
     def __init__(self, parts: Mapping[str, Component], layout: Layout) -> None:
         self._parts, self._layout = parts, layout
-        self.found_units: Mapping[tuple[str, str], tuple[str, ...]] = {}
-        self._known: OfDeclarations[dict[str, _Known]] = OfDeclarations(lambda _: {})  # by names
+        self.inferred_units: Mapping[tuple[str, str], tuple[str, ...]] = {}
+        self._meanings: OfDeclarations[dict[str, _Meaning]] = OfDeclarations(lambda _: {})  # by names
         self._main_outputs = OfDeclarations(_main_output)
 
     def signal(self, path: str) -> Signal:
@@ -118,31 +118,29 @@ class Paths:
 
     def columns(self, paths: Sequence[str]) -> SignalColumns:
         """The signals of many paths, by columns; mostly, paths of one part stand together."""
-        found_units, no_names, no_slots = self.found_units, dict[str, _Known](), dict[str, Slot]()
-        known_names, slots, of_part = no_names, no_slots, ""
+        no_names, no_slots = dict[str, _Meaning](), dict[str, Slot]()
+        meanings, slots, of_part = no_names, no_slots, ""
         columns = arrays, offsets, sizes, units, kinds = SignalColumns([], [], [], [], [])
         for path in paths:
             part_name, _, name = path.partition(".")
             if part_name != of_part:
                 part, of_part = self._parts.get(part_name), part_name
-                known_names = no_names if part is None else self._known.of(part.declarations)
+                meanings = no_names if part is None else self._meanings.of(part.declarations)
                 slots = self._layout.slots.get(part_name, no_slots)
-            described = known_names.get(name)
-            if described is None:
+            meaning = meanings.get(name)
+            if meaning is None:  # asked for the first time: it is searched for
                 _, _, (array, offset, size), units_here, declaration = self.signal(path)
             else:
-                slot_name, declaration, element, unit = described
+                slot_name, declaration, element, unit = meaning
                 array, offset, size = slots[slot_name]
                 if element is not None:
                     offset, size = offset + element, 1
                 if unit:
                     units_here = (unit,)
-                elif declaration.name != name:
-                    units_here = self._units_at(Place(part_name, name, slots[slot_name], declaration))
-                elif declaration.unit_rule is None:
+                elif declaration.name == name and declaration.unit_rule is None:
                     units_here = declaration.units
                 else:
-                    units_here = found_units.get((part_name, name)) or declaration.units
+                    units_here = self._units_at(Place(part_name, name, slots[slot_name], declaration))
             arrays.append(array)
             offsets.append(offset)
             sizes.append(size)
@@ -152,11 +150,11 @@ class Paths:
 
     def units(self, part: Component, declaration: Declaration) -> tuple[str, ...]:
         """Declared units, or those that were found."""
-        return self.found_units.get((part.name, declaration.name), declaration.units)
+        return self.inferred_units.get((part.name, declaration.name), declaration.units)
 
     def units_of_parts(self, parts: Sequence[str], declaration: Declaration) -> list[tuple[str, ...]]:
         """The units of each of these parts, which share a declaration."""
-        name, declared, unit_of = declaration.name, declaration.units, self.found_units
+        name, declared, unit_of = declaration.name, declaration.units, self.inferred_units
         if declaration.unit_rule is None:
             return [declared] * len(parts)
         return [unit_of.get((part, name), declared) for part in parts]
@@ -164,7 +162,9 @@ class Paths:
     def source_unit(self, part: Component, declaration: Declaration) -> str | None:
         """The unit that a source is converted to; None where any will do."""
         unit: str | None = declaration.options["unit"]
-        return unit if unit is None or "{" not in unit else self.found_units[part.name, declaration.name][0]
+        return (
+            unit if unit is None or "{" not in unit else self.inferred_units[part.name, declaration.name][0]
+        )
 
     def place(self, path: str) -> Place:
         """Find what `signal` finds, without its units."""
@@ -172,49 +172,46 @@ class Paths:
         part = self._parts.get(part_name)
         if part is not None and not dot:
             name = self._main_outputs.of(part.declarations)
-        found_before = None if part is None else self._known.of(part.declarations).get(name)
-        if found_before is None:
+        meaning = None if part is None else self._meanings.of(part.declarations).get(name)
+        if meaning is None:
             return self._searched(path)
-        slot_name, declaration, at, unit = found_before
+        slot_name, declaration, at, unit = meaning
         slot = self._layout.slots[part_name][slot_name]
         return Place(part_name, name, slot if at is None else slot.part(at), declaration, None, unit)
 
     def _searched(self, path: str) -> Place:
         """The place of a path; a name means the same in all parts that share their declarations."""
-        part_name, _, name = path.partition(".")
-        index = None
-        if part_name not in self._parts or not name.isidentifier():
-            match = PATH.match(path)
-            if match is None:
-                raise LookUpError("signal", path, [], "A path is part, part.name or part.name[index].")
-            part_name, name, index = match["part"], match["name"], match["index"]
-            if part_name not in self._parts:
-                raise LookUpError("part", part_name, self._parts)
+        part_name, name, index = self._split(path)
         part, slots = self._parts[part_name], self._layout.slots[part_name]
-        if name is None:
-            name = main_output(part)
         if name in part.signals:
             slot_name, element, unit, *_ = part.signals[name]
             declaration = part.declarations[slot_name]
-            self._known.of(part.declarations)[name] = _Known(slot_name, declaration, element, unit)
+            self._meanings.of(part.declarations)[name] = _Meaning(slot_name, declaration, element, unit)
             return Place(part_name, name, slots[slot_name].part(element), declaration, None, unit)
         declared = name.removesuffix("_dot") if name not in part.declarations else name
         if name not in slots or part.declarations.get(declared) is None:
-            names = [n for n, d in part.declarations.items() if d.kind not in NOT_READABLE] + list(
-                part.signals
-            )
-            unread = part.declarations.get(declared)
-            if unread is not None and unread.options.get("provides") == "source":
-                chosen = f"It is the signal that {part_name} reads: choose it before the model is built."
-                raise LookUpError("signal", path, (), chosen)
-            raise LookUpError("signal", path, [f"{part_name}.{n}" for n in names])
+            raise _unreadable(path, part_name, part, declared)
         declaration, slot = part.declarations[declared], slots[name]
         if index is None:
-            self._known.of(part.declarations)[name] = _Known(name, declaration)
+            self._meanings.of(part.declarations)[name] = _Meaning(name, declaration)
             return Place(part_name, name, slot, declaration)
-        if int(index) >= slot.size:
+        if index >= slot.size:
             raise LookUpError("signal", path, [f"{part_name}.{name}[{i}]" for i in range(slot.size)])
-        return Place(part_name, name, slot.part(int(index)), declaration, int(index))
+        return Place(part_name, name, slot.part(index), declaration, index)
+
+    def _split(self, path: str) -> tuple[str, str, int | None]:
+        """The part, the name (that of its main output where there is none) and the index in a path."""
+        part_name, _, name = path.partition(".")
+        if part_name in self._parts and name.isidentifier():
+            return part_name, name, None
+        match = PATH.match(path)
+        if match is None:
+            raise LookUpError("signal", path, [], "A path is part, part.name or part.name[index].")
+        part_name, index = match["part"], match["index"]
+        if part_name not in self._parts:
+            raise LookUpError("part", part_name, self._parts)
+        name = main_output(self._parts[part_name]) if match["name"] is None else match["name"]
+        return part_name, name, None if index is None else int(index)
 
     def _units_at(self, place: Place) -> tuple[str, ...]:
         """The units at a place, from those of what is declared there."""
@@ -222,6 +219,16 @@ class Paths:
         if place.declaration.name != place.name:
             units = tuple(unit_product((unit,), ("s",)) for unit in units)
         return units if place.element is None or len(units) == 1 else (units[place.element],)
+
+
+def _unreadable(path: str, part_name: str, part: Component, declared: str) -> LookUpError:
+    """The error for a name that a part does not have, or that cannot be read."""
+    unread = part.declarations.get(declared)
+    if unread is not None and unread.options.get("provides") == "source":
+        chosen = f"It is the signal that {part_name} reads: choose it before the model is built."
+        return LookUpError("signal", path, (), chosen)
+    names = [n for n, d in part.declarations.items() if d.kind not in NOT_READABLE]
+    return LookUpError("signal", path, [f"{part_name}.{n}" for n in (*names, *part.signals)])
 
 
 def split_derivative(name: str) -> tuple[str, int]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosim.component.history import FULL, Ring
+from cosim.component.history import FULL, LARGE, UNKNOWN, ZERO, Ring
 from cosim.contracts.restored_memory import are_of_a_run
 from cosim.errors import StateError
 from cosim.run_data.run import AGENDA_WIDTH, ARRAYS, CLOCK_WIDTH, STATE
@@ -139,7 +139,8 @@ def _check_rings(system: System, state: State) -> None:
         last = max(ring.count, 1) - 1
         is_piece = -1 <= ring.piece_begin <= last and (ring.piece_end == -1 or 0 <= ring.piece_end < last)
         is_known = ring.flags in (0, FULL) and -1 <= ring.start_order <= 2
-        if not (is_inside and is_ring and is_piece and is_known):
+        has_size = ZERO <= ring.size_exponent <= LARGE and ZERO <= ring.rounding_exponent <= UNKNOWN
+        if not (is_inside and is_ring and is_piece and is_known and has_size):
             raise _damaged("history")
 
 

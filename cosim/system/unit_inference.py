@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -51,7 +51,7 @@ class _Equation:
         return (self.target, *self.above, *self.below)
 
 
-class FoundUnits(dict[Key, Units]):
+class InferredUnits(dict[Key, Units]):
     """Units by (part, name); those of a part in `copies` are those of its original, and stored once.
 
     Attributes
@@ -93,7 +93,7 @@ class UnitInference:
 
     Attributes
     ----------
-    units : FoundUnits
+    units : InferredUnits
     taken_from : dict of (part, name) to str
         The input or source from which a quantity has its unit backward.
     """
@@ -105,7 +105,7 @@ class UnitInference:
         find: Find,
         report: Report,
     ) -> None:
-        self.units = FoundUnits()
+        self.units = InferredUnits()
         self.taken_from: dict[Key, str] = {}
         self._parts, self._find = parts, find
         self._open: list[Key] = []
@@ -136,6 +136,7 @@ class UnitInference:
                 self._add_rule((name, quantity), rule, part)
 
     def _add_rule(self, key: Key, text: str, part: Component) -> None:
+        """Add the equation of a rule that a class has for the unit of a quantity."""
         rule = read_rule(text)
         try:
             above, below = (
@@ -158,6 +159,7 @@ class UnitInference:
         return self._operand(self._find(kind.path(path, argument.slot)))
 
     def _link(self, source: str, port: Key, unit: str) -> None:
+        """Add the equation of a connection: what is read has the unit of its source, times a factor's."""
         try:
             place = self._find(source)
         except CosimError:
@@ -177,24 +179,37 @@ class UnitInference:
     # solving
 
     def _solve(self) -> None:
+        """Find all units, those that are said first: by options, with numbers, by what is around, by none."""
         self._is_open = set(self._open)
+        self._set_named_units()
+        for name, quantity, unit in self._units_with_numbers():
+            if (name, quantity) not in self._own:
+                self._set((name, quantity), (unit,))
+        self._follow(range(len(self._equations)), backward=False)
+        for name, quantity, unit in self._units_with_numbers():
+            if (name, quantity) in self._own and (name, quantity) not in self.units:
+                self._set((name, quantity), (unit,))
+                self._follow(self._using.get((name, quantity), ()), backward=True, local=name)
+        self._follow(range(len(self._equations)), backward=False)
+        self._follow(range(len(self._equations)), backward=True)
+        self._set_dimensionless()
+
+    def _set_named_units(self) -> None:
+        """Set the units that options name."""
         named_units = OfDeclarations(_named_units)
         for name, part in self._solved.items():
             for option, of in named_units(part):
                 if part.values.options[option]:
                     self._set((name, of), (part.values.options[option],))
+
+    def _units_with_numbers(self) -> Iterator[tuple[str, str, str]]:
+        """Part, quantity and unit of each number that was given with a unit."""
         for name, part in self._solved.items():
             for quantity, unit in part.values.given_units.items():
-                if (name, quantity) not in self._own:
-                    self._set((name, quantity), (unit,))
-        self._follow(range(len(self._equations)), backward=False)
-        for name, part in self._solved.items():
-            for quantity, unit in part.values.given_units.items():
-                if (name, quantity) in self._own and (name, quantity) not in self.units:
-                    self._set((name, quantity), (unit,))
-                    self._follow(self._using.get((name, quantity), ()), backward=True, local=name)
-        self._follow(range(len(self._equations)), backward=False)
-        self._follow(range(len(self._equations)), backward=True)
+                yield name, quantity, unit
+
+    def _set_dimensionless(self) -> None:
+        """Give what is left the unit 1: one quantity after the other, parameters without a rule first."""
         kinds = {key: self._parts[key[0]].declarations[key[1]].kind for key in self._open}
         for key in sorted(self._open, key=lambda key: (key in self._own, kinds[key] != "parameter")):
             if key not in self.units:
@@ -202,6 +217,7 @@ class UnitInference:
                 self._follow(self._using.get(key, ()), backward=True)
 
     def _set(self, key: Key, units: Units) -> None:
+        """Set the units of an open quantity that has none yet."""
         if key in self._is_open and key not in self.units:
             self.units[key] = units
 
@@ -293,6 +309,27 @@ def _unconnected_copies(
 
     The units of both follow from the same declarations: very many constants are solved once.
     """
+    connected = _connected_parts(all_alike, links)
+    originals: dict[tuple[Any, ...], str] = {}
+    copies: dict[str, str] = {}
+    identities = OfDeclarations(lambda listed: tuple(map(id, listed.values())))
+    for listed, names, alike in all_alike:
+        identity = identities.of(listed)
+        units_named_by = [d.name for d in listed.values() if "unit_of" in d.options]
+        for name, part in zip(names, alike, strict=True):
+            if name in connected:
+                continue
+            named_units = map(part.values.options.__getitem__, units_named_by)
+            kind = (identity, *named_units, None, *part.values.given_units.items())
+            if kind in originals:
+                copies[name] = originals[kind]
+            else:
+                originals[kind] = name
+    return copies
+
+
+def _connected_parts(all_alike: Sequence[Alike], links: Iterable[tuple[str, str, str, str]]) -> set[str]:
+    """The names of parts at either end of a link, or of an attachment."""
     connected: set[str] = set()
     for source, name, *_ in links:
         connected |= {_head(source), name}
@@ -303,22 +340,7 @@ def _unconnected_copies(
         for value in attached:
             for path in value if isinstance(value, (list, tuple)) else [value]:
                 connected.add(path.name if isinstance(path, Component) else _head(str(path)))
-    originals: dict[tuple[Any, ...], str] = {}
-    copies: dict[str, str] = {}
-    identities = OfDeclarations(lambda listed: tuple(map(id, listed.values())))
-    for listed, names, alike in all_alike:
-        same = identities.of(listed)
-        units_named_by = [d.name for d in listed.values() if "unit_of" in d.options]
-        for name, part in zip(names, alike, strict=True):
-            if name in connected:
-                continue
-            values = part.values
-            kind = (same, *map(values.options.__getitem__, units_named_by), None, *values.given_units.items())
-            if kind in originals:
-                copies[name] = originals[kind]
-            else:
-                originals[kind] = name
-    return copies
+    return connected
 
 
 def _attachments(listed: Mapping[str, Declaration]) -> list[str]:

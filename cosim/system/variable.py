@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cosim.component.declaration import Declaration
-from cosim.component.values import choices_of
+from cosim.component.read_numbers import choices_of
 from cosim.stage import Stage
 from cosim.system.blocks import Slot
 

@@ -107,7 +107,7 @@ class Wiring:
                     path = value.name if isinstance(value, Component) else str(value)
                     links.append((path, name, attachment, "1"))
         inference = UnitInference(assembly.parts_by_name, links, self.paths.place, assembly.problem)
-        self.paths.found_units, self._taken_from = inference.units, inference.taken_from
+        self.paths.inferred_units, self._taken_from = inference.units, inference.taken_from
         for name, part in assembly.parts_by_name.items():
             for quantity in part.values.given_units:
                 slot = assembly.layout.slots[name][quantity]
@@ -187,7 +187,7 @@ class Wiring:
         for n, kernel in part.kernels.items():
             arguments = part.arguments[n]
             writes = any(a.name == name and a.effect == "write" for a in arguments)
-            if writes and kernel.applies_to(partial(self.assembly.holds, part)):
+            if writes and kernel.applies_to(partial(self.assembly.conditions.is_met, part)):
                 read = [a for a in arguments if a.slot.startswith("value_dot") and a.role == "offered"]
                 return [at for a in read for at in self._source_derivative(part, a)]
         return None
@@ -285,13 +285,13 @@ class Wiring:
         written = any(
             a.name == name and a.effect == "write"
             for n, kernel in part.kernels.items()
-            if kernel.applies_to(partial(self.assembly.holds, part))
+            if kernel.applies_to(partial(self.assembly.conditions.is_met, part))
             for a in part.arguments[n]
         )
         if name in slots and slots[name].array == "c" and (signal.declaration.kind == "input" or written):
             named = base if not base_order else derivative_name(base, base_order)
             return slots[name].part(slot.offset - slots[named].offset, slot.size)
-        return self.assembly.not_a_number(slot.size)
+        return self.assembly.nan_slot(slot.size)
 
     @staticmethod
     def _base(signal: Signal) -> tuple[str, int]:
@@ -331,7 +331,7 @@ class Wiring:
     ) -> None:
         block = Block(
             function, rows, Stage.INSTANCE, reads, writes, (), label,
-            mergeable=True, tells_flows=element_by_element,
+            mergeable=True, find_flows=element_by_element,
         )  # fmt: skip
         self.assembly.blocks.append(block)
 

@@ -9,7 +9,7 @@ import pytest
 
 import cosim
 from cosim.testing.described import check_docstring
-from cosim.testing.drawn_values import drawn_values, told
+from cosim.testing.drawn_values import drawn_values, values_text
 from cosim.testing.moving_signals import forget_system, system_of
 from cosim.testing.part_contract import PartContract, different_names
 from cosim.testing.usable_draws import first_that_runs, usable_draws, with_drawn_values
@@ -122,7 +122,7 @@ class ComponentContract(PartContract):
                     if kind in ("position", "speed", "auxiliary", "output"):
                         value = np.asarray(state[path], float)
                         assert np.all(np.isfinite(value)), (
-                            f"{path} is {value} at t = {time:g} s{self.told(values)}"
+                            f"{path} is {value} at t = {time:g} s{self.values_text(values)}"
                         )
 
     def test_has_an_effect(self) -> None:
@@ -147,12 +147,12 @@ class ComponentContract(PartContract):
         happened = [e for e in simulator.events if str(e.name).startswith(PART)]
         return acts or self.values(simulator) != values_before or bool(happened)
 
-    def told(self, values: int) -> str:
-        """Which values a message is about."""
-        if values == 0:
+    def values_text(self, draw: int) -> str:
+        """The values that a message is about; empty for those of a fresh State."""
+        if draw == 0:
             return ""
         start = system_of(type(self)).default_state()
-        return f" with {told(drawn_values(start, PART, values))}"
+        return f" with {values_text(drawn_values(start, PART, draw))}"
 
     def test_two_runs_give_the_same(self) -> None:
         """Repeating the run gives the same bytes: all memory is in the State."""
@@ -181,7 +181,8 @@ class ComponentContract(PartContract):
             restored.advance_to(self.until)
             first, other = self.values(simulator), self.values(restored)
             assert first == other, (
-                f"{different_names(first, other)} differ after going on from saved bytes{self.told(values)}"
+                f"{different_names(first, other)} differ after going on from saved bytes"
+                f"{self.values_text(values)}"
             )
 
     def test_handlers_run_to_the_end(self) -> None:

@@ -101,7 +101,7 @@ def write_values(state: cosim.State, part: str, values: Mapping[str, Any]) -> No
         state[f"{part}.{name}"] = value
 
 
-def told(values: Mapping[str, Any]) -> str:
+def values_text(values: Mapping[str, Any]) -> str:
     """Values in the message of a check that fails."""
     return ", ".join(f"{name} = {np.array2string(np.asarray(v), precision=9)}" for name, v in values.items())
 

@@ -75,26 +75,9 @@ class KitRun:
         began = time.perf_counter()
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / f"check_{self.entry.id.replace('.', '_')}.py"
-            words = {"kit_module": module.rpartition(".")[0], "kit": kit, "id": self.entry.id}
-            words["kind"] = self.entry.kinds[-1]
-            kit_values = dict(getattr(cls, "kit_values", {}))
-            file.write_text(TEST.format(**words, values=self.values, kit_values=kit_values), "utf-8")
-            options = [
-                str(file),
-                "-p",
-                "no:cacheprovider",
-                "-p",
-                "no:terminal",
-                "-p",
-                "no:unraisableexception",
-                "--rootdir",
-                folder,
-            ]
-            options += ["--confcutdir", folder]  # else it lists all that lies beside the folder
-            options += ["-c", os.devnull, "-W", "ignore", "-W", "always::cosim.testing.KitWarning"]
-            options += ["-k", self.only] if self.only else []
+            file.write_text(self._test_text(module, kit), "utf-8")
             listener = _Listener(self, quiet)
-            pytest.main(options, plugins=[listener])
+            pytest.main(_pytest_arguments(file, self.only), plugins=[listener])
             if listener.interrupt is not None:
                 raise listener.interrupt
         self.seconds = time.perf_counter() - began
@@ -103,6 +86,17 @@ class KitRun:
             counted = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
             is_checked = self.passed or counts["failed"]
             print(f"  {counted if is_checked else 'nothing was checked'}, {self.seconds:.1f} s\n", flush=True)
+
+    def _test_text(self, module: str, kit: str) -> str:
+        """The text of a test file with a class of the kit, which makes the class that is checked."""
+        return TEST.format(
+            kit_module=module.rpartition(".")[0],
+            kit=kit,
+            id=self.entry.id,
+            kind=self.entry.kinds[-1],
+            values=self.values,
+            kit_values=dict(getattr(self.entry.cls, "kit_values", {})),
+        )
 
     def kit_class(self) -> type[Any]:
         """The kit with the class in it, as the checks run it; `CosimError` where it has no such class."""
@@ -143,6 +137,17 @@ class KitRun:
             "seconds": self.seconds,
             "checks": checks,
         }
+
+
+def _pytest_arguments(file: Path, only: str) -> list[str]:
+    """The command line with which pytest runs a file, whatever is configured in or beside its folder."""
+    plugins = ["no:cacheprovider", "no:terminal", "no:unraisableexception"]
+    folders = ["--rootdir", str(file.parent)]
+    folders += ["--confcutdir", str(file.parent)]  # else it lists all that lies beside the folder
+    warnings = ["-W", "ignore", "-W", "always::cosim.testing.KitWarning"]
+    selected = ["-k", only] if only else []
+    disabled = [word for plugin in plugins for word in ("-p", plugin)]
+    return [str(file), *disabled, *folders, "-c", os.devnull, *warnings, *selected]
 
 
 class _Listener:

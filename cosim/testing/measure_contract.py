@@ -9,7 +9,7 @@ import pytest
 
 import cosim
 from cosim.testing.described import check_docstring
-from cosim.testing.drawn_values import drawn_values, told, write_values
+from cosim.testing.drawn_values import drawn_values, values_text, write_values
 from cosim.testing.moving_signals import forget_system, system_of
 from cosim.testing.one_sided_rates import is_possible_rate
 from cosim.testing.part_contract import PartContract
@@ -102,12 +102,12 @@ class MeasureContract(PartContract):
                 texts += _hex(state["measure.value_dot"])
         return texts
 
-    def told(self, values: int) -> str:
-        """Which values a message is about."""
-        if values == 0:
+    def values_text(self, draw: int) -> str:
+        """The values that a message is about; empty for those of a fresh State."""
+        if draw == 0:
             return ""
         start = system_of(type(self)).default_state()
-        return f" with {told(drawn_values(start, 'measure', values))}"
+        return f" with {values_text(drawn_values(start, 'measure', draw))}"
 
     def test_has_a_docstring_with_its_law(self) -> None:
         """The class says what it computes."""
@@ -120,7 +120,9 @@ class MeasureContract(PartContract):
             for time in (0.0, *self.times):
                 simulator.advance_to(time)
                 value = simulator.state.realize(cosim.Stage.REPORT)["measure"]
-                assert np.all(np.isfinite(value)), f"the value is {value} at t = {time} s{self.told(values)}"
+                assert np.all(np.isfinite(value)), (
+                    f"the value is {value} at t = {time} s{self.values_text(values)}"
+                )
 
     def test_two_runs_give_the_same(self) -> None:
         """Repeating the motion gives the same bytes."""
@@ -152,7 +154,7 @@ class MeasureContract(PartContract):
         for draw in self.draws():
             simulator = self.drawn(draw)
             for time in self.times:
-                self._check_derivative(simulator, time, self.told(draw))
+                self._check_derivative(simulator, time, self.values_text(draw))
         for angle, rate in self.moved_sources():
             simulator = self.from_other_sources(angle, rate)
             for time in self.times:
@@ -253,7 +255,7 @@ class MeasureContract(PartContract):
             write_values(state, "measure", drawn_values(start, "measure", values))
             value = state.realize(cosim.Stage.REPORT)["measure"]
             assert np.all(np.isfinite(value)), (
-                f"the value is {value} in a State that nothing has initialized{self.told(values)}"
+                f"the value is {value} in a State that nothing has initialized{self.values_text(values)}"
             )
 
     def test_going_back_and_on_again_gives_the_same(self) -> None:

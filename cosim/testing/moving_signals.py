@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
+from collections.abc import Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -27,6 +29,10 @@ class Swing(cosim.Component):
         rate_dot[0] = -4.0 * math.sin(angle)
 
 
+VELOCITY = (0.4, -2.0, 1.1, 0.3, 0.2, 1.5)
+"""Of a body that moves, rotation first: no component is zero, and no two are equal."""
+
+
 def has_unit_of_another(source: Declaration) -> bool:
     """Whether the unit of a source follows from another quantity of its component."""
     return "{" in (source.options.get("unit") or "")
@@ -44,38 +50,45 @@ def observed_system(measure: Any) -> cosim.System:
     ----------
     measure : Measure
     """
-    velocity = (0.4, -2.0, 1.1, 0.3, 0.2, 1.5)
+    declarations = type(measure).declarations
+    attachments = [d for d in declarations.values() if d.kind == "attachment"]
     model = cosim.Model("observed")
     model.add(Swing, "swing")
-    attached = dict(measure.values.given)
-    attachments = [d for d in type(measure).declarations.values() if d.kind == "attachment"]
-    declarations = type(measure).declarations
     collects = any(d.kind == "collect" for d in declarations.values())
     is_moved = "X_GB" in declarations and type(measure).solved_by is not None
     if collects or is_moved or any(d.options["provides"] != "source" for d in attachments):
-        model.add("mechanics.ground", "ground")
-        inertia: Any = (0.4, 0.5, 0.8)
-        model.add("mechanics.rigid_body", "body", mass=2.0, center_of_mass=(0.1, 0.0, -0.2), inertia=inertia)
-        model.add("mechanics.gravity", "gravity")
-        model.add("mechanics.free", "joint", parent="ground", child="body", u=velocity)
-    signals = iter(["swing.angle", "swing.rate"] * len(attachments))
-    names = {"body": "body", "coordinate": "joint"}
+        _add_free_body(model)
+    attached = dict(measure.values.given)
+    signals = itertools.cycle(["swing.angle", "swing.rate"])
     for declaration in attachments:
-        options = declaration.options
-        if declaration.name in attached or (options.get("optional") and has_unit_of_another(declaration)):
-            continue
-        provides = options["provides"]
-        if provides != "source":
-            attached[declaration.name] = names[provides]
-        else:
-            path = (
-                _like_the_other(declaration, attached) if has_unit_of_another(declaration) else next(signals)
-            )
-            attached[declaration.name] = _in_unit(model, path, declaration)
+        is_left_open = declaration.options.get("optional") and has_unit_of_another(declaration)
+        if declaration.name not in attached and not is_left_open:
+            attached[declaration.name] = _attached(model, declaration, attached, signals)
     model.add(type(measure), "measure", **attached)
     if is_moved:
-        model.add("mechanics.free", "its_joint", parent="ground", child="measure", u=velocity)
+        model.add("mechanics.free", "its_joint", parent="ground", child="measure", u=VELOCITY)
     return model.build()
+
+
+def _add_free_body(model: cosim.Model) -> None:
+    """Add a body that spins and falls."""
+    inertia: Any = (0.4, 0.5, 0.8)
+    model.add("mechanics.ground", "ground")
+    model.add("mechanics.rigid_body", "body", mass=2.0, center_of_mass=(0.1, 0.0, -0.2), inertia=inertia)
+    model.add("mechanics.gravity", "gravity")
+    model.add("mechanics.free", "joint", parent="ground", child="body", u=VELOCITY)
+
+
+def _attached(
+    model: cosim.Model, declaration: Declaration, attached: dict[str, Any], signals: Iterator[str]
+) -> str:
+    """What a measure reads through an attachment: a part, or the next signal in the declared unit."""
+    provides = declaration.options["provides"]
+    if provides != "source":
+        return {"body": "body", "coordinate": "joint"}[provides]
+    if has_unit_of_another(declaration):
+        return _in_unit(model, _like_the_other(declaration, attached), declaration)
+    return _in_unit(model, next(signals), declaration)
 
 
 _systems: WeakKeyDictionary[type, cosim.System] = WeakKeyDictionary()

@@ -122,7 +122,7 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
     Attributes
     ----------
     remarks : tuple of str
-        Findings about feedthrough at the start (`settle_order`).
+        Findings about feedthrough at the start (`order_participants`).
     result : Result or None
         The result of the last `simulate`, even if it failed or was interrupted.
 
@@ -445,7 +445,7 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
         if problems:
             raise cosim.ModelError(problems)
         with without_collection():
-            self.settle_order()
+            self.order_participants()
             resumed_from, self._resumed_from = self._resumed_from, None
             accepted, self._accepted = self._accepted, frozenset[str]()
             self._run = run = SimulationRun(
@@ -479,7 +479,7 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
         self._is_settled, self.unreadable_before_step = False, frozenset[str]()
         return [] if self.algorithm is None else self._put_in_order(is_probed=False)
 
-    def settle_order(self) -> None:
+    def order_participants(self) -> None:
         """Find out which loops of direct feedthrough are real, and order the participants so.
 
         Where the algorithm exchanges within a step, and a loop is closed by what a participant does not
@@ -522,10 +522,10 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
     def explain(self) -> str:
         """The calls of a communication step, and for each connection how late it is and why.
 
-        Participants are initialized for it where their feedthrough has to be found out (`settle_order`); no
-        step is taken.
+        Participants are initialized for it where their feedthrough has to be found out
+        (`order_participants`); no step is taken.
         """
-        self.settle_order()
+        self.order_participants()
         algorithm = self._exchanging
         assert algorithm is not None
         remarks = [f"  {remark}" for remark in self.remarks]

@@ -41,7 +41,7 @@ class RepeatableCoupling(Coupling):
     _accepted: frozenset[str] = frozenset()
 
     @abstractmethod
-    def settle_order(self) -> None:
+    def order_participants(self) -> None:
         """Order the participants, before a run."""
 
     @abstractmethod
@@ -180,7 +180,7 @@ class RepeatableCoupling(Coupling):
         tolerance : float, optional
             For participants that none is given for.
         """
-        self.settle_order()
+        self.order_participants()
         other = copy.copy(self)
         start = self.start if start is None else start
         vars(other).update(start=start)

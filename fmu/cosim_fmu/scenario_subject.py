@@ -122,7 +122,7 @@ class RunAgain:
         """Compare two runs once, if a successful run has left instances to reset."""
         loop = self.loop
         if not self._has_begun:
-            loop.settle_order()  # it makes instances of its own
+            loop.order_participants()  # it makes instances of its own
             self._has_begun = True
             if not loop.reuse_instances():
                 self.is_reset = False

@@ -138,10 +138,10 @@ class StepsNatively(Ability, Protocol):
             Why it cannot run so; the loop then runs in Python.
         """
 
-    def after_native_step(self, status: int, time: float, size: float) -> float:
+    def finish_native_step(self, status: int, time: float, size: float) -> float:
         """React to a status and flags as `step` does: return the time reached, or raise an error."""
 
-    def after_native_access(self, verb: str, status: int) -> None:
+    def check_native_access(self, verb: str, status: int) -> None:
         """Raise the error of `set` ("Set") or `get` ("Get"); Python calls it again if none is raised."""
 
     def resume_native(self) -> None:

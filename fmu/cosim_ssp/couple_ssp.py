@@ -17,7 +17,7 @@ from cosim_master.participants.instance_participant import InstanceParticipant
 from cosim_master.participants.isolation import DECLARED, Isolation
 from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
 from cosim_master.participants.process_participant import ProcessParticipant
-from cosim_ssp.network import Network, Place, Route, routes, way_along
+from cosim_ssp.network import Network, Place, Route, conversion_along, routes
 from cosim_ssp.own_connectors import SystemInputs, derived_signals
 from cosim_ssp.package import Package, problem_of
 from cosim_ssp.read_structure import read_ssp
@@ -153,13 +153,13 @@ class SspCoupling:
             self._descriptions[source].variables[starts[0]].type,
             self._descriptions[target].variables[ends[0]].type,
         )
-        way = way_along(legs, kinds, first.unit, first.items)
+        conversion = conversion_along(legs, kinds, first.unit, first.items)
         # entries for what the source cannot be are ignored, as the standard has it
-        table = tuple((k, v) for k, v in way.table.items() if kinds[0] != "boolean" or k in (0, 1))
+        table = tuple((k, v) for k, v in conversion.table.items() if kinds[0] != "boolean" or k in (0, 1))
         for start, end in zip(starts, ends, strict=True):
             paths = f"{self.names[source]}.{start}", f"{self.names[target]}.{end}"
             connection = Connection(
-                *paths, way.factor, way.offset, converts=False, mapping=table, reads_any=True
+                *paths, conversion.factor, conversion.offset, converts=False, mapping=table, reads_any=True
             )
             self.connections.append(connection)
             self.places.append(route.hops[-1].place)

@@ -1,14 +1,14 @@
 """The ways of values through the connectors of nested systems.
 
 A `Network` has all connectors and, between them, the connections as hops; a `Route` is a chain of hops from
-a point to a component. A `Way` is the conversion of values on a route: `way_along` composes it of the units
-and transformations of its legs.
+a point to a component. A `Conversion` says how values change on a route: `conversion_along` composes it of
+the units and transformations of its legs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import cosim
 from cosim.kit import ParticipantDescription
@@ -55,7 +55,7 @@ class Leg:
 
 
 @dataclass(frozen=True)
-class Way:
+class Conversion:
     """A conversion of values: first by the table, then ``factor * value + offset``.
 
     Attributes
@@ -75,6 +75,15 @@ class Way:
         """Whether numbers are scaled or shifted."""
         return (self.factor, self.offset) != (1.0, 0.0)
 
+    def scaled(self, factor: float, offset: float) -> Conversion:
+        """The conversion that goes on with ``factor * value + offset``."""
+        return replace(self, factor=factor * self.factor, offset=factor * self.offset + offset)
+
+    def mapped(self, entries: Mapping[int, int]) -> Conversion:
+        """The conversion that goes on with a table; nothing has been scaled before."""
+        table = {**entries, **{source: entries.get(value, value) for source, value in self.table.items()}}
+        return replace(self, table=table)
+
 
 def unit_of(description: ParticipantDescription, variable: str) -> Unit | None:
     """The unit of a variable of a component, or of an array; None when there is none."""
@@ -92,7 +101,9 @@ def items_of(description: ParticipantDescription, variable: str) -> Items:
     return {} if name is None else dict(description.enumerations.get(name, ()))
 
 
-def way_along(legs: Sequence[Leg], kinds: tuple[str, str], unit: Unit | None, items: Items) -> Way:
+def conversion_along(
+    legs: Sequence[Leg], kinds: tuple[str, str], unit: Unit | None, items: Items
+) -> Conversion:
     """The conversion of all legs, one after the other.
 
     Parameters
@@ -111,36 +122,46 @@ def way_along(legs: Sequence[Leg], kinds: tuple[str, str], unit: Unit | None, it
         With the place of the leg whose units do not go together, or whose transformation does not go with
         the values there.
     """
-    factor, offset, table = 1.0, 0.0, dict[int, int]()
+    conversion = Conversion()
     for leg in legs:
         if kinds[1] == "real" and leg.unit is not None and unit is not None and not leg.suppresses_units:
-            try:
-                scale, shift = scale_between(unit.name, unit.definition, leg.unit.name, leg.unit.definition)
-            except cosim.UnitError as error:
-                hint = 'mend the units, or say suppressUnitConversion="true"'
-                raise ValueError(f"{leg.place}: {error}: {hint}") from None
-            factor, offset = scale * factor, scale * offset + shift
+            conversion = conversion.scaled(*_unit_scale(unit, leg.unit, leg.place))
         unit = leg.unit if leg.unit is not None else unit
         change = leg.transformation
         if change is not None and change.entries:
-            if kinds[0] not in WHOLE or (factor, offset) != (1.0, 0.0):
-                refused = f"{kinds[0]} values" if kinds[0] not in WHOLE else "values that were scaled before"
-                raise ValueError(
-                    f"{leg.place}: {refused} cannot be mapped: only booleans, integers and enumerations can"
-                )
-            entries = {
-                _number(source, items, change.names_items, leg): _number(
-                    target, leg.items or items, change.names_items, leg
-                )
-                for source, target in change.entries
-            }
-            table = {**entries, **{source: entries.get(value, value) for source, value in table.items()}}
+            conversion = conversion.mapped(_entries(change, leg, items, kinds[0], conversion))
         elif change is not None:
             if kinds[1] != "real" and (change.factor, change.offset) != (1.0, 0.0):
                 raise ValueError(f"{leg.place}: a linear transformation applies to real values only")
-            factor, offset = change.factor * factor, change.factor * offset + change.offset
+            conversion = conversion.scaled(change.factor, change.offset)
         items = leg.items or items
-    return Way(factor, offset, table)
+    return conversion
+
+
+def _unit_scale(unit: Unit, target: Unit, place: str) -> tuple[float, float]:
+    """Factor and offset from one unit to another."""
+    try:
+        return scale_between(unit.name, unit.definition, target.name, target.definition)
+    except cosim.UnitError as error:
+        hint = 'mend the units, or say suppressUnitConversion="true"'
+        raise ValueError(f"{place}: {error}: {hint}") from None
+
+
+def _entries(
+    change: Transformation, leg: Leg, items: Items, kind: str, conversion: Conversion
+) -> dict[int, int]:
+    """The numbers that a mapping replaces, of values of a type that come through a conversion."""
+    if kind not in WHOLE or conversion.is_linear:
+        refused = f"{kind} values" if kind not in WHOLE else "values that were scaled before"
+        raise ValueError(
+            f"{leg.place}: {refused} cannot be mapped: only booleans, integers and enumerations can"
+        )
+    return {
+        _number(source, items, change.names_items, leg): _number(
+            target, leg.items or items, change.names_items, leg
+        )
+        for source, target in change.entries
+    }
 
 
 def _first(description: ParticipantDescription, variable: str) -> str | None:

@@ -10,7 +10,7 @@ from cosim.kit import ParticipantDescription
 from cosim_master.coupling.connection import Connection
 from cosim_master.coupling.derived_signal import DerivedSignal
 from cosim_master.participants.timed_inputs import TimedInputs
-from cosim_ssp.network import WHOLE, Leg, Network, Place, Point, Route, routes, unit_of, way_along
+from cosim_ssp.network import WHOLE, Leg, Network, Place, Point, Route, conversion_along, routes, unit_of
 from cosim_ssp.package import problem_of
 from cosim_ssp.start_values import elements_of, leg_to
 
@@ -68,7 +68,7 @@ def _derive_signals(
         return
     kind = description.variables[starts[0]].type
     first, *legs = _legs(network, descriptions, route)
-    way = way_along(legs, (kind, "real" if kind in WHOLE else kind), first.unit, first.items)
+    conversion = conversion_along(legs, (kind, "real" if kind in WHOLE else kind), first.unit, first.items)
     units = [leg.unit.name for leg in (first, *legs) if leg.unit is not None]
     for start in starts:
         element_indices = start[len(output) + 1 : -1].split(",") if start != output else []
@@ -77,9 +77,17 @@ def _derive_signals(
         yield (
             name,
             DerivedSignal(
-                (names[source], start), units[-1] if units else "1", way.factor, way.offset, way.table
+                (names[source], start),
+                units[-1] if units else "1",
+                conversion.factor,
+                conversion.offset,
+                conversion.table,
             ),
         )
+
+
+Target = tuple[str, str, list[Leg]]
+"""The path of a variable, its type, and the way of a signal to it."""
 
 
 class SystemInputs:
@@ -116,7 +124,18 @@ class SystemInputs:
         while self.name in names.values():
             self.name += "_"
         problems: list[cosim.Problem] = []
-        targets: dict[str, list[tuple[str, str, list[Leg]]]] = {}
+        targets = self._find_targets(inputs, problems)
+        types = {signal: self._type(ends) for signal, ends in targets.items()}
+        if not isinstance(series, TimedInputs) and not problems:
+            inputs = TimedInputs(series, types={s: kind for s, kind in types.items() if kind != "real"})
+        self.participant = inputs
+        self.connections = self._connect(inputs, targets, problems)
+        if problems:
+            raise cosim.ModelError(problems)
+
+    def _find_targets(self, inputs: TimedInputs, problems: list[cosim.Problem]) -> dict[str, list[Target]]:
+        """Where each signal leads to; one that leads nowhere is a problem."""
+        targets: dict[str, list[Target]] = {}
         for signal in inputs.describe().variables:
             try:
                 targets[signal] = self._targets(signal)
@@ -125,29 +144,28 @@ class SystemInputs:
                 continue
             if not targets[signal]:
                 problems.append(cosim.Problem(f"inputs.{signal}", self._unknown(signal)))
-        types = {signal: self._type(ends) for signal, ends in targets.items()}
-        if not isinstance(series, TimedInputs) and not problems:
-            inputs = TimedInputs(series, types={s: kind for s, kind in types.items() if kind != "real"})
-        self.participant = inputs
-        self.connections: list[Connection] = []
+        return targets
+
+    def _connect(
+        self, inputs: TimedInputs, targets: Mapping[str, list[Target]], problems: list[cosim.Problem]
+    ) -> list[Connection]:
+        """The connections from the signals to the variables that they lead to."""
+        connections: list[Connection] = []
         description = inputs.describe()
         for signal, ends in targets.items():
             for path, kind, legs in ends:
                 kinds = description.variables[signal].type, kind
                 try:
-                    way = way_along(legs, kinds, unit_of(description, signal), {})
+                    conversion = conversion_along(legs, kinds, unit_of(description, signal), {})
                 except ValueError as error:
                     problems.append(cosim.Problem(f"inputs.{signal}", str(error)))
                     continue
-                table = tuple(way.table.items())
-                start = f"{self.name}.{signal}"
-                self.connections.append(
-                    Connection(start, path, way.factor, way.offset, converts=False, mapping=table)
-                )
-        if problems:
-            raise cosim.ModelError(problems)
+                start, scale = f"{self.name}.{signal}", (conversion.factor, conversion.offset)
+                table = tuple(conversion.table.items())
+                connections.append(Connection(start, path, *scale, converts=False, mapping=table))
+        return connections
 
-    def _targets(self, signal: str) -> list[tuple[str, str, list[Leg]]]:
+    def _targets(self, signal: str) -> list[Target]:
         """Paths of the variables that a signal leads to, their types, and the way there.
 
         Raises
@@ -197,7 +215,7 @@ class SystemInputs:
         )
 
     @staticmethod
-    def _type(ends: list[tuple[str, str, list[Leg]]]) -> str:
+    def _type(ends: list[Target]) -> str:
         """The type of a signal that feeds variables of these types."""
         kinds = {kind for _, kind, _ in ends}
         return kinds.pop() if len(kinds) == 1 and kinds <= set(WHOLE) else "real"

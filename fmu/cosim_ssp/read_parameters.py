@@ -80,13 +80,15 @@ def open_document(package: Package, name: str, root: Element, expected: str) -> 
         document.say(root, f"version is {version!r}, 1.0 and 2.0 are known; read as 2.0")
     units = {e.get("name", ""): _unit(document, e) for e in children(child(root, "Units"), "Unit")}
     enumerations = {
-        e.get("name", ""): {i.get("name", ""): whole(document, i, "value") for i in children(e, "Item")}
+        e.get("name", ""): {
+            i.get("name", ""): read_integer(document, i, "value") for i in children(e, "Item")
+        }
         for e in children(child(root, "Enumerations"), "Enumeration")
     }
     return replace(document, units=units, enumerations=enumerations)
 
 
-def number(document: Document, element: Element, name: str, default: float) -> float:
+def read_number(document: Document, element: Element, name: str, default: float) -> float:
     """A number of an attribute.
 
     Raises
@@ -106,8 +108,8 @@ def number(document: Document, element: Element, name: str, default: float) -> f
     return value
 
 
-def whole(document: Document, element: Element, name: str) -> int:
-    """An integer of an attribute, 0 unless given; raises as `number` does."""
+def read_integer(document: Document, element: Element, name: str) -> int:
+    """An integer of an attribute, 0 unless given; raises as `read_number` does."""
     text = element.get(name)
     try:
         return 0 if text is None else int(text)
@@ -115,8 +117,8 @@ def whole(document: Document, element: Element, name: str) -> int:
         raise ValueError(f"{document.place(element)}: {name} is {text!r}, needs an integer") from None
 
 
-def yes(document: Document, element: Element, name: str) -> bool:
-    """A boolean of an attribute, false unless given; raises as `number` does."""
+def read_boolean(document: Document, element: Element, name: str) -> bool:
+    """A boolean of an attribute, false unless given; raises as `read_number` does."""
     text = element.get(name, "false").strip().lower()
     if text not in (*TRUE, *FALSE):
         raise ValueError(f"{document.place(element)}: {name} is {text!r}, needs true or false")
@@ -133,7 +135,7 @@ def transformation_of(document: Document, element: Element) -> Transformation | 
     """
     linear = child(element, "LinearTransformation")
     if linear is not None:
-        scale = number(document, linear, "factor", 1.0), number(document, linear, "offset", 0.0)
+        scale = read_number(document, linear, "factor", 1.0), read_number(document, linear, "offset", 0.0)
         return Transformation(*scale)
     for name in MAPPINGS:
         table = child(element, name)
@@ -193,8 +195,8 @@ def _unit(document: Document, element: Element) -> Unit | None:
     if base is None:
         document.say(element, f"unit '{name}' has no <BaseUnit>: the FMU's unit is used")
         return None
-    exponents = tuple(whole(document, base, key) for key in EXPONENTS)
-    factor, offset = number(document, base, "factor", 1.0), number(document, base, "offset", 0.0)
+    exponents = tuple(read_integer(document, base, key) for key in EXPONENTS)
+    factor, offset = read_number(document, base, "factor", 1.0), read_number(document, base, "offset", 0.0)
     if factor == 0.0:
         raise ValueError(f"{document.place(base)}: unit '{name}' has the factor 0")
     if not any(exponents) and (factor, offset) == (1.0, 0.0):
@@ -252,7 +254,7 @@ def _mapped(document: Document, mapping: Element, values: list[Value], component
         if name not in by_name:
             inner.say(entry, f"there is no parameter '{name}' in what is mapped here")
             continue
-        change, raw = transformation_of(inner, entry), yes(inner, entry, "suppressUnitConversion")
+        change, raw = transformation_of(inner, entry), read_boolean(inner, entry, "suppressUnitConversion")
         mapped.append(replace(by_name[name], name=target, transformation=change, suppresses_units=raw))
     return mapped
 
@@ -267,7 +269,7 @@ def _value(document: Document, element: Element) -> Value | None:
     data = _data(document, typed, kind)
     if data is None:
         return None
-    shape = [whole(document, d, "size") for d in children(element, "Dimension")]
+    shape = [read_integer(document, d, "size") for d in children(element, "Dimension")]
     if shape or (isinstance(data, list) and len(data) > 1):
         data = data if isinstance(data, list) else [data]
         if shape and math.prod(shape) != len(data):

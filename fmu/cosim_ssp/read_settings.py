@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from cosim_ssp.read_parameters import Document, number
+from cosim_ssp.read_parameters import Document, read_number
 from cosim_ssp.structure import Settings
 from cosim_ssp.tools import omsimulator, open_simulation_platform
 from cosim_ssp.xml_document import Element, child, local_name
@@ -29,7 +29,7 @@ def read_settings(document: Document) -> Settings:
     if experiment is not None:
         for name in ("start", "stop"):
             if experiment.get(f"{name}Time"):
-                setattr(settings, name, number(document, experiment, f"{name}Time", 0.0))
+                setattr(settings, name, read_number(document, experiment, f"{name}Time", 0.0))
     # what is said of the whole counts more than what is said of a part, wherever it stands
     for element in sorted((e for e in document.root.iter() if local_name(e)), key=_depth):
         name = local_name(element)
@@ -44,9 +44,9 @@ def read_settings(document: Document) -> Settings:
 def _read_own_settings(document: Document, element: Element, settings: Settings) -> None:
     """Take what this project has written: step, algorithm, tolerance, and its options as JSON."""
     settings.source = OURS
-    settings.step = number(document, element, "step", 0.0) or settings.step
+    settings.step = read_number(document, element, "step", 0.0) or settings.step
     settings.algorithm = element.get("algorithm", settings.algorithm)
-    settings.tolerance = number(document, element, "tolerance", 0.0) or settings.tolerance
+    settings.tolerance = read_number(document, element, "tolerance", 0.0) or settings.tolerance
     try:
         options = json.loads(element.get("options", "{}"))
     except (ValueError, RecursionError):

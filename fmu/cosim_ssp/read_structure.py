@@ -7,7 +7,7 @@ from typing import Any
 
 import cosim
 from cosim_ssp.package import Package, problem_of
-from cosim_ssp.read_parameters import Document, binding_values, open_document, transformation_of, yes
+from cosim_ssp.read_parameters import Document, binding_values, open_document, read_boolean, transformation_of
 from cosim_ssp.read_settings import read_settings
 from cosim_ssp.structure import (
     KINDS,
@@ -219,7 +219,7 @@ class _Reader:
                 indices = tuple(map(int, words))
                 ends.append(End(element.get(f"{side}Element", ""), connector, indices))
             change = transformation_of(document, element)
-            raw = yes(document, element, "suppressUnitConversion")
+            raw = read_boolean(document, element, "suppressUnitConversion")
         except ValueError as error:
             self.faults.append(problem_of(str(error)))
             return None

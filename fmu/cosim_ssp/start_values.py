@@ -7,7 +7,18 @@ from typing import Any
 
 import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable
-from cosim_ssp.network import WHOLE, Hop, Leg, Network, Place, Point, items_of, routes, unit_of, way_along
+from cosim_ssp.network import (
+    WHOLE,
+    Hop,
+    Leg,
+    Network,
+    Place,
+    Point,
+    conversion_along,
+    items_of,
+    routes,
+    unit_of,
+)
 from cosim_ssp.package import problem_of
 from cosim_ssp.structure import REALS, Component, Node, System, Value
 
@@ -174,10 +185,12 @@ def _converted(
         value_kind = "real" if value.type in REALS and kind == "real" else "integer"
         if _is_number_of(value_kind, number):
             number = float(number) if value_kind == "real" else int(number)
-            way = way_along(legs, (value_kind, kind), value.unit, value.items or declared_items)
-            number = way.table.get(number, number)
+            conversion = conversion_along(legs, (value_kind, kind), value.unit, value.items or declared_items)
+            number = conversion.table.get(number, number)
             if kind == "real":
-                return way.factor * number + way.offset if way.is_linear else float(number)
+                return (
+                    conversion.factor * number + conversion.offset if conversion.is_linear else float(number)
+                )
             if kind == "integer":
                 return number
             if number in (0, 1):

@@ -59,20 +59,7 @@ def with_exported_systems(loop: Coupled, folder: Path, options: Mapping[str, Any
     systems = {n: p for n, p in loop.participants.items() if isinstance(p, ExportsFmu)}
     if not systems:
         return loop
-    participants: dict[str, Any] = dict(loop.participants)
-    problems: list[cosim.Problem] = []
-    for number, (name, participant) in enumerate(systems.items()):
-        path = folder / str(number) / f"{c_identifier(name)}.fmu"
-        try:
-            participants[name] = participant.export_fmu(
-                path, also=_connected_outputs(loop, name), **{"all": True, **options}
-            )
-        except cosim.ModelError as error:
-            problems += [cosim.Problem(f"participants.{name}", str(fault)) for fault in error.problems]
-        except cosim.LookUpError as error:
-            problems.append(cosim.Problem(f"participants.{name}", str(error)))
-    if problems:
-        raise cosim.ModelError(problems)
+    participants = {**loop.participants, **_exported(loop, systems, folder, options)}
     names = {(name, old): new for name in systems for old, new in _new_names(loop, name).items()}
     make: Callable[..., Coupled] = type(loop)
     exchanged = make(
@@ -96,6 +83,26 @@ def with_exported_systems(loop: Coupled, folder: Path, options: Mapping[str, Any
     files = {name: file for name, file in loop.python_files.items() if name not in systems}
     exchanged.read_from_scenario(loop.until, files, loop.run_options)
     return exchanged
+
+
+def _exported(
+    loop: Coupling, systems: Mapping[str, ExportsFmu], folder: Path, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """FMUs of systems by the names of their participants."""
+    exported: dict[str, Any] = {}
+    problems: list[cosim.Problem] = []
+    for number, (name, participant) in enumerate(systems.items()):
+        path = folder / str(number) / f"{c_identifier(name)}.fmu"
+        settings = {"also": _connected_outputs(loop, name), "all": True, **options}
+        try:
+            exported[name] = participant.export_fmu(path, **settings)
+        except cosim.ModelError as error:
+            problems += [cosim.Problem(f"participants.{name}", str(fault)) for fault in error.problems]
+        except cosim.LookUpError as error:
+            problems.append(cosim.Problem(f"participants.{name}", str(error)))
+    if problems:
+        raise cosim.ModelError(problems)
+    return exported
 
 
 def _connected_outputs(loop: Coupling, name: str) -> list[str]:

@@ -52,7 +52,7 @@ class ConstraintEnds:
     def _end(self, placed: PlacedConstraint, name: str, size: int) -> ConstraintEnd:
         part = placed.constraint
         if size == 1:
-            speed = self._assembly.asked(part, offered_name("u", name, "coordinate"))
+            speed = self._assembly.slot_of_argument(part, offered_name("u", name, "coordinate"))
             path = str(getattr(part.values.attachments[name], "name", part.values.attachments[name]))
             number = self._joints[path.partition("[")[0].partition(".")[0]]
             link = self._tree.links[number]

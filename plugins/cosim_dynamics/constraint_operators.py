@@ -72,12 +72,12 @@ def constraint_equations(
     def known(name: str, element: int) -> float:
         if name == TIME:
             return state.time
-        slot = assembly.asked(part, name)
+        slot = assembly.slot_of_argument(part, name)
         return float(arrays[slot.array][slot.offset + element])
 
     def unknown(attachment: str, element: int) -> SVal:
         if part.declarations[attachment].options["provides"] == "coordinate":
-            speed = assembly.asked(part, offered_name("u", attachment, "coordinate"))
+            speed = assembly.slot_of_argument(part, offered_name("u", attachment, "coordinate"))
             return SVal.acceleration(speed.offset - system.nq)
         link = motion.index(assembly.attached(part, attachment))
         origin = motion.pose(link).origin

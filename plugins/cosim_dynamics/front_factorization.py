@@ -71,7 +71,7 @@ def factorize_along_tree(p: Any, c: Any, mechanism: Any, group: Any, arrays: Any
             following = fronts[front.parent]
             if front.is_first != 0:
                 clear(c, following)
-            hand_on(mechanism, front, F, matrix_of(c, following))
+            add_to_parent_front(mechanism, front, F, matrix_of(c, following))
     return True
 
 
@@ -244,7 +244,7 @@ def eliminate_equations(c: Any, mechanism: Any, front: Any, arrays: Any, F: Any,
     return True
 
 
-def hand_on(mechanism: Any, front: Any, F: Any, next_matrix: Any) -> None:
+def add_to_parent_front(mechanism: Any, front: Any, F: Any, next_matrix: Any) -> None:
     """Add what is left of a front to the next one, where the carrier and another body may be the same."""
     targets = targets_of(mechanism, front)
     for i in range(len(targets)):

@@ -66,7 +66,7 @@ class ModelConstraints:
             constraint,
             equations.graph,
             equations.results,
-            assembly.asked,
+            assembly.slot_of_argument,
             "coefficients and constants",
         )
         self.placed_constraints.append(PlacedConstraint(constraint, equations, coefficients_slot))

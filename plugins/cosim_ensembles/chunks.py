@@ -140,7 +140,7 @@ class SpansUnderWay:
         self.sizes = sizes
         self._job, self._runs, self._arguments_of = job, runs, arguments_of
         self._workers = max(1, job.support.workers(job.executor))
-        self._tells_who = getattr(job.executor, "tells_who", False)
+        self._names_lost_task = getattr(job.executor, "names_lost_task", False)
         self._next = 0  # the first run that no span has yet
         self._pending: dict[Future[Any], Span] = {}
         self._times_lost: dict[Future[Any], int] = {}  # of pending spans that are done again
@@ -153,11 +153,11 @@ class SpansUnderWay:
 
     def submit(self) -> None:
         """Send suspects, one at a time where the executor does not tell whose process ended; then others."""
-        while self._suspects and (self._tells_who or not self._pending):
+        while self._suspects and (self._names_lost_task or not self._pending):
             span, times = self._suspects.pop()
             future = self._job.submit(self._arguments_of(*span))
             self._pending[future], self._times_lost[future] = span, times
-        is_free = not self._suspects and (self._tells_who or not self._times_lost)
+        is_free = not self._suspects and (self._names_lost_task or not self._times_lost)
         while is_free and self._next < self._runs and len(self._pending) < AHEAD * self._workers:
             left = self._runs - self._next
             span = self._next, self._next + min(self.sizes.next(left, self._workers), left)
@@ -183,7 +183,7 @@ class SpansUnderWay:
 
     def repeat(self, first: int, last: int, times: int, error: BaseException) -> bool:
         """Do a lost span again, in halves where it is to blame; False where that is a single run."""
-        if not _is_to_blame(error, times, self._tells_who):
+        if not _is_to_blame(error, times, self._names_lost_task):
             self._suspects.append(((first, last), times + 1))
         elif last - first > 1:
             middle = (first + last) // 2
@@ -268,8 +268,8 @@ def _in_words(error: BaseException) -> str:
     return str(error) or "its tasks were cancelled, as they are when a scheduler is lost"
 
 
-def _is_to_blame(error: BaseException, times: int, tells_who: bool) -> bool:
+def _is_to_blame(error: BaseException, times: int, names_lost_task: bool) -> bool:
     """Whether a lost task has ended its process; `times` it was lost before."""
-    if tells_who:
+    if names_lost_task:
         return not getattr(error, "was_killed", False) or times >= MOST_KILLS
     return times > (MOST_KILLS if getattr(error, "was_killed", False) else 0)  # it was alone

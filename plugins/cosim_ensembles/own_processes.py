@@ -47,7 +47,7 @@ class LostProcess(BrokenExecutor):
     """
 
     def __init__(self, status: int) -> None:
-        super().__init__(f"its process ended unexpectedly, with {how(status)}")
+        super().__init__(f"its process ended unexpectedly, with {status_text(status)}")
         self.was_killed = -status in (KILLED, signal.SIGTERM)
 
 
@@ -61,12 +61,12 @@ class OwnProcesses(Executor):
 
     Attributes
     ----------
-    tells_who : bool
+    names_lost_task : bool
         True: a `LostProcess` is the answer to the very task that was in it. Other executors give a
         `BrokenExecutor` to tasks beside it, too.
     """
 
-    tells_who = True
+    names_lost_task = True
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -157,7 +157,7 @@ class OwnProcesses(Executor):
                 continue
             return process
         raise CosimError(
-            f"processes cannot be started: {MOST_STARTS} of them ended at once, with {how(status)}"
+            f"processes cannot be started: {MOST_STARTS} of them ended at once, with {status_text(status)}"
         )
 
     def _end(self, process: NewProcess | None) -> int:
@@ -231,11 +231,11 @@ def _work(pipe: Any) -> None:
     with suppress(EOFError, OSError):
         pipe.send_bytes(b"")
         while True:
-            answer = answer_to(pipe.recv_bytes())
+            answer = call_in_message(pipe.recv_bytes())
             pipe.send_bytes(answer + (WHOLE if limits.restore() else b"."))
 
 
-def answer_to(message: bytes) -> bytes:
+def call_in_message(message: bytes) -> bytes:
     """Call the function of a message. Returns its value or its exception, as bytes."""
     try:
         function, arguments, keywords = pickle.loads(message)
@@ -249,12 +249,12 @@ def answer_to(message: bytes) -> bytes:
         return answer
 
 
-def how(status: int) -> str:
+def status_text(status: int) -> str:
     """A status in words.
 
     Examples
     --------
-    >>> how(-11), how(3)
+    >>> status_text(-11), status_text(3)
     ('SIGSEGV', 'status 3')
     """
     if status >= 0:

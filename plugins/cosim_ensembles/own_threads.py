@@ -10,7 +10,7 @@ from concurrent.futures import Executor, Future
 from contextlib import suppress
 from typing import Any
 
-from cosim_ensembles.own_processes import LostProcess, NewProcess, answer_to
+from cosim_ensembles.own_processes import LostProcess, NewProcess, call_in_message
 
 
 class OwnThreads(Executor):
@@ -107,7 +107,7 @@ def _work(pipe: Any, count: int) -> None:
     def serve() -> None:
         while True:
             number, message = pickle.loads(tasks.get())
-            answer = answer_to(message)
+            answer = call_in_message(message)
             with guard, suppress(OSError):
                 pipe.send_bytes(pickle.dumps((number, answer)))
 

@@ -14,8 +14,8 @@ from cosim_robots.tree import (
     fix_followers,
     fix_massless_tips,
     merge_fixed,
+    place_base,
     set_least_mass,
-    stand,
 )
 
 M = TypeVar("M", bound=cosim.Model)
@@ -54,7 +54,7 @@ def import_robot(
     """
     robot = read(path)
     root = check_tree(robot)
-    stand(robot, root, base)
+    place_base(robot, root, base)
     fix_massless_tips(robot)
     fix_followers(robot)
     merge_fixed(robot, keep_fixed)

@@ -61,9 +61,33 @@ class Mimic:
 class RobotJoint:
     """A joint between two links.
 
-    `kind` is an id of ``mechanics``. `frame_on_parent` and `frame_on_child` are the poses of its frames as
-    the joints of ``mechanics`` need them: their axis of motion is z (pin, planar) or x (slider). One that is
-    driven can get an input; with gains of a servo that is a target.
+    Coordinates are in rad or m, by the kind of the joint; other numbers in SI units that fit these.
+
+    Attributes
+    ----------
+    name, place : str
+        `place` is ``file:line``.
+    kind : str
+        The last word of an id of ``mechanics``.
+    parent, child : str
+    frame_on_parent, frame_on_child : pose
+        The poses of its frames as joints of ``mechanics`` need them: their axis of motion is z (pin, planar)
+        or x (slider).
+    lower, upper : float, optional
+        The ends of its range.
+    effort, speed : float, optional
+        The largest force or torque of its drive, and the largest speed.
+    damping, friction, armature : float
+        Viscous damping, dry friction, and the inertia of its drive.
+    start : float
+        The coordinate at which the file draws it.
+    stiffness, rest : float
+        Of a spring, and the coordinate at which that is at rest.
+    mimic : Mimic, optional
+    is_driven : bool
+        Whether it can get an input; with gains of a servo that is a target.
+    servo_stiffness, servo_damping : float
+        Gains of a servo by deviation and by rate.
     """
 
     name: str

@@ -96,7 +96,7 @@ def _leaders(joints: dict[str, RobotJoint], joint: RobotJoint) -> list[str]:
     return names
 
 
-def stand(robot: Robot, root: str, base: str | None) -> None:
+def place_base(robot: Robot, root: str, base: str | None) -> None:
     """Put the joint between the world and the first link.
 
     Parameters
@@ -156,7 +156,7 @@ def _fix(robot: Robot, joint: RobotJoint, at: float) -> None:
 def fix_massless_tips(robot: Robot) -> None:
     """Fix joints that move no mass at all: no equation would say how they move."""
     masses = {name: link.mass for name, link in robot.links.items()}
-    for joint in reversed(_outward(robot)):
+    for joint in reversed(_joints_from_root(robot)):
         if masses[joint.child] == 0.0 and not joint.is_fixed and joint.armature == 0.0:
             robot.remarks.append(f"joint '{joint.name}' moves no mass: it is fixed at 0 ({joint.line})")
             _fix(robot, joint, 0.0)
@@ -173,14 +173,14 @@ def merge_fixed(robot: Robot, keep: bool) -> None:
     keep : bool
         Whether links with mass stay bodies of their own.
     """
-    for joint in reversed(_outward(robot)):
+    for joint in reversed(_joints_from_root(robot)):
         child = robot.links[joint.child]
         if not joint.is_fixed or (keep and child.mass > 0.0):
             continue
         X_PC = compose(joint.frame_on_parent, inverse(joint.frame_on_child))
         shapes = [replace(shape, pose=compose(X_PC, shape.pose)) for shape in child.shapes]
         if joint.parent != ROOT:
-            parent = _together(robot.links[joint.parent], child, X_PC)
+            parent = _joined_links(robot.links[joint.parent], child, X_PC)
             robot.links[joint.parent] = replace(parent, shapes=(*parent.shapes, *shapes))
         else:
             robot.fixed_shapes += shapes
@@ -216,7 +216,7 @@ def set_least_mass(robot: Robot) -> None:
         )
 
 
-def _outward(robot: Robot) -> list[RobotJoint]:
+def _joints_from_root(robot: Robot) -> list[RobotJoint]:
     """The joints from the world outward."""
     below: dict[str, list[RobotJoint]] = {}
     for joint in robot.joints:
@@ -227,7 +227,7 @@ def _outward(robot: Robot) -> list[RobotJoint]:
     return order
 
 
-def _together(parent: Link, child: Link, X_PC: Reals) -> Link:
+def _joined_links(parent: Link, child: Link, X_PC: Reals) -> Link:
     """Both links as one rigid body in the parent's frame."""
     if child.mass == 0.0:
         return parent

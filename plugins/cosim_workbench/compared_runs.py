@@ -27,7 +27,7 @@ class VerifiedRun:
         Why it failed; empty when it did not.
     start_moved_by : float
         The largest move of a state at the start, over the size of the state in the run; 0 as given.
-    beside : str
+    counterpart : str
         Of a moved start: the name of the run from the original start that is compared with it; the one as
         given unless another is named.
     """
@@ -37,11 +37,11 @@ class VerifiedRun:
     result: Result
     failure: str = ""
     start_moved_by: float = 0.0
-    beside: str = ""
-    happened: Events = field(init=False, repr=False, compare=False)
+    counterpart: str = ""
+    handled_events: Events = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "happened", Events(self.result.events))
+        object.__setattr__(self, "handled_events", Events(self.result.events))
 
     @property
     def wrong_sides(self) -> set[str]:
@@ -51,7 +51,7 @@ class VerifiedRun:
     @property
     def events(self) -> int:
         """The number of events, without those that belong to each step."""
-        return self.happened.count
+        return self.handled_events.count
 
 
 class ComparedRuns(Protocol):

@@ -41,13 +41,13 @@ def sizes_of_states(system: System, result: Result) -> dict[str, float]:
     for name, size in columns.items():
         unit = result.unit(name)
         largest[unit] = max(largest.get(unit, 0.0), size)
-    at_all = max(columns.values(), default=0.0)
+    largest_of_all = max(columns.values(), default=0.0)
     sizes = {}
     for name, _ in states_of(system):
         unit = result.unit(name) if name in result else "1"
         size_of_state, of_unit = columns.get(name, 0.0), largest.get(unit, 0.0)
         if size_of_state <= NEGLIGIBLE * of_unit:
-            size_of_state = of_unit or min(at_all, 1.0) or 1.0
+            size_of_state = of_unit or min(largest_of_all, 1.0) or 1.0
         sizes[name] = size_of_state
     return sizes
 

@@ -27,7 +27,7 @@ class NewFiles(NamedTuple):
     folder : Path
         The folder of the project.
     files : dict of Path to str
-        By path inside of it; what is there already is replaced only where it is grown.
+        By path inside of it; what is there already is replaced only where it is plugin_file.
     id : str
         Under which a class will be registered; empty for a model or scenario.
     """
@@ -103,6 +103,7 @@ def new_files(kind: str, name: str, where: Path) -> NewFiles:
 
 
 def _of_file(kind: str, name: str, where: Path) -> NewFiles:
+    """The files of a new model or scenario, with a test."""
     run = "run" if kind == "model" else "cosimulate"
     values = {
         "name": name,
@@ -121,6 +122,7 @@ def _of_file(kind: str, name: str, where: Path) -> NewFiles:
 
 
 def _of_class(kind: str, kit: str, plugin: str, name: str, where: Path) -> NewFiles:
+    """The files of a new class, with a test; where its plugin exists the class is added to that."""
     template = template_of(kind, kit).read_text("utf-8")
     first, _, source = template.partition("\n")
     class_name = "".join(word.capitalize() for word in name.split("_"))
@@ -141,13 +143,13 @@ def _of_class(kind: str, kit: str, plugin: str, name: str, where: Path) -> NewFi
     call = first.removeprefix("# make: ").replace("{Class}", class_name)
     values["make"] = f"lambda: {call}" if "(" in call else f"lambda **options: {call}(**options)"
     package, folder = Path(f"cosim_{plugin}"), where / plugin
-    grown = folder / package / "plugin.py"
-    plugin_text = grown.read_text("utf-8") if grown.exists() else _filled("plugin", values)
+    plugin_file = folder / package / "plugin.py"
+    plugin_text = plugin_file.read_text("utf-8") if plugin_file.exists() else _filled("plugin", values)
     files = {
         package / f"{name}.py": _replaced(source, values),
         Path("tests") / f"test_{name}.py": _filled("test_component", values),
     }
-    if not grown.exists():
+    if not plugin_file.exists():
         files |= {
             Path("pyproject.toml"): _filled("pyproject", values),
             Path("README.md"): _filled("README", values),
@@ -173,10 +175,12 @@ def _checked(new: NewFiles) -> NewFiles:
 
 
 def _filled(template: str, values: Mapping[str, Any]) -> str:
+    """A template of this package with the values in place of their names."""
     return _replaced((HERE / f"{template}.txt").read_text("utf-8"), values)
 
 
 def _replaced(text: str, values: Mapping[str, Any]) -> str:
+    """A text with the values in place of their names in braces; doubled braces stand for themselves."""
     for name, value in values.items():
         text = text.replace(f"{{{name}}}", value)
     return text.replace("{{", "{").replace("}}", "}")

@@ -33,27 +33,35 @@ class SimulationTable(cosim.ModelTable):
         """Store the entries as the settings of the model's own runs."""
         for key in sorted(entry, key="integrator".__ne__):  # it comes first: its own options depend on it
             value = entry[key]
-            if key in TIMES:
-                _store_setting(model, key, partial(positive, value, "s", key), key, report)
-            elif key == "accuracy":
-                _store_setting(model, key, partial(positive, value, "1", key), key, report)
-            elif key in TOLERANCES:
-                _tolerance(model, key, value, report)
-            elif key == "integrator":
-                _store_setting(model, key, partial(self._integrator, value), key, report)
+            if key in TOLERANCES:
+                _store_tolerance(model, key, value, report)
             elif key == "output":
-                self._output(model, value, report)
-            elif key in own_options(model.simulation.get("integrator")):
-                _store_setting(model, key, partial(number, value, key), key, report)
+                self._store_output(model, value, report)
+            elif (reader := self._reader(model, key, value)) is not None:
+                _store_setting(model, key, reader, key, report)
             else:
                 report(key, unknown("key", key, KEYS))
 
+    def _reader(self, model: cosim.Model, key: str, value: Any) -> Callable[[], Any] | None:
+        """The function that reads the value of a setting; None for an unknown key."""
+        if key in TIMES:
+            return partial(positive, value, "s", key)
+        if key == "accuracy":
+            return partial(positive, value, "1", key)
+        if key == "integrator":
+            return partial(self._integrator, value)
+        if key in own_options(model.simulation.get("integrator")):
+            return partial(number, value, key)
+        return None
+
     def _integrator(self, value: Any) -> str:
+        """The full id of an integrator; `LookUpError` if there is none."""
         integrator = self.full_id(str(value))
         cosim.registry().get("integrator", integrator)
         return integrator
 
-    def _output(self, model: cosim.Model, value: Any, report: Any) -> None:
+    def _store_output(self, model: cosim.Model, value: Any, report: Any) -> None:
+        """Store the interval and the signals of ``output``."""
         if not isinstance(value, dict):
             report("output", f'output is {value!r}, needs {{ interval = "1 ms", signals = ["engine.z"] }}')
             return
@@ -120,7 +128,8 @@ def positive(value: Any, unit: str, name: str) -> float:
     return number
 
 
-def _tolerance(model: cosim.Model, key: str, value: Any, report: Any) -> None:
+def _store_tolerance(model: cosim.Model, key: str, value: Any, report: Any) -> None:
+    """Store a tolerance: one number, or a table by group of states or path."""
     if not isinstance(value, dict):
         _store_setting(model, key, partial(positive, value, "1", key), key, report)
         return
@@ -134,6 +143,7 @@ def _tolerance(model: cosim.Model, key: str, value: Any, report: Any) -> None:
 
 
 def _store_setting(model: cosim.Model, setting: str, read: Callable[[], Any], path: str, report: Any) -> None:
+    """Store what `read` returns as a setting; report why it could not read, at the `path` of the file."""
     try:
         model.simulation[setting] = read()
     except cosim.ModelError as error:

@@ -11,7 +11,8 @@ from export_parts import Oscillator
 import cosim
 from cosim import kit
 from cosim_export.interface.first_state import first_state
-from cosim_export.interface.select_variables import angle_of, select_variables
+from cosim_export.interface.frame_angles import angle_of
+from cosim_export.interface.select_variables import select_variables
 from cosim_export.native.compilers import OwnCompiler, available_compilers, own_platform, write_objects
 from cosim_export.native.native_exporter import NativeFmuExporter
 from cosim_export.native.native_sources import NativeSources

@@ -29,7 +29,7 @@ from cosim_master.recording.coupling_samples import CouplingSamples, SampledInpu
 from cosim_master.trust import coupling_error
 from cosim_master.trust.clock_ticks import jumps_without_clock, samples_at_ticks
 from cosim_master.trust.explained_bars import EXACT
-from cosim_master.trust.identified_coupling import Answer
+from cosim_master.trust.identified_coupling import IdentifiedErrors
 from cosim_master.trust.sampled_wiring import WiredPart, Wiring
 
 FAST = (2, 16, 25)
@@ -438,7 +438,7 @@ def test_an_output_that_stays_does_not_discard_equations(
     """A misfit of rounding is not compared with a smaller one: others round in another way."""
     ends = np.array([[0.0, still], [1.0, still]])
     answers = [
-        Answer(np.array([[0.0, 0.0], [error, 0.0]]), np.array([part, missed]))
+        IdentifiedErrors(np.array([[0.0, 0.0], [error, 0.0]]), np.array([part, missed]))
         for error, part in ((0.02, 1e-14), (0.25, misfit))
     ]
     monkeypatch.setattr(coupling_error, "_answers", lambda *given: answers)

@@ -201,7 +201,7 @@ def test_loop_without_solution_is_reported_with_path_and_residuals(make_fmu: Mak
 
 def test_sequential_master_refuses_a_loop_that_is_declared(make_fmu: MakeFmu) -> None:
     with pytest.raises(cosim.ModelError, match=r"closes a loop.*a\.y → b\.u → b\.y → a\.u → a\.y"):
-        loop_of_gains(make_fmu, GaussSeidel(1), 0.5).settle_order()
+        loop_of_gains(make_fmu, GaussSeidel(1), 0.5).order_participants()
     assumed = loop_of_gains(make_fmu, GaussSeidel, 0.5, dependencies=False)
     assert assumed.simulate(0.0)["a.y"][0] == pytest.approx(1.0, rel=1e-9)
 

@@ -5,7 +5,7 @@ import functools
 import pytest
 
 import cosim
-from cosim.misspelled_functions import edits, is_misspelt
+from cosim.misspelled_functions import edits, is_misspelled
 from cosim_integrators.kit import ExplicitRungeKutta
 from cosim_mechanics import Constraint, Force, ForceElement, Joint, Multibody, coordinate
 
@@ -498,7 +498,7 @@ def test_who_names_the_function_calls_it():
     ],
 )
 def test_what_is_a_misspelt_name(name, meant, is_one):
-    assert is_misspelt(name, meant) is is_one
+    assert is_misspelled(name, meant) is is_one
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,20 @@ def test_a_bouncing_ball_against_its_closed_form(until: float, bounces: int) -> 
     assert not result.findings
 
 
+def test_impacts_are_located_to_the_last_digits() -> None:
+    errors = []
+    for draw in range(20):
+        e, h0, g = 0.5 + 0.02 * draw, 0.4 + 0.17 * draw, 9.81
+        root, flights = math.sqrt(2.0 * h0 / g), 1.0 + 2.0 * (e + e**2 + e**3 + e**4)
+        ball = Ball(e=e, h0=h0, height=h0, g=g)
+        result = differentiated(ball, root * (flights + e**5), ["x.e"], accuracy=1e-10)
+        times = result.time
+        impacts = times[1:][times[1:] == times[:-1]]
+        assert len(impacts) == 5
+        errors.append((impacts[-1] - root * flights) / np.spacing(impacts[-1]))
+    assert np.sqrt(np.mean(np.square(errors))) < 12.0  # one spacing an impact grows to some seven
+
+
 def test_both_sides_of_an_event_are_derivatives_at_a_fixed_time() -> None:
     result = differentiated(Ball(), 1.0, ["x.h0", "x.height"])
     at = result.events[-1].time

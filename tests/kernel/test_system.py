@@ -62,7 +62,7 @@ def test_simulators_of_one_system_share_nothing_that_a_run_writes():
 
 
 def test_paths_are_found_however_many_are_asked_for(monkeypatch):
-    monkeypatch.setattr("cosim.system.system.KEPT_SIGNALS", 2)
+    monkeypatch.setattr("cosim.system.system_variables.KEPT_SIGNALS", 2)
     model, heights = cosim.Model("balls"), {f"ball{i}.height": 1.0 + i for i in range(5)}
     for path, height in heights.items():
         model.add(Bouncer, path.partition(".")[0], height=height)

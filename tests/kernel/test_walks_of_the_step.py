@@ -60,5 +60,5 @@ def test_the_value_of_a_delay_is_followed_in_five_files(walks: dict[str, Any]) -
 def test_a_parameter_passes_eight_files(walks: dict[str, Any]) -> None:
     """From `model.add` to the kernel function: files with a function that has the number in a variable."""
     parameter = walks["parameter"]
-    assert {"cosim/model/model.py", "cosim/component/values.py", "cosim/system/assembly.py"} < set(parameter)
+    assert {"cosim/model/model.py", "cosim/component/values.py", "cosim/system/allocation.py"} < set(parameter)
     assert len(parameter) + OWN_FILE <= 8, parameter

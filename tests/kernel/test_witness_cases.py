@@ -246,7 +246,7 @@ class Switched(cosim.Component):
         return t - 0.25
 
     @cosim.on(soon, does="discrete")
-    def note_soon(t, hit_next):
+    def store_early_hit(t, hit_next):
         hit_next[0] = t
 
     @cosim.witness(unless="early")
@@ -254,7 +254,7 @@ class Switched(cosim.Component):
         return t - 0.75
 
     @cosim.on(late, does="discrete")
-    def note_late(t, hit_next):
+    def store_late_hit(t, hit_next):
         hit_next[0] = t
 
 

@@ -292,7 +292,7 @@ def test_units_of_equal_parts_are_found_once_and_are_those_of_each(monkeypatch) 
                 found.append(({("error", ""): str(error)}, {}, len(solved) - before))
                 continue
             numbers = {name: str(part.values.numbers) for name, part in model.parts.items()}
-            found.append((assembly.wiring.paths.found_units, numbers, len(solved) - before))
+            found.append((assembly.wiring.paths.inferred_units, numbers, len(solved) - before))
         (units, numbers, few), (all_units, all_numbers, many) = found
         assert {key: units.get(key) for key in all_units} == all_units and numbers == all_numbers
         assert all(units[key] == all_units[key] for key in all_units) and units.get(("p0", "none")) is None

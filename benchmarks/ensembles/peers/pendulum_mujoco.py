@@ -32,12 +32,12 @@ for k in (1, 2, 3, 4, 6, 8, 12, 16):
     model.opt.timestep = task["interval"] / k
     count = k * round(task["until"] / task["interval"])
     for threads in (1, task["threads"]):
-        with rollout.Rollout(nthread=threads) as made:
+        with rollout.Rollout(nthread=threads) as rollout_pool:
             datas = [mujoco.MjData(model) for _ in range(threads)]
             seconds, cpu = np.inf, np.inf
             for _ in range(task["passes"]):
                 began, used = time.perf_counter(), time.process_time()
-                states, _ = made.rollout(model, datas, start, nstep=count)
+                states, _ = rollout_pool.rollout(model, datas, start, nstep=count)
                 seconds = min(seconds, time.perf_counter() - began)
                 cpu = min(cpu, time.process_time() - used)
         # time, angles of the joints, rates

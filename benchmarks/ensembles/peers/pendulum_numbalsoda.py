@@ -47,7 +47,7 @@ def law(t, y, y_dot, parameters):
 address = law.address
 
 
-def made(solve):
+def solver_of_many(solve):
     @njit(parallel=True)
     def many(angles, times, tolerance):
         kept = np.empty((len(angles), len(times)))
@@ -65,7 +65,7 @@ angles = np.array(task["angles"])
 times = np.linspace(0.0, task["until"], round(task["until"] / task["interval"]) + 1)
 runs = []
 for name, solve in (("dop853", dop853), ("lsoda", lsoda)):
-    many = made(solve)
+    many = solver_of_many(solve)
     many(angles[:2], times, 1e-6)
     for tolerance in task.get("tolerances", (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)):
         for threads in (1, task["threads"]):

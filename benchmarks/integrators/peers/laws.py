@@ -1,5 +1,9 @@
-"""The problems of the work-precision comparison, for programs that take a function of numpy or jax arrays."""
+"""The problems of the work-precision comparison, for programs that take a function of numpy or jax arrays.
 
+They are those of ``tests/integrators/problems.py``, which these programs cannot import.
+"""
+
+#: States at the start and the end, s; "Arenstorf" is a periodic orbit, which needs all digits.
 SMALL = {
     "populations": ([1.0, 3.0], 20.0),
     "orbit": ([0.5, 0.0, 0.0, 3.0**0.5], 20.0),
@@ -7,6 +11,7 @@ SMALL = {
     "Brusselator": ([1.5, 3.0], 20.0),
     "Arenstorf": ([0.994, 0.0, 0.0, -2.00158510637908252240537862224], 17.0652165601579625588917206249),
 }
+# seven masses 1 … 7: their places x, y, then their speeds
 STARS = [3, 3, -1, -3, 2, -2, 2, 3, -3, 2, 0, 0, -4, 4, 0, 0, 0, 0, 0, 1.75, -1.5, 0, 0, 0, -1.25, 1, 0, 0]
 PROBLEMS = {**SMALL, "Pleiades": ([float(value) for value in STARS], 3.0)}
 
@@ -42,7 +47,7 @@ def laws(np):
         )
 
     masses = np.arange(1.0, 8.0)
-    itself = np.eye(7)
+    itself = np.eye(7)  # no mass pulls itself: instead of 0 its distance is 1
 
     def pleiades(t, s):
         x, y = s[:7], s[7:14]

@@ -53,6 +53,7 @@ def run(tree, method, accuracy, end):
 
 
 def main():
+    """Print the runs with each method at each accuracy, until one takes too long."""
     task = json.loads(Path(sys.argv[1]).read_text())
     runs = []
     for method in METHODS:

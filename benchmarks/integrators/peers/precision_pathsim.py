@@ -1,50 +1,31 @@
-"""PathSim: an ODE block with its explicit solvers with error control."""
+"""PathSim: an ODE block with its explicit solvers with error control. Each run is done once: it is slow."""
 
 import importlib.metadata
-import json
-import sys
-import time
 
 import numpy as np
-from laws import PROBLEMS, laws
 from pathsim import Simulation
 from pathsim.blocks import ODE
 from pathsim.solvers import RKBS32, RKDP54, RKDP87
+from work import Work, fastest, print_runs
 
-runs = []
-for name, law in laws(np).items():
-    start, until = PROBLEMS[name]
-    for solver in (RKBS32, RKDP54, RKDP87):
-        for accuracy in json.loads(sys.argv[1]):
-            if solver is RKBS32 and accuracy < 1e-5:
-                continue
-            count = [0]
+SOLVERS = {solver.__name__: solver for solver in (RKBS32, RKDP54, RKDP87)}
 
-            def right(x, u, t, law=law, count=count):
-                count[0] += 1
-                return law(t, x)
 
-            block = ODE(right, initial_value=np.array(start))
-            simulation = Simulation(
-                [block],
-                [],
-                Solver=solver,
-                dt=1e-3,
-                tolerance_lte_rel=accuracy,
-                tolerance_lte_abs=1e-3 * accuracy,
-                log=False,
-            )
-            begin = time.perf_counter()
-            simulation.run(until, adaptive=True)
-            seconds = time.perf_counter() - begin
-            runs.append(
-                {
-                    "problem": name,
-                    "method": solver.__name__,
-                    "accuracy": accuracy,
-                    "seconds": seconds,
-                    "evaluations": count[0],
-                    "end": block.engine.get().tolist(),
-                }
-            )
-print(json.dumps({"name": f"PathSim {importlib.metadata.version('pathsim')}", "runs": runs}))
+def solve(law, start, until, method, accuracy, rounds):
+    """See `work.print_runs`."""
+    evaluations = 0
+
+    def rates(x, u, t):
+        nonlocal evaluations
+        evaluations += 1
+        return law(t, x)
+
+    block = ODE(rates, initial_value=np.array(start))
+    tolerances = {"tolerance_lte_rel": accuracy, "tolerance_lte_abs": 1e-3 * accuracy}
+    simulation = Simulation([block], [], Solver=SOLVERS[method], dt=1e-3, log=False, **tolerances)
+    seconds, _ = fastest(lambda: simulation.run(until, adaptive=True), 1)
+    return Work(seconds, evaluations, block.engine.get().tolist())
+
+
+program = f"PathSim {importlib.metadata.version('pathsim')}"
+print_runs(program, np, SOLVERS, solve, tightest={"RKBS32": 1e-5})

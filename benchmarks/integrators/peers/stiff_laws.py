@@ -2,7 +2,7 @@
 
 
 def laws(np):
-    """Name to law(t, y, parameters)."""
+    """The right-hand sides ``law(t, y, parameters)`` by the names of the problems."""
 
     def van_der_pol(t, y, p):
         return np.array([y[1], p[0] * (1.0 - y[0] * y[0]) * y[1] - y[0]])

@@ -1,4 +1,4 @@
-"""SUNDIALS through scikit-sundae: CVODE's BDF."""
+"""SUNDIALS through scikit-sundae: CVODE's BDF on the stiff problems."""
 
 import json
 import sys
@@ -9,28 +9,43 @@ from sksundae.cvode import CVODE
 from stiff_laws import laws
 
 
-def writing(law, parameters, counted):
-    def right(t, y, yp):
-        counted[0] += 1
-        yp[:] = law(t, y, parameters)
+class CountedRates:
+    """A right-hand side as CVODE calls it, which counts its evaluations."""
 
-    return right
+    def __init__(self, law, parameters):
+        self.law, self.parameters, self.count = law, parameters, 0
+
+    def __call__(self, t, y, yp):
+        self.count += 1
+        yp[:] = self.law(t, y, self.parameters)
 
 
-order = json.loads(sys.argv[1])
-runs = []
-for name, start, until, parameters, floor in order["problems"]:
-    law, counted = laws(np)[name], [0]
+def solve(rates, start, until, accuracy, floor, rounds):
+    """The least wall time, s, the evaluations of a run, and its solution."""
 
-    right = writing(law, parameters, counted)
-    for accuracy in order["accuracies"]:
-        seconds = np.inf
-        for _ in range(order["rounds"]):
-            solver = CVODE(right, rtol=accuracy, atol=floor * accuracy, max_num_steps=999999)
-            counted[0], begin = 0, time.perf_counter()
-            found = solver.solve([0.0, until], np.array(start))
-            seconds = min(seconds, time.perf_counter() - begin)
-        if found.success:
-            end = np.asarray(found.y)[-1].tolist()
-            runs.append([name, "CVODE BDF", seconds, counted[0], end])
-print(json.dumps({"runs": runs}))
+    def write_rates(t, y, yp):
+        rates(t, y, yp)
+
+    seconds = np.inf
+    for _ in range(rounds):
+        solver = CVODE(write_rates, rtol=accuracy, atol=floor * accuracy, max_num_steps=999999)
+        rates.count, begin = 0, time.perf_counter()
+        solution = solver.solve([0.0, until], np.array(start))
+        seconds = min(seconds, time.perf_counter() - begin)
+    return seconds, rates.count, solution
+
+
+def main():
+    """Print problem, method, wall time, evaluations and end of each run that succeeded."""
+    request = json.loads(sys.argv[1])
+    runs = []
+    for name, start, until, parameters, floor in request["problems"]:
+        rates = CountedRates(laws(np)[name], parameters)
+        for accuracy in request["accuracies"]:
+            seconds, count, solution = solve(rates, start, until, accuracy, floor, request["rounds"])
+            if solution.success:
+                runs.append([name, "CVODE BDF", seconds, count, np.asarray(solution.y)[-1].tolist()])
+    print(json.dumps({"runs": runs}))
+
+
+main()

@@ -6,9 +6,9 @@ import time
 def least(action, runs):
     """CPU time of an action, s, the least of some runs after one that is not counted; and the last answer."""
     action()
-    found = []
+    seconds = []
     for _ in range(runs):
         began = time.process_time()
         answer = action()
-        found.append(time.process_time() - began)
-    return min(found), answer
+        seconds.append(time.process_time() - began)
+    return min(seconds), answer

@@ -10,13 +10,16 @@ import time
 from jitcdde import UnsuccessfulIntegration, jitcdde, t, y
 
 task = json.loads(sys.argv[1])
-felt = y(0, t - task["delay"])
-right = [2.0 * felt / (1.0 + felt ** task["power"]) - y(0)]
+past = y(0, t - task["delay"])
+law = [2.0 * past / (1.0 + past ** task["power"]) - y(0)]
 
 
 def seconds_and_end(module, tolerance, way):
-    """CPU time of the integration, s, and the value at its end."""
-    solver = jitcdde(right, module_location=module, verbose=False)
+    """CPU time of the integration, s, and the value at its end.
+
+    `module` is the compiled law, `way` how jitcdde treats the kink that the start makes in the derivative.
+    """
+    solver = jitcdde(law, module_location=module, verbose=False)
     solver.constant_past([task["start"]])
     solver.set_integration_parameters(rtol=tolerance, atol=tolerance, first_step=0.1)
     solver._initiate()  # loads the module
@@ -30,10 +33,11 @@ def seconds_and_end(module, tolerance, way):
 
 
 def main():
+    """Print the runs with each way at each tolerance that succeeded."""
     runs = []
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # the compiler's helpers read any pyproject.toml around them
-        solver = jitcdde(right, verbose=False)
+        solver = jitcdde(law, verbose=False)
         solver.compile_C()
         module = solver.save_compiled(os.path.join(folder, "law.so"))
         for way in ("steps on breaks", "smoothed start"):

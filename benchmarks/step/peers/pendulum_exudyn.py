@@ -49,6 +49,7 @@ def solve(system, task, method, steps, tolerance):
 
 
 def main():
+    """Print CPU time and end of the runs: with error control, and with steps of each length."""
     task = json.loads(Path(sys.argv[1]).read_text())
     system, node, _ = build(task["tree"])
     sensors = add_sensors(system, node)

@@ -16,6 +16,7 @@ FULL = mujoco.mjtState.mjSTATE_FULLPHYSICS
 
 
 def build(tree):
+    """The tree as a model in which nothing but its joints, gravity and inertia counts."""
     spec = mujoco.MjSpec()
     spec.option.gravity = tree["gravity"]
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_RK4
@@ -32,12 +33,14 @@ def build(tree):
 
 
 def started(model, tree):
+    """Data with all joints at the angle and the rate of the start."""
     data = mujoco.MjData(model)
     data.qpos[:], data.qvel[:] = tree["q"], tree["u"]
     return data
 
 
 def called_for_each_row(model, task, k):
+    """Rows of angles and rates by a call for each row, of `k` steps."""
     data, n = started(model, task["tree"]), model.nv
     rows = np.empty((task["intervals"] + 1, 2 * n))
     rows[0, :n], rows[0, n:] = data.qpos, data.qvel
@@ -48,6 +51,7 @@ def called_for_each_row(model, task, k):
 
 
 def rolled_out(model, task, k):
+    """The same rows by one roll-out, every `k`-th of its steps."""
     data = started(model, task["tree"])
     start = np.empty(mujoco.mj_stateSize(model, FULL))
     mujoco.mj_getState(model, data, start, FULL)
@@ -57,6 +61,7 @@ def rolled_out(model, task, k):
 
 
 def main():
+    """Print CPU time and end of the runs in both ways, with each number of steps a row."""
     task = json.loads(Path(sys.argv[1]).read_text())
     model = build(task["tree"])
     runs = []

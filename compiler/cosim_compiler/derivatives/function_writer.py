@@ -9,6 +9,7 @@ from cosim_compiler.derivatives.expression_writer import ExpressionWriter
 from cosim_compiler.derivatives.tangent_values import NO_TANGENT, Varying, each, joined, leaves, varying_of
 from cosim_compiler.errors import NUMBERED, NumberedError
 from cosim_compiler.language import typed_form as form
+from cosim_compiler.language.control_flow import ends
 from cosim_compiler.language.typed_form import Function, Statement, walk
 from cosim_compiler.language.types import NOTHING, REAL, TRUTH, WHOLE
 
@@ -55,7 +56,7 @@ class FunctionWriter(ExpressionWriter):
             self._start_missing_tangents(name, varying)
         self._start_values()
         self.block(function.body)
-        if not form.ends(function.body) and function.result is NOTHING:
+        if not ends(function.body) and function.result is NOTHING:
             self.emit("return")
         return self._lines
 

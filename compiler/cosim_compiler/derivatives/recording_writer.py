@@ -24,6 +24,7 @@ from cosim_compiler.derivatives.tangent_values import (
     varying_of,
 )
 from cosim_compiler.language import typed_form as form
+from cosim_compiler.language.control_flow import ends
 from cosim_compiler.language.typed_form import Statement
 from cosim_compiler.language.types import REAL, Tuple
 
@@ -58,7 +59,7 @@ class RecordingWriter(CallRecorder):
         else:
             self.parameters.append("tape")
             self._lines[head] = "    _at = int(tape[0])"
-            if not form.ends(function.body):
+            if not ends(function.body):
                 at = -1 if self._lines[-1] == "    return" else len(self._lines)
                 self._lines.insert(at, f"    {STORE_TOP}")
             if self.has_numbers:

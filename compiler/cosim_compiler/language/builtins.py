@@ -161,7 +161,7 @@ def _extreme(name: str) -> Read:
         if len(items) == 1:
             only = reader.typed(items[0], node)
             if isinstance(only.type, Tuple):
-                return reader.let(only, lambda value: read(reader, parts_of(value), node))
+                return reader.evaluate_once(only, lambda value: read(reader, parts_of(value), node))
             if isinstance(only.type, View) and only.type.axes == 1:
                 return _extreme_of_elements(reader, only, name)
         folded = _in_python(function, items)
@@ -278,15 +278,15 @@ def _sum(reader: Reading, items: list[Expression], node: ast.Call) -> Expression
     def build(held: Expression) -> Expression:
         return functools.reduce(lambda a, b: reader.binary("+", a, b, node), parts_of(held), start)
 
-    return reader.let(value, build)
+    return reader.evaluate_once(value, build)
 
 
 @_reads(divmod)
 def _divmod(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
     dividend, divisor = _numbers(reader, items, node, 2)
-    return reader.let(
+    return reader.evaluate_once(
         dividend,
-        lambda a: reader.let(
+        lambda a: reader.evaluate_once(
             divisor,
             lambda b: make_tuple([reader.binary("//", a, b, node), reader.binary("%", a, b, node)]),
         ),

@@ -147,7 +147,7 @@ def _function_call(
     if STATUS_MARK in marks:
         return _address_call(reader, STATUS, marks[STATUS_MARK], items, node)
     if INDIRECT in marks:
-        return reader.let(
+        return reader.evaluate_once(
             _packed(reader, items, node),
             lambda held: _address_call(reader, RESULT, marks[INDIRECT], [items[0], *parts_of(held)], node),
         )
@@ -263,7 +263,7 @@ def _linked_call(
     reader.function.raises = reader.function.raises or TOGETHER in function.__dict__
     result = types_of(signature)[1]
     if INDIRECT in function.__dict__:
-        return reader.let(
+        return reader.evaluate_once(
             _packed(reader, items, node),
             lambda held: CallLinked(
                 result,

@@ -55,7 +55,7 @@ from cosim_compiler.record import Rows, computed_property, layout_of
 
 
 class ExpressionReader(OperatorReader):
-    """The part of the reader that reads expressions; see `statements.Reader`."""
+    """The part of the reader that reads expressions; see `function_reader.Reader`."""
 
     caught: list[tuple[str | None, str]]
 
@@ -209,7 +209,7 @@ class ExpressionReader(OperatorReader):
         index = self._known_index(node.slice)
         if index is None:
             self.refuse(node, "the part of a tuple has constant places: write v[0:3]")
-        return self.let(value, lambda held: make_tuple(parts_of(held)[index]))
+        return self.evaluate_once(value, lambda held: make_tuple(parts_of(held)[index]))
 
     def _pick(self, value: Expression, index: Expression, node: ast.AST) -> Expression:
         assert isinstance(value.type, Tuple)

@@ -70,7 +70,7 @@ COMPUTE = "compute with their elements"
 
 
 class OperatorReader:
-    """The part of the reader that reads operators; see `statements.Reader`."""
+    """The part of the reader that reads operators; see `function_reader.Reader`."""
 
     program: Functions
     function: Function
@@ -91,7 +91,7 @@ class OperatorReader:
     def is_in_loop(self, node: ast.AST) -> bool:
         raise NotImplementedError
 
-    def let(self, value: Expression, build: Callable[[Expression], Expression]) -> Expression:
+    def evaluate_once(self, value: Expression, build: Callable[[Expression], Expression]) -> Expression:
         """Build an expression from a value that may be read several times, or in part."""
         if is_pure(value):
             return build(value)
@@ -158,9 +158,9 @@ class OperatorReader:
                 return folded
         left, right = self.typed(left, node), self.typed(right, node)
         if sign == "+" and isinstance(left.type, Tuple) and isinstance(right.type, Tuple):
-            return self.let(
+            return self.evaluate_once(
                 left,
-                lambda first: self.let(
+                lambda first: self.evaluate_once(
                     right, lambda second: make_tuple([*parts_of(first), *parts_of(second)])
                 ),
             )
@@ -202,7 +202,7 @@ class OperatorReader:
         first, *later = [self.expression(node.left), *map(self.expression, node.comparators)]
         if len(later) == 1:
             return self._compared(node.ops[0], first, later[0], node)
-        return self.let(first, lambda left: self._chained(node.ops, left, later, node))
+        return self.evaluate_once(first, lambda left: self._chained(node.ops, left, later, node))
 
     def _chained(
         self, signs: Sequence[ast.cmpop], left: Expression, others: Sequence[Expression], node: ast.AST
@@ -210,7 +210,7 @@ class OperatorReader:
         """``a < b < c``: each is computed once, and only where those before it hold."""
         if len(others) == 1:
             return self._compared(signs[0], left, others[0], node)
-        return self.let(
+        return self.evaluate_once(
             others[0],
             lambda right: self.logic(
                 "and",
@@ -240,7 +240,7 @@ class OperatorReader:
                 truth = self.logic("or", truth, self.compare("==", element, item, node))
             return truth if not isinstance(truth, Known) else Constant(TRUTH, bool(truth.value))
 
-        return self.let(value, lambda a: self.let(items, lambda b: build(a, parts_of(b))))
+        return self.evaluate_once(value, lambda a: self.evaluate_once(items, lambda b: build(a, parts_of(b))))
 
     def compare(self, sign: str, left: Expression, right: Expression, node: ast.AST) -> Expression:
         """A comparison; tuples are equal where all their items are."""
@@ -269,7 +269,9 @@ class OperatorReader:
                 truth = Constant(TRUTH, bool(truth.value))
             return truth if sign == "==" else Unary(TRUTH, "not", truth)
 
-        return self.let(left, lambda a: self.let(right, lambda b: build(parts_of(a), parts_of(b))))
+        return self.evaluate_once(
+            left, lambda a: self.evaluate_once(right, lambda b: build(parts_of(a), parts_of(b)))
+        )
 
     @staticmethod
     def logic(sign: str, left: Expression, right: Expression) -> Expression:

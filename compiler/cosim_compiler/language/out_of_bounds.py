@@ -1,7 +1,7 @@
-"""Places outside of the views that a kernel function is given, by its typed form.
+"""BoundsWalk outside of the views that a kernel function is given, by its typed form.
 
 Only places that follow from constants are checked, and only where no condition may keep the program from
-reaching them. `written_paths.Walk` goes through the function; this module says when it is certain that a
+reaching them. `written_paths.PathWalk` goes through the function; this module says when it is certain that a
 statement is reached, and what to do at each place that it reads or writes.
 """
 
@@ -15,12 +15,12 @@ from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.typed_form import Expression, Function, walk
 from cosim_compiler.language.written_paths import (
     MOST_TURNS,
+    PathWalk,
     Turns,
     ViewPart,
-    Walk,
     Written,
-    no_elements,
-    parts_of,
+    argument_views,
+    nothing_written,
 )
 
 LEAVES = (form.Break, form.Continue, form.Return, form.Raise, form.RaiseAgain)
@@ -34,7 +34,7 @@ class OutOfBounds:
     place: tuple[int, ...]
 
 
-def places_in_views(function: Function, sizes: Mapping[str, int]) -> Places:
+def places_in_views(function: Function, sizes: Mapping[str, int]) -> BoundsWalk:
     """The places that a function reads and writes in the views among its arguments.
 
     Parameters
@@ -43,12 +43,12 @@ def places_in_views(function: Function, sizes: Mapping[str, int]) -> Places:
     sizes : mapping of str to int
         Of the views, by the names of the arguments.
     """
-    walker = Places(parts_of(function, sizes), {}, sizes, 0)
-    walker.through(function, no_elements(sizes))
+    walker = BoundsWalk(argument_views(function, sizes), {}, sizes, 0)
+    walker.follow(function, nothing_written(sizes))
     return walker
 
 
-class Places(Walk):
+class BoundsWalk(PathWalk):
     """Records places outside while it is certain that the program reaches them.
 
     Attributes
@@ -62,22 +62,22 @@ class Places(Walk):
     """
 
     def __init__(
-        self, parts: dict[str, ViewPart], values: dict[str, Any], sizes: Mapping[str, int], depth: int
+        self, views: dict[str, ViewPart], values: dict[str, Any], sizes: Mapping[str, int], depth: int
     ) -> None:
-        super().__init__(parts, values, sizes, depth)
+        super().__init__(views, values, sizes, depth)
         self.found: dict[str, OutOfBounds] = {}
         self.written: dict[str, int] = {}
         self.is_certain = True
         self.called_at = 0  # in a helper the line in the function itself from which it is called
 
-    def into(self, parts: dict[str, ViewPart], values: dict[str, Any]) -> Walk:
+    def into_helper(self, views: dict[str, ViewPart], values: dict[str, Any]) -> PathWalk:
         """The walk through a helper: it adds to the same results, with the line of the call."""
-        inner = Places(parts, values, self.sizes, self.depth + 1)
+        inner = BoundsWalk(views, values, self.sizes, self.depth + 1)
         inner.is_certain, inner.found, inner.written = self.is_certain, self.found, self.written
         inner.called_at = self.called_at or self.line
         return inner
 
-    def touch(self, part: ViewPart, places: tuple[Any, ...]) -> None:
+    def visit_element(self, part: ViewPart, places: tuple[Any, ...]) -> None:
         """Record an element that is read or written, where its place is known and lies outside."""
         if not self.is_certain or part.first is None or part.size is None:
             return
@@ -97,7 +97,7 @@ class Places(Walk):
         """
         return 0 if self.depth == 0 else -length
 
-    def store(self, part: ViewPart) -> None:
+    def visit_write(self, part: ViewPart) -> None:
         """Record that an element of a part is written."""
         self.written.setdefault(part.result, self.called_at or self.line)
 
@@ -109,17 +109,17 @@ class Places(Walk):
 
     def branches(self, node: form.If, written: Written) -> Written | None:
         """Neither branch is certain; in a loop nothing behind them is where one of them may leave."""
-        before, self.is_certain = self.is_certain, False
+        was_certain, self.is_certain = self.is_certain, False
         written_after = super().branches(node, written)
         leaves = any(isinstance(statement, LEAVES) for statement in walk(node))
-        self.is_certain = before and not (self.loops and leaves)
+        self.is_certain = was_certain and not (self.loops and leaves)
         return written_after
 
     def attempt(self, node: form.Try, written: Written) -> Written | None:
         """Follow a ``try``: nothing in it is certain, because a statement before it may raise."""
-        before, self.is_certain = self.is_certain, False
+        was_certain, self.is_certain = self.is_certain, False
         written_after = super().attempt(node, written)
-        self.is_certain = before
+        self.is_certain = was_certain
         return written_after
 
     def turns(self, node: form.For) -> Turns:
@@ -136,11 +136,11 @@ class Places(Walk):
         self, node: form.For | form.While | form.Once, turns: Turns, written: Written | None
     ) -> Written | None:
         """Turns are certain where their number is known: others may be none."""
-        before = self.is_certain
+        was_certain = self.is_certain
         is_known = isinstance(node, form.Once) or all(value is not None for value, _ in turns)
-        self.is_certain = before and is_known
+        self.is_certain = was_certain and is_known
         written_after = super().loop(node, turns, written)
-        self.is_certain = before
+        self.is_certain = was_certain
         return written_after
 
     def computed(self, node: Expression) -> Iterator[Expression]:

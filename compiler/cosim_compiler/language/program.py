@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 from cosim_compiler.errors import NUMBERED, NumberedError
 from cosim_compiler.language.constants import NoLanesError
+from cosim_compiler.language.control_flow import ends
+from cosim_compiler.language.function_reader import Reader
 from cosim_compiler.language.refusal import refuse
-from cosim_compiler.language.statements import Reader
-from cosim_compiler.language.typed_form import Function, ends, in_ascii
+from cosim_compiler.language.typed_form import Function, in_ascii
 from cosim_compiler.language.types import (
     NOTHING,
     TRUTH,

@@ -25,7 +25,7 @@ class Functions(Protocol):
 
 
 class Reading(Protocol):
-    """One function while it is read; see `statements.Reader`."""
+    """One function while it is read; see `function_reader.Reader`."""
 
     program: Functions
     function: Function
@@ -51,7 +51,7 @@ class Reading(Protocol):
     def is_in_loop(self, node: ast.AST) -> bool:
         """Whether an expression is computed in each turn of a loop."""
 
-    def let(self, value: Expression, build: Callable[[Expression], Expression]) -> Expression:
+    def evaluate_once(self, value: Expression, build: Callable[[Expression], Expression]) -> Expression:
         """Build an expression from a value that may be read several times."""
 
     def with_items(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from cosim_compiler.language import typed_form as form
+from cosim_compiler.language.control_flow import ends
 from cosim_compiler.language.known_arrays import GROUP, Evaluation, KnownArray, assigned_once, constant_of
 from cosim_compiler.language.single_turn import branch, has_jump, without_continue
 from cosim_compiler.language.statement_parts import called_by, nodes_in, statements_in
@@ -159,7 +160,7 @@ class BodySimplifier:
         simplified: list[Statement] = []
         for statement in body:
             simplified += self.statement(statement)
-            if form.ends(simplified):
+            if ends(simplified):
                 break
         return simplified
 
@@ -225,7 +226,7 @@ class BodySimplifier:
         orelse = tuple(self.block(statement.orelse))
         if has_jump(turn):
             return [form.Once(statement.line, (turn,), orelse)]
-        return [*turn] if form.ends(turn) else [*turn, *orelse]
+        return [*turn] if ends(turn) else [*turn, *orelse]
 
     def other(self, statement: Any) -> list[Statement]:
         """A statement that stays, its blocks simplified."""

@@ -1,42 +1,28 @@
-"""Reading a kernel function: from Python's syntax tree to the typed form, statement by statement."""
+"""Reading statements: from Python's syntax tree to the typed form."""
 
 from __future__ import annotations
 
 import ast
-import types
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
-from cosim_compiler.calls import GATHERS
 from cosim_compiler.debugging import is_debugging, is_for_debugging
 from cosim_compiler.errors import NumberedError
-from cosim_compiler.language.constants import NoNumberError, convert, make_tuple, parts_of, typed
+from cosim_compiler.language.constants import NoNumberError, convert, parts_of, typed
+from cosim_compiler.language.control_flow import ends
 from cosim_compiler.language.expressions import ExpressionReader
-from cosim_compiler.language.lifetimes import Lifetimes, lifetimes_of
 from cosim_compiler.language.operators import OPERATORS, operator_alternative
-from cosim_compiler.language.reading import Functions
 from cosim_compiler.language.refusal import refuse
-from cosim_compiler.language.tables import has_view
 from cosim_compiler.language.typed_form import (
-    ONE,
-    ZERO,
     Assign,
-    Break,
-    Constant,
-    Continue,
     Element,
     Evaluate,
     Expression,
     Field,
-    For,
-    Function,
     If,
     Known,
-    Length,
     MakeTuple,
-    Mathematics,
     Member,
-    Once,
     Raise,
     RaiseAgain,
     Return,
@@ -45,12 +31,7 @@ from cosim_compiler.language.typed_form import (
     Try,
     Unary,
     Variable,
-    While,
-    Zeros,
-    ends,
     is_constant,
-    may_leave,
-    walk,
 )
 from cosim_compiler.language.typed_form import parts as form_parts
 from cosim_compiler.language.types import (
@@ -58,115 +39,25 @@ from cosim_compiler.language.types import (
     TRUTH,
     WHOLE,
     DisagreementError,
-    RecordRows,
     Tuple,
     Type,
-    View,
     in_words,
     is_number,
     unify,
 )
-from cosim_compiler.names_in_reach import environment
-from cosim_compiler.sources.kernel_source import definition_of
 from cosim_compiler.sources.tree_walk import tree_nodes
 
 Block = tuple[Statement, ...]
 
-_lifetimes: dict[types.CodeType, tuple[ast.FunctionDef, Lifetimes]] = {}
 
+class StatementReader(ExpressionReader):
+    """The part of the reader that reads statements; see `function_reader.Reader`."""
 
-def _lifetimes_of(function: types.FunctionType, tree: ast.FunctionDef) -> Lifetimes:
-    kept_lifetimes = _lifetimes.get(function.__code__)
-    if kept_lifetimes is None or kept_lifetimes[0] is not tree:
-        kept_lifetimes = _lifetimes[function.__code__] = tree, lifetimes_of(tree)
-    return kept_lifetimes[1]
-
-
-class Reader(ExpressionReader):
-    """Reads one function for arguments of certain types.
-
-    Types of names that grow while it is read (a whole number becomes a real in a loop) are known the next
-    time.
-
-    Parameters
-    ----------
-    program : Functions
-        Takes the functions that it calls.
-    function : Function
-        Is filled.
-    argument_types : tuple of Type
-    variables : dict of str to Type
-        The types that the reading before has found for local names.
-    result : Type or None
-        That of the result.
-
-    Attributes
-    ----------
-    widened : bool
-        Whether a type grew after it was used.
-    """
-
-    def __init__(
-        self,
-        program: Functions,
-        function: Function,
-        argument_types: tuple[Type, ...],
-        variables: dict[str, Type],
-        result: Type | None,
-    ) -> None:
-        author = function.author
-        self.program, self.function, self.author = program, function, author
-        self.tree = definition_of(author)
-        self.environment = environment(author)
-        self.lifetimes = _lifetimes_of(author, self.tree)
-        self.variables = dict(variables)
-        self.result = result
-        self.widened = False
-        self.argument_types = argument_types
-        self.name_count = 0
-        self.caught: list[tuple[str | None, str]] = []  # names of what is caught, and of their numbers
-
-    def read(self) -> None:
-        """Read parameters and body into the typed function; refuse what it cannot have."""
-        arguments, rest = self.tree.args.args, self.tree.args.vararg
-        count = len(self.argument_types)
-        if count < len(arguments) or (rest is None and count > len(arguments)):
-            self.refuse(None, f"it has {len(arguments)} arguments, and is given {count}")
-        for argument, type_ in zip(arguments, self.argument_types, strict=False):
-            name = self.lifetimes.bound[id(argument)]
-            self.function.parameters.append((name, type_))
-            self._declare(name, type_, argument)
-        gathered = () if rest is None else self._gathered(rest, self.argument_types[len(arguments) :])
-        for unset in self.lifetimes.unset:
-            self.refuse(
-                unset, f"'{unset.id}' may have no value here: give it one before the branch or the loop"
-            )
-        self.function.body = (*gathered, *self.block(self.tree.body))
-        if self.result is not None and not ends(self.function.body):
-            self.refuse(
-                self.tree.body[-1],
-                f"the function may end here, and returns {in_words(self.result)} elsewhere: "
-                "write return … here, too",
-            )
-        self.function.result = self.result or NOTHING
-        if has_view(self.function.result) and any(
-            isinstance(node, Zeros) for node in walk(*self.function.body)
-        ):
-            self.refuse(None, "its arrays end with it, so it returns no view: write into an argument")
-        self.function.variables = self.variables
-
-    def _gathered(self, rest: ast.arg, types_: tuple[Type, ...]) -> Block:
-        """The tuple of the arguments for which a ``*`` stands: each is one of the typed form.
-
-        They have the names that `calls.gathering` gives them, else numbers.
-        """
-        names = [*self.author.__dict__.get(GATHERS, ())[: len(types_)]]
-        names += map(str, range(len(names), len(types_)))
-        parameters = [(f"{rest.arg}.{name}", type_) for name, type_ in zip(names, types_, strict=True)]
-        self.function.parameters += parameters
-        self.variables.update(parameters)
-        values: list[Expression] = [Variable(type_, name) for name, type_ in parameters]
-        return (self._set(self.lifetimes.bound[id(rest)], make_tuple(values), rest),)
+    tree: ast.FunctionDef
+    result: Type | None
+    widened: bool
+    name_count: int
+    caught: list[tuple[str | None, str]]
 
     def refuse(self, node: ast.AST | None, sentence: str) -> NoReturn:
         """Refuse an expression of this function; see `refusal.refuse`."""
@@ -220,22 +111,24 @@ class Reader(ExpressionReader):
     def line(self, node: ast.AST) -> int:
         return getattr(node, "lineno", 0)
 
-    def held(self, value: Expression, node: ast.AST) -> tuple[list[Statement], Expression]:
+    def evaluate_first(self, value: Expression, node: ast.AST) -> tuple[list[Statement], Expression]:
         """A value computed once, as it is now: the statements that compute it, and the expression for it."""
         if is_constant(value):
             return [], value
         if isinstance(value, MakeTuple):
-            before, items = self.items_held(value, node)
+            before, items = self.evaluate_items_first(value, node)
             return before, MakeTuple(value.type, tuple(items))
         name = self.new_name(value.type)
         return [Assign(self.line(node), name, value)], Variable(value.type, name)
 
-    def items_held(self, value: Expression, node: ast.AST) -> tuple[list[Statement], list[Expression]]:
+    def evaluate_items_first(
+        self, value: Expression, node: ast.AST
+    ) -> tuple[list[Statement], list[Expression]]:
         """The items of a tuple as they are now, each computed once."""
         if not isinstance(value, MakeTuple):
-            before, value = self.held(value, node)
+            before, value = self.evaluate_first(value, node)
             return before, parts_of(value)
-        held = [self.held(item, node) for item in value.items]
+        held = [self.evaluate_first(item, node) for item in value.items]
         return [statement for before, _ in held for statement in before], [item for _, item in held]
 
     # statements
@@ -271,7 +164,7 @@ class Reader(ExpressionReader):
         value = self.expression(node.value)
         before: list[Statement] = []
         if len(node.targets) > 1:
-            before, value = self.held(self.typed(value, node.value), node)
+            before, value = self.evaluate_first(self.typed(value, node.value), node)
         return [*before, *(s for target in node.targets for s in self.assign(target, value, node.value))]
 
     def _annassign(self, node: ast.AnnAssign) -> Sequence[Statement]:
@@ -308,7 +201,7 @@ class Reader(ExpressionReader):
                 node,
                 f"{len(targets)} names are given the elements of a tuple of {len(value.type.items)}",
             )
-        statements, items = self.items_held(value, node)  # all are computed before the first is set
+        statements, items = self.evaluate_items_first(value, node)  # all are computed before the first is set
         for target, item in zip(targets, items, strict=True):
             statements += self.assign(target, item, target)
         return statements
@@ -328,7 +221,7 @@ class Reader(ExpressionReader):
         parts: list[Expression] = []
         for part in form_parts(place):
             held_statements, value = (
-                ([], part) if isinstance(part, (Variable, Member)) else self.held(part, node)
+                ([], part) if isinstance(part, (Variable, Member)) else self.evaluate_first(part, node)
             )
             statements += held_statements
             parts.append(value)
@@ -431,113 +324,3 @@ class Reader(ExpressionReader):
         if isinstance(condition, Known):
             return self.block(node.body if condition.value else node.orelse)
         return [If(node.lineno, condition, self.block(node.body), self.block(node.orelse))]
-
-    def _while(self, node: ast.While) -> Sequence[Statement]:
-        condition = self.decision(node.test)
-        if isinstance(condition, Known):
-            if not condition.value:
-                return self.block(node.orelse)
-            condition = Constant(TRUTH, True)
-        body = self.block(node.body)
-        if isinstance(condition, Constant) and not may_leave(body):
-            self.refuse(node, "this loop never ends: leave it with break, or by a condition that changes")
-        return [While(node.lineno, condition, body, self.block(node.orelse))]
-
-    def _break(self, node: ast.Break) -> Sequence[Statement]:
-        return [Break(node.lineno)]
-
-    def _continue(self, node: ast.Continue) -> Sequence[Statement]:
-        return [Continue(node.lineno)]
-
-    # loops
-
-    def _for(self, node: ast.For) -> Sequence[Statement]:
-        source = node.iter
-        if isinstance(source, ast.Call) and isinstance(source.func, ast.Name):
-            called = self.expression(source.func)
-            if isinstance(called, Known) and called.value in (range, enumerate, zip):
-                if called.value is range:
-                    return self._for_range(node, source.args)
-                return self._for_several(node, source, called.value is enumerate)
-        value = self.typed(self.expression(source), source)
-        if isinstance(value.type, Tuple):
-            before, items = self.items_held(value, source)
-            return [*before, self._written_out(node, [[item] for item in items])]
-        return self._over_views(node, [value], source, is_numbered=False)
-
-    def _for_range(self, node: ast.For, arguments: Sequence[ast.expr]) -> Sequence[Statement]:
-        bounds = []
-        for argument in arguments:
-            value = self.typed(self.expression(argument), argument)
-            if value.type not in (WHOLE, TRUTH):
-                self.refuse(argument, f"range() does not take {in_words(value.type)}: write int(…)")
-            bounds.append(convert(value, WHOLE))
-        if not 1 <= len(bounds) <= 3 or not isinstance(node.target, ast.Name):
-            self.refuse(node, "write for i in range(n), range(first, last) or range(first, last, step)")
-        first, last = (ZERO, bounds[0]) if len(bounds) == 1 else bounds[:2]
-        step = bounds[2] if len(bounds) == 3 else ONE
-        if isinstance(step, Constant) and step.value == 0:
-            self.refuse(node.iter, "the step of range() is 0")
-        return [self._counted(node, self.lifetimes.bound[id(node.target)], (first, last, step), [])]
-
-    def _counted(
-        self, node: ast.For, name: str, bounds: Sequence[Expression], begin: Sequence[Statement]
-    ) -> Statement:
-        """A loop over whole numbers; each turn begins with some statements."""
-        self._declare(name, WHOLE, node.target)
-        body = (*begin, *self.block(node.body))
-        first, last, step = bounds
-        return For(node.lineno, name, first, last, step, body, self.block(node.orelse))
-
-    def _for_several(self, node: ast.For, source: ast.Call, is_numbered: bool) -> Sequence[Statement]:
-        """``enumerate(x)`` or ``zip(x, y, …)``."""
-        values = [self.typed(self.expression(a), a) for a in source.args]
-        if is_numbered and len(values) != 1:
-            self.refuse(source, "write enumerate(x)")
-        if not values:
-            self.refuse(source, "write zip(x, y)")
-        if all(isinstance(value.type, Tuple) for value in values):
-            held = [self.items_held(value, source) for value in values]
-            turns = [list(items) for items in zip(*(items for _, items in held), strict=False)]
-            if is_numbered:
-                turns = [[Constant(WHOLE, i), *turn] for i, turn in enumerate(turns)]
-            return [*(s for before, _ in held for s in before), self._written_out(node, turns)]
-        return self._over_views(node, values, source, is_numbered)
-
-    def _written_out(self, node: ast.For, turns: Sequence[Sequence[Expression]]) -> Once:
-        """A loop over tuples: their items may be of different types, so each turn is read by itself."""
-        bodies = []
-        for turn in turns:
-            value = turn[0] if len(turn) == 1 else make_tuple(list(turn))
-            begin = self.assign(node.target, value, node.iter)
-            bodies.append((*begin, *self.block(node.body)))
-        return Once(node.lineno, tuple(bodies), self.block(node.orelse))
-
-    def _over_views(
-        self, node: ast.For, values: Sequence[Expression], source: ast.expr, is_numbered: bool
-    ) -> Sequence[Statement]:
-        """A loop over the elements of views, by a number that no name stands for."""
-        before: list[Statement] = []
-        held: list[Expression] = []
-        lengths: list[Expression] = []
-        for value in values:
-            statements, held_view = self.held(value, source)
-            before += statements
-            held.append(held_view)
-            if isinstance(value.type, Tuple):
-                lengths.append(Constant(WHOLE, len(value.type.items)))
-            elif isinstance(value.type, RecordRows) or (
-                isinstance(value.type, View) and value.type.axes == 1
-            ):
-                lengths.append(Length(WHOLE, held_view))
-            else:
-                self.refuse(source, f"a loop does not go over {in_words(value.type)}: write range(…)")
-        last: Expression = lengths[0]
-        for length in lengths[1:]:
-            last = Mathematics(WHOLE, "min", (last, length))
-        name = self.new_name(WHOLE)
-        index = Variable(WHOLE, name)
-        items = [self.item_at(value, index, source) for value in held]
-        items = [index, *items] if is_numbered else items
-        begin = self.assign(node.target, items[0] if len(items) == 1 else make_tuple(items), source)
-        return [*before, self._counted(node, name, (ZERO, last, ONE), begin)]

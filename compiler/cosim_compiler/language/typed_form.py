@@ -1,6 +1,6 @@
 """The typed form: what a kernel function says, as a tree in which every expression has a type.
 
-The reader makes it (`statements`, `expressions`), the passes look at it, the printers write it as LLVM's text
+The reader makes it (`function_reader`), the passes look at it, the printers write it as LLVM's text
 or as C. Nothing in it depends on Python but the classes of named tuples and of exceptions.
 """
 
@@ -466,37 +466,6 @@ ZERO = Constant(WHOLE, 0)
 ONE = Constant(WHOLE, 1)
 TRUE = Constant(TRUTH, True)
 FALSE = Constant(TRUTH, False)
-
-
-def ends(body: tuple[Statement, ...] | list[Statement]) -> bool:
-    """Whether nothing behind these statements is reached."""
-    last = body[-1] if body else None
-    if isinstance(last, If):
-        return ends(last.body) and ends(last.orelse)
-    if isinstance(last, Try):
-        return ends(last.body) and ends(last.handler)
-    if isinstance(last, While):
-        return isinstance(last.condition, Constant) and not leaves(last.body)
-    return isinstance(last, (Return, Raise, RaiseAgain, Break, Continue))
-
-
-def leaves(body: tuple[Statement, ...]) -> bool:
-    """Whether a break among these statements leaves the loop around them."""
-    return any(
-        isinstance(statement, Break)
-        or (isinstance(statement, If) and (leaves(statement.body) or leaves(statement.orelse)))
-        or (isinstance(statement, Try) and (leaves(statement.body) or leaves(statement.handler)))
-        for statement in body
-    )
-
-
-def may_leave(body: tuple[Statement, ...]) -> bool:
-    """Whether a loop of these statements can be left: by a break, a return, or what is raised."""
-    return leaves(body) or any(
-        isinstance(node, (Return, Raise, RaiseAgain, CallLinked, CallAddress))
-        or (isinstance(node, Call) and node.function.raises)
-        for node in walk(*body)
-    )
 
 
 def is_constant(expression: Expression) -> bool:

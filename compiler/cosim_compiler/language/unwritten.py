@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cosim_compiler.language.typed_form import Function
-from cosim_compiler.language.written_paths import Walk, WrittenPaths, no_elements, parts_of
+from cosim_compiler.language.written_paths import PathWalk, WrittenPaths, argument_views, nothing_written
 
 
 def paths_through(function: Function, sizes: Mapping[str, int]) -> WrittenPaths:
@@ -23,7 +23,7 @@ def paths_through(function: Function, sizes: Mapping[str, int]) -> WrittenPaths:
     """
     if not sizes:
         return WrittenPaths()
-    return Walk(parts_of(function, sizes), {}, sizes, 0).through(function, no_elements(sizes))
+    return PathWalk(argument_views(function, sizes), {}, sizes, 0).follow(function, nothing_written(sizes))
 
 
 def unwritten_results(paths: WrittenPaths, sizes: Mapping[str, int]) -> dict[str, tuple[int, int]]:

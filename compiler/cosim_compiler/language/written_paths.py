@@ -20,7 +20,7 @@ from cosim_compiler.sources.kernel_source import definition_of
 MOST_TURNS = 64
 """Turns of a loop that are followed one by one; more count as one whose places are not known."""
 MOST_DEPTH = 12
-"""Helpers that call helpers."""
+"""Helpers inside helpers that are followed; deeper ones count as writing all that they are given."""
 
 Elements = frozenset[int]
 Written = dict[str, Elements]
@@ -63,38 +63,50 @@ class WrittenPaths:
         return elements
 
 
-def parts_of(function: Function, sizes: Mapping[str, int]) -> dict[str, ViewPart]:
-    """The views among the arguments of a function, each as a whole."""
+def argument_views(function: Function, sizes: Mapping[str, int]) -> dict[str, ViewPart]:
+    """The views among the arguments of a function, by the names of its parameters, each as a whole."""
     names = [argument.arg for argument in definition_of(function.author).args.args]
-    parts = {}
+    views = {}
     for name, (variable, kind) in zip(names, function.parameters, strict=True):
         if name in sizes:
             columns = kind.shape[1] if isinstance(kind, View) and kind.axes == 2 and kind.shape else 0
-            parts[variable] = ViewPart(name, 0, sizes[name], columns)
-    return parts
+            views[variable] = ViewPart(name, 0, sizes[name], columns)
+    return views
 
 
-def no_elements(sizes: Mapping[str, int]) -> Written:
+def nothing_written(sizes: Mapping[str, int]) -> Written:
     """No element of them."""
     return {name: frozenset() for name in sizes}
 
 
-class Walk:
-    """Goes through a function with the elements that are written; None where nothing is reached."""
+class PathWalk:
+    """Goes through a function with the elements that are written; None where nothing is reached.
+
+    Parameters
+    ----------
+    views : dict of str to ViewPart
+        The names of views of results, as they are where the walk begins.
+    values : dict of str to number
+        The names whose values are known.
+    sizes : mapping of str to int
+        The length of each result.
+    depth : int
+        Helpers around this function.
+    """
 
     def __init__(
-        self, parts: dict[str, ViewPart], values: dict[str, Any], sizes: Mapping[str, int], depth: int
+        self, views: dict[str, ViewPart], values: dict[str, Any], sizes: Mapping[str, int], depth: int
     ) -> None:
-        self.parts, self.known_values, self.sizes, self.depth = parts, values, sizes, depth
+        self.views, self.values, self.sizes, self.depth = views, values, sizes, depth
         self.paths = WrittenPaths()
         self.line = 0
         self.loops: list[tuple[list[Written], list[Written]]] = []  # where breaks and continues leave
 
-    def into(self, parts: dict[str, ViewPart], values: dict[str, Any]) -> Walk:
-        """The walk through a helper that is called with these parts and values."""
-        return Walk(parts, values, self.sizes, self.depth + 1)
+    def into_helper(self, views: dict[str, ViewPart], values: dict[str, Any]) -> PathWalk:
+        """The walk through a helper that is called with these views and values."""
+        return PathWalk(views, values, self.sizes, self.depth + 1)
 
-    def through(self, function: Function, written: Written) -> WrittenPaths:
+    def follow(self, function: Function, written: Written) -> WrittenPaths:
         """Follow a function that begins with these elements written; all paths through it."""
         end = self.block(function.body, written)
         if end is not None:
@@ -103,6 +115,7 @@ class Walk:
         return self.paths
 
     def block(self, body: Iterable[Statement], written: Written | None) -> Written | None:
+        """Follow statements, up to one behind which nothing is reached."""
         for statement in body:
             if written is None:
                 return None
@@ -110,6 +123,7 @@ class Walk:
         return written
 
     def statement(self, node: Statement, written: Written) -> Written | None:
+        """Follow a statement. Returns the elements that are written behind it."""
         self.line = node.line
         if isinstance(node, form.If):
             written = self.calls(node.condition, written)
@@ -141,29 +155,25 @@ class Walk:
         if isinstance(node, form.Assign):
             written = self.assign(node.name, node.value, written)
         elif isinstance(node, form.Store) and isinstance(node.place, form.Element):
-            owner, places = self.part(node.place.view), tuple(map(self.value, node.place.indices))
+            owner, places = self.view_of(node.place.view), tuple(map(self.value, node.place.indices))
             if owner is not None:
-                self.touch(owner, places)
-                self.store(owner)
+                self.visit_element(owner, places)
+                self.visit_write(owner)
                 written = self.add(owner, places, written)
         return written
 
     def branches(self, node: form.If, written: Written) -> Written | None:
         """Follow both branches of an `if`; a value stays known where both branches agree on it."""
-        begin = dict(self.known_values), dict(self.parts)
+        begin = dict(self.values), dict(self.views)
         yes = self.block(node.body, dict(written))
-        values, parts_of_views = self.known_values, self.parts
-        self.known_values, self.parts = begin
+        values, views = self.values, self.views
+        self.values, self.views = begin
         no = self.block(node.orelse, dict(written))
         if no is None:
-            self.known_values, self.parts = values, parts_of_views
+            self.values, self.views = values, views
         elif yes is not None:
-            self.known_values = {
-                name: value for name, value in self.known_values.items() if values.get(name) == value
-            }
-            self.parts = {
-                name: self.parts.get(name, part) for name, part in {**parts_of_views, **self.parts}.items()
-            }
+            self.values = {name: value for name, value in self.values.items() if values.get(name) == value}
+            self.views = {name: self.views.get(name, part) for name, part in {**views, **self.views}.items()}
         return _intersection(yes, no)
 
     def attempt(self, node: form.Try, written: Written) -> Written | None:
@@ -185,6 +195,7 @@ class Walk:
     def loop(
         self, node: form.For | form.While | form.Once, turns: Turns, written: Written | None
     ) -> Written | None:
+        """Follow the turns of a loop; what is written behind it is written on every way out of it."""
         broken: list[Written] = []
         names = _names_set_in(node)
         for value, body in turns:
@@ -192,37 +203,37 @@ class Walk:
                 break
             self.forget(names)
             if value is not None and isinstance(node, form.For):
-                self.known_values[node.name] = value
+                self.values[node.name] = value
             self.loops.append(([], []))
             written = self.block(body, dict(written))
             breaks, continues = self.loops.pop()
-            for other in continues:
-                written = _intersection(written, other)
+            for at_continue in continues:
+                written = _intersection(written, at_continue)
             broken += breaks
         self.forget(names)
         if written is not None:
             written = self.block(node.orelse, written)
-        for other in broken:
-            written = _intersection(written, other)
+        for at_break in broken:
+            written = _intersection(written, at_break)
         return written
 
     def forget(self, names: Iterable[str]) -> None:
         """Remove the known values of these names."""
         for name in names:
-            self.known_values.pop(name, None)
+            self.values.pop(name, None)
 
     # what is written
 
     def assign(self, name: str, value: Expression, written: Written) -> Written:
         """Assign a value to a name; a view that is not followed may be written anywhere."""
-        part, constant = self.part(value), self.value(value)
-        self.known_values.pop(name, None)
-        self.parts.pop(name, None)
+        part, constant = self.view_of(value), self.value(value)
+        self.values.pop(name, None)
+        self.views.pop(name, None)
         if part is not None:
-            self.parts[name] = part
+            self.views[name] = part
             return written
         if constant is not None:
-            self.known_values[name] = constant
+            self.values[name] = constant
         return self.add_mentioned_results(value, written) if has_view(value.type) else written
 
     def add(self, part: ViewPart, places: tuple[Any, ...], written: Written) -> Written:
@@ -241,14 +252,14 @@ class Walk:
                 return frozenset({part.first + place})
         return frozenset(range(self.sizes[part.result]))
 
-    def part(self, node: Expression) -> ViewPart | None:
+    def view_of(self, node: Expression) -> ViewPart | None:
         """The elements of a result that an expression is a view of."""
         if isinstance(node, form.Variable):
-            return self.parts.get(node.name)
+            return self.views.get(node.name)
         if isinstance(node, form.Convert):
-            return self.part(node.operand)
+            return self.view_of(node.operand)
         if isinstance(node, form.Row):
-            table, index = self.part(node.view), self.value(node.index)
+            table, index = self.view_of(node.view), self.value(node.index)
             if table is None or not table.columns:
                 return table
             is_known = table.first is not None and type(index) is int and index >= 0
@@ -256,9 +267,9 @@ class Walk:
             return ViewPart(table.result, first, table.columns)
         if isinstance(node, form.Section):
             return self.section(node)
-        if isinstance(node, form.RowsIn) and (whole_part := self.part(node.view)) is not None:
+        if isinstance(node, form.RowsIn) and (whole_part := self.view_of(node.view)) is not None:
             return ViewPart(whole_part.result, None, None)
-        if isinstance(node, form.AsTable) and (whole_part := self.part(node.view)) is not None:
+        if isinstance(node, form.AsTable) and (whole_part := self.view_of(node.view)) is not None:
             columns = self.value(node.columns)
             return ViewPart(
                 whole_part.result, whole_part.first if columns else None, whole_part.size, columns or 0
@@ -266,7 +277,8 @@ class Walk:
         return None
 
     def section(self, node: form.Section) -> ViewPart | None:
-        whole_part = self.part(node.view)
+        """The part of a view between two places, the first of which is known."""
+        whole_part = self.view_of(node.view)
         if whole_part is None:
             return None
         first = 0 if node.first is None else self.value(node.first)
@@ -302,26 +314,27 @@ class Walk:
                 yield from self.computed(part)
 
     def call(self, node: form.Call, written: Written) -> Written:
-        parts_given = [self.part(argument) for argument in node.arguments]
+        """Follow a call of a helper. Returns the elements that are written behind it."""
+        views_passed = [self.view_of(argument) for argument in node.arguments]
         if self.depth > MOST_DEPTH:
             return self.add_mentioned_results(node, written)
-        parts: dict[str, ViewPart] = {}
+        views: dict[str, ViewPart] = {}
         values: dict[str, Any] = {}
         for (name, _), part, argument in zip(
-            node.function.parameters, parts_given, node.arguments, strict=True
+            node.function.parameters, views_passed, node.arguments, strict=True
         ):
             if part is not None:
                 if part.first is None:
                     written = self.add(part, (), written)
-                parts[name] = part
+                views[name] = part
             elif has_view(argument.type):
                 written = self.add_mentioned_results(argument, written)
             elif (value := self.value(argument)) is not None:
                 values[name] = value
-        if not parts:
+        if not views:
             return written
-        walker = self.into(parts, values)
-        paths = walker.through(node.function, dict(written))
+        walker = self.into_helper(views, values)
+        paths = walker.follow(node.function, dict(written))
         for name, (index, _) in paths.early.items():
             self.paths.early.setdefault(name, (index, self.line))
         return {
@@ -329,17 +342,17 @@ class Walk:
             for name, before in written.items()
         }
 
-    def touch(self, part: ViewPart, places: tuple[Any, ...]) -> None:
+    def visit_element(self, part: ViewPart, places: tuple[Any, ...]) -> None:
         """An element is read or written."""
 
-    def store(self, part: ViewPart) -> None:
+    def visit_write(self, part: ViewPart) -> None:
         """An element is written."""
 
     def read(self, node: form.Element, written: Written) -> None:
         """Note an element that is read, where it is known which, and that nothing has written it yet."""
-        part, places = self.part(node.view), tuple(map(self.value, node.indices))
+        part, places = self.view_of(node.view), tuple(map(self.value, node.indices))
         if part is not None:
-            self.touch(part, places)
+            self.visit_element(part, places)
         if part is None or part.first is None or not all(type(place) is int for place in places):
             return
         elements = self.places(part, places)
@@ -349,17 +362,18 @@ class Walk:
     def add_mentioned_results(self, node: Expression, written: Written) -> Written:
         """Add all results that an expression mentions to the written elements."""
         for expression in walk(node):
-            part = self.parts.get(expression.name) if isinstance(expression, form.Variable) else None
+            part = self.views.get(expression.name) if isinstance(expression, form.Variable) else None
             if part is not None:
                 written = self.add(part, (), written)
         return written
 
     def value(self, node: Expression) -> Any:
         """The value of an expression, where it is known; None of others."""
-        return value_of(node, self.known_values, self.length)
+        return value_of(node, self.values, self.length)
 
     def length(self, node: form.Length) -> int | None:
-        part = self.part(node.view)
+        """The length of a view along an axis, where it is known."""
+        part = self.view_of(node.view)
         if part is None or part.size is None:
             return None
         if not part.columns:
@@ -382,6 +396,7 @@ def _computed_in(node: Statement) -> Iterator[Expression]:
 
 
 def _intersection(left: Written | None, right: Written | None) -> Written | None:
+    """The elements that are written on both ways; a way on which nothing is reached does not count."""
     if left is None or right is None:
         return right if left is None else left
     return {name: elements & right[name] for name, elements in left.items()}

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from cosim_compiler.errors import NUMBERED
 from cosim_compiler.language.builtins import OF_C_LIBRARY
+from cosim_compiler.language.control_flow import ends, has_break
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import (
     Assign,
@@ -32,8 +33,6 @@ from cosim_compiler.language.typed_form import (
     Store,
     Try,
     While,
-    ends,
-    leaves,
 )
 from cosim_compiler.language.types import NOTHING, Group, Number, Record, Type
 from cosim_compiler.printers.c_declarations import Declarations
@@ -338,7 +337,7 @@ class FunctionWriter(ValueWriter):
 
     def end_of(self, orelse: Sequence[Statement], body: Sequence[Statement]) -> str:
         """The label behind a loop, where a break has to jump over what runs without one."""
-        if orelse and leaves(tuple(body)):
+        if orelse and has_break(tuple(body)):
             return self.new("end")
         return ""
 

@@ -95,31 +95,31 @@ class Declarations:
             self._given.setdefault(name, []).append(node)
 
     def _declare(self, name: str) -> None:
-        places, given = self._places.get(name, []), self._given.get(name, [])
-        if not places or not given:
+        """Declare a name where it gets its first value, if all that mentions it can see it from there.
+
+        That is an assignment in the innermost block that holds all places; or the only loop or `Let` that
+        gives it a value, if no other statement mentions it.
+        """
+        places, givers = self._places.get(name, []), self._given.get(name, [])
+        if not places or not givers:
             return
-        depth = len(list(itertools.takewhile(lambda level: len({*level}) == 1, zip(*places, strict=False))))
-        block = places[0][: depth // 2 * 2]
+        block = _common_block(places)
         first = min(place[len(block)] for place in places)
         statement = self._statements[(*block, first)]
-        is_alone = all(place[len(block)] == first for place in places)
         if isinstance(statement, form.Assign) and statement.name == name:
             reads = (n.name for n in form.walk(statement.value) if isinstance(n, (form.Variable, form.Let)))
             if name not in reads:
                 self.by[id(statement)] = name
-        elif (
-            len(given) == 1
-            and is_alone
-            and (
-                (given[0] is statement and isinstance(statement, form.For))
-                or (
-                    isinstance(given[0], form.Let)
-                    and len({*places}) == 1
-                    and not isinstance(statement, form.While)
-                )
-            )
-        ):
-            self.by[id(given[0])] = name
+            return
+        is_alone = all(place[len(block)] == first for place in places)
+        if len(givers) != 1 or not is_alone:
+            return
+        (giver,) = givers
+        is_loop = giver is statement and isinstance(statement, form.For)
+        # the condition of a `while` is computed in each turn, where nothing can be declared
+        is_let = isinstance(giver, form.Let) and len({*places}) == 1 and not isinstance(statement, form.While)
+        if is_loop or is_let:
+            self.by[id(giver)] = name
 
     def _never_negative(self, function: Function, parameters: set[str]) -> set[str]:
         self.nonnegative = {
@@ -139,3 +139,10 @@ class Declarations:
         if node.step.value > 0:
             return self.is_nonnegative(node.first)
         return isinstance(node.last, form.Constant) and node.last.value >= -1
+
+
+def _common_block(places: Sequence[Place]) -> Place:
+    """The innermost block in which all these places lie."""
+    levels = zip(*places, strict=False)
+    depth = len(list(itertools.takewhile(lambda level: len({*level}) == 1, levels)))
+    return places[0][: depth // 2 * 2]  # a statement and a branch for each block around it

@@ -6,30 +6,28 @@ numbers: a call whose number is known is a call of that function.
 
 from __future__ import annotations
 
-import re
 import types
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cosim_compiler.calls import name_of
-from cosim_compiler.language import typed_form as form
-from cosim_compiler.language.builtins import OF_C_LIBRARY
 from cosim_compiler.language.known_arrays import KnownArray
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.simplifier import Simplifier
-from cosim_compiler.language.typed_form import Constant, Expression, Function, view_type
-from cosim_compiler.language.types import COLUMNS_IN_GROUP, NOTHING, REAL, WHOLE, Record, types_of
+from cosim_compiler.language.types import types_of
 from cosim_compiler.printers import c99
-from cosim_compiler.printers.c_names import NUMBERS, VIEWS, real, whole
+from cosim_compiler.printers.c_lowered_texts import (
+    library_names,
+    table_of,
+    with_place,
+    with_their_rows,
+    without_unread,
+)
+from cosim_compiler.printers.c_lowered_writer import KnownCalls, LoweredWriter, only_finds
+from cosim_compiler.printers.c_names import NUMBERS, VIEWS
 from cosim_compiler.printers.llvm_lowered import linked_by_name
 
-LINE = 110
-LONGEST_HEAD = 130
-LONGEST_INSIDE = 60
-"""Letters of a call that stands in an expression; a longer one has a line of its own."""
-WORD = re.compile(r"\w+")
 ROUNDED_APART = """\
 /* A product and a sum are two roundings. */
 #if defined(__clang__) || !defined(__GNUC__)
@@ -40,12 +38,6 @@ ROUNDED_APART = """\
 /* Each operation rounds to 64 bits, which the x87 of 32-bit processors does not. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__i386__)
 #pragma GCC target("sse2,fpmath=sse")
-#endif
-"""
-OF_C_LIBRARY_ALONE = """\
-/* Functions of the C library have names that compilers do not know: they compute nothing of them. */
-#if defined(__GNUC__) && defined(__ELF__)
-{}
 #endif
 """
 Wanted = Mapping[str, tuple[types.FunctionType, str]]
@@ -123,243 +115,43 @@ def lowered(
     program = Program(linked_by_name)
     roots = {name: program.root(function, letters) for name, (function, letters) in wanted.items()}
     simplifier = Simplifier(group, arrays)
-    replaced = set() if keeps_all else {name for name, _ in rows.values()}
     simplifier.simplify(program.functions)
     by_row = {
         name: simplifier.specialized(simplifier.functions[roots[of].symbol], f"k.{name}", arguments)
         for name, (of, arguments) in rows.items()
     }
+    replaced = set() if keeps_all else {name for name, _ in rows.values()}
     kept_roots = [root for name, root in roots.items() if name not in replaced]
     functions = simplifier.reached([*program.functions, *by_row.values()], [*kept_roots, *by_row.values()])
-    module = c99.Module()
     numbered = {numbers[name]: simplifier.functions[f.symbol] for name, f in roots.items() if name in numbers}
-    called: dict[str, str] = {}
-    accessors: set[str] = set()
-    texts: dict[str, str] = {}
+    module, calls = c99.Module(), KnownCalls(numbered, {}, set(), simplifier.unchanging)
+    texts: dict[str, str] = {}  # by the names in C
     for function in functions:
-        if _only_finds(function, accessors):
-            accessors.add(function.symbol)
+        if only_finds(function, calls.accessors):
+            calls.accessors.add(function.symbol)
         lengths = sizes if function in by_row.values() else {}
-        calls = KnownCalls(numbered, called, accessors, simplifier.unchanging)
-        text = LoweredWriter(module, function, arrays, calls, lengths).text()
-        place = f"/* {place_of(function.author)} */"
-        texts[module.names[function.symbol]] = _with_place(text.rstrip(), place)
-    by_number = {name for name in numbers if name_of(wanted[name][1]) not in called and not keeps_all}
+        text = LoweredWriter(module, function, arrays, calls, lengths).text().rstrip()
+        texts[module.names[function.symbol]] = with_place(text, f"/* {place_of(function.author)} */")
+    by_number = {name for name in numbers if name_of(wanted[name][1]) not in calls.called and not keeps_all}
     unread = {module.names[roots[name].symbol] for name in by_number if roots[name] in program.functions}
-    listed = list(_without_unread(texts, unread).values())
-    names = {
-        name: module.names[root.symbol] for name, root in roots.items() if module.names[root.symbol] in texts
-    }
-    row_names = {name: (module.names[f.symbol], [n for n, _ in f.parameters]) for name, f in by_row.items()}
-    raising = {module.names[f.symbol] for f in functions if f.raises}
-    tables = [text for name, array in arrays.items() for text in _table(name, array)]
-    head = ROUNDED_APART + c99.HEAD + _of_c_library("\n".join(listed))
-    structures = _with_their_rows(module.types.structures)
+    texts = without_unread(texts, unread)
+    names_in_c = {name: module.names[root.symbol] for name, root in roots.items()}
     return LoweredC(
-        head, structures, [*tables, *module.declared.values()], listed, names, row_names, raising, called
+        head=ROUNDED_APART + c99.HEAD + library_names("\n".join(texts.values())),
+        types=with_their_rows(module.types.structures),
+        tables=[
+            *(text for name, array in arrays.items() for text in table_of(name, array)),
+            *module.declared.values(),
+        ],
+        functions=list(texts.values()),
+        names={name: name_in_c for name, name_in_c in names_in_c.items() if name_in_c in texts},
+        rows={
+            name: (module.names[f.symbol], [parameter for parameter, _ in f.parameters])
+            for name, f in by_row.items()
+        },
+        raising={module.names[f.symbol] for f in functions if f.raises},
+        called=calls.called,
     )
-
-
-def _with_place(text: str, place: str) -> str:
-    """A function with where it stands: behind its first line, or before it where that would be long."""
-    head, *others = text.split("\n")
-    if others and len(head) + len(place) > LONGEST_HEAD:
-        return f"{place}\n{text}"
-    return "\n".join([f"{head} {place}", *others])
-
-
-def _with_their_rows(structures: Mapping[str, str]) -> list[str]:
-    """The structures; what holds rows of a record stands beside it."""
-    lines: list[str] = []
-    rows = ""
-    for name, text in structures.items():
-        lines = [*lines[:-1], f"{lines[-1]} {text}"] if rows == f"rows_{name}" else [*lines, text]
-        rows = name
-    return lines
-
-
-def _without_unread(texts: dict[str, str], removable: set[str]) -> dict[str, str]:
-    """Functions by their names, without those that no other calls any more, and what these alone called."""
-    counts = Counter(word for text in texts.values() for word in set(WORD.findall(text)))
-    removed = True
-    while removed:
-        removed = False
-        for name in [name for name in removable if name in texts and counts[name] == 1]:
-            words = set(WORD.findall(texts.pop(name)))
-            counts.subtract(words)
-            removable = removable | (words & texts.keys())
-            removed = True
-    return texts
-
-
-def _of_c_library(text: str) -> str:
-    """Other names for the functions of the C library that a text calls."""
-    lines = []
-    for name, count in OF_C_LIBRARY.items():
-        if re.search(rf"\b{name}\(", text):
-            arguments = ", ".join(["double"] * count)
-            lines += [
-                f'double library_{name}({arguments}) __asm__("{name}");',
-                f"#define {name} library_{name}",
-            ]
-    return OF_C_LIBRARY_ALONE.format("\n".join(lines)) if lines else ""
-
-
-def _table(name: str, array: KnownArray) -> list[str]:
-    """An array that no run changes, as a view."""
-    if array.numbers is None:
-        return []
-    is_real = any(isinstance(number, float) for number in array.numbers)
-    cells = [(real if is_real else whole)(number) for number in array.numbers] or ["0"]
-    lines, line = [], ""
-    for cell in cells:
-        if line and len(line) + len(cell) > LINE:
-            lines.append(line)
-            line = ""
-        line += f"{cell}, " if line else f"    {cell}, "
-    kind = "table" if array.columns > 1 else "reals" if is_real else "integers"
-    item = "double" if is_real else "int64_t"
-    lengths = f"{array.length}, {array.columns}" if array.columns > 1 else str(array.length)
-    numbers = "\n".join(text.rstrip() for text in [*lines, line])
-    return [
-        f"static const {item} constant_{name}[] = {{\n{numbers}\n}};",
-        f"static const {kind} model_{name} = {{({item} *)constant_{name}, {lengths}}};",
-    ]
-
-
-PLACES = (
-    *(form.Constant, form.Variable, form.Member, form.RowsIn, form.RecordAt, form.Field),
-    *(form.Binary, form.Convert, form.MakeTuple, form.Item, form.Call, form.AsTable, form.Length),
-)
-
-
-def _only_finds(function: Function, accessors: set[str]) -> bool:
-    """Whether a function only says where something lies, which no run changes."""
-    if function.raises or len(function.body) != 1 or not isinstance(function.body[0], form.Return):
-        return False
-    value = function.body[0].value
-    return value is not None and all(
-        isinstance(node, PLACES)
-        and not (isinstance(node, form.Field) and not isinstance(node.type, Record))
-        and not (isinstance(node, form.Call) and node.function.symbol not in accessors)
-        for node in form.walk(value)
-    )
-
-
-@dataclass
-class KnownCalls:
-    """Facts about functions that are called.
-
-    Attributes
-    ----------
-    numbered : mapping of int to Function
-        Those that are called by a number.
-    called : dict of str to str
-        As in `LoweredC`; it grows.
-    accessors, unchanging : set of str
-        Symbols of those that only say where something lies, and of those that write nowhere.
-    """
-
-    numbered: Mapping[int, Function]
-    called: dict[str, str]
-    accessors: set[str]
-    unchanging: set[str]
-
-
-class LoweredWriter(c99.FunctionWriter):
-    """Writes one function."""
-
-    def __init__(
-        self,
-        module: c99.Module,
-        function: Function,
-        arrays: Mapping[str, KnownArray],
-        calls: KnownCalls,
-        sizes: Mapping[str, int],
-    ) -> None:
-        super().__init__(module, function)
-        self.arrays, self.calls, self.sizes = arrays, calls, sizes
-
-    def is_pure(self, node: Expression) -> bool:
-        """Calls that write nowhere may stand anywhere."""
-        impure = (form.CallLinked, form.CallAddress, form.Let, form.Zeros)
-        return not any(
-            part.function.symbol not in self.calls.unchanging
-            if isinstance(part, form.Call)
-            else isinstance(part, impure)
-            for part in form.walk(node)
-        )
-
-    def reads_memory(self, node: Expression) -> bool:
-        """A call reads, unless it only finds a place."""
-        return super().reads_memory(node) or self._computes(node)
-
-    def is_short(self, node: Expression, text: str) -> bool:
-        """Whether an expression may be printed twice: not if it holds a call that computes something."""
-        return super().is_short(node, text) and not self._computes(node)
-
-    def _computes(self, node: Expression) -> bool:
-        calls = (part for part in form.walk(node) if isinstance(part, form.Call))
-        return any(call.function.symbol not in self.calls.accessors for call in calls)
-
-    def _call(self, node: form.Call) -> str:
-        symbol = node.function.symbol
-        if node.type is NOTHING or symbol not in self.calls.accessors | self.calls.unchanging:
-            return super()._call(node)
-        text = self.call(node)
-        stands_alone = len(text) > LONGEST_INSIDE and symbol not in self.calls.accessors
-        return self.named(node.type, text) if stands_alone else text
-
-    def _member(self, node: form.Member) -> str:
-        if self.arrays[node.name].numbers is not None:
-            return f"model_{node.name}"
-        text = f"{self.of(node.group)}->{node.name}"
-        return text if view_type(node).axes == 1 else f"(table){{{text}.at, {text}.n, {COLUMNS_IN_GROUP}}}"
-
-    def _section(self, node: form.Section) -> str:
-        """A part of which is known that it lies inside."""
-        view, bounds = node.view, (node.first, node.last)
-        size = self.sizes.get(view.name, -1) if isinstance(view, form.Variable) else -1
-        if all(isinstance(bound, Constant) and 0 <= bound.value <= size for bound in bounds):
-            name = "part" if view_type(node).item is REAL else "part_of_integers"
-            return f"{name}({self.of(view)}, {', '.join(self.of(b) for b in bounds if b is not None)})"
-        return super()._section(node)
-
-    def _calllinked(self, node: form.CallLinked) -> str:
-        """Print a call of a linked function; its result is also the status of what it raises."""
-        first = node.arguments[0]
-        if isinstance(first, Constant) and first.type is WHOLE and first.value in self.calls.numbered:
-            return self._known(node, self.calls.numbered[first.value])
-        self.calls.called[node.symbol] = node.signature
-        text = f"{node.symbol}({', '.join(self.in_order(node.arguments))})"
-        if node.type is NOTHING:
-            self.line(f"{text};")
-            return ""
-        return self.named(node.type, text)
-
-    def _known(self, node: form.CallLinked, function: Function) -> str:
-        """The call of a function by a number that is known; of a block the result is the status."""
-        arguments = self.in_order(node.arguments[1:])
-        name = self.names[function.symbol]
-        is_block = function.result is NOTHING and node.type is not NOTHING
-        if is_block:
-            text = f"{name}({', '.join(arguments)})"
-            if function.raises:
-                return self.named(WHOLE, f"{text} != 0")
-            self.line(f"{text};")
-            return "0"
-        if not function.raises:
-            text = f"{name}({', '.join(arguments)})"
-            if function.result is NOTHING or node.type is NOTHING:
-                self.line(f"{text};" if function.result is NOTHING else f"(void){text};")
-                return ""
-            return self.named(node.type, self.converted(function.result, node.type, text))
-        result = ""
-        if function.result is not NOTHING:
-            result = self.declare_result(function.result)
-            arguments.append(f"&{result}")
-        self.line(f"(void){name}({', '.join(arguments)});")
-        return "" if node.type is NOTHING else self.converted(function.result, node.type, result)
 
 
 def parameters_in_c(signature: str, names: Sequence[str]) -> list[str]:

@@ -342,7 +342,7 @@ class ValueWriter(FrameWriter):
         every = self.value(f"icmp eq i{COUNT} {truths}, -1")
         some = self.value(f"icmp ne i{COUNT} {truths}, 0")
         differs = self.value(f"xor i1 {every}, {some}")
-        self.hand_on(self.value(f"select i1 {differs}, {STATUS} {node.number}, {STATUS} 0"))
+        self.propagate_status(self.value(f"select i1 {differs}, {STATUS} {node.number}, {STATUS} 0"))
         return every
 
     def _zeros(self, node: form.Zeros) -> str:
@@ -402,9 +402,9 @@ class ValueWriter(FrameWriter):
             return ""
         returned_value = self.value(call)
         if function.result is NOTHING:
-            self.hand_on(returned_value)
+            self.propagate_status(returned_value)
             return ""
-        self.hand_on(self.value(f"extractvalue {returned(function)} {returned_value}, 0"))
+        self.propagate_status(self.value(f"extractvalue {returned(function)} {returned_value}, 0"))
         return self.value(f"extractvalue {returned(function)} {returned_value}, 1")
 
     def _callforlanes(self, node: form.CallForLanes) -> str:
@@ -422,7 +422,7 @@ class ValueWriter(FrameWriter):
             result = self.value(f"insertelement {llvm_type(LANES)} {result}, double {one}, i32 {lane}")
         return result
 
-    def hand_on(self, status: str) -> None:
+    def propagate_status(self, status: str) -> None:
         """Return a status that is not 0 at once."""
         bad, good = self.label(), self.label()
         is_bad = self.value(f"icmp ne {STATUS} {status}, 0")
@@ -461,5 +461,7 @@ class ValueWriter(FrameWriter):
         room = self.result_room(node.type)
         kinds = ["ptr", *(word.split()[0] for word in arguments)]
         self.declare(node.symbol, f"declare {STATUS} @{node.symbol}({', '.join(kinds)})")
-        self.hand_on(self.value(f"call {STATUS} @{node.symbol}({', '.join([f'ptr {room}', *arguments])})"))
+        self.propagate_status(
+            self.value(f"call {STATUS} @{node.symbol}({', '.join([f'ptr {room}', *arguments])})")
+        )
         return "" if node.type is NOTHING else self.value(f"load {llvm_type(node.type)}, ptr {room}")

@@ -8,7 +8,7 @@ import types
 from typing import Any
 
 from cosim_compiler.nearest import nearest
-from cosim_compiler.sources.attributes_met import Called, Flatten, Met, Part, copy_of
+from cosim_compiler.sources.attribute_uses import AttributeUses, Called, FlatArgument, Flatten, copy_of
 from cosim_compiler.sources.tree_walk import tree_nodes
 from cosim_compiler.sources.views import fields_of, flat_form, is_further_down
 
@@ -18,7 +18,7 @@ class FlatTree(ast.NodeTransformer):
 
     Parameters
     ----------
-    met : Met
+    uses : AttributeUses
         What it asks for.
     flatten : callable
         Gives the function that is called in place of a helper.
@@ -33,26 +33,26 @@ class FlatTree(ast.NodeTransformer):
         Names of the author's that an argument has now: what they are called here.
     """
 
-    def __init__(self, met: Met, flatten: Flatten) -> None:
-        self.met, self.flatten = met, flatten
+    def __init__(self, uses: AttributeUses, flatten: Flatten) -> None:
+        self.uses, self.flatten = uses, flatten
         self.faults: list[tuple[int, str]] = []
         self.free: dict[str, Any] = {}
-        self.attribute_names = {name for names in met.arguments.values() for name in names}
-        clashing = (met.local | met.mentioned) & self.attribute_names - set(met.others)
+        self.attribute_names = {name for names in uses.arguments.values() for name in names}
+        clashing = (uses.local | uses.mentioned) & self.attribute_names - set(uses.others)
         self.renamed: dict[str, str] = {}
         for name in sorted(clashing):
             self.renamed[name] = self._new_name(name)
 
     def made(self) -> ast.FunctionDef:
         """The tree; its arguments are still those of the author."""
-        tree = self.met.tree
+        tree = self.uses.tree
         tree.body, tree.returns = [self.visit(statement) for statement in tree.body], None
         return tree
 
     def _new_name(self, name: str) -> str:
         used_names = {
-            *self.met.mentioned,
-            *self.met.local,
+            *self.uses.mentioned,
+            *self.uses.local,
             *self.free,
             *self.attribute_names,
             *self.renamed.values(),
@@ -65,7 +65,7 @@ class FlatTree(ast.NodeTransformer):
     # attributes
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # noqa: N802
-        attribute, bundle = self.met.attribute(node), self.met.bundle(node)
+        attribute, bundle = self.uses.attribute(node), self.uses.bundle(node)
         if bundle is not None:
             self._refuse(
                 node, f"{ast.unparse(node)} is {_a(bundle.cls)}: call what it has: {_members(bundle.cls)}"
@@ -73,8 +73,8 @@ class FlatTree(ast.NodeTransformer):
             return node
         if attribute is not None:
             place = ast.copy_location(ast.Name(attribute.name, node.ctx), node)
-            return _first_element(place) if attribute.name in self.met.results else place
-        owner = self.met.bundle(node.value)
+            return _first_element(place) if attribute.name in self.uses.results else place
+        owner = self.uses.bundle(node.value)
         if owner is None:
             return self.generic_visit(node)
         cls, parts = owner
@@ -90,8 +90,8 @@ class FlatTree(ast.NodeTransformer):
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:  # noqa: N802
-        attribute = self.met.attribute(node.value)
-        if attribute is None or self.met.bundle(node.value) is not None:
+        attribute = self.uses.attribute(node.value)
+        if attribute is None or self.uses.bundle(node.value) is not None:
             return self.generic_visit(node)
         node.value = ast.copy_location(ast.Name(attribute.name, ast.Load()), node.value)
         node.slice = self.visit(node.slice)
@@ -100,12 +100,12 @@ class FlatTree(ast.NodeTransformer):
     # calls
 
     def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
-        called = self.met.called(node)
+        called = self.uses.called(node)
         if called is not None:
             return self._call(called)
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         handed = {argument.id for argument in node.args if isinstance(argument, ast.Name)}
-        if name and handed & self.met.views.keys() and is_further_down(self.met.function, name):
+        if name and handed & self.uses.views.keys() and is_further_down(self.uses.function, name):
             self._refuse(node, f"'{name}' is defined further down; move it above the class")
             return node
         node.args = [part for argument in node.args for part in self._written_out(argument)]
@@ -115,15 +115,15 @@ class FlatTree(ast.NodeTransformer):
 
     def _call(self, called: Called) -> ast.AST:
         """The call of the flat function with what its arguments are written out to."""
-        node, met = called.node, self.met
-        function = met.function_of(called)
+        node, uses = called.node, self.uses
+        function = uses.function_of(called)
         if function is None:
             return node
         flat = flat_form(function)
         arguments: list[ast.expr] = []
         for parameter, argument in called.given:
-            bundle, number = met.bundle(argument), met.number(argument)
-            if flat is not None and isinstance(argument, ast.Name) and argument.id in met.views:
+            bundle, number = uses.bundle(argument), uses.number(argument)
+            if flat is not None and isinstance(argument, ast.Name) and argument.id in uses.views:
                 names = [name for name in flat.arguments[parameter] if name not in called.parameters]
                 arguments += [self._number(name, name in flat.results, argument) for name in names]
             elif flat is not None and bundle is not None:
@@ -144,7 +144,7 @@ class FlatTree(ast.NodeTransformer):
 
     def _written_out(self, argument: ast.expr) -> list[ast.expr]:
         """An argument; the parts of a bundle, one by one."""
-        bundle = self.met.bundle(argument.value if isinstance(argument, ast.Starred) else argument)
+        bundle = self.uses.bundle(argument.value if isinstance(argument, ast.Starred) else argument)
         return (
             [self.visit(argument)]
             if bundle is None
@@ -158,13 +158,13 @@ class FlatTree(ast.NodeTransformer):
             ast.copy_location(node, at)
         return copied
 
-    def visit_Part(self, node: Part) -> ast.AST:  # noqa: N802
+    def visit_FlatArgument(self, node: FlatArgument) -> ast.AST:  # noqa: N802
         return ast.copy_location(ast.Name(node.id, node.ctx), node)
 
     def _number(self, name: str, as_view: bool, at: ast.expr) -> ast.expr:
         """An attribute of a view as an argument of a helper."""
         place = ast.copy_location(ast.Name(name, ast.Load()), at)
-        return place if as_view or name not in self.met.results else _first_element(place)
+        return place if as_view or name not in self.uses.results else _first_element(place)
 
     def _name_of(self, function: types.FunctionType) -> str:
         """The name by which the flat function calls another one."""
@@ -179,30 +179,30 @@ class FlatTree(ast.NodeTransformer):
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:  # noqa: N802
         target = node.targets[0]
-        if isinstance(target, ast.Name) and target.id in self.met.bundles:
+        if isinstance(target, ast.Name) and target.id in self.uses.bundles:
             return ast.copy_location(ast.Pass(), node)
         return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802
-        if node.id in self.met.views:
-            shown = f"{node.id}.{next(iter(self.met.arguments[node.id]), '…')}"
+        if node.id in self.uses.views:
+            shown = f"{node.id}.{next(iter(self.uses.arguments[node.id]), '…')}"
             self._refuse(
                 node,
                 f"{node.id} stands for all that the function may ask for: write an attribute of it, {shown}, "
                 f"or hand it to a plain function, helper({node.id})",
             )
-        elif node.id in self.met.bundles:
-            cls = self.met.bundles[node.id][0]
+        elif node.id in self.uses.bundles:
+            cls = self.uses.bundles[node.id][0]
             self._refuse(node, f"{node.id} is {_a(cls)}: call what it has: {_members(cls)}")
-        elif node.id not in self.met.local and isinstance(node.ctx, ast.Load):
+        elif node.id not in self.uses.local and isinstance(node.ctx, ast.Load):
             return self._global(node)
         return ast.copy_location(ast.Name(self.renamed.get(node.id, node.id), node.ctx), node)
 
     def _global(self, node: ast.Name) -> ast.AST:
         """The global value of a name."""
-        is_known, is_builtin = node.id in self.met.helpers, hasattr(builtins, node.id)
+        is_known, is_builtin = node.id in self.uses.helpers, hasattr(builtins, node.id)
         if not is_known and not is_builtin:
-            for name, view in self.met.views.items():
+            for name, view in self.uses.views.items():
                 if node.id in view.names:
                     self._refuse(
                         node, f"'{node.id}' is an attribute of the view here: write {name}.{node.id}"
@@ -210,7 +210,7 @@ class FlatTree(ast.NodeTransformer):
             return node
         new = self.renamed.get(node.id)
         if new is not None and is_known:
-            self.free[new] = self.met.helpers[node.id]
+            self.free[new] = self.uses.helpers[node.id]
             return ast.copy_location(ast.Name(new, ast.Load()), node)
         if new is not None:
             self._refuse(

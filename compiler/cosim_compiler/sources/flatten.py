@@ -19,7 +19,7 @@ from typing import Any
 from cosim_compiler.errors import ContractError
 from cosim_compiler.names_at_rest import names_at_rest
 from cosim_compiler.names_in_reach import environment
-from cosim_compiler.sources.attributes_met import Met
+from cosim_compiler.sources.attribute_uses import AttributeUses
 from cosim_compiler.sources.cached_flat_function import restore_code, restore_free_names, to_json
 from cosim_compiler.sources.flat_tree import FlatTree
 from cosim_compiler.sources.kept_reading import KeptReading
@@ -137,21 +137,21 @@ def _written_out(
     function: types.FunctionType, given: Given, key: str
 ) -> tuple[types.FunctionType, dict[str, Any], ast.FunctionDef]:
     """The flat function, what those of its names stand for that are not the author's, and its definition."""
-    met = Met(function, given, _called_flat)
-    flat = FlatTree(met, _called_flat)
+    uses = AttributeUses(function, given, _called_flat)
+    flat = FlatTree(uses, _called_flat)
     tree = flat.made()
     faults = [f"{where(function, line)}: {text}" for line, text in sorted(dict.fromkeys(flat.faults))]
-    if faults or met.faults:
-        raise ContractError("\n".join(dict.fromkeys([*faults, *met.faults])))
-    fields = _fields_used(met, tree)
-    names = dict(met.arguments)
+    if faults or uses.faults:
+        raise ContractError("\n".join(dict.fromkeys([*faults, *uses.faults])))
+    fields = _fields_used(uses, tree)
+    names = dict(uses.arguments)
     for name, used in fields.items():
         pairs = zip(fields_of(dict(given)[name]), names[name], strict=True)  # type: ignore[arg-type]
         names[name] = [argument for field, argument in pairs if field in used]
-    tree.args.args = _arguments(tree, names, met.others)
+    tree.args.args = _arguments(tree, names, uses.others)
     renamed = {new: name for name, new in flat.renamed.items()}
-    results = frozenset(met.results)
-    form = Flat(function, lambda: tree, given, names, fields, results, met.lines, renamed, key)
+    results = frozenset(uses.results)
+    form = Flat(function, lambda: tree, given, names, fields, results, uses.lines, renamed, key)
     return _function_of(_code_of(tree, function, flat.free), function, flat.free, form), flat.free, tree
 
 
@@ -160,15 +160,15 @@ def _called_flat(function: types.FunctionType, given: Given) -> types.FunctionTy
     return function if not given and is_flat(function) else flatten(function, given)
 
 
-def _fields_used(met: Met, tree: ast.FunctionDef) -> dict[str, list[str]]:
+def _fields_used(uses: AttributeUses, tree: ast.FunctionDef) -> dict[str, list[str]]:
     """The fields of bundles that the flat function mentions; only they are arguments of it."""
     used = {
         node.id for statement in tree.body for node in tree_nodes(statement) if isinstance(node, ast.Name)
     }
     fields = {}
-    for name, kind in met.given:
+    for name, kind in uses.given:
         if not isinstance(kind, ViewAttributes):
-            pairs = zip(fields_of(kind), met.arguments[name], strict=True)
+            pairs = zip(fields_of(kind), uses.arguments[name], strict=True)
             fields[name] = [field for field, argument in pairs if argument in used]
     return fields
 

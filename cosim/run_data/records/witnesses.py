@@ -46,11 +46,23 @@ class Witness(Record):
     expected: float  # predicted time of the next crossing, s; NOT_EXPECTED, or MISSED
     predicted_error: float  # error of `expected`, s
 
-    def start_over(witness, level, guard, band):
-        """Say what counts as zero and what leaving it means, with no event behind the witness."""
+    def lies_at_zero(witness):
+        """Whether it counts as zero: it is no further from its level than its band."""
+        return witness.band >= 0.0
+
+    def rest_at(witness, level, guard, band):
+        """Say what counts as zero from here on, and what leaving it means."""
         witness.level = level
         witness.guard = guard
         witness.band = band
+
+    def clear_level(witness):
+        """Make zero the level again, where it does not lie."""
+        witness.rest_at(0.0, UNGUARDED, NOT_AT_ZERO)
+
+    def start_over(witness, level, guard, band):
+        """Say what counts as zero and what leaving it means, with no event behind the witness."""
+        witness.rest_at(level, guard, band)
         witness.fired = -math.inf
         witness.repeats = 0.0
 

@@ -12,7 +12,7 @@ from cosim.kit import ExportReport
 from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_options import FmuOptions
 from cosim_export.interface.fmu_variable import FmuVariable
-from cosim_export.interface.hidden_variables import left_out_text
+from cosim_export.interface.hidden_variables import hidden_text
 from cosim_export.interface.names import leaves_that_are_branches, without_subscripts
 from cosim_export.interface.smoke_experiment import add_smoke_experiment
 
@@ -70,5 +70,5 @@ class FmuExporter(cosim.Exporter):
         warnings = bus_warnings(interface.variables)
         for text in warnings:
             log.warning("%s: %s", interface.model_name, text)
-        summary = "\n".join(line for line in (form, left_out_text(left_out)) if line)
+        summary = "\n".join(line for line in (form, hidden_text(left_out)) if line)
         return ExportReport(target, summary, warnings)

@@ -10,7 +10,7 @@ from typing import Any
 import cosim
 
 
-def smallest_taken(
+def smallest_accepted(
     system: cosim.System, start: cosim.State, path: str, offset: int, minimum: float
 ) -> float | None:
     """The number above its declared minimum, where a check refuses a parameter that is the minimum itself.

@@ -16,7 +16,7 @@ KINDS = {
 }
 
 
-def left_out(system: cosim.System, variables: Iterable[FmuVariable]) -> dict[str, int]:
+def count_hidden(system: cosim.System, variables: Iterable[FmuVariable]) -> dict[str, int]:
     """The number of parameters, states and outputs that an FMU does not show; a vector counts once.
 
     Parameters
@@ -30,14 +30,14 @@ def left_out(system: cosim.System, variables: Iterable[FmuVariable]) -> dict[str
     return {name: sum(kind in kinds for kind in hidden) for name, kinds in KINDS.items()}
 
 
-def left_out_text(counts: Mapping[str, int]) -> str:
+def hidden_text(counts: Mapping[str, int]) -> str:
     """A line, or nothing where all is shown.
 
     Examples
     --------
-    >>> left_out_text({"parameters": 3, "states": 0, "outputs": 1})
+    >>> hidden_text({"parameters": 3, "states": 0, "outputs": 1})
     'left out: 3 parameters, 1 output. --all (all=True) shows everything; --parameters, --outputs choose'
-    >>> left_out_text({"parameters": 0, "states": 0, "outputs": 0})
+    >>> hidden_text({"parameters": 0, "states": 0, "outputs": 0})
     ''
     """
     some = {name: count for name, count in counts.items() if count}

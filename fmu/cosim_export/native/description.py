@@ -22,7 +22,8 @@ from cosim_export.interface.model_description import (
     plain_text,
     unknowns,
 )
-from cosim_export.interface.select_variables import select_variables, with_dependencies
+from cosim_export.interface.select_variables import select_variables
+from cosim_export.interface.variable_dependencies import with_dependencies
 from cosim_export.native.fmu_array import FmuArray, variables_of
 
 

@@ -15,7 +15,7 @@ from cosim.kit import Slot, seldom_evaluated
 from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.first_state import first_state
 from cosim_export.interface.fmu_variable import FmuVariable
-from cosim_export.interface.hidden_variables import left_out
+from cosim_export.interface.hidden_variables import count_hidden
 from cosim_export.interface.names import Naming
 from cosim_export.interface.select_variables import select_variables
 from cosim_export.native.description import describe, with_all_states, with_indicators
@@ -120,7 +120,7 @@ class NativeSources:
     terminals : bytes or None
         ``terminalsAndIcons.xml`` of FMI 3.0.
     left_out : dict of str to int
-        The number of variables that are not shown, by their role (`left_out`).
+        The number of variables that are not shown, by their role (`count_hidden`).
     token : str
         guid of FMI 2.0, instantiation token of FMI 3.0: a digest of all the texts.
 
@@ -137,7 +137,7 @@ class NativeSources:
         with seldom_evaluated():
             system = model.build()
         variables = select_variables(system, **choices.selections)
-        self.left_out = left_out(system, variables)
+        self.left_out = count_hidden(system, variables)
         by, of = checked_paths(system, choices.derivatives), differentiated(variables)
         self.program = _program(system, choices, derivatives=(by, slots_of(of)))
         self.indicators = self.program.indicators

@@ -32,7 +32,7 @@ Members = list[tuple[str, FmuArray]]
 """Names in the terminal, each with the variable of the FMU."""
 
 
-class Place(NamedTuple):
+class Station(NamedTuple):
     """A station of a body, and a direction in Ground where it has one."""
 
     body: str
@@ -40,7 +40,7 @@ class Place(NamedTuple):
     axis: tuple[float, ...]
 
 
-def places_of(part: cosim.Component | None) -> Iterator[Place]:
+def places_of(part: cosim.Component | None) -> Iterator[Station]:
     """The place on each body that a part was attached to."""
     if part is None:
         return
@@ -51,7 +51,7 @@ def places_of(part: cosim.Component | None) -> Iterator[Place]:
     for declaration in part.declarations.values():
         attached = part.values.given.get(declaration.name)
         if declaration.options.get("provides") == "body" and isinstance(attached, (str, cosim.Component)):
-            yield Place(part_of(attached), station, axis)
+            yield Station(part_of(attached), station, axis)
 
 
 def motion_along(system: cosim.System, part: cosim.Component | None, shown: Shown) -> Iterator[FmuArray]:

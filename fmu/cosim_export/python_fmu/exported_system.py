@@ -9,36 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim.kit import SAME_TIME, Registry, use_registry
-from cosim_export.interface.exported_interface import ExportedInterface
+from cosim.kit import SAME_TIME, use_registry
 from cosim_export.interface.first_state import first_state
 from cosim_export.interface.fmu_variable import FmuVariable
-from cosim_export.interface.select_variables import angle_of, turned
-from cosim_export.python_fmu.host_calls import (
-    ENDING,
-    INITIALIZING,
-    INSTANTIATED,
-    MODES,
-    STEPPING,
-    STOPPED,
-    check_experiment,
-    check_mode,
-    check_step,
-    find_variable,
-)
+from cosim_export.interface.frame_angles import POSE_SIZE, angle_of, with_angles
+from cosim_export.python_fmu.hosted_instance import VALUES, HostedInstance, Mode, check_experiment
 
 MODEL = "model.json"
-INTERFACE = "interface.json"
-REGISTRY = "registry.json"
 Plan = tuple[cosim.Stage, list[tuple[int, int]], list[tuple[int, int]]]
 """The plan of a reading: the stage, the arrays and places, and which variables are angles."""
 Change = tuple[int, FmuVariable, Any]
 """A value that is set and differs from the present one: reference, variable, value."""
-VALUES: dict[str, Any] = {"Real": float, "Integer": int, "Boolean": bool, "String": str}
 MAGIC = b"COSIMFMU1\n"
 
 
-class ExportedSystem:
+class ExportedSystem(HostedInstance):
     """Holds the system that an FMU was made from and does what the FMI calls ask for.
 
     Parameters
@@ -54,8 +39,7 @@ class ExportedSystem:
     """
 
     def __init__(self, resources: Path) -> None:
-        self.interface = ExportedInterface.from_json((resources / INTERFACE).read_text("utf-8"))
-        self.registry = Registry.from_manifest(json.loads((resources / REGISTRY).read_text("utf-8")))
+        super().__init__(resources)
         with use_registry(self.registry):
             model = cosim.Model.from_dict(json.loads((resources / MODEL).read_text("utf-8")))
             self.system = model.build()
@@ -63,8 +47,6 @@ class ExportedSystem:
         self.state = first_state(self.system)
         self.state.accuracy = self.interface.accuracy
         self.simulator: cosim.Simulator | None = None
-        self.stop_time: float | None = None
-        self.mode = INSTANTIATED
         self._stop_message = "the initialization asked to stop"  # of a saved one the rest is not known
         self._reported_findings = 0
         self._within = 0.0  # s: so near to the end of the last step an event counts as at it
@@ -75,17 +57,17 @@ class ExportedSystem:
 
     def setup(self, start: float, stop: float | None, tolerance: float | None) -> None:
         """Start and stop time, s, and a tolerance, which takes the place of the accuracy of the export."""
-        self._need(INSTANTIATED)
+        self._need_mode(Mode.INSTANTIATED)
         check_experiment(start, stop, tolerance)
         if tolerance is not None:
             self.state.accuracy = tolerance
         self.state.set_time(start)
         self.stop_time = stop
 
-    def enter_initialization(self) -> None:
-        """Enter initialization: nothing is computed yet; parameters, inputs and start values may be set."""
-        self._need(INSTANTIATED)
-        self.mode = INITIALIZING
+    @property
+    def time(self) -> float:
+        """The present time, s."""
+        return self.state.time
 
     def exit_initialization(self) -> None:
         """Run the 0th step: the handlers of the cause Initialization, and the first step size.
@@ -93,7 +75,7 @@ class ExportedSystem:
         Where one of them asks to stop, the host learns it with the answer to the first step: there is no
         earlier one in Co-Simulation of FMI 2.0 by which it could be told.
         """
-        self._need(INITIALIZING)
+        self._need_mode(Mode.INITIALIZING)
         try:
             self.state.copy().realize(cosim.Stage.INSTANCE)
         except cosim.SimulationError as error:
@@ -101,11 +83,8 @@ class ExportedSystem:
         simulator = self._make_simulator(self.state)
         status = simulator.initialize()
         self.simulator, self._trial = simulator, None
-        self.mode = STEPPING if status.succeeded else ENDING
+        self.mode = Mode.STEPPING if status.succeeded else Mode.ENDING
         self._stop_message = status.format_message()
-
-    def _need(self, *modes: str) -> None:
-        check_mode(self.mode, *modes)
 
     def step(self, time: float, size: float) -> str:
         """Advance from `time` by `size` (s); empty text, or why the system wants the run to end.
@@ -120,13 +99,13 @@ class ExportedSystem:
             The system could not go on; the State is the last good one.
         """
         # in the usual case nothing that is checked can be wrong, and steps may be short
-        usual = self.mode == STEPPING and self.stop_time is None and time == self.state.time
+        usual = self.mode is Mode.STEPPING and self.stop_time is None and time == self.state.time
         if not usual or not 0.0 < size < math.inf:
             self._check_step(time, size)
         assert self.simulator is not None
-        if self.mode == ENDING:
+        if self.mode is Mode.ENDING:
             self.simulator.finish()
-            self.mode = STOPPED
+            self.mode = Mode.STOPPED
             return self._stop_message
         target, within = time + size, SAME_TIME * size
         if target > self.state.time:
@@ -137,12 +116,9 @@ class ExportedSystem:
                 status = self.simulator.advance_to(target, within=within)
             self._within = within
             if not status.succeeded:
-                self.mode = STOPPED
+                self.mode = Mode.STOPPED
                 return status.format_message()
         return ""
-
-    def _check_step(self, time: float, size: float) -> None:
-        check_step(self.mode, self.state.time, self.stop_time, time, size)
 
     def news(self) -> list[str]:
         """The findings of the simulation since the last call, in sentences: see `Simulator.findings`."""
@@ -154,13 +130,13 @@ class ExportedSystem:
 
     def terminate(self) -> None:
         """Run the handlers of the cause Termination; values can still be read."""
-        self._need(STEPPING, ENDING, STOPPED)
-        if self.mode != STOPPED:
+        self._need_mode(Mode.STEPPING, Mode.ENDING, Mode.STOPPED)
+        if self.mode is not Mode.STOPPED:
             assert self.simulator is not None
             if self.stop_time is not None and self.state.time >= self.stop_time - self._within:
                 self.simulator.advance_pending_events()
             self.simulator.finish()
-            self.mode = STOPPED
+            self.mode = Mode.STOPPED
 
     def _make_simulator(self, state: cosim.State) -> cosim.Simulator:
         self._reported_findings = 0
@@ -200,10 +176,14 @@ class ExportedSystem:
             plan = self._plans[key] = self._plan(kind, references)
         stage, places, frames = plan
         # while it initializes, what is computed is read from another State than what was set
-        if self.mode == INITIALIZING and len(references) > 1:
+        if self.mode is Mode.INITIALIZING and len(references) > 1:
             return [self.get(kind, [reference])[0] for reference in references]
         state = self.state
-        if self.mode == INITIALIZING and references and not self._variable(kind, references[0]).is_settable:
+        if (
+            self.mode is Mode.INITIALIZING
+            and references
+            and not self._variable(kind, references[0]).is_settable
+        ):
             state = self._initialized_state()
         if state.stage < stage:
             state.realize(stage)
@@ -216,7 +196,7 @@ class ExportedSystem:
         values = [VALUES[kind](value) for value in values]
         for i, angle in frames:
             array, offset = places[i]
-            values[i] = angle_of(arrays[array][offset : offset + 12].tolist(), angle)
+            values[i] = angle_of(arrays[array][offset : offset + POSE_SIZE].tolist(), angle)
         return values
 
     def _need_whole(self, kind: str, references: list[int], values: list[float]) -> None:
@@ -288,7 +268,7 @@ class ExportedSystem:
                 for i in range(9, 12):
                     pose[i] = value if variable.path == f"{path}[{i}]" else pose[i]
             finite = all(map(math.isfinite, values.values()))
-            whole[path] = turned(pose, values) if finite else [math.nan] * 12
+            whole[path] = with_angles(pose, values) if finite else [math.nan] * POSE_SIZE
         return [(r, v, value if v.angle is None else whole[v.path]) for r, v, value in changed]
 
     def _fault(self, parameters: list[tuple[FmuVariable, Any]], written: Collection[int]) -> Exception | None:
@@ -296,7 +276,7 @@ class ExportedSystem:
         trial = self.state.copy()
         for variable, value in parameters:
             trial[variable.path] = value
-        begins = self.mode in (INSTANTIATED, INITIALIZING)
+        begins = self._is_before_steps
         try:  # while it runs they have to fit what it has come to as well, such as what a delay remembers
             trial.realize(cosim.Stage.INSTANCE if begins else cosim.Stage.REPORT)
         except cosim.SimulationError as error:
@@ -316,20 +296,13 @@ class ExportedSystem:
 
     def _settable(self, kind: str, reference: int) -> FmuVariable:
         variable = self._variable(kind, reference)
-        if not variable.is_settable:
-            raise cosim.StateError(f"{variable.name}: it is computed and cannot be set")
+        self._check_settable(variable)
         return variable
 
     def _need_open(self, variable: FmuVariable) -> None:
         """Raise where a variable may not be given a new value now."""
-        if self.mode == STOPPED:
-            raise cosim.StateError(f"{variable.name}: not allowed here: the instance is {self.mode}")
         is_open = variable.causality in ("input", "parameter") and variable.variability != "fixed"
-        if not is_open and self.mode not in (INSTANTIATED, INITIALIZING):
-            raise cosim.StateError(f"{variable.name}: can be set only before initialization ends")
-
-    def _variable(self, kind: str, reference: int) -> FmuVariable:
-        return find_variable(self.interface, kind, reference)
+        self._check_open(variable, is_open=is_open)
 
     # the whole state
 
@@ -354,13 +327,13 @@ class ExportedSystem:
             mode, stop_time = row["mode"], row["stop_time"]
         except (ValueError, TypeError, KeyError) as error:
             raise cosim.StateError("the bytes of this state are damaged (header)") from error
-        if mode not in MODES:
+        if mode not in list(Mode):
             raise cosim.StateError(f"the bytes of this state are damaged (mode {mode!r})")
         self.state = self.system.state_from_bytes(data)
-        if self.mode == INSTANTIATED and self.stop_time is None:
+        if self.mode is Mode.INSTANTIATED and self.stop_time is None:
             self.stop_time = stop_time  # else it is what the host has told this instance
-        self.mode, self._trial = mode, None
-        self.simulator = None if mode in (INSTANTIATED, INITIALIZING) else self._make_simulator(self.state)
+        self.mode, self._trial = Mode(mode), None
+        self.simulator = None if self._is_before_steps else self._make_simulator(self.state)
 
 
 def _refusals(changes: list[Change], check: Callable[[FmuVariable, Any], object]) -> dict[int, Exception]:

@@ -30,7 +30,7 @@ from cosim_export.python_fmu.pythonfmu_library import (
     binaries,
     installed_pythonfmu,
     link_libpython,
-    mend_library,
+    patch_library,
 )
 
 DESCRIPTION = "modelDescription.xml"
@@ -151,7 +151,7 @@ def _build(
 
 
 def _finish_library(library: bytes, libpython: str | None) -> bytes:
-    mended = mend_library(library)
+    mended = patch_library(library)
     return mended if libpython is None else link_libpython(mended, libpython)
 
 

@@ -17,11 +17,12 @@ from cosim_export.interface.documentation import documentation, needs_of_python
 from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_exporter import FmuExporter, check_parts
 from cosim_export.interface.fmu_options import FmuOptions
-from cosim_export.interface.hidden_variables import left_out
+from cosim_export.interface.hidden_variables import count_hidden
 from cosim_export.interface.names import Naming
 from cosim_export.interface.select_variables import select_variables
 from cosim_export.python_fmu.bundle import Bundle
-from cosim_export.python_fmu.exported_system import INTERFACE, MODEL, REGISTRY
+from cosim_export.python_fmu.exported_system import MODEL
+from cosim_export.python_fmu.hosted_instance import INTERFACE, REGISTRY
 from cosim_export.python_fmu.python_archive import whole_manifest, write_python_fmu
 from cosim_export.python_fmu.pythonfmu_library import patchelf_for
 from cosim_export.python_fmu.slave import MANIFEST
@@ -117,7 +118,7 @@ class PythonFmuExporter(FmuExporter):
 
     Limits, which are those of pythonfmu 0.7: on Linux a host that is not a Python program needs
     ``LD_PRELOAD=libpython3.X.so``, unless `libpython` was given; where its library is not mended
-    (`mend_library`), what is wrong in any call but fmi2DoStep is logged and the next fmi2DoStep answers
+    (`patch_library`), what is wrong in any call but fmi2DoStep is logged and the next fmi2DoStep answers
     "discard"; no directional derivatives.
     Everything wrong is also reported to the Python logger ``cosim.fmu``.
 
@@ -147,7 +148,7 @@ class PythonFmuExporter(FmuExporter):
                 rebuilt = cosim.Model.from_dict(data)
                 system = rebuilt.build()
                 variables = select_variables(system, **choices.selections)
-                hidden = left_out(system, variables)
+                hidden = count_hidden(system, variables)
                 variables = called.renamed(variables)
                 interface = ExportedInterface.of_model(
                     model, variables, choices.settings(model), naming=called.kind

@@ -58,7 +58,7 @@ def binaries(pythonfmu: ModuleType) -> Path:
 # address writes with a percent sign (``%40`` for ``@``, ``%C3%A4`` for ``ä``) stays, and the folder is not
 # found. In place of the string's constructor the library calls this function, which calls it and then
 # decodes the string where it lies. It takes the place of a function that does nothing any more (see
-# `mend_library`).
+# `patch_library`).
 #
 # Source, for x86-64 and the calling convention of Linux::
 #
@@ -214,7 +214,7 @@ CHANGES: dict[str, tuple[tuple[int, bytes, bytes], ...]] = {
 }
 
 
-def mend_library(library: bytes) -> bytes:
+def patch_library(library: bytes) -> bytes:
     """The library without four defects of pythonfmu 0.7.0; one that is not known as it is.
 
     *A second release at the end.* A shared pointer in a static variable is released by its destructor when
@@ -239,7 +239,7 @@ def mend_library(library: bytes) -> bytes:
 
     Examples
     --------
-    >>> mend_library(b"of another version")
+    >>> patch_library(b"of another version")
     b'of another version'
     """
     mended = bytearray(library)

@@ -6,7 +6,7 @@ are done. After them the packages of ours are those in the process already, when
 the installed ones, when they are identical, or else those in the FMU.
 
 pythonfmu 0.7 turns an exception that leaves any method into a fatal status and then frees its objects
-twice, which kills some hosts. Where its library is mended (see `mend_library`) an exception is an error
+twice, which kills some hosts. Where its library is mended (see `patch_library`) an exception is an error
 status and no more. Elsewhere only the constructor lets one out, and only where there is no instance yet:
 everything else is logged, and the next step answers "discard".
 """
@@ -82,7 +82,7 @@ class RefusalError(Exception):
 
 
 def answers_errors(resources: Path) -> bool:
-    """Whether the library that this process runs answers an exception by fmi2Error: see `mend_library`."""
+    """Whether the library that this process runs answers an exception by fmi2Error: see `patch_library`."""
     manifest = json.loads((resources / MANIFEST).read_text("utf-8"))
     return sys.platform.startswith("linux") and "linux64" in manifest["answers_errors"]
 

@@ -189,7 +189,7 @@ def _couple(arguments: argparse.Namespace) -> tuple[Scenario | SspRun, CoSimulat
         loop = scenario.couple(CoSimulation)
         scenario.isolation.check(loop.participants)
         log.info("coupled %s: %s", arguments.scenario, ", ".join(loop.descriptions))
-        loop.settle_order()
+        loop.order_participants()
         log.info("ordered: %s", ", ".join(loop.order))
     except cosim.ModelError as error:
         raise NothingWasRun(error.problems) from error

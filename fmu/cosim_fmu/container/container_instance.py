@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import math
 import weakref
 from collections.abc import Iterable, Mapping
@@ -15,22 +14,9 @@ from typing import Any
 import numpy as np
 
 import cosim
-from cosim.kit import Registry, use_registry
-from cosim_export.interface.exported_interface import ExportedInterface
+from cosim.kit import use_registry
 from cosim_export.interface.fmu_variable import FmuVariable
-from cosim_export.python_fmu.exported_system import INTERFACE, REGISTRY, VALUES
-from cosim_export.python_fmu.host_calls import (
-    ENDING,
-    INITIALIZING,
-    INSTANTIATED,
-    MODES,
-    STEPPING,
-    STOPPED,
-    check_experiment,
-    check_mode,
-    check_step,
-    find_variable,
-)
+from cosim_export.python_fmu.hosted_instance import INTERFACE, VALUES, HostedInstance, Mode, check_experiment
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.container.carried_scenario import DATA, FOLDER, carried_co_simulation
 from cosim_fmu.container.container_interface import COUPLING, UNKNOWN, direct_dependencies
@@ -51,7 +37,7 @@ class MemoryState:
     tree: Mapping[str, Any]
 
 
-class ContainerInstance:
+class ContainerInstance(HostedInstance):
     """Runs a co-simulation step by step, as the host of the FMU calls it.
 
     Parameters
@@ -67,13 +53,11 @@ class ContainerInstance:
     """
 
     def __init__(self, resources: Path) -> None:
-        self.interface = ExportedInterface.from_json((resources / INTERFACE).read_text("utf-8"))
-        self.registry = Registry.from_manifest(json.loads((resources / REGISTRY).read_text("utf-8")))
+        super().__init__(resources)
         with use_registry(self.registry):
             self.loop: CoSimulation = carried_co_simulation(resources / FOLDER)
-        self.mode, self._stop_reason = INSTANTIATED, ""
+        self._stop_reason = ""
         self._start = self.loop.start
-        self.stop_time: float | None = None
         self._tolerance: float | None = None
         self._values = {v.name: v.start for v in self.interface.variables if v.is_settable}
         self._start_values: dict[str, Any] = {}  # set by the host before the run
@@ -97,22 +81,17 @@ class ContainerInstance:
 
     def setup(self, start: float, stop: float | None, tolerance: float | None) -> None:
         """Set the start and stop time, s, and a tolerance for participants that have none of their own."""
-        check_mode(self.mode, INSTANTIATED)
+        self._need_mode(Mode.INSTANTIATED)
         check_experiment(start, stop, tolerance)
         self._start, self.stop_time, self._tolerance = start, stop, tolerance
         self._time_without_run = start
 
-    def enter_initialization(self) -> None:
-        """Enter initialization: nothing is computed yet, and parameters and inputs may be set."""
-        check_mode(self.mode, INSTANTIATED)
-        self.mode = INITIALIZING
-
     def exit_initialization(self) -> None:
         """Initialize all participants, and make their values consistent."""
-        check_mode(self.mode, INITIALIZING)
+        self._need_mode(Mode.INITIALIZING)
         run = self._initialized_run()
         self._stop_reason = run.stop_reason
-        self.mode = ENDING if self._stop_reason else STEPPING
+        self.mode = Mode.ENDING if self._stop_reason else Mode.STEPPING
 
     def step(self, time: float, size: float) -> str:
         """Advance from `time` by `size` (s); returns why a participant wants the run to end, or "".
@@ -124,8 +103,8 @@ class ContainerInstance:
         SimulationError
             A participant failed.
         """
-        check_step(self.mode, self.time, self.stop_time, time, size)
-        if self.mode == ENDING:
+        self._check_step(time, size)
+        if self.mode is Mode.ENDING:
             self._close_run()
             return self._stop_reason
         run = self._running()
@@ -137,7 +116,7 @@ class ContainerInstance:
                 self._stop_reason = run.advance(target, size)
                 self._inputs_since_step = []
         except BaseException:
-            self.mode = STOPPED
+            self.mode = Mode.STOPPED
             raise
         if self._stop_reason:
             self._close_run()
@@ -154,14 +133,14 @@ class ContainerInstance:
 
     def terminate(self) -> None:
         """Free all participants; values can still be read."""
-        check_mode(self.mode, STEPPING, ENDING, STOPPED)
+        self._need_mode(Mode.STEPPING, Mode.ENDING, Mode.STOPPED)
         self._close_run()
 
     # values
 
     def get(self, kind: str, references: list[int]) -> list[Any]:
         """The present values of variables of the FMI type `kind`."""
-        variables = [find_variable(self.interface, kind, reference) for reference in references]
+        variables = [self._variable(kind, reference) for reference in references]
         names = [v.name for v in variables if not v.is_settable]
         computed = self._computed(names) if names else {}
         values = [self._values[v.name] if v.is_settable else computed[v.name] for v in variables]
@@ -183,7 +162,7 @@ class ContainerInstance:
         changed: dict[str, Any] = {}
         for reference, value in zip(references, values, strict=True):
             try:
-                variable = find_variable(self.interface, kind, reference)
+                variable = self._variable(kind, reference)
                 if self._changes(variable, value):
                     changed[variable.path] = value
             except cosim.CosimError as error:
@@ -191,7 +170,7 @@ class ContainerInstance:
         if refused or not changed:
             return refused
         try:
-            if self.mode in (INSTANTIATED, INITIALIZING):
+            if self._is_before_steps:
                 with use_registry(self.registry):
                     for path, value in changed.items():
                         self.loop.set_start(path, value)
@@ -212,23 +191,19 @@ class ContainerInstance:
 
     def _changes(self, variable: FmuVariable, value: Any) -> bool:
         """Whether a value differs from the present one; `StateError` if the variable may not be set now."""
-        if not variable.is_settable:
-            raise cosim.StateError(f"{variable.name}: it is computed and cannot be set")
+        self._check_settable(variable)
         if isinstance(value, float) and not math.isfinite(value):
             raise cosim.StateError(f"{variable.name}: {value!r} is not a finite number")
         if self._values[variable.name] == value:
             return False
-        if self.mode == STOPPED:
-            raise cosim.StateError(f"{variable.name}: not allowed here: the instance is {self.mode}")
-        if variable.variability == "fixed" and self.mode not in (INSTANTIATED, INITIALIZING):
-            raise cosim.StateError(f"{variable.name}: can be set only before initialization ends")
+        self._check_open(variable, is_open=variable.variability != "fixed")
         return True
 
     def _computed(self, names: Iterable[str]) -> dict[str, Any]:
         """The outputs of participants, and the error of the coupling."""
-        if self.mode == INSTANTIATED:
+        if self.mode is Mode.INSTANTIATED:
             raise cosim.StateError("outputs cannot be read before initialization mode")
-        if not self._runs and self.mode != INITIALIZING:
+        if not self._runs and self.mode is not Mode.INITIALIZING:
             if not self._closed_outputs:
                 raise cosim.StateError(
                     "there are no outputs: a participant has failed; see the error of the last step"
@@ -313,7 +288,7 @@ class ContainerInstance:
                 self._closed_outputs = {}
             self._time_without_run = self.time
             _close(self._runs)
-        self.mode = STOPPED
+        self.mode = Mode.STOPPED
 
     def _send_inputs(self) -> None:
         """Pass the inputs that the host has set on to the participants."""
@@ -342,7 +317,7 @@ class ContainerInstance:
             run = self._runs[0] if self._runs else None
             tree: dict[str, Any] = {
                 "guid": self._identity,
-                "mode": self.mode,
+                "mode": self.mode.value,
                 "times": [self._start, self.stop_time, self._tolerance, self._time_without_run],
                 "values": self._values,
                 "given": self._start_values,
@@ -372,7 +347,11 @@ class ContainerInstance:
                 tree = from_bytes(saved)
             except cosim.CosimError as error:
                 raise cosim.StateError(f"these bytes are not a state of this FMU: {error}") from None
-        if not isinstance(tree, Mapping) or tree.get("guid") != self._identity or tree["mode"] not in MODES:
+        if (
+            not isinstance(tree, Mapping)
+            or tree.get("guid") != self._identity
+            or tree["mode"] not in list(Mode)
+        ):
             raise cosim.StateError("this state was saved by another FMU, or by another version of this one")
         self._start, self.stop_time, self._tolerance, self._time_without_run = tree["times"]
         before = self._start_values
@@ -389,7 +368,7 @@ class ContainerInstance:
                 _close(self._runs)
             else:
                 self._initialized_run().restore(tree["run"])
-        self.mode = tree["mode"]
+        self.mode = Mode(tree["mode"])
 
 
 def _close(runs: list[SteppedRun]) -> None:

@@ -45,8 +45,40 @@ def container_interface(loop: CoSimulation, path: Path) -> tuple[ExportedInterfa
     if COUPLING in loop.descriptions:
         text = f"the error of the coupling has names that begin with {COUPLING}: choose another name"
         raise cosim.ModelError.of(f"participants.{COUPLING}", text)
-    fed = {link.end for link in loop.all_links}
     recorder = Recorder(loop.descriptions, loop.links, loop.run_options.record, derived=loop.derived)
+    variables, meanings, left_out = _of_participants(loop, recorder)
+    names = {v.name for v in variables}
+    inputs = {v.name for v in variables if v.causality == "input"}
+    settable = tuple(v.name for v in variables if v.is_settable)
+    listed = [*variables, *_derived(loop, names), *_of_coupling(loop, recorder.ports, meanings)]
+    name = path.stem if path.is_file() else path.resolve().name
+    interface = ExportedInterface(
+        model_name=name,
+        identifier=c_identifier(name),
+        about={},
+        variables=tuple(
+            replace(v, dependencies=direct_dependencies(loop, v.name, inputs), initial_dependencies=settable)
+            if v.initial == "calculated"
+            else v
+            for v in listed
+        ),
+        integrator="",
+        integrator_options={},
+        accuracy=None,
+        has_arrays=False,
+        unit_meanings=meanings,
+        step_size=loop.step,
+        stop_time=loop.until,
+        start_time=loop.start,
+    )
+    return interface, left_out
+
+
+def _of_participants(
+    loop: CoSimulation, recorder: Recorder
+) -> tuple[list[FmuVariable], dict[str, Any], dict[str, int]]:
+    """The variables of the participants, what their units mean, and how many of each kind have no type."""
+    fed = {link.end for link in loop.all_links}
     recorded = {port for port in recorder.ports if port not in fed}
     variables: list[FmuVariable] = []
     meanings: dict[str, Any] = {}
@@ -64,29 +96,7 @@ def container_interface(loop: CoSimulation, path: Path) -> tuple[ExportedInterfa
                 left_out[kind] = left_out.get(kind, 0) + 1
             else:
                 variables.append(shown)
-    names = {v.name for v in variables}
-    settable = tuple(v.name for v in variables if v.is_settable)
-    inputs = {v.name for v in variables if v.causality == "input"}
-    listed = [*variables, *_derived(loop, names), *_of_coupling(loop, recorder.ports, meanings)]
-    variables = [
-        replace(v, dependencies=direct_dependencies(loop, v.name, inputs), initial_dependencies=settable)
-        if v.initial == "calculated"
-        else v
-        for v in listed
-    ]
-    name = path.stem if path.is_file() else path.resolve().name
-    interface = ExportedInterface(
-        *(name, c_identifier(name), {}, tuple(variables)),
-        integrator="",
-        integrator_options={},
-        accuracy=None,
-        has_arrays=False,
-        unit_meanings=meanings,
-        step_size=loop.step,
-        stop_time=loop.until,
-        start_time=loop.start,
-    )
-    return interface, left_out
+    return variables, meanings, left_out
 
 
 def _causality(

@@ -96,7 +96,7 @@ class NativeContainer:
         has_library: bool = True,
         history_entries: int | None = None,
     ) -> None:
-        loop.settle_order()
+        loop.order_participants()
         self._history_entries = history_entries
         self.brings_sources = history_entries is not None
         if problems := native_refusals(loop, sources=self.brings_sources):

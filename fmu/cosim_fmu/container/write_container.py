@@ -25,7 +25,7 @@ from cosim_export.native.native_exporter import (
     write_native_fmu,
 )
 from cosim_export.python_fmu.bundle import Bundle
-from cosim_export.python_fmu.exported_system import INTERFACE, REGISTRY
+from cosim_export.python_fmu.hosted_instance import INTERFACE, REGISTRY
 from cosim_export.python_fmu.python_archive import whole_manifest, write_python_fmu
 from cosim_export.python_fmu.pythonfmu_exporter import RecordingRegistry
 from cosim_export.python_fmu.pythonfmu_library import patchelf_for

@@ -24,11 +24,14 @@ BEFORE_ALL_TIMES = -1e300
 """The time from which a start value counts, s."""
 FORM = 'at = "1 s" (or when = "plant.T > 300") and set = { "plant.u" = 3.0 }'
 
-Report = Callable[[KeyPath, str], None]
+ReportProblem = Callable[[KeyPath, str], None]
 
 
 def make_changes(
-    entries: Any, participants: Mapping[str, cosim.Participant], starts: Mapping[str, Any], report: Report
+    entries: Any,
+    participants: Mapping[str, cosim.Participant],
+    starts: Mapping[str, Any],
+    report: ReportProblem,
 ) -> tuple[Changes | None, list[Connection]]:
     """A participant that gives the changed values, and its connections.
 

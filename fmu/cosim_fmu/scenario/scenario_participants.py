@@ -89,7 +89,7 @@ KEYS = (
 ReportAt = Callable[[KeyPath, str], None]
 
 
-class Report(Protocol):
+class ReportProblem(Protocol):
     """Receives the text of a problem, and the key in the table of its participant."""
 
     def __call__(self, text: str, *keys: str) -> None: ...
@@ -145,7 +145,7 @@ def make_participant(
     return participant
 
 
-def _source_of(entry: Mapping[str, Any], report: Report) -> tuple[str, Any] | None:
+def _source_of(entry: Mapping[str, Any], report: ReportProblem) -> tuple[str, Any] | None:
     """The key of KINDS in the table, and its value; None if there is not exactly one."""
     kinds = [kind for kind in KINDS if kind in entry]
     if len(kinds) != 1:
@@ -160,7 +160,7 @@ def _source_of(entry: Mapping[str, Any], report: Report) -> tuple[str, Any] | No
     return kind, value
 
 
-def _has_right_types(name: str, kind: str, entry: Mapping[str, Any], report: Report) -> bool:
+def _has_right_types(name: str, kind: str, entry: Mapping[str, Any], report: ReportProblem) -> bool:
     """Whether options, parameters, ``process`` and ``wine`` have their types."""
     for key in ("options", "parameters"):
         value = entry.get(key, {})
@@ -185,7 +185,7 @@ def _opened(
     value: Any,
     entry: Mapping[str, Any],
     isolation: Isolation,
-    report: Report,
+    report: ReportProblem,
 ) -> cosim.Participant | None:
     """The participant, in this process or in one of its own; None where it cannot be made."""
     options = {**entry.get("options", {}), **({"wine": True} if entry.get("wine", False) else {})}
@@ -211,7 +211,7 @@ def _opened(
     return None
 
 
-def _report_fault(fault: cosim.Problem, kind: str, options: Mapping[str, Any], report: Report) -> None:
+def _report_fault(fault: cosim.Problem, kind: str, options: Mapping[str, Any], report: ReportProblem) -> None:
     """Report a fault of a constructor at the key that caused it, if that is known."""
     if fault.where in ("timeout", "host"):
         report(fault.text, fault.where)

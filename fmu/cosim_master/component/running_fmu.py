@@ -22,7 +22,8 @@ from cosim_fmi.instances import FmuState
 from cosim_fmi.model_exchange.instance_calls import OUTPUTS_LAG
 from cosim_fmi.variables.variable_access import Access
 from cosim_master.component import calls
-from cosim_master.joint.joint_model import JointModel, JointPart, JointWiring
+from cosim_master.joint.joint_model import JointModel, JointPart
+from cosim_master.joint.joint_wiring import JointWiring
 from cosim_master.model_exchange.fmu_model import FmuModel, find_feedthrough, moved_a_little
 from cosim_master.model_exchange.model_exchange_system import scales
 from cosim_master.participants.instance_participant import InstanceParticipant

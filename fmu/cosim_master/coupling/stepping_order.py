@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from cosim.kit import FeedthroughLoop, ParticipantDescription
 from cosim_master.coupling.feedthrough import direct_inputs
 from cosim_master.coupling.link import Link
+
+Unit = frozenset[str]
+"""A participant, or those of a loop, which step together."""
+Needs = dict[Unit, set[Unit]]
+"""For each unit others whose outputs it reads."""
 
 
 def stepping_order(
@@ -26,40 +31,62 @@ def stepping_order(
     """
     together = {name: frozenset(loop.participants) for loop in loops for name in loop.participants}
     units = list(dict.fromkeys(together.get(name, frozenset([name])) for name in names))
+    place_of = {name: place for place, name in enumerate(names)}
+    order = [
+        name
+        for unit in _order_of_units(units, *_needs(units, descriptions, links))
+        for name in sorted(unit, key=place_of.__getitem__)
+    ]
+    return sorted(order, key=lambda name: descriptions[name].over_time)
+
+
+def _needs(
+    units: Sequence[Unit], descriptions: Mapping[str, ParticipantDescription], links: Sequence[Link]
+) -> tuple[Needs, Needs]:
+    """The units that each unit reads: those that it has to wait for, and all.
+
+    It has to wait for an output that depends directly on connected inputs.
+    """
     unit_of = {name: unit for unit in units for name in unit}
-    strong: dict[frozenset[str], set[frozenset[str]]] = {unit: set() for unit in units}
-    weak: dict[frozenset[str], set[frozenset[str]]] = {unit: set() for unit in units}
+    awaited: Needs = {unit: set() for unit in units}
+    read: Needs = {unit: set() for unit in units}
     driven = {link.end for link in links}
     for link in links:
         source, target = unit_of[link.source], unit_of[link.target]
-        if source != target:
-            weak[target].add(source)
-            needs = direct_inputs(descriptions[link.source], link.output)
-            if any((link.source, name) in driven for name in needs):
-                strong[target].add(source)
-    place_of = {name: place for place, name in enumerate(names)}
-    needed_by: dict[frozenset[str], list[frozenset[str]]] = {unit: [] for unit in units}
-    for unit in units:
-        for other in weak[unit]:
-            needed_by[other].append(unit)
-    number = {unit: i for i, unit in enumerate(units)}
+        if source == target:
+            continue
+        read[target].add(source)
+        direct = direct_inputs(descriptions[link.source], link.output)
+        if any((link.source, name) in driven for name in direct):
+            awaited[target].add(source)
+    return awaited, read
 
-    def next_turn(unit: frozenset[str]) -> tuple[int, int, int]:
-        return len(strong[unit]), len(weak[unit]), number[unit]
+
+def _order_of_units(units: Sequence[Unit], awaited: Needs, read: Needs) -> Iterator[Unit]:
+    """The units: next comes the one that waits for the fewest, then that reads the fewest of those left.
+
+    Both sets of needs are used up.
+    """
+    readers: dict[Unit, list[Unit]] = {unit: [] for unit in units}
+    for unit in units:
+        for source in read[unit]:
+            readers[source].append(unit)
+    number = {unit: i for i, unit in enumerate(units)}  # of those that have had no turn
+
+    def next_turn(unit: Unit) -> tuple[int, int, int]:
+        return len(awaited[unit]), len(read[unit]), number[unit]
 
     queue = [next_turn(unit) for unit in units]
     heapq.heapify(queue)
-    order: list[str] = []
     while queue:
         turn = heapq.heappop(queue)
-        chosen = units[turn[2]]
-        if chosen not in number or turn != next_turn(chosen):  # it has had its turn, or waits for fewer now
+        unit = units[turn[2]]
+        if unit not in number or turn != next_turn(unit):  # it has had its turn, or waits for fewer now
             continue
-        del number[chosen]
-        order += sorted(chosen, key=place_of.__getitem__)
-        for unit in needed_by[chosen]:
-            strong[unit].discard(chosen)
-            weak[unit].discard(chosen)
-            if unit in number:
-                heapq.heappush(queue, next_turn(unit))
-    return sorted(order, key=lambda name: descriptions[name].over_time)
+        del number[unit]
+        yield unit
+        for reader in readers[unit]:
+            awaited[reader].discard(unit)
+            read[reader].discard(unit)
+            if reader in number:
+                heapq.heappush(queue, next_turn(reader))

@@ -66,7 +66,7 @@ class ModelExchangeTangents(SystemParticipantTangents):
     def _linearize(self, names: Sequence[str]) -> Linearized:
         participant = self._participant
         state = participant.simulator.state
-        participant.system.settle()
+        participant.system.move_to_point()
         continuous = participant.continuous_outputs(names)
         jacobian = participant.derivatives.jacobian(list(continuous.values()))
         scale = np.array(state["fmu.scale"], dtype=float)
@@ -149,7 +149,7 @@ def _why_not_at_start(trial: ModelExchangeParticipant, outputs: Sequence[str]) -
     assert model is not None
     if model.indicators or trial.has_clocks or simulator.state["fmu.next_event"] < math.inf:
         return "it may have events"
-    trial.system.settle()
+    trial.system.move_to_point()
     assert trial.derivatives is not None
     continuous = trial.continuous_outputs(outputs)
     jacobians = trial.derivatives.rate_jacobian(), trial.derivatives.jacobian(list(continuous.values()))
@@ -172,7 +172,7 @@ def _differences(trial: ModelExchangeParticipant, outputs: Sequence[str]) -> Rea
 
     def answer(point: Sequence[float]) -> Reals:
         states, inputs = point[: evaluation.states], point[evaluation.states :]
-        evaluation.settle(state.time, states, inputs)
+        evaluation.move_to_point(state.time, states, inputs)
         rates, _ = evaluation.evaluate(state.time, states, inputs)
         return np.array([*rates, *map(float, trial.read_ports(outputs))])
 

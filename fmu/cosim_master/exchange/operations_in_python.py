@@ -74,11 +74,11 @@ class OperationsInPython:
             self._finish_step(name, memory, participant.step)
             return
         if code == STEP_FAILED:
-            self._finish_step(name, memory, partial(participant.after_native_step, status))
+            self._finish_step(name, memory, partial(participant.finish_native_step, status))
             return
         if code in (SET_FAILED, READ_FAILED) and called is None:
             verb = "Set" if code == SET_FAILED else "Get"
-            coupled.guarded(name, participant.after_native_access, verb, status)
+            coupled.guarded(name, participant.check_native_access, verb, status)
         self._set_or_read(kind, name, memory)
 
     def _finish_step(

@@ -16,7 +16,8 @@ from cosim_master.coupling.link import Link, links_into
 from cosim_master.joint.joint_errors import joint_error, member_error
 from cosim_master.joint.joint_events import events_of_member
 from cosim_master.joint.joint_memory import JointMemory, SavedMemory
-from cosim_master.joint.joint_model import JointModel, JointPart, JointWiring
+from cosim_master.joint.joint_model import JointModel, JointPart
+from cosim_master.joint.joint_wiring import JointWiring
 from cosim_master.model_exchange.called_simulator import CalledModelExchange, KeptState
 from cosim_master.model_exchange.evaluation import Evaluation
 from cosim_master.model_exchange.fmu_model import find_feedthrough, indicator_findings, moved_a_little
@@ -244,14 +245,14 @@ class JointSystem:
         """Let inputs of a member run along lines over the next step, per s."""
         self.solver.follow({(name, input): slope for input, slope in slopes.items()})
 
-    def settle(self) -> None:
+    def move_to_point(self) -> None:
         """Move all members to the present point, for reading."""
         if not self._outputs_are_present:
-            self.guard(self.solver.settle, "setting the time")
+            self.guard(self.solver.move_to_point, "setting the time")
             self._outputs_are_present = True
 
     def invalidate_outputs(self) -> None:
-        """Let `settle` move the members again: the time, a state or an input has changed."""
+        """Let `move_to_point` move the members again: the time, a state or an input has changed."""
         self._outputs_are_present = False
 
     def step(self, time: float, size: float) -> float:
@@ -363,7 +364,7 @@ class JointSystem:
         """Inputs that change at events alone follow at least at communication points."""
         assert self._wiring is not None
         if self._wiring.samples:
-            self.settle()
+            self.move_to_point()
             changes = self.guard(self._wiring.changes_at_events)
             if changes:
                 self._pass_events(changes)
@@ -372,7 +373,7 @@ class JointSystem:
         """Members whose inputs change go through event mode between two steps, and others that they reach."""
         assert self._model is not None
         model, time = self._model, self.solver.time
-        self.settle()
+        self.move_to_point()
         self._store_values(time)
         states, following, _ = self.guard(lambda: model.pass_events(time, changes))
         self.guard(model.compute_all)
@@ -389,7 +390,7 @@ class JointSystem:
 
     def _record_step(self, state: cosim.State) -> None:
         """Record the values of the members at the end of an integrator step."""
-        self.guard(self.solver.settle, "setting the time")
+        self.guard(self.solver.move_to_point, "setting the time")
         self.invalidate_outputs()  # the step goes on
         self._store_values(float(state.time))
 
@@ -441,7 +442,7 @@ class JointSystem:
         self.invalidate_outputs()
         forgetful = [member for member in self.members.values() if member.remembers_relations]
         if forgetful:
-            self.settle()
+            self.move_to_point()
             for member in forgetful:
                 self.guard(member.refresh_relations)
             self._wiring.put_back(loops)

@@ -282,7 +282,7 @@ class Evaluation:
         for place, kernel in zip(used, self._kernels, strict=True):
             head[place] = kernel.address
 
-    def settle(self, time: float, states: Any, inputs: Any) -> bool:
+    def move_to_point(self, time: float, states: Any, inputs: Any) -> bool:
         """Move to a point, at which variables are read. Returns whether inputs were found there."""
         self._put(time, states, inputs)
         return self._call(words.settle, remembers=True)

@@ -24,7 +24,7 @@ class ModelExchangeSolver:
     Parameters
     ----------
     instance : ModelExchangeInstance
-        With `settle`, `check_settled`, `indicators` and `forget`, in continuous-time mode.
+        With `move_to_point`, `check_settled`, `indicators` and `forget`, in continuous-time mode.
     inputs : mapping of hashable to float
         Continuous inputs that are given from outside, with their first values.
     start : float
@@ -118,11 +118,11 @@ class ModelExchangeSolver:
                 simulator.system.write_slope(simulator.state, self.path(name), slope)
                 self.known[name] = math.nan
 
-    def settle(self) -> None:
+    def move_to_point(self) -> None:
         """Make the present point that of the instance, for reading variables."""
         state = self.simulator.state
         state.realize(cosim.Stage.TIME)
-        self.instance.settle(state.time, states_of(state), state["fmu.u"])
+        self.instance.move_to_point(state.time, states_of(state), state["fmu.u"])
 
     def jump(self, states: Sequence[float], next_event: float) -> None:
         """Store the states after event mode, and the time of the next time event (s)."""

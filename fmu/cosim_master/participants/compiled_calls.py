@@ -10,7 +10,7 @@ import cosim
 from cosim.kit import ParticipantDescription
 from cosim_master.native_calls import NativeCalls
 from cosim_master.processes.calls import STEP, WRITES
-from cosim_master.processes.native_steps import NativeMember
+from cosim_master.processes.native_steps import RemoteMember
 from cosim_master.processes.participant_calls import ParticipantCalls
 from cosim_master.processes.session import LocalSession, Ticket
 
@@ -42,7 +42,7 @@ class CompiledCalls:
 
     Attributes
     ----------
-    member : NativeMember or None
+    member : RemoteMember or None
         The participant as compiled code has it; None while Python makes all calls.
     """
 
@@ -53,7 +53,7 @@ class CompiledCalls:
         describe: Callable[[], ParticipantDescription],
     ) -> None:
         self._calls, self._request, self._describe = calls, request, describe
-        self.member: NativeMember | None = None
+        self.member: RemoteMember | None = None
         self._inputs: Names = ()
         self._reads: Names = ()
 
@@ -154,17 +154,17 @@ class CompiledCalls:
         assert self.member is not None
         return self.member.reached
 
-    def left_step(self) -> BegunStep | None:
+    def unfinished_step(self) -> BegunStep | None:
         """The step that compiled code has begun and left to Python; None if it has begun none."""
         assert self.member is not None
-        ticket = self._calls.live_session(STEP).left_call(self._calls.number)
+        ticket = self._calls.live_session(STEP).unfinished_call(self._calls.number)
         begun = self.member.begun
         return None if ticket is None or begun is None else BegunStep(*begun, ticket, [self._reads])
 
     def _after_state(self, verb: str, status: int) -> bool:
         """Raise why a state could not be saved or restored; whether it has merely taken long."""
         member = self.member
-        if member is None or self._calls.left_answer(verb) is None:
+        if member is None or self._calls.unfinished_answer(verb) is None:
             return False
         member.end_late()
         return True

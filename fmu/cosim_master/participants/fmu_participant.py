@@ -400,7 +400,7 @@ class FmuParticipant(InstanceParticipant):
         # 8 ulp before it: `_follow_answer` counts an event 4 ulp behind the end of a step as at it
         self._flags[LATEST] = following - 8.0 * math.ulp(following) if following < math.inf else following
 
-    def after_native_step(self, status: int, time: float, size: float) -> float:
+    def finish_native_step(self, status: int, time: float, size: float) -> float:
         """React as `step` does to a status that is not OK, or to a request of the FMU."""
         # each is a byte in the room of a double (`Answer`)
         flags = tuple(bool(flag.tobytes()[0]) for flag in self._flags[:REACHED])
@@ -409,7 +409,7 @@ class FmuParticipant(InstanceParticipant):
         reached = self._follow_answer(answer, time, size)
         return reached if reached > time or not self._events else self._do_steps(time, size)
 
-    def after_native_access(self, verb: str, status: int) -> None:
+    def check_native_access(self, verb: str, status: int) -> None:
         """Raise what `set` or `get` would have raised; where a value does not fit its type, `set` says it."""
         if not self._native[verb].clear_misfit():
             self._guard(self._native[verb].check, status)

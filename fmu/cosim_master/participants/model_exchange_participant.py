@@ -173,7 +173,7 @@ class ModelExchangeParticipant(InstanceParticipant):
     def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         """Read variables at the present time."""
         if self.system.has_begun:
-            self.system.settle()
+            self.system.move_to_point()
         return super().get(names)
 
     def _read(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
@@ -313,14 +313,14 @@ class ModelExchangeParticipant(InstanceParticipant):
         if self.system.solver.called is not None:
             self.system.call()
 
-    def after_native_step(self, status: int, time: float, size: float) -> float:
+    def finish_native_step(self, status: int, time: float, size: float) -> float:
         """The rest of a step that compiled code has left to Python."""
         called = self.system.solver.called
         if called is None or not called.has_begun:
             return self.step(time, size)
         return self.system.advance(lambda: called.end_step(time + size), time)
 
-    def after_native_access(self, verb: str, status: int) -> None:
+    def check_native_access(self, verb: str, status: int) -> None:
         """Raise what `get` would have raised; inputs are written once more."""
         called, calls = self.system.solver.called, self._calls
         if verb == "Get" and called is not None and calls is not None:

@@ -21,13 +21,13 @@ from cosim_master.processes.calls import CLOSE, LOG, OPEN, STEP, WRITES
 from cosim_master.processes.host import Host
 from cosim_master.processes.message_memory import has_semaphores
 from cosim_master.processes.participant_calls import ParticipantCalls
-from cosim_master.processes.place import Place
 from cosim_master.processes.plain_events import event_of_plain
 from cosim_master.processes.recipe import pickled_recipe
 from cosim_master.processes.remote_log import RemoteLog
 from cosim_master.processes.remote_session import RemoteSession
 from cosim_master.processes.sent_values import listed, sent_values
 from cosim_master.processes.session import Session, Ticket
+from cosim_master.processes.shared_process import SharedProcess
 from cosim_master.processes.values_with_steps import ValuesWithSteps
 from cosim_master.processes.worker_process import SECONDS_TO_END
 
@@ -114,7 +114,7 @@ class ProcessParticipant(cosim.Participant, MadeFromOptions):
         self._sizes: tuple[Any, ...] | None = None
         self._log: tuple[Path | None, str] | None = None
         self._remote_log = RemoteLog()
-        self._place = Place() if self.host is None else Place(_session_at(self.host))
+        self._place = SharedProcess() if self.host is None else SharedProcess(_session_at(self.host))
         self._calls = ParticipantCalls(timeout)
         self._opening: tuple[Any, ...] = ()
         self._values_with_steps = ValuesWithSteps()
@@ -348,19 +348,19 @@ class ProcessParticipant(cosim.Participant, MadeFromOptions):
         """Let compiled calls continue, unless inputs that Python has written wait."""
         self._compiled.resume()
 
-    def after_native_step(self, status: int, time: float, size: float) -> float:
+    def finish_native_step(self, status: int, time: float, size: float) -> float:
         """The answer to a step that compiled code has left to Python, or has made only in part."""
         if not is_bad(status):
             return self._compiled.reached()
-        left = self._compiled.left_step()
+        left = self._compiled.unfinished_step()
         if left is not None:
             self._synchronize()
             self._begun = left
         return self.step(time, size)
 
-    def after_native_access(self, verb: str, status: int) -> None:
+    def check_native_access(self, verb: str, status: int) -> None:
         """Raise what `set` or `get` would have raised."""
-        self._calls.left_answer(verb.lower())
+        self._calls.unfinished_answer(verb.lower())
 
     def close(self) -> None:
         """Close the participant and end the process; one that does not answer is killed."""
@@ -449,11 +449,11 @@ class ProcessParticipant(cosim.Participant, MadeFromOptions):
             return []
         return answer
 
-    def share_process(self, places: dict[Host, Place]) -> None:
+    def share_process(self, places: dict[Host, SharedProcess]) -> None:
         """Run in one process with the others of a co-simulation that have the same host."""
         if not self.own_process:
             assert self.host is not None
-            self._place = places.setdefault(self.host, Place(_session_at(self.host)))
+            self._place = places.setdefault(self.host, SharedProcess(_session_at(self.host)))
 
 
 def _session_at(host: Host) -> Callable[[], Session]:

@@ -212,7 +212,7 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
         simulator.take_rows()
         self.resume_native()
 
-    def after_native_step(self, status: int, time: float, size: float) -> float:
+    def finish_native_step(self, status: int, time: float, size: float) -> float:
         """Make the rest of a step that the compiled function has left to the simulator."""
         assert self._run is not None and self._simulator is not None
         run, simulator = self._run, self._simulator
@@ -222,7 +222,7 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
         self._heed(status)
         return float(simulator.state.time)
 
-    def after_native_access(self, verb: str, status: int) -> None:
+    def check_native_access(self, verb: str, status: int) -> None:
         """Do nothing: `set` or `get` is called next."""
 
     def resume_native(self) -> None:

@@ -97,7 +97,7 @@ class Host(NamedTuple):
         return [*words, "--", self.machine, f"{shlex.quote(self.program or 'cosim')} serve --stdio"]
 
 
-class Connection(NamedTuple):
+class ServerConnection(NamedTuple):
     """A connection to a server, after the greeting.
 
     Attributes
@@ -139,7 +139,7 @@ class Connection(NamedTuple):
             self.complaints.close()
 
 
-def connect(host: Host) -> Connection:
+def connect(host: Host) -> ServerConnection:
     """Connect to a server, and make sure that it is one.
 
     Raises
@@ -173,13 +173,13 @@ def _reason(error: BaseException) -> str:
     return f"{getattr(error, 'strerror', None) or error or 'the connection was closed'}"
 
 
-def _through_tcp(host: Host) -> Connection:
+def _through_tcp(host: Host) -> ServerConnection:
     connection = socket.create_connection((host.machine, host.port or PORT), SECONDS_TO_CONNECT)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return Connection(connection)
+    return ServerConnection(connection)
 
 
-def _through_ssh(host: Host) -> Connection:
+def _through_ssh(host: Host) -> ServerConnection:
     if os.name == "nt":
         raise OSError("from Windows, go through tcp:// and a tunnel of ssh -L")
     ours, theirs = socket.socketpair()
@@ -194,7 +194,7 @@ def _through_ssh(host: Host) -> Connection:
             complaints.close()
             raise OSError(error.errno, f"ssh cannot be started: {error.strerror}") from None
     ours.settimeout(SECONDS_TO_LOG_IN)
-    return Connection(ours, ssh, complaints)
+    return ServerConnection(ours, ssh, complaints)
 
 
 def limit_waiting(connection: socket.socket) -> None:

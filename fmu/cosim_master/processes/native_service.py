@@ -68,7 +68,7 @@ class Unusual(NamedTuple):
     calling: int
     status: int
 
-    def left_writes(self, call: Call) -> list[Any]:
+    def unsent_writes(self, call: Call) -> list[Any]:
         """The writes of the next call that have not been sent."""
         return call.pending[{SETTING: 0, LEADING: 1}.get(self.calling, len(call.pending)) :]
 
@@ -360,7 +360,7 @@ class ServedMember:
 
     def check_access(self, verb: str, status: int) -> None:
         """Raise why inputs or outputs could not be written or read, if that was so."""
-        self.participant.after_native_access(verb, status)
+        self.participant.check_native_access(verb, status)
 
     def check_state(self, calling: int, status: int) -> None:
         """Raise why the state could not be saved or restored."""

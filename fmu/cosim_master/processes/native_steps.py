@@ -76,7 +76,7 @@ class NativeFrame:
     """
 
     def __init__(self, channel: Channel, memory: MessageMemory | None = None) -> None:
-        self._members: dict[int, NativeMember] = {}
+        self._members: dict[int, RemoteMember] = {}
         self._numbers = 0
         self._room = MOST_NUMBERS if memory is None else memory.room // frames.WORD
         if memory is None:
@@ -91,7 +91,7 @@ class NativeFrame:
         self._record.wire_at = ctypes.addressof(self._wire)
         self.address = ctypes.addressof(self._record)
 
-    def join(self, number: int, groups: tuple[int, int], inputs: int, outputs: int) -> NativeMember | None:
+    def join(self, number: int, groups: tuple[int, int], inputs: int, outputs: int) -> RemoteMember | None:
         """A participant whose calls go this way; None where the message would be too long.
 
         Parameters
@@ -104,7 +104,7 @@ class NativeFrame:
         self._numbers += frames.HEAD_ROOM + REALS_OF_CALL + 2 * inputs + outputs
         if self._numbers > MOST_NUMBERS and self._room == MOST_NUMBERS:
             return None
-        member = NativeMember(self.address, number, groups, inputs, outputs)
+        member = RemoteMember(self.address, number, groups, inputs, outputs)
         self._members[member.address] = member
         return member
 
@@ -117,7 +117,7 @@ class NativeFrame:
         if self._record.state == frames.COLLECTED:
             frames.send_frame(self.address)
 
-    def leave(self, channel: Channel) -> list[NativeMember]:
+    def leave(self, channel: Channel) -> list[RemoteMember]:
         """The members whose calls are under way; Python receives the answer to their message."""
         record = self._record
         self.send()
@@ -132,7 +132,7 @@ class NativeFrame:
         return members
 
 
-class NativeMember(MemberArrays):
+class RemoteMember(MemberArrays):
     """A participant of such messages, in the process of the run.
 
     Attributes

@@ -9,8 +9,8 @@ from typing import Any
 import cosim
 from cosim_master.processes.calls import Call
 from cosim_master.processes.name_groups import NameGroups
-from cosim_master.processes.place import Place
 from cosim_master.processes.session import Session, Ticket
+from cosim_master.processes.shared_process import SharedProcess
 
 
 class ParticipantCalls:
@@ -51,7 +51,7 @@ class ParticipantCalls:
         self._accepted: set[tuple[str, ...]] = set()
         self._released: list[int] = []  # what states of an earlier process release is nothing of this one
 
-    def enter(self, place: Place, label: str, write_log: Callable[[int, bytes], None]) -> Session:
+    def enter(self, place: SharedProcess, label: str, write_log: Callable[[int, bytes], None]) -> Session:
         """Start the process, or join it, and get a number there."""
         session = place.enter()
         self._leave = weakref.finalize(self, place.leave, session)
@@ -83,9 +83,9 @@ class ParticipantCalls:
         """Wait for the answer to a call, at most `limit` (s)."""
         return self.live_session(ticket.name).answer(ticket, limit)
 
-    def left_answer(self, name: str) -> Any:
+    def unfinished_answer(self, name: str) -> Any:
         """The answer to a call that compiled code has left to Python; None if it has left none."""
-        ticket = self.live_session(name).left_call(self.number)
+        ticket = self.live_session(name).unfinished_call(self.number)
         return None if ticket is None else self.answer(ticket, self.timeout)
 
     def is_accepted(self, name: str, names: Sequence[str]) -> bool:

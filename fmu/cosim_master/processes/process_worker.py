@@ -185,7 +185,7 @@ class Worker:
             served.names += call.names
             if unusual is not None:
                 self._check_unusual(number, unusual)
-            for write, names, values in call.pending if unusual is None else unusual.left_writes(call):
+            for write, names, values in call.pending if unusual is None else unusual.unsent_writes(call):
                 self._calling(number, write)
                 served.write(write, names, values)
             self._calling(number, name)

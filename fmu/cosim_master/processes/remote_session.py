@@ -50,7 +50,7 @@ class RemoteSession(Session):
             raise
 
     @property
-    def silence(self) -> float:
+    def silence_limit(self) -> float:
         """The time within which a sign of life has to come while a call is awaited, s."""
         return SECONDS_OF_SILENCE if self._has_begun else SECONDS_TO_BEGIN
 

@@ -79,7 +79,7 @@ class Served:
         """The time that was reached, and the values inside the step, which compiled code may have begun."""
         participant = self.participant
         if unusual is not None and unusual.calling == STEPPING:
-            reached = participant.after_native_step(unusual.status, time, size)
+            reached = participant.finish_native_step(unusual.status, time, size)
         elif unusual is not None and unusual.calling == READING:
             reached = time + size
         else:

@@ -19,7 +19,7 @@ from cosim.kit import held_interrupt, seconds_interrupted, waited_for_interrupt
 from cosim_master.processes.calls import ACTIONS, ERROR, Call, answers_of_numbers, numbers_of_calls
 from cosim_master.processes.channel import Channel, MessageError, Numbers, PipeChannel
 from cosim_master.processes.message_memory import CallingChannel, MessageMemory
-from cosim_master.processes.native_steps import NativeFrame, NativeMember, native_frame
+from cosim_master.processes.native_steps import NativeFrame, RemoteMember, native_frame
 from cosim_master.processes.portable_errors import restored
 from cosim_master.processes.process_worker import BEAT, ENDED
 from cosim_master.processes.worker_process import SECONDS_TO_END, WorkerProcess
@@ -84,7 +84,7 @@ class Session(ABC):
         self._left_calls: dict[int, Ticket] = {}
 
     @property
-    def silence(self) -> float:
+    def silence_limit(self) -> float:
         """The time within which a sign of life has to come while a call is awaited, s."""
         return math.inf
 
@@ -122,7 +122,7 @@ class Session(ABC):
 
     def new_member(
         self, number: int, groups: tuple[int, int], inputs: int, outputs: int
-    ) -> NativeMember | None:
+    ) -> RemoteMember | None:
         """A participant whose steps compiled code may make (`NativeFrame.join`); None where it cannot."""
         with self._lock:
             if self._frame is None:
@@ -135,7 +135,7 @@ class Session(ABC):
             if self._frame is not None:
                 self._frame.send()
 
-    def left_call(self, number: int) -> Ticket | None:
+    def unfinished_call(self, number: int) -> Ticket | None:
         """The ticket of a call that compiled code has begun, and left to Python."""
         with self._lock:
             self._leave_frame()
@@ -242,10 +242,10 @@ class Session(ABC):
             if seconds_interrupted() > SECONDS_TO_ANSWER:
                 self.kill()
                 raise held_interrupt()
-            if now - heard > self.silence:
+            if now - heard > self.silence_limit:
                 self.kill()
                 raise cosim.CosimError(
-                    f"{self._at}no data received for {self.silence:g} s in {ticket.name}: the "
+                    f"{self._at}no data received for {self.silence_limit:g} s in {ticket.name}: the "
                     "network, the machine or the process does not respond"
                 )
 

@@ -152,76 +152,107 @@ def with_inner_rows(
         new_times += [times[done : k + 1]]
         new_rows += [table[done : k + 1]]
         done = k + 1
-        instants, rows = _between(k, times, table, inner_rows.get(k, ()), courses, inputs, continuous)
+        gap = _Gap(k, times, table, inner_rows.get(k, ()), courses.get(k + 1), inputs, continuous)
+        instants, rows = gap.rows()
         new_times.append(np.array(instants))
         new_rows.append(np.array(rows).reshape(len(rows), table.shape[1]))
     all_times = np.concatenate([*new_times, times[done:]])
     all_rows = np.concatenate([*new_rows, table[done:]])
-    same = (np.diff(all_times) == 0.0) & np.all(
-        (all_rows[1:] == all_rows[:-1]) | (np.isnan(all_rows[1:]) & np.isnan(all_rows[:-1])), axis=1
-    )
-    keep = np.concatenate([[True], ~same])
-    return all_times[keep], all_rows[keep]
+    differs = np.concatenate([[True], ~_repeats(all_times, all_rows)])
+    return all_times[differs], all_rows[differs]
 
 
-def _between(
-    k: int,
-    times: Vector,
-    table: Vector,
-    points: Sequence[InnerRow],
-    courses: Mapping[int, RowCourse],
-    inputs: NDArray[np.bool_],
-    continuous: NDArray[np.bool_],
-) -> tuple[list[float], list[Vector]]:
-    """The rows between the communication points `k` and ``k + 1``, the second of which may not be there."""
-    start, has_end = float(times[k]), k + 1 < times.size
-    end = float(times[k + 1]) if has_end else max([start, *(point.time for point in points)])
-    after = table[k + 1] if has_end else table[k]
-    is_rising = continuous & np.isfinite(table[k]) & np.isfinite(after)  # infinity stays until the end
-    rise = np.zeros(after.size)
-    rise[is_rising] = after[is_rising] - table[k][is_rising]
-    course = courses.get(k + 1)
-    placed = [(min(max(point.time, start), end), point) for point in points]
-    nodes: dict[int, list[tuple[float, float]]] = {}  # by column, times and values
-    for time, point in placed:
-        for column, value in point.values.items():
-            nodes.setdefault(column, [(start, float(table[k, column]))]).append((time, value))
-    if has_end:
-        for column, of_column in nodes.items():
-            of_column.append((end, float(after[column])))
+def _repeats(times: Vector, rows: Vector) -> NDArray[np.bool_]:
+    """For each row but the first, whether it is the one before it once more."""
+    is_equal = (rows[1:] == rows[:-1]) | (np.isnan(rows[1:]) & np.isnan(rows[:-1]))
+    repeats: NDArray[np.bool_] = (np.diff(times) == 0.0) & np.all(is_equal, axis=1)
+    return repeats
 
-    def interpolated(time: float) -> Vector:
+
+class _Gap:
+    """The time between the communication points `k` and ``k + 1``, the second of which may not be there.
+
+    Parameters
+    ----------
+    points : sequence of InnerRow
+        What participants report there.
+    course : RowCourse or None
+        Of the inputs in this step.
+    k, times, table, inputs, continuous
+        See `with_inner_rows`.
+    """
+
+    def __init__(
+        self,
+        k: int,
+        times: Vector,
+        table: Vector,
+        points: Sequence[InnerRow],
+        course: RowCourse | None,
+        inputs: NDArray[np.bool_],
+        continuous: NDArray[np.bool_],
+    ) -> None:
+        self.has_end = k + 1 < times.size
+        self.start = float(times[k])
+        self.end = float(times[k + 1]) if self.has_end else max([self.start, *(p.time for p in points)])
+        self.first, self.last = table[k], table[k + 1] if self.has_end else table[k]
+        self.inputs, self.continuous = inputs, continuous
+        self.course = course
+        is_rising = continuous & np.isfinite(self.first) & np.isfinite(self.last)  # else held until the end
+        self.rise = np.zeros(self.last.size)
+        self.rise[is_rising] = self.last[is_rising] - self.first[is_rising]
+        self.placed = [(min(max(point.time, self.start), self.end), point) for point in points]
+        self.nodes = self._nodes()
+
+    def _nodes(self) -> dict[int, list[tuple[float, float]]]:
+        """By column that is reported in between: times and values."""
+        nodes: dict[int, list[tuple[float, float]]] = {}
+        for time, point in self.placed:
+            for column, value in point.values.items():
+                start = self.start, float(self.first[column])
+                nodes.setdefault(column, [start]).append((time, value))
+        if self.has_end:
+            for column, of_column in nodes.items():
+                of_column.append((self.end, float(self.last[column])))
+        return nodes
+
+    def rows(self) -> tuple[list[float], list[Vector]]:
+        """The instants and the rows in between, the start first: there inputs get their values of the step.
+
+        A participant with fewer reports at an instant than another one repeats its last one.
+        """
+        instants, rows = ([self.start], [self._interpolated(self.start)]) if self.has_end else ([], [])
+        for time in sorted({time for time, _ in self.placed}):
+            reports: dict[int, list[InnerRow]] = {}  # by participant
+            for at, point in self.placed:
+                if at == time:
+                    reports.setdefault(point.owner, []).append(point)
+            for i in range(max(map(len, reports.values()))):
+                row = self._interpolated(time)
+                for of_participant in reports.values():
+                    report = of_participant[min(i, len(of_participant) - 1)]
+                    for column, value in report.values.items():
+                        row[column] = value
+                instants.append(time)
+                rows.append(row)
+        return instants, rows
+
+    def _interpolated(self, time: float) -> Vector:
         """The row at a time, s, of what no participant reports there."""
-        share = (time - start) / (end - start) if end > start else 0.0
-        row: Vector = table[k] + share * rise
-        held = after if course is None else course.at(time)
-        row[inputs] = held[inputs]
-        for column, of_column in nodes.items() if time > start else ():
-            if not inputs[column]:
-                row[column] = _on_line(of_column, time, line=bool(continuous[column]))
+        share = (time - self.start) / (self.end - self.start) if self.end > self.start else 0.0
+        row: Vector = self.first + share * self.rise
+        values = self.last if self.course is None else self.course.at(time)
+        row[self.inputs] = values[self.inputs]
+        for column, of_column in self.nodes.items() if time > self.start else ():
+            if not self.inputs[column]:
+                row[column] = _value_at(of_column, time, is_line=bool(self.continuous[column]))
         return row
 
-    instants, rows = ([start], [interpolated(start)]) if has_end else ([], [])
-    for time in sorted({time for time, _ in placed}):
-        reports: dict[int, list[InnerRow]] = {}  # by participant
-        for at, point in placed:
-            if at == time:
-                reports.setdefault(point.owner, []).append(point)
-        for i in range(max(map(len, reports.values()))):
-            row = interpolated(time)
-            for of_participant in reports.values():
-                report = of_participant[min(i, len(of_participant) - 1)]
-                for column, value in report.values.items():
-                    row[column] = value
-            instants.append(time)
-            rows.append(row)
-    return instants, rows
 
-
-def _on_line(nodes: Sequence[tuple[float, float]], time: float, *, line: bool) -> float:
-    """The value between the last node that is not later and the next one."""
+def _value_at(nodes: Sequence[tuple[float, float]], time: float, *, is_line: bool) -> float:
+    """The value of the last node that is not later, or on the line from it to the next one."""
     i = max((i for i, node in enumerate(nodes) if node[0] <= time), default=0)
     (at, value), following = nodes[i], nodes[i + 1 : i + 2]
-    if not line or not following or time == at:
+    if not is_line or not following or time == at:
         return value
     return value + (following[0][1] - value) * (time - at) / (following[0][0] - at)

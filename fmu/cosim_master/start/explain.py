@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import cosim
-from cosim.kit import ParticipantDescription
+from cosim.kit import FeedthroughLoop, ParticipantDescription
 from cosim_master.algorithms.exchange_layout import ADVANCE, READ, SET
 from cosim_master.algorithms.programmed_algorithm import operations_of
 from cosim_master.coupling.coupling import Coupling
 from cosim_master.coupling.link import Link
+
+CALLS = {SET: "inputs of {} are set", ADVANCE: "{} steps", READ: "outputs of {} are read"}
 
 
 def explain(coupling: Coupling, algorithm: cosim.MasterAlgorithm) -> list[str]:
@@ -22,46 +24,49 @@ def explain(coupling: Coupling, algorithm: cosim.MasterAlgorithm) -> list[str]:
     algorithm : MasterAlgorithm
         The algorithm that exchanges values at communication points.
     """
-    links, order, step = coupling.links, coupling.order, coupling.step
-    step_multiple, loops, joint = coupling.step_multiple, coupling.loops, coupling.joint
     kind = type(algorithm).__name__
-    units = {name: name for name in order} | (
-        {} if joint is None else dict.fromkeys(joint.names, joint.names[0])
-    )
-    titles = {} if joint is None else {joint.names[0]: str(joint)}
     if not algorithm.fixed_sequence:
         lines = [f"{kind}: the calls of a step depend on the values.", *filter(None, [algorithm.about])]
-        courses = (f"  {link}{_course(algorithm, order, link, coupling.descriptions)}" for link in links)
+        courses = [
+            f"  {link}{_course(algorithm, coupling.order, link, coupling.descriptions)}"
+            for link in coupling.links
+        ]
         return [*lines, "", *courses, *_constant(coupling)]
-    operations = operations_of(algorithm, list(dict.fromkeys(units[name] for name in order)))
-    together = {name: loop for loop in loops for name in loop.participants}
-    lines = [f"{kind}, from t = i * {step:g} s to t + {step:g} s:"]
-    for kind_of_call, name in operations:
-        loop = together.get(name)
-        if loop is not None:
-            if kind_of_call == SET and name == loop.participants[0]:
-                lines.append(
+    joint = coupling.joint
+    units = {name: name for name in coupling.order}
+    if joint is not None:
+        units |= dict.fromkeys(joint.names, joint.names[0])
+    operations = operations_of(algorithm, list(dict.fromkeys(units[name] for name in coupling.order)))
+    return [
+        f"{kind}, from t = i * {coupling.step:g} s to t + {coupling.step:g} s:",
+        *_calls(coupling, operations),
+        "",
+        "connections:",
+        *(f"  {link}: {_lateness(coupling, link, operations, units)}" for link in coupling.links),
+        *_constant(coupling),
+    ]
+
+
+def _calls(coupling: Coupling, operations: Sequence[tuple[int, str]]) -> Iterator[str]:
+    """The calls of one communication step, in words; a loop that is iterated is one line."""
+    joint, step, loop_of = coupling.joint, coupling.step, _loops_by_participant(coupling)
+    for call, name in operations:
+        if (loop := loop_of.get(name)) is not None:
+            if call == SET and name == loop.participants[0]:
+                yield (
                     f"  {', '.join(loop.participants)} step together, again and again from t, until "
                     f"the inputs are what {', '.join(loop.values)} gives at t + {step:g} s"
                 )
             continue
-        slow = (
-            f" (every {step_multiple[name]} steps, {step_multiple[name] * step:g} s far)"
-            if step_multiple.get(name, 1) > 1
-            else ""
-        )
-        words = {SET: "inputs of {} are set", ADVANCE: "{} steps", READ: "outputs of {} are read"}
-        lines.append(
-            f"  {words[kind_of_call].format(titles.get(name, name))}{slow if kind_of_call == ADVANCE else ''}"
-        )
-    lines += ["", "connections:"]
-    for link in links:
-        iterated = any(f"{link.source}.{link.output}" in loop.values for loop in loops) and (
-            together.get(link.source) is together.get(link.target)
-        )
-        late = "not late: iterated" if iterated else _lateness(link, operations, step_multiple, step, units)
-        lines.append(f"  {link}: {late}")
-    return [*lines, *_constant(coupling)]
+        title = str(joint) if joint is not None and name == joint.names[0] else name
+        multiple = coupling.step_multiple.get(name, 1)
+        slow = f" (every {multiple} steps, {multiple * step:g} s far)" * (call == ADVANCE and multiple > 1)
+        yield f"  {CALLS[call].format(title)}{slow}"
+
+
+def _loops_by_participant(coupling: Coupling) -> dict[str, FeedthroughLoop]:
+    """The loop that is iterated, for each participant in one."""
+    return {name: loop for loop in coupling.loops for name in loop.participants}
 
 
 def _constant(coupling: Coupling) -> list[str]:
@@ -87,12 +92,13 @@ def _course(
 
 
 def _lateness(
-    link: Link,
-    operations: Sequence[tuple[int, str]],
-    step_multiple: Mapping[str, int],
-    step: float,
-    units: Mapping[str, str],
+    coupling: Coupling, link: Link, operations: Sequence[tuple[int, str]], units: Mapping[str, str]
 ) -> str:
+    """How late a connection is, and why."""
+    step, step_multiple, loop_of = coupling.step, coupling.step_multiple, _loops_by_participant(coupling)
+    is_value_of_loop = any(f"{link.source}.{link.output}" in loop.values for loop in coupling.loops)
+    if is_value_of_loop and loop_of.get(link.source) is loop_of.get(link.target):
+        return "not late: iterated"
     places = {operation: place for place, operation in enumerate(operations)}
     fresh = places[READ, units[link.source]] < places[SET, units[link.target]]
     slow = step_multiple.get(link.source, 1)

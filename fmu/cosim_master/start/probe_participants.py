@@ -22,6 +22,9 @@ from cosim_master.recording.co_simulation_result import CoSimulationStatistics
 from cosim_master.start.initialize_participants import initialize_participants
 from cosim_master.start.probe_feedthrough import UndeterminedError, probe_feedthrough
 
+Port = tuple[str, str]
+"""A participant and its output."""
+
 
 class Findings(NamedTuple):
     """Results of probing participants.
@@ -58,17 +61,39 @@ def probe_participants(coupling: Coupling) -> Findings:
         A participant cannot be initialized; or it reported a fatal error, after which no other instance
         of it is to be trusted.
     """
-    participants, descriptions, links = coupling.participants, coupling.descriptions, coupling.links
-    algorithm, start, step = coupling.algorithm, coupling.start, coupling.step
+    algorithm, links = coupling.algorithm, coupling.links
     assert algorithm is not None
-    findings = Findings(dict(descriptions), frozenset(), [], [])
-    doubtful = doubtful_outputs(descriptions, links) if algorithm.exchanges_within_step else {}
-    into, out_of = links_into(links), links_from(links)
-    unsure: list[str] = []
-    if not algorithm.fixed_sequence:
-        unsure = [name for name in participants if _may_refuse(descriptions[name], into[name], out_of[name])]
+    doubtful = doubtful_outputs(coupling.descriptions, links) if algorithm.exchanges_within_step else {}
+    unsure = [] if algorithm.fixed_sequence else _unsure(coupling)
     if not doubtful and not unsure:
-        return findings
+        return Findings(dict(coupling.descriptions), frozenset(), [], [])
+    return _probe(coupling, doubtful, unsure)
+
+
+def _unsure(coupling: Coupling) -> list[str]:
+    """Participants of which it is not known whether they can be read before a step."""
+    into, out_of = links_into(coupling.links), links_from(coupling.links)
+    return [
+        name
+        for name, description in coupling.descriptions.items()
+        if _may_refuse(description, into[name], out_of[name])
+    ]
+
+
+def _probe(coupling: Coupling, doubtful: Mapping[Port, Sequence[str]], unsure: Sequence[str]) -> Findings:
+    """Initialize all participants, probe some, and close all.
+
+    Parameters
+    ----------
+    coupling : Coupling
+    doubtful : mapping of (str, str) to sequence of str
+        By participant and output the inputs on which it may depend.
+    unsure : sequence of str
+        Participants that may refuse to be read.
+    """
+    participants, start, step = coupling.participants, coupling.start, coupling.step
+    findings = Findings(dict(coupling.descriptions), frozenset(), [], [])
+    out_of = links_from(coupling.links)
     reads = {name: [link.output for link in out_of[name]] for name in participants}
     points = CommunicationPoints(start, start + step, step)
     coupled = CoupledParticipants(coupling, reads, CoSimulationStatistics(), points)
@@ -92,7 +117,7 @@ def probe_participants(coupling: Coupling) -> Findings:
 def _probe_outputs(
     coupling: Coupling,
     name: str,
-    wanted: Mapping[str, Sequence[str]],
+    pairs: Mapping[str, Sequence[str]],
     values: Mapping[str, Any],
     findings: Findings,
 ) -> None:
@@ -100,12 +125,12 @@ def _probe_outputs(
     description = coupling.descriptions[name]
     try:
         needs = probe_feedthrough(
-            coupling.participants[name], description, wanted, values, coupling.start, coupling.step
+            coupling.participants[name], description, pairs, values, coupling.start, coupling.step
         )
     except Exception as error:
         if is_fatal(error):
             raise CoSimulationError(coupling.start, str(error), name) from error
-        outputs = ", ".join(wanted)
+        outputs = ", ".join(pairs)
         findings.remarks.append(f"{name}: what {outputs} depends on could not be determined ({error})")
         if not isinstance(error, UndeterminedError):
             findings.warnings.append(
@@ -117,11 +142,11 @@ def _probe_outputs(
         description,
         {
             output: direct_inputs(description, output) - frozenset(inputs) | needs[output]
-            for output, inputs in wanted.items()
+            for output, inputs in pairs.items()
         },
     )
     how = "changed inputs" if description.can_restore else "directional derivatives"
-    findings.remarks.extend(_sentence(name, output, wanted[output], needs[output], how) for output in wanted)
+    findings.remarks.extend(_sentence(name, output, pairs[output], needs[output], how) for output in pairs)
 
 
 def _may_refuse(description: ParticipantDescription, into: Sequence[Link], out_of: Sequence[Link]) -> bool:

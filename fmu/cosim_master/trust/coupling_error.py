@@ -22,7 +22,7 @@ from cosim_master.trust.explained_bars import (
     explains,
 )
 from cosim_master.trust.explained_run import linear_bars_of, spans_of
-from cosim_master.trust.identified_coupling import Answer, IdentifiedCoupling, Method
+from cosim_master.trust.identified_coupling import IdentifiedCoupling, IdentifiedErrors, Method
 from cosim_master.trust.polynomial_coupling import polynomial_answers
 from cosim_master.trust.sampled_wiring import WiredPart, Wiring, part_of
 
@@ -231,14 +231,14 @@ def _answers(
     parts: Sequence[WiredPart],
     jumping: Sequence[int],
     points: int,
-) -> list[Answer]:
+) -> list[IdentifiedErrors]:
     """Answers of difference equations with several lags and windows; more windows if the first ones miss."""
     is_large = samples.outputs.shape[1] + sources.size > MANY
     course = resample(samples, sources, points)
     coupling = IdentifiedCoupling(course, sources, parts, jumping)
     ranges = _ranges(samples)
     lags, cuts = LARGE_METHODS if is_large else METHODS
-    answers: list[Answer] = []
+    answers: list[IdentifiedErrors] = []
     for windows in WINDOWS[:1] if is_large else WINDOWS:
         methods = [
             Method(lag_count, cut, window_count)
@@ -254,7 +254,7 @@ def _answers(
     return answers
 
 
-def _relative(answer: Answer, ranges: Vector) -> float:
+def _relative(answer: IdentifiedErrors, ranges: Vector) -> float:
     """The worst misfit over the range of its output."""
     with np.errstate(all="ignore"):
         misfit = float(np.max(answer.misfit / ranges, initial=0.0))

@@ -41,7 +41,7 @@ RUN, DEFECTS = 0, 1
 """Columns of a state: that of the run, and what the defects have made of it."""
 
 
-class Answer(NamedTuple):
+class IdentifiedErrors(NamedTuple):
     """The errors of a run as a method finds them, and how good they are.
 
     Attributes
@@ -123,7 +123,7 @@ class IdentifiedCoupling:
         at_end[list(jumping)] = 0.0
         return Wires(wired * (1.0 - at_end), wired * at_end, wired[self._direct])
 
-    def answer(self, method: Method) -> Answer:
+    def answer(self, method: Method) -> IdentifiedErrors:
         """Identify the participants by a method; run their coupling with the defects, and for these alone."""
         count, size = self._outputs.shape[0] - 1, self._outputs.shape[1]
         course = Differences.of(self._outputs, self._inputs, self._ends, method.lags)
@@ -144,11 +144,13 @@ class IdentifiedCoupling:
                     state[:, RUN] = course.state_after(k, method.lags)
                 outputs[k + 1] = state[:size]
             if not np.abs(state).max() < limit:
-                return Answer(np.full((count + 1, size), np.inf), np.full(size, np.inf))
+                return IdentifiedErrors(np.full((count + 1, size), np.inf), np.full(size, np.inf))
         outputs[:, :, DEFECTS] += tooth_errors
         outputs[:, self._free, RUN] = self._outputs[:, self._free]
         outputs[:, self._free, DEFECTS] = 0.0
-        return Answer(outputs[:, :, DEFECTS], np.abs(outputs[:, :, RUN] - self._outputs).max(axis=0))
+        return IdentifiedErrors(
+            outputs[:, :, DEFECTS], np.abs(outputs[:, :, RUN] - self._outputs).max(axis=0)
+        )
 
     def _first_state(self, method: Method) -> Vector:
         """The state at the first point, shape (width, 2): values of the run, and no effect of defects."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
@@ -10,25 +9,26 @@ from numpy.typing import NDArray
 
 from cosim_master.recording.coupling_samples import Samples
 from cosim_master.trust.explained_bars import EXPLAINED_BENT, explains
-from cosim_master.trust.explained_run import IntervalRun, run_in_intervals_of, spans_of
+from cosim_master.trust.explained_run import IntervalRun, run_in_intervals_of
 from cosim_master.trust.linear_equations import WEIGHTS
-from cosim_master.trust.linear_fit import CUT
+from cosim_master.trust.monomials import Monomials
+from cosim_master.trust.polynomial_fit import (
+    SUBSTEPS,
+    FittedOutput,
+    FittedRates,
+    fit_rates,
+    fit_value,
+    independent_outputs,
+    index_array,
+)
 from cosim_master.trust.sampled_wiring import Wiring
 
 Vector = NDArray[np.float64]
 SHAPES = ((2, 1), (3, 1), (2, 2), (3, 2))
 """Degrees of products of states, and of products with one input: the first ones that explain a run count."""
-ROUNDS = 40
-"""In which the integrals of monomials and the equations are made consistent."""
-SUBSTEPS = 4
-"""Steps of the Runge-Kutta method in an interval."""
-BOOLE = (7.0 / 90.0, 32.0 / 90.0, 12.0 / 90.0, 32.0 / 90.0, 7.0 / 90.0)
-"""Weights of the values at the substeps in the mean."""
 POINTS, FEWEST = 2000, 3
 """Intervals that are used, and the least number of them for each monomial."""
 MOST_STATES = 24
-INDEPENDENT = 1e-7
-"""Of the range: an output that follows from others up to less is none of the states."""
 
 
 class PolynomialAnswer(NamedTuple):
@@ -42,97 +42,6 @@ class PolynomialAnswer(NamedTuple):
 
     errors: Vector
     misfit: Vector
-
-
-class Monomials:
-    """Products of the states, of the inputs, and of both, up to some degree; and their slopes.
-
-    Parameters
-    ----------
-    states, inputs : int
-    degree : int
-        The degree of the products of states.
-    mixed : int
-        The degree of products with one input; 1: inputs alone.
-    """
-
-    def __init__(self, states: int, inputs: int, degree: int, mixed: int) -> None:
-        every = range(degree + 1)
-        self.terms: list[tuple[int, ...]] = [
-            term for d in every for term in combinations_with_replacement(range(states), d)
-        ]
-        self.terms += [
-            (*term, states + i)
-            for i in range(inputs)
-            for d in range(mixed)
-            for term in combinations_with_replacement(range(states), d)
-        ]
-
-    def values(self, z: Vector) -> Vector:
-        """The monomials of variables: from shape (..., variables) to (..., monomials)."""
-        return np.stack([_product(z, term) for term in self.terms], axis=-1)
-
-    def slopes(self, z: Vector) -> Vector:
-        """Derivatives of the monomials by the variables: shape (..., monomials, variables)."""
-        by_variable = np.zeros((*z.shape[:-1], len(self.terms), z.shape[-1]))
-        for j, term in enumerate(self.terms):
-            for place, variable in enumerate(term):
-                by_variable[..., j, variable] += _product(z, (*term[:place], *term[place + 1 :]))
-        return by_variable
-
-
-def _product(z: Vector, term: tuple[int, ...]) -> Vector:
-    product = np.ones(z.shape[:-1])
-    for variable in term:
-        product = product * z[..., variable]
-    return product
-
-
-def _places(listed: list[int]) -> NDArray[np.intp]:
-    """Places as an index array; numpy would take an empty list for reals."""
-    return np.array(listed, dtype=np.intp)
-
-
-class Fit(NamedTuple):
-    """Equations of one participant: factors of monomials of its states and inputs, in their ranges."""
-
-    rows: list[int]
-    """The places of its states among all states."""
-    given: list[int]
-    """The places of its inputs among all inputs."""
-    monomials: Monomials
-    factors: Vector
-    centre: Vector
-    """Mean of each variable; the monomials are of ``(variable - centre) / size``."""
-    size: Vector
-
-    def scaled(self, w: Vector, u: Vector) -> Vector:
-        """Variables of the monomials, from all states and all inputs."""
-        return (
-            np.concatenate([w[..., _places(self.rows)], u[..., _places(self.given)]], axis=-1) - self.centre
-        ) / self.size
-
-
-class Shown(NamedTuple):
-    """An output that is not a state: monomials of the states, and a line of the inputs that act at once."""
-
-    place: int
-    rows: list[int]
-    given: list[int]
-    monomials: Monomials
-    factors: Vector
-    direct: Vector
-    centre: Vector
-    size: Vector
-
-    def value(self, w: Vector) -> Vector:
-        """The output at states `w`, without the line of the inputs."""
-        return self.monomials.values((w[..., _places(self.rows)] - self.centre) / self.size) @ self.factors
-
-    def slope(self, w: Vector) -> Vector:
-        """Derivatives by its states."""
-        slopes = self.monomials.slopes((w[..., _places(self.rows)] - self.centre) / self.size)
-        return np.einsum("...jn,j->...n", slopes, self.factors) / self.size
 
 
 def polynomial_answers(samples: Samples, wiring: Wiring, spans: Vector) -> list[PolynomialAnswer]:
@@ -178,8 +87,8 @@ class _PolynomialCoupling:
         course: IntervalRun,
         wiring: Wiring,
         states: NDArray[np.intp],
-        fits: list[Fit],
-        shown: list[Shown],
+        fits: list[FittedRates],
+        shown: list[FittedOutput],
     ) -> None:
         self._course, self._wiring, self._states = course, wiring, states
         self._fits, self._shown = fits, shown
@@ -191,7 +100,7 @@ class _PolynomialCoupling:
         inner[:, self._free] = 0.0
         self._direct = np.zeros((size, inputs))
         for each in shown:
-            self._direct[each.place, _places(each.given)] = each.direct
+            self._direct[each.place, index_array(each.input_places)] = each.direct
         # inputs that act at once on outputs that feed inputs: solved for, so that _inner and _outer give all
         # inputs from the outputs that states determine, and from those that the run gives (_free)
         solve = np.linalg.inv(np.eye(inputs) - inner @ self._direct)
@@ -208,7 +117,7 @@ class _PolynomialCoupling:
         states: list[int] = []
         for part in wiring.parts:
             candidates = [place for place in part.outputs if not wiring.direct[place]]
-            states += _independent(course.outputs, candidates) if part.inputs else []
+            states += independent_outputs(course.outputs, candidates) if part.inputs else []
         at = {place: i for i, place in enumerate(states)}
         if not states or len(states) > MOST_STATES:
             return None
@@ -222,12 +131,12 @@ class _PolynomialCoupling:
                 monomials = Monomials(len(rows), len(part.inputs), *shape)
                 if len(monomials.terms) * FEWEST > count:
                     return None
-                fit = _fitted_rates(course, w, rows, part.inputs, monomials, weight)
+                fit = fit_rates(course, w, rows, part.inputs, monomials, weight)
                 if fit is None:
                     return None
                 fits.append(fit)
             shown += [
-                _fitted_value(course, w, place, rows, wiring.direct[place], shape[0])
+                fit_value(course, w, place, rows, wiring.direct[place], shape[0])
                 for place in part.outputs
                 if place not in at
             ]
@@ -237,8 +146,8 @@ class _PolynomialCoupling:
         """Rates of the states, from states `w` and inputs `u`."""
         rates = np.zeros_like(w)
         for fit in self._fits:
-            scale = fit.size[: len(fit.rows)]
-            rates[..., fit.rows] = fit.monomials.values(fit.scaled(w, u)) @ fit.factors * scale
+            scale = fit.size[: len(fit.state_places)]
+            rates[..., fit.state_places] = fit.monomials.values(fit.scaled(w, u)) @ fit.factors * scale
         return rates
 
     def _slopes(self, w: Vector, u: Vector) -> tuple[Vector, Vector]:
@@ -246,12 +155,12 @@ class _PolynomialCoupling:
         by_state = np.zeros((*w.shape, w.shape[-1]))
         by_input = np.zeros((*w.shape, u.shape[-1]))
         for fit in self._fits:
-            n = len(fit.rows)
+            n = len(fit.state_places)
             slopes = np.einsum("...jv,jn->...nv", fit.monomials.slopes(fit.scaled(w, u)), fit.factors)
             slopes = slopes * fit.size[:n, None] / fit.size
-            rows = np.array(fit.rows)[:, None]
-            by_state[..., rows, fit.rows] = slopes[..., :n]
-            by_input[..., rows, fit.given] = slopes[..., n:]
+            rows = np.array(fit.state_places)[:, None]
+            by_state[..., rows, fit.state_places] = slopes[..., :n]
+            by_input[..., rows, fit.input_places] = slopes[..., n:]
         return by_state, by_input
 
     def _outputs(self, w: Vector) -> Vector:
@@ -267,40 +176,45 @@ class _PolynomialCoupling:
         slopes = np.zeros((*w.shape[:-1], self._course.outputs.shape[1], w.shape[-1]))
         slopes[..., self._states, np.arange(w.shape[-1])] = 1.0
         for each in self._shown:
-            slopes[..., each.place, _places(each.rows)] = each.slope(w)
+            slopes[..., each.place, index_array(each.state_places)] = each.slope(w)
         return slopes
 
     def answer(self) -> PolynomialAnswer:
-        """The errors of the run, and what the equations miss.
+        """The errors of the run, and what the equations miss."""
+        course = self._course
+        w = course.outputs[:, self._states]
+        unfitted = self._unfitted_outputs(w)
+        errors, misfit = self._state_errors(w, unfitted @ self._inner.T)
+        slopes = self._output_slopes(w[1:])
+        # errors of the outputs: through the states, and through the inputs that act at once
+        of_states = np.einsum("kyn,kn->ky", slopes, errors[1:])
+        consistent = self._outputs(w[1:]) @ self._inner.T + course.outputs[1:, self._free] @ self._outer.T
+        of_outputs = of_states + (course.ends[1:] - consistent + of_states @ self._inner.T) @ self._direct.T
+        of_outputs[:, self._free] = 0.0
+        missed = np.einsum("kyn,kn->ky", slopes, misfit[1:])
+        missed = np.abs(missed + missed @ self._inner.T @ self._direct.T)
+        missed = missed + np.abs(unfitted[1:]) + np.abs((unfitted @ self._inner.T)[1:] @ self._direct.T)
+        return PolynomialAnswer(np.abs(of_outputs).max(axis=0), missed.max(axis=0))
+
+    def _state_errors(self, w: Vector, unfitted_inputs: Vector) -> tuple[Vector, Vector]:
+        """The errors of the states `w` that the coupling made, and what the equations miss of them.
 
         About the run the error of the states obeys linear equations. Over one interval it becomes
         ``transition @ error + pushed``: `transition` is how a push at the beginning goes on, `pushed` what
         the defects (inputs that were given beyond the outputs of the same instant) have added meanwhile. What
         the equations miss in an interval goes on in the same way.
         """
-        course = self._course
-        w, lengths = course.outputs[:, self._states], np.diff(course.times)[:, None]
+        lengths = np.diff(self._course.times)[:, None]
         ends = self._integrated(w[:-1], lengths)
         reached, pushed, transition = ends[:, :, 0], ends[:, :, 1], ends[:, :, 2:]
-        unfitted = self._unfitted_outputs(w)
-        unfitted_inputs = unfitted @ self._inner.T
-        by_input = self._slopes(w[1:], course.means)[1]
+        by_input = self._slopes(w[1:], self._course.means)[1]
         by_unfitted = np.einsum("knu,ku->kn", by_input, 0.5 * (unfitted_inputs[1:] + unfitted_inputs[:-1]))
         missed = np.abs(w[1:] - reached) + lengths * np.abs(by_unfitted)
         errors, misfit = np.zeros_like(w), np.zeros_like(w)
         for k in range(lengths.shape[0]):
             errors[k + 1] = transition[k] @ errors[k] + pushed[k]
             misfit[k + 1] = transition[k] @ misfit[k] + missed[k]
-        slopes = self._output_slopes(w[1:])
-        # errors of the outputs: through the states, and through the inputs that act at once
-        of_states = np.einsum("kyn,kn->ky", slopes, errors[1:])
-        consistent = self._outputs(w[1:]) @ self._inner.T + course.outputs[1:, self._free] @ self._outer.T
-        shown = of_states + (course.ends[1:] - consistent + of_states @ self._inner.T) @ self._direct.T
-        shown[:, self._free] = 0.0
-        astray = np.einsum("kyn,kn->ky", slopes, misfit[1:])
-        astray = np.abs(astray + astray @ self._inner.T @ self._direct.T)
-        astray = astray + np.abs(unfitted[1:]) + np.abs(unfitted_inputs[1:] @ self._direct.T)
-        return PolynomialAnswer(np.abs(shown).max(axis=0), astray.max(axis=0))
+        return errors, misfit
 
     def _unfitted_outputs(self, w: Vector) -> Vector:
         """Residuals of the outputs; 0 for states, and for outputs that no input reaches, at the start."""
@@ -344,100 +258,3 @@ class _PolynomialCoupling:
         rates[:, :, 0] = self._rates(w, u)
         rates[:, :, 1] += np.einsum("knu,ku->kn", by_input, defects)
         return rates
-
-
-def sizes_of(values: Vector) -> Vector:
-    """The range of each column; 1 for a column of zeros."""
-    spans = spans_of(values)
-    return np.where(spans > 0.0, spans, 1.0)
-
-
-def _independent(outputs: Vector, candidates: list[int]) -> list[int]:
-    """The outputs that are no linear combination of those before them."""
-    chosen: list[int] = []
-    for place in candidates:
-        value = outputs[:, place] - outputs[:, place].mean()
-        others = outputs[:, chosen] - outputs[:, chosen].mean(axis=0)
-        sizes = sizes_of(others)
-        rest = (
-            value - others / sizes @ np.linalg.lstsq(others / sizes, value, rcond=CUT)[0] if chosen else value
-        )
-        if np.abs(rest).max() > INDEPENDENT * np.abs(value).max(initial=0.0):
-            chosen.append(place)
-    return chosen
-
-
-def _fitted_rates(
-    course: IntervalRun,
-    w: Vector,
-    rows: list[int],
-    unknowns: list[int],
-    monomials: Monomials,
-    weight: float,
-) -> Fit | None:
-    """Fit the rates of the states of one participant; None where nothing finite comes out.
-
-    The difference of the states over an interval is the integral of the monomials times their factors. That
-    integral depends on the course inside the interval, which is not known: it is taken from the factors of
-    the round before, bent so that it meets the states at the end; rounds go on while that misses less.
-    """
-    lengths = np.diff(course.times)[:, None]
-    u, slope = course.means[:, unknowns], course.slopes[:, unknowns]
-    own, n = w[:, rows], len(rows)
-    centre = np.r_[own.mean(axis=0), u.mean(axis=0)]
-    size = np.r_[sizes_of(own), sizes_of(u)]
-    begin = (np.hstack([own[:-1], u - 0.5 * lengths * slope]) - centre) / size
-    end = (np.hstack([own[1:], u + 0.5 * lengths * slope]) - centre) / size
-    values = monomials.values(begin), monomials.values(end)
-    columns = np.array([weight if any(v >= n for v in term) else 1.0 for term in monomials.terms])
-    difference = np.diff(own, axis=0) / size[:n] / lengths
-    drift = slope / size[n:]
-    best, least, mean = None, np.inf, 0.5 * (values[0] + values[1])
-    for _ in range(ROUNDS):
-        factors = np.linalg.lstsq(mean * columns, difference, rcond=CUT)[0] * columns[:, None]
-        # the mean along the course that the equations have inside each interval, bent to meet its end
-        inside = _inside(monomials, factors, begin, drift, lengths)
-        astray = end[:, :n] - inside[-1][:, :n]
-        missed = float(np.abs(astray).max(initial=0.0))
-        if not missed < 0.9 * least:
-            break
-        best, least = factors, missed
-        mean = np.zeros_like(mean)
-        for part, (z, share) in enumerate(zip(inside, BOOLE, strict=True)):
-            bent = np.hstack([z[:, :n] + part / SUBSTEPS * astray, z[:, n:]])
-            mean += share * monomials.values(bent)
-    return None if best is None else Fit(rows, unknowns, monomials, best, centre, size)
-
-
-def _inside(
-    monomials: Monomials, factors: Vector, begin: Vector, drift: Vector, lengths: Vector
-) -> list[Vector]:
-    """States and inputs at the substeps of each interval, by Runge and Kutta's method."""
-    step, z = lengths / SUBSTEPS, begin
-
-    def rates(at: Vector) -> Vector:
-        return np.hstack([monomials.values(at) @ factors, drift])
-
-    points = [z]
-    for _ in range(SUBSTEPS):
-        one = rates(z)
-        two = rates(z + 0.5 * step * one)
-        three = rates(z + 0.5 * step * two)
-        four = rates(z + step * three)
-        z = z + step / 6.0 * (one + 2.0 * two + 2.0 * three + four)
-        points.append(z)
-    return points
-
-
-def _fitted_value(
-    course: IntervalRun, w: Vector, place: int, rows: list[int], passed: list[int], degree: int
-) -> Shown:
-    """Fit an output that is not a state: monomials of the states, and direct feedthrough of inputs."""
-    own, monomials = w[1:, _places(rows)], Monomials(len(rows), 0, degree, 0)
-    centre, size = own.mean(axis=0), sizes_of(own)
-    at_once = course.ends[1:, _places(passed)]
-    data = np.hstack([monomials.values((own - centre) / size), at_once])
-    sizes = sizes_of(data)
-    factors = np.linalg.lstsq(data / sizes, course.outputs[1:, place], rcond=CUT)[0] / sizes
-    count = len(monomials.terms)
-    return Shown(place, rows, passed, monomials, factors[:count], factors[count:], centre, size)

@@ -63,49 +63,55 @@ class Wiring(NamedTuple):
 
 def wiring_of(coupled: CoupledParticipants) -> Wiring:
     """The wiring of the sampled outputs and inputs."""
+    direct = _direct_places(coupled)
+    held = coupled.samples.jumping
+    over_time = [
+        i for i, (name, _) in enumerate(coupled.sampled.ports) if coupled.descriptions[name].over_time
+    ]
+    return Wiring(
+        sources=np.array([each.source for each in coupled.samples.inputs], dtype=np.intp),
+        parts=_wired_parts(coupled, direct),
+        direct=direct,
+        surely_direct=[
+            [] if _is_doubtful(coupled.descriptions[name], output) else places
+            for (name, output), places in zip(coupled.sampled.ports, direct, strict=True)
+        ],
+        held=held,
+        straight=np.setdiff1d(np.array(over_time, dtype=np.intp), held),
+    )
+
+
+def _direct_places(coupled: CoupledParticipants) -> list[list[int]]:
+    """For each output the places of the inputs on which it depends at the same instant."""
     inputs = coupled.samples.inputs
     places_of: dict[tuple[str, str], list[int]] = {}  # by participant and input
     for i, each in enumerate(inputs):
         places_of.setdefault((each.target, each.input), []).append(i)
+    needs = [direct_inputs(coupled.descriptions[name], output) for name, output in coupled.sampled.ports]
     direct = [
-        sorted(
-            place
-            for read in direct_inputs(coupled.descriptions[name], output)
-            for place in places_of.get((name, read), ())
-        )
-        for name, output in coupled.sampled.ports
+        sorted(place for read in names for place in places_of.get((name, read), ()))
+        for (name, _), names in zip(coupled.sampled.ports, needs, strict=True)
     ]
-    if coupled.joint is not None:  # inside it, outputs may follow inputs of other members at once
-        members = set(coupled.joint.names)
-        inputs_of_members = [i for i, each in enumerate(inputs) if each.target in members]
-        for place, (name, output) in enumerate(coupled.sampled.ports):
-            if name in members and direct_inputs(coupled.descriptions[name], output):
-                direct[place] = inputs_of_members
-    surely_direct = [
-        [] if _is_doubtful(coupled.descriptions[name], output) else places
-        for (name, output), places in zip(coupled.sampled.ports, direct, strict=True)
+    if coupled.joint is None:
+        return direct
+    members = set(coupled.joint.names)  # inside it, outputs may follow inputs of other members at once
+    inputs_of_members = [i for i, each in enumerate(inputs) if each.target in members]
+    return [
+        inputs_of_members if name in members and names else places
+        for (name, _), names, places in zip(coupled.sampled.ports, needs, direct, strict=True)
     ]
+
+
+def _wired_parts(coupled: CoupledParticipants, direct: Sequence[Sequence[int]]) -> list[WiredPart]:
+    """The outputs and inputs of each participant; those of a joint system belong to its first member."""
     unit_of = {member: name for name, members in coupled.units.items() for member in members}
     outputs_of: dict[str, list[int]] = {name: [] for name in coupled.units}
     inputs_of: dict[str, list[int]] = {name: [] for name in coupled.units}
     for i, owner in enumerate(coupled.sampled.owners):
         outputs_of[owner].append(i)
-    for i, each in enumerate(inputs):
+    for i, each in enumerate(coupled.samples.inputs):
         inputs_of[unit_of[each.target]].append(i)
-    parts = [part_of(direct, outputs_of[name], inputs_of[name]) for name in coupled.units]
-    held = coupled.samples.jumping
-    over_time = [
-        i for i, (name, _) in enumerate(coupled.sampled.ports) if coupled.descriptions[name].over_time
-    ]
-    straight = np.setdiff1d(np.array(over_time, dtype=np.intp), held)
-    return Wiring(
-        sources=np.array([each.source for each in inputs], dtype=np.intp),
-        parts=parts,
-        direct=direct,
-        surely_direct=surely_direct,
-        held=held,
-        straight=straight,
-    )
+    return [part_of(direct, outputs_of[name], inputs_of[name]) for name in coupled.units]
 
 
 def reliable_jumps(coupled: CoupledParticipants) -> list[int]:

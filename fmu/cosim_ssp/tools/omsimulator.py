@@ -5,7 +5,7 @@ They stand in the outermost system, in ``oms:SimulationInformation``.
 
 from __future__ import annotations
 
-from cosim_ssp.read_parameters import Document, number
+from cosim_ssp.read_parameters import Document, read_number
 from cosim_ssp.structure import Settings
 from cosim_ssp.xml_document import OTHERS, Element, add, annotate, child, local_name
 
@@ -23,8 +23,8 @@ def read_settings(document: Document, element: Element, settings: Settings) -> N
     if name not in (*FIXED, *VARIABLE) or settings.step:
         return
     size = "stepSize" if name in FIXED else "maximumStepSize"
-    step = number(document, element, size, 0.0)
-    settings.tolerance = number(document, element, "relativeTolerance", 0.0) or settings.tolerance
+    step = read_number(document, element, size, 0.0)
+    settings.tolerance = read_number(document, element, "relativeTolerance", 0.0) or settings.tolerance
     if name in FIXED:
         settings.step, settings.source = step or None, TYPE
     elif step > 0.0:

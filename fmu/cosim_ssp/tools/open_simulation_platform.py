@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from cosim_ssp.read_parameters import Document, number
+from cosim_ssp.read_parameters import Document, read_number
 from cosim_ssp.structure import Settings
 from cosim_ssp.xml_document import OTHERS, Element, add, annotate, child, children, local_name
 
@@ -15,7 +15,7 @@ TYPE = "com.opensimulationplatform"
 def read_settings(document: Document, element: Element, settings: Settings) -> None:
     """Read the step from an element of an annotation; the first one counts."""
     if local_name(element) == "FixedStepAlgorithm" and not settings.step:
-        settings.step, settings.source = number(document, element, "baseStepSize", 0.0) or None, TYPE
+        settings.step, settings.source = read_number(document, element, "baseStepSize", 0.0) or None, TYPE
 
 
 def step_hint(document: Document, component: Element) -> float:
@@ -23,7 +23,7 @@ def step_hint(document: Document, component: Element) -> float:
     for group in children(component, "Annotations"):
         for element in group.iter():
             if local_name(element) == "StepSizeHint":
-                return number(document, element, "value", 0.0)
+                return read_number(document, element, "value", 0.0)
     return 0.0
 
 

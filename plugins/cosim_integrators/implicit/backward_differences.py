@@ -25,15 +25,16 @@ from cosim.kit import (
     width_of,
 )
 from cosim_integrators.implicit.correction_sizes import set_weights, size_of_error, size_of_whole_attempt
-from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_step
+from cosim_integrators.implicit.driver import new_step
 from cosim_integrators.implicit.implicit_method import NO_JACOBIAN, NUMBERS_AT, OK, OLD, ImplicitMethod
 from cosim_integrators.implicit.implicit_start import continue_implicit_run
 from cosim_integrators.implicit.matrices import make_matrices
-from cosim_integrators.implicit.newton import moved_method, power, solve_stage
+from cosim_integrators.implicit.newton import power, solve_stage, tangent_method
 from cosim_integrators.implicit.noise_of_derivatives import (
     measure_at_once,
     measure_rounding_of_differences,
 )
+from cosim_integrators.implicit.repeated_implicit_step import new_followed_step, new_redo
 from cosim_integrators.kit.start_of_run import set_first_step
 from cosim_integrators.kit.start_of_step import copy_values
 
@@ -198,14 +199,14 @@ def load_differences_and_tangents(method, step, method_dot, step_dot):
     """Load the differences of values and of tangents; the lengths of steps do not vary."""
     order = load_differences(method, step)
     arrays_dot = MethodArrays(*method_dot)
-    moved = moved_differences(method, arrays_dot.memory_numbers, arrays_dot.work_numbers)
-    bring_to_distance(moved, step, method.memory.last_step, order, method.change)
+    tangents = tangent_differences(method, arrays_dot.memory_numbers, arrays_dot.work_numbers)
+    bring_to_distance(tangents, step, method.memory.last_step, order, method.change)
     return order
 
 
-def moved_differences(method, memory_dot, work_dot):
+def tangent_differences(method, memory_dot, work_dot):
     """A method whose memory and work are tangents; its other arrays do not vary."""
-    return BackwardMethod(*moved_method(method, memory_dot, work_dot))
+    return BackwardMethod(*tangent_method(method, memory_dot, work_dot))
 
 
 def predict_end(method, y, order):

@@ -15,13 +15,14 @@ from cosim_integrators.implicit.correction_sizes import (
     set_weights,
     size_of_attempt,
 )
-from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_step, next_of_one_step_method
+from cosim_integrators.implicit.driver import new_step, next_of_one_step_method
 from cosim_integrators.implicit.implicit_method import (
     NO_JACOBIAN,
     OK,
     OLD,
 )
 from cosim_integrators.implicit.matrices import make_matrices, solve_real
+from cosim_integrators.implicit.repeated_implicit_step import new_followed_step, new_redo
 from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.start_of_step import copy_values
 

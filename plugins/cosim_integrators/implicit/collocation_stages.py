@@ -26,8 +26,8 @@ from cosim_integrators.implicit.newton import (
     check_correction,
     evaluate_tangents,
     is_refined,
-    moved_method,
     start_iteration,
+    tangent_method,
 )
 from cosim_integrators.kit.counted_evaluation import evaluate_stage
 
@@ -188,20 +188,20 @@ def stages_iteration(evaluate):
     The times of both ends of the step have the same tangent.
     """
 
-    def iterate_stages(system, method, moved, dots, t, t_end, recording):
+    def iterate_stages(system, method, tangents, dots, t, t_end, recording):
         y = system.y
         y_dot = dots.y
         c_dot = dots.c
         n = method.n
         step = t_end - t
         w = method.unknowns
-        w_dot = moved.unknowns
+        w_dot = tangents.unknowns
         z = method.z
-        z_dot = moved.z
+        z_dot = tangents.z
         f = method.derivatives
-        f_dot = moved.derivatives
+        f_dot = tangents.derivatives
         start = method.start
-        start_dot = moved.start
+        start_dot = tangents.start
         previous = math.inf
         for _ in range(MOST_TANGENT_ITERATIONS):
             for i in range(method.stages):
@@ -236,15 +236,15 @@ def stages_iteration(evaluate):
 iterate_tangents = stages_iteration(evaluate_tangents)
 
 
-def moved_collocation(method, memory_dot, work_dot):
+def tangent_collocation(method, memory_dot, work_dot):
     """A method whose memory and work are tangents; its other arrays do not vary."""
-    return CollocationMethod(*moved_method(method, memory_dot, work_dot))
+    return CollocationMethod(*tangent_method(method, memory_dot, work_dot))
 
 
 @tangent_of(solve_stages, with_values=True)
 def solve_stages_with_tangents(system, method, t, t_end, system_dot, method_dot, t_dot, t_end_dot):
     """Solve for all stages and their tangents."""
     arrays_dot = MethodArrays(*method_dot)
-    moved = moved_collocation(method, arrays_dot.memory_numbers, arrays_dot.work_numbers)
+    tangents = tangent_collocation(method, arrays_dot.memory_numbers, arrays_dot.work_numbers)
     dots = walked_dots(system_dot, t_dot)
-    return iterate_tangents(system, method, moved, dots, t, t_end, NOT_RECORDED)
+    return iterate_tangents(system, method, tangents, dots, t, t_end, NOT_RECORDED)

@@ -67,27 +67,30 @@ def size_beyond_rounding(method, error, start, end, absolute):
     return worst
 
 
-def size_of_attempt(method, t, step, end, slope, order):
-    """Largest component of ``method.error``, in tolerances, after setting floors for states that leave 0.
+def prepare_sizes_of_attempt(method, t, step, end, slope, order):
+    """Set floors for states that leave 0 in an attempt from `t`, and ``work.usual_error``.
 
-    The attempt goes from `t`; `slope` is a derivative at or near its end, `order` the exponent of the step in
-    the error. ``work.usual_error`` becomes the error in tolerances of states of size 1. A component that
-    rounding explains counts as nothing.
+    That is the error in tolerances of states of size 1. `slope` is a derivative at or near the `end`, `order`
+    the exponent of the step in the error.
     """
     set_floors_of_born_states(method, t, step, end, slope, order)
-    error = method.error
-    start = method.start
-    method.work.usual_error = size_of_error(method, error, start, end, method.absolute_tolerances)
-    return size_beyond_rounding(method, error, start, end, method.floors)
+    absolute = method.absolute_tolerances
+    method.work.usual_error = size_of_error(method, method.error, method.start, end, absolute)
+
+
+def size_of_attempt(method, t, step, end, slope, order):
+    """Largest component of ``method.error``, in tolerances; one that rounding explains counts as nothing.
+
+    The arguments are those of `prepare_sizes_of_attempt`, which it calls.
+    """
+    prepare_sizes_of_attempt(method, t, step, end, slope, order)
+    return size_beyond_rounding(method, method.error, method.start, end, method.floors)
 
 
 def size_of_whole_attempt(method, t, step, end, slope, order):
     """As `size_of_attempt`, with what rounding explains: for errors that have the noise of earlier steps."""
-    set_floors_of_born_states(method, t, step, end, slope, order)
-    error = method.error
-    start = method.start
-    method.work.usual_error = size_of_error(method, error, start, end, method.absolute_tolerances)
-    return size_of_error(method, error, start, end, method.floors)
+    prepare_sizes_of_attempt(method, t, step, end, slope, order)
+    return size_of_error(method, method.error, method.start, end, method.floors)
 
 
 @tangent_of(size_of_attempt, with_values=True, leaves_fixed=True)

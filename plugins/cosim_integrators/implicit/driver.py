@@ -8,7 +8,6 @@ into `work` the dense output, and returns the length of the next step.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -21,33 +20,25 @@ from cosim.kit import (
     NOT_FINITE,
     NOT_INITIALIZED,
     NOT_MET,
-    nan_max,
-    project_end,
-    redo_entry,
     step_entry,
 )
-from cosim_integrators.implicit.end_of_attempt import evaluate_end, examine_end
+from cosim_integrators.implicit.end_of_attempt import examine_end
 from cosim_integrators.implicit.implicit_method import (
     BAD_NUMBER,
     NEW,
     NO_JACOBIAN,
     OK,
-    OLD,
     ImplicitMethod,
 )
+from cosim_integrators.implicit.implicit_rounding import new_measurement, repeat_to_measure
 from cosim_integrators.implicit.jacobian import make_jacobian
 from cosim_integrators.implicit.matrices import clear_foreign_matrices, clear_matrices
-from cosim_integrators.implicit.noise_of_derivatives import MEASURED, SHORTER, UNCHANGED, noise_of_differences
+from cosim_integrators.implicit.noise_of_derivatives import MEASURED, SHORTER, UNCHANGED
 from cosim_integrators.kit.attempt_outcomes import ACCEPTED, CUT, REJECTED
-from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.kinks import prepare_kink_search
 from cosim_integrators.kit.rounding import (
     count_step,
     is_measured_again,
-    may_be_rounding,
-    move_start,
-    noise_of_attempts,
-    raise_floors,
     retries_with_size_1,
     update_sizes,
 )
@@ -191,51 +182,6 @@ def new_attempt(attempt_step: Callable[..., Any]) -> Callable[..., Any]:
     return compute_end
 
 
-def new_measurement(attempt_step: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel function that measures what rounding gives the states in an attempt."""
-
-    def measure_rounding(inner, method, t, t_end):
-        """Repeat a finished attempt from starts to both sides, and raise the floors for its noise.
-
-        Where the attempt damps the noise of stiff states, that of their derivatives is added to the others:
-        a ball that rests on a stiff floor was held to less than the rounding of its height.
-
-        Afterwards floors alone have changed in the memory, and `y` is none of the attempt's.
-        """
-        place = method.dense(0)
-        moved = method.dense(1)
-        error = method.dense(2)
-        before = method.saved_memory(1)
-        copy_values(place, method.start)
-        copy_values(error, method.error)
-        copy_values(before, method.memory_numbers)
-        for m in range(method.n):
-            moved[m] = 0.0
-        for point in range(2):
-            move_start(method, place, 1.0 - 2.0 * point)
-            copy_values(inner.y, method.start)
-            status = attempt_step(inner, method, t, t_end)
-            for m in range(method.n):
-                moved[m] += method.error[m] if status == OK else math.nan
-        copy_values(method.start, place)
-        copy_values(method.memory_numbers, before)
-        noise_of_attempts(method, moved, error)
-        noise_of_differences(inner, method, t)
-        for m in range(method.n):
-            moved[m] = nan_max(moved[m], method.error[m])
-        return raise_floors(method, t_end - t, moved)
-
-    return measure_rounding
-
-
-def repeat_to_measure(inner, method, t, t_end, error, was_measured):
-    """How a rejected attempt is repeated: MEASURED if its error may be rounding, else SHORTER.
-
-    Attempts from moved starts leave their own numbers in ``method.attempt``, so one from the start follows.
-    """
-    return MEASURED if not was_measured and may_be_rounding(method, error) else SHORTER
-
-
 def new_acceptance(accept_step: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel function that makes the end of an attempt that of the step, and sets up the next one."""
 
@@ -272,6 +218,7 @@ def new_step(
     accept_attempt = new_acceptance(accept_step)
 
     def step_implicitly(system, method, t, t_stop, limit):
+        """Take one accepted step from `t`, at most to `t_stop` and by `limit`; DONE or another code."""
         settings = method.settings
         work = method.work
         if not method.memory.next_step > 0.0:  # or NaN, in a State from elsewhere
@@ -329,101 +276,3 @@ def new_step(
         return DONE
 
     return step_entry(arrays, step_implicitly)
-
-
-def new_redo(
-    arrays: type[ImplicitMethod], attempt_step: Callable[..., Any], accept_step: Callable[..., Any]
-) -> Callable[..., Any]:
-    """The kernel function that takes the last step again, to another end and without error control.
-
-    When it fails, everything is again as at the end of that step.
-    """
-
-    def repeat_implicit_step(system, method, t_event):
-        memory = method.memory
-        work = method.work
-        y = system.y
-        inner = method.inner(system)
-        t = work.start
-        t_end = work.end
-        following = memory.next_step
-        at_start = method.saved_memory(0)
-        at_end = method.saved_memory(1)
-        copy_values(at_end, method.memory_numbers)
-        factored = memory.factored_step
-        # the Jacobian stays: it was good enough for this step; so do the sizes of the states
-        for m in range(method.history_end):
-            method.memory_numbers[m] = at_start[m]
-        memory.factored_step = factored
-        memory.jacobian_age = OLD
-        status = OK
-        for _ in range(2):
-            copy_values(y, method.start)
-            status = have_jacobian(inner, method, t)
-            if status == OK:
-                status = attempt_step(inner, method, t, t_event)
-            if status >= OK:
-                break
-            memory.jacobian_age = NO_JACOBIAN
-        copy_values(method.spare, method.end)
-        if status == OK:
-            status = evaluate_end(system, method, t_event)
-        if status == OK:
-            status = project_end(system, method, t_event)
-        if status == OK:
-            work.end = t_event
-            accept_step(system, method, t, t_event, t_end - t)
-            work.dense_ready = 0.0
-            memory.next_step = following
-            return DONE
-        exchange_end(method, y)
-        copy_values(method.memory_numbers, at_end)
-        method.matrices.made_for.step = 0.0
-        work.failed_block = float(max(status, 1) - 1)
-        evaluate(system, method, t_end)
-        return code_of(status, 0.0)
-
-    return redo_entry(arrays, repeat_implicit_step)
-
-
-def new_followed_step(
-    arrays: type[ImplicitMethod], attempt_step: Callable[..., Any], accept_step: Callable[..., Any]
-) -> Callable[..., Any]:
-    """The kernel function whose tangent carries tangents over a step, from what `memory` was at its start."""
-
-    def step_with_tangents(system, method, t_end):
-        work = method.work
-        t = work.start
-        inner = method.inner(system)
-        following = method.memory.next_step
-        clear_foreign_matrices(method)
-        status = OK
-        for _ in range(2):  # a Jacobian that was good enough for the step may be too old for its tangents
-            copy_values(system.y, method.start)
-            status = have_jacobian(inner, method, t)
-            if status == OK:
-                status = attempt_step(inner, method, t, t_end)
-            if status >= OK:
-                break
-            method.memory.jacobian_age = NO_JACOBIAN
-        if status == OK:
-            status = evaluate_end(system, method, t_end)
-        if status == OK:
-            status = project_end(system, method, t_end)
-        if status != OK:
-            return code_of(status, 0.0)
-        accept_step(system, method, t, t_end, t_end - t)
-        method.memory.next_step = following
-        return DONE
-
-    return redo_entry(arrays, step_with_tangents)
-
-
-def exchange_end(method, y):
-    """Make the end that is in the spare vector that of the step again; the state that failed goes there."""
-    end = method.end
-    spare = method.spare
-    for m in range(method.n):
-        end[m] = spare[m]
-        spare[m] = y[m]
-        y[m] = end[m]

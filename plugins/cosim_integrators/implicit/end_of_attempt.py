@@ -43,9 +43,7 @@ def examine_end(system, method, t, t_end, smallest, knows_kink):
             return CUT, OK, error
     if not worth_projecting(error, method.settings.error_order, method.corrections):
         return REJECTED, OK, error
-    status = evaluate_end(system, method, t_end)
-    if status == OK:
-        status = project_end(system, method, t_end)
+    status = evaluate_corrected_end(system, method, t_end)
     if status != OK:
         return REJECTED, status, error
     error = error_of_end(system, method, t_end)
@@ -64,6 +62,14 @@ def evaluate_end(system, method, t_end):
     if status != 0:
         return status
     return OK if store_state(method.end, system.y, system.c) else BAD_NUMBER
+
+
+def evaluate_corrected_end(system, method, t_end):
+    """Evaluate the end of a step and correct it: OK, or why it cannot be."""
+    status = evaluate_end(system, method, t_end)
+    if status == OK:
+        status = project_end(system, method, t_end)
+    return status
 
 
 @rarely

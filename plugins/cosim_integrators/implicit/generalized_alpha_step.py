@@ -31,11 +31,12 @@ from cosim_integrators.implicit.diagonally_implicit import (
     following_step,
     store_past,
 )
-from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_step
+from cosim_integrators.implicit.driver import new_step
 from cosim_integrators.implicit.implicit_method import EPSILON, NUMBERS_AT, OK
 from cosim_integrators.implicit.implicit_start import initialize_implicit_method
 from cosim_integrators.implicit.matrices import clear_matrices, make_matrices, solve_real
 from cosim_integrators.implicit.newton import solve_stage
+from cosim_integrators.implicit.repeated_implicit_step import new_followed_step, new_redo
 from cosim_integrators.kit.counted_evaluation import evaluate_stage
 
 EXPONENT = 3.0

@@ -286,7 +286,7 @@ class ImplicitMethod(MethodArrays):
         first = method.matrices_at + matrices_size(method.pattern) + index * size
         return method.work_numbers[first : first + size]
 
-    def moved(method, first, count):
+    def block_tangents(method, first, count):
         """A part of the tangents of parameters, discrete variables and the cache, one after the other."""
         at = method.matrices_at + matrices_size(method.pattern) + 2 * method.memory_numbers.shape[0]
         return method.work_numbers[at + first : at + first + count]

@@ -12,11 +12,12 @@ import cosim
 from cosim.kit import Capabilities, Record, quote, rows_of
 from cosim_integrators.implicit.correction_sizes import set_weights, size_of_attempt
 from cosim_integrators.implicit.diagonally_implicit import following_step
-from cosim_integrators.implicit.driver import new_followed_step, new_redo, new_step
+from cosim_integrators.implicit.driver import new_step
 from cosim_integrators.implicit.implicit_method import NO_JACOBIAN, NUMBERS_AT, OK, ImplicitMethod
 from cosim_integrators.implicit.integrator import ImplicitIntegrator
 from cosim_integrators.implicit.matrices import make_matrices, solve_real
 from cosim_integrators.implicit.newton import solve_stage
+from cosim_integrators.implicit.repeated_implicit_step import new_followed_step, new_redo
 from cosim_integrators.kit.counted_evaluation import evaluate_stage
 
 SAFETY = 0.9

@@ -106,7 +106,7 @@ class ImplicitIntegrator(CompiledIntegrator):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._pattern = np.zeros(PATTERN_HEADER, dtype=np.int64)
-        self._moved = 0
+        self._block_tangents = 0
         self.differences: list[str] = []
 
     def followed_error(self) -> ErrorEstimate:
@@ -140,7 +140,8 @@ class ImplicitIntegrator(CompiledIntegrator):
     def work_size(self, ny: int) -> int:
         """Vectors, matrices, and the memory twice."""
         vectors = FAMILY - COMMON_VECTORS + self.vectors
-        return vectors * ny + int(matrices_size(self._shape)) + 2 * self.memory_size(ny) + self._moved
+        matrices = int(matrices_size(self._shape))
+        return vectors * ny + matrices + 2 * self.memory_size(ny) + self._block_tangents
 
     def extra_slots(self, system: System) -> list[int]:
         """The structure of the Jacobian."""
@@ -179,7 +180,7 @@ class ImplicitIntegrator(CompiledIntegrator):
         rows = range(*system.inner_range)
         tangents = getattr(system, "tangents", None)  # none where witnesses are held, or an FMU is coupled
         self.differences = ["the system has no tangents"]
-        self._moved = 0
+        self._block_tangents = 0
         if tangents is None or not self._shape.colours:
             return
         self.differences = list(tangents.prepare(rows).values())
@@ -189,7 +190,7 @@ class ImplicitIntegrator(CompiledIntegrator):
         shape.tangents, shape.tangents_at = len(rows), self._pattern.size
         state = system.default_state()
         shape.tangents_cache = system.new_cache().size
-        self._moved = state.arrays["p"].size + state.arrays["d"].size + shape.tangents_cache
+        self._block_tangents = state.arrays["p"].size + state.arrays["d"].size + shape.tangents_cache
         self._pattern = np.concatenate([self._pattern, tangents.table[rows.start : rows.stop].reshape(-1)])
 
     def slot_functions(self, system: System) -> list[PlacedFunction]:

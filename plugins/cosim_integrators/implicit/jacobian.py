@@ -71,9 +71,9 @@ def clear_tangents(system, method):
     """Zero the tangents of parameters, discrete variables and cache: held witnesses may have left some."""
     if method.pattern.tangents == 0:
         return
-    moved = method.moved(0, system.p.shape[0] + system.d.shape[0] + method.pattern.tangents_cache)
-    for m in range(moved.shape[0]):
-        moved[m] = 0.0
+    values = method.block_tangents(0, system.p.shape[0] + system.d.shape[0] + method.pattern.tangents_cache)
+    for m in range(values.shape[0]):
+        values[m] = 0.0
 
 
 def follow_tangents(system, method, t, colour):
@@ -83,9 +83,9 @@ def follow_tangents(system, method, t, colour):
     shape = method.pattern
     p_size = system.p.shape[0]
     d_size = system.d.shape[0]
-    p_dot = method.moved(0, p_size)
-    d_dot = method.moved(p_size, d_size)
-    c_dot = method.moved(p_size + d_size, shape.tangents_cache)
+    p_dot = method.block_tangents(0, p_size)
+    d_dot = method.block_tangents(p_size, d_size)
+    c_dot = method.block_tangents(p_size + d_size, shape.tangents_cache)
     for j in range(method.n):
         direction[j] = 1.0 if colours[j] == colour else 0.0
     method.work.evaluations += 1.0

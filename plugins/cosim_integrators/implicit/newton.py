@@ -195,16 +195,16 @@ def stage_iteration(evaluate):
         the first stage of an iteration; `recording` is passed through to it.
     """
 
-    def iterate_stage(system, method, moved, dots, t, weighted, recording):
+    def iterate_stage(system, method, tangents, dots, t, weighted, recording):
         y = system.y
         c = system.c
         y_dot = dots.y
         c_dot = dots.c
         base = method.base
-        base_dot = moved.base
+        base_dot = tangents.base
         shift = method.shift
         right = method.right
-        right_dot = moved.right
+        right_dot = tangents.right
         previous = math.inf
         for _ in range(MOST_TANGENT_ITERATIONS):
             status = evaluate(system.walked_at(t), dots, 0, recording)
@@ -242,9 +242,9 @@ iterate_tangent = stage_iteration(evaluate_tangents)
 def solve_stage_with_tangent(system, method, t, weighted, system_dot, method_dot, t_dot, weighted_dot):
     """Solve for a stage and its tangent."""
     arrays_dot = MethodArrays(*method_dot)
-    moved = moved_method(method, arrays_dot.memory_numbers, arrays_dot.work_numbers)
+    tangents = tangent_method(method, arrays_dot.memory_numbers, arrays_dot.work_numbers)
     dots = walked_dots(system_dot, t_dot)
-    return iterate_tangent(system, method, moved, dots, t, weighted, NOT_RECORDED)
+    return iterate_tangent(system, method, tangents, dots, t, weighted, NOT_RECORDED)
 
 
 def check_correction(size, previous):
@@ -260,7 +260,7 @@ def check_correction(size, previous):
     return SLOW
 
 
-def moved_method(method, memory_dot, work_dot):
+def tangent_method(method, memory_dot, work_dot):
     """A method whose memory and work are tangents; its other arrays do not vary."""
     return ImplicitMethod(
         method.n,

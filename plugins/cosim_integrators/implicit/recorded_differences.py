@@ -24,11 +24,11 @@ from cosim_integrators.implicit.backward_differences import (
     bring_to_distance,
     bring_to_end,
     load_differences,
-    moved_differences,
     multiply_by_factor,
     power_of_change,
     predict_end,
     set_empty_product,
+    tangent_differences,
 )
 from cosim_integrators.implicit.implicit_method import BASE, DENSE, FAMILY, HISTORY_AT, IMAGINARY
 
@@ -151,7 +151,7 @@ def record_load(method, step, memory_dot, work_dot, step_dot, memory_at, work_at
     """Load the differences of values and tangents, on the tape."""
     order = load_differences(method, step)
     last = method.memory.last_step
-    bring_to_distance(moved_differences(method, memory_dot, work_dot), step, last, order, method.change)
+    bring_to_distance(tangent_differences(method, memory_dot, work_dot), step, last, order, method.change)
     room = (order + 1) * (order + 1)
     at = record_head(method, order, room, RootPlaces(memory_at, work_at, 0), tape)
     head = recorded_at(tape, at)
@@ -198,7 +198,7 @@ def record_prediction(*arguments):
     method, y, order = arguments[:3]
     memory_dot, work_dot, y_dot, memory_at, work_at, y_at, tape = arguments[3:]
     predict_end(method, y, order)
-    predict_end(moved_differences(method, memory_dot, work_dot), y_dot, order)
+    predict_end(tangent_differences(method, memory_dot, work_dot), y_dot, order)
     at = record_head(method, order, order + 1, RootPlaces(memory_at, work_at, y_at), tape)
     recorded_at(tape, at).alpha = method.alpha(order)
     for i in range(order + 1):
@@ -263,6 +263,6 @@ def record_advance(*arguments):
     method, y, order, loaded = arguments[:4]
     memory_dot, work_dot, y_dot, memory_at, work_at, y_at, tape = arguments[4:]
     bring_to_end(method, y, order, loaded, method.change)
-    bring_to_end(moved_differences(method, memory_dot, work_dot), y_dot, order, loaded, method.change)
+    bring_to_end(tangent_differences(method, memory_dot, work_dot), y_dot, order, loaded, method.change)
     at = record_head(method, order, order + 1, RootPlaces(memory_at, work_at, y_at), tape)
     recorded_at(tape, at).kept = float(loaded * method.n)

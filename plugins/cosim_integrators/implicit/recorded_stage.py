@@ -27,9 +27,9 @@ from cosim_integrators.implicit.newton import (
     MOST_TANGENT_ITERATIONS,
     NEGLIGIBLE,
     STALLED_RATIO,
-    moved_method,
     solve_stage,
     stage_iteration,
+    tangent_method,
 )
 from cosim_integrators.implicit.recorded_matrices import solve_real_transposed
 
@@ -166,9 +166,9 @@ def record_stage(*arguments):
     shift = method.shift
     for m in range(n):
         tape[at + m] = shift[m] / weighted
-    moved = moved_method(method, dots.memory, dots.work)
+    tangents = tangent_method(method, dots.memory, dots.work)
     recording = StageRecording(starts, end_of_tape(tape), tape)
-    status = record_iteration(system, method, moved, dots.walked, t, weighted, recording)
+    status = record_iteration(system, method, tangents, dots.walked, t, weighted, recording)
     walks_end = end_of_tape(tape)
     push(tape, float(at))
     push(tape, float(n))

@@ -26,7 +26,7 @@ from cosim.kit import (
     width_of,
 )
 from cosim_integrators.implicit.collocation_method import INVERSE_AT, TRANSFORM_AT, WIDTH
-from cosim_integrators.implicit.collocation_stages import moved_collocation, solve_stages, stages_iteration
+from cosim_integrators.implicit.collocation_stages import solve_stages, stages_iteration, tangent_collocation
 from cosim_integrators.implicit.implicit_method import FAMILY
 from cosim_integrators.implicit.newton import MOST_TANGENT_ITERATIONS
 from cosim_integrators.implicit.recorded_matrices import solve_pair_transposed, solve_real_transposed
@@ -206,9 +206,9 @@ def record_stages(*arguments):
     starts = RootStarts(*arguments[STARTS_AT:TAPE_AT])
     tape = arguments[TAPE_AT]
     at = reserve(tape, HEADER + 2 * TABLE + 4 * method.stages * method.n)
-    moved = moved_collocation(method, dots.memory, dots.work)
+    tangents = tangent_collocation(method, dots.memory, dots.work)
     recording = StageRecording(starts, end_of_tape(tape), tape)
-    status = record_iterations(system, method, moved, dots.walked, t, t_end, recording)
+    status = record_iterations(system, method, tangents, dots.walked, t, t_end, recording)
     write_head(tape, at, method, starts, t_end - t)
     push(tape, float(at))
     return status

@@ -11,6 +11,8 @@ from cosim_integrators.kit.explicit_stages import ERROR, SECOND_ERROR, combine
 from cosim_integrators.kit.start_of_step import copy_values
 from cosim_integrators.kit.state_sizes import set_floors_of_born_states
 
+SECOND_WEIGHT = 0.01
+"""Of the square of the second error estimate, in the mixture of two."""
 ROUGH = 0.01  # of the change of a derivative in a step: errors of resolved states are far smaller
 
 
@@ -30,7 +32,7 @@ def mixed(error, second):
     """
     if not error > 0.0:
         return error
-    return error * error / math.sqrt(error * error + 0.01 * second * second)
+    return error * error / math.sqrt(error * error + SECOND_WEIGHT * second * second)
 
 
 def estimated_error(method, y, step, floors):

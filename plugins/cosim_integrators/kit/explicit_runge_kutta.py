@@ -23,6 +23,7 @@ from cosim.kit import (
 from cosim_integrators.kit.butcher_tableau import ButcherTableau
 from cosim_integrators.kit.compiled_integrator import CompiledIntegrator
 from cosim_integrators.kit.explicit_dense_output import explicit_dense_output
+from cosim_integrators.kit.explicit_error import SECOND_WEIGHT
 from cosim_integrators.kit.explicit_method import STAGES_AT, ExplicitMethod, PastSlots
 from cosim_integrators.kit.explicit_stages import complete_explicit_step
 from cosim_integrators.kit.explicit_step import explicit_step, redo_explicit_step
@@ -138,7 +139,8 @@ class ExplicitRungeKutta(CompiledIntegrator):
         tableau = self.tableau
         if tableau.error is None:
             return ErrorEstimate()
-        second = () if tableau.second_error is None else tableau.second_error.tolist()
+        second = [] if tableau.second_error is None else tableau.second_error.tolist()
+        second = [math.sqrt(SECOND_WEIGHT) * weight for weight in second]
         return ErrorEstimate(STAGES_AT, tableau.error.tolist(), second, is_rate=True)
 
     @property

@@ -1,8 +1,10 @@
-"""The step of all explicit Runge–Kutta methods, and the step that is taken again to an event."""
+"""The step of all explicit Runge–Kutta methods, and the step that is taken again to an event.
+
+An attempt is computed in `explicit_stages`, and its end examined in `end_of_explicit_attempt`; what rounding
+gives the states is measured in `explicit_rounding`.
+"""
 
 from __future__ import annotations
-
-import math
 
 from cosim.kit import (
     BLOCK_FAILED,
@@ -15,48 +17,34 @@ from cosim.kit import (
     NOT_MET,
     failure_code,
     has_constraints,
-    has_corrections,
-    nan_max,
     project_end,
     redo_entry,
     step_entry,
-    worth_projecting,
 )
 from cosim_integrators.kit.attempt_outcomes import ACCEPTED, CUT, REJECTED
-from cosim_integrators.kit.counted_evaluation import evaluate
-from cosim_integrators.kit.error_norm import reported_error
+from cosim_integrators.kit.end_of_explicit_attempt import estimate_attempt, examine_explicit_end
 from cosim_integrators.kit.explicit_error import (
-    corrected_error,
-    error_of_too_large_attempt,
-    estimated_error,
     is_rough,
-    mixed,
 )
 from cosim_integrators.kit.explicit_method import ExplicitMethod
-from cosim_integrators.kit.explicit_stages import ERROR, SECOND_ERROR, combine, compute_stages, finish_step
-from cosim_integrators.kit.kinks import end_before_kink, is_cut_by_kink, may_be_cut, prepare_kink_search
+from cosim_integrators.kit.explicit_rounding import attempt_from_both_sides, measure_rounding
+from cosim_integrators.kit.explicit_stages import compute_stages, finish_step
+from cosim_integrators.kit.kinks import end_before_kink, prepare_kink_search
 from cosim_integrators.kit.rounding import (
     LONGER,
-    MARGIN,
     count_step,
     has_unmeasured_rounding,
     is_measured_again,
     may_be_rounding,
     measure_next_time,
-    move_start,
-    noise_of_attempts,
-    raise_floors,
     retries_with_size_1,
     update_sizes,
 )
 from cosim_integrators.kit.start_of_step import copy_values, restore_start, save_start
 from cosim_integrators.kit.state_sizes import sizes_change
 from cosim_integrators.kit.step_in_own_past import (
-    AS_ERROR,
     UNSETTLED,
     clear_own_past,
-    reads_own_step,
-    settle_step,
 )
 from cosim_integrators.kit.step_length import (
     JUMPED,
@@ -76,67 +64,14 @@ from cosim_integrators.kit.stiffness import detect_stiffness
 LEAST_ERROR = 1e-4  # over the tolerance, that the choice of a step reckons with
 
 
-def attempt_from_both_sides(system, method, t, t_end):
-    """Attempt a step from starts to both sides of its own; the sum of both errors into ``line(0)``."""
-    start = method.start
-    slope = method.slope
-    place = method.end
-    slope_there = method.last_slope
-    moved = method.line(0)  # nothing reads these three before the step is accepted
-    error = method.spare
-    copy_values(place, start)
-    copy_values(slope_there, slope)
-    for m in range(method.n):
-        moved[m] = 0.0
-    for point in range(2):
-        move_start(method, place, 1.0 - 2.0 * point)
-        copy_values(system.y, start)
-        status = evaluate(method.inner(system), method, t)
-        if status == 0:
-            copy_values(slope, system.c)
-            status = compute_stages(system, method, t, t_end)
-        if status == 0:
-            combine(method, method.stages + ERROR, error)
-        for m in range(method.n):
-            moved[m] += (t_end - t) * error[m] if status == 0 else math.nan
-    copy_values(start, place)
-    copy_values(slope, slope_there)
-    clear_own_past(system, method, t)
-
-
-def noise_of_mixture(method, step, noise):
-    """Turn `noise`, `MARGIN` times that of the first error estimate, into as many times that of the mixture.
-
-    The mixture divides by the second estimate, which is far larger than noise unless steps are very short.
-    """
-    second = method.spare
-    combine(method, method.stages + SECOND_ERROR, second)
-    for m in range(method.n):
-        noise[m] = mixed(noise[m], MARGIN * step * second[m])
-
-
-def measure_rounding(method, step, rejected):
-    """Measure what rounding gives the states in the attempt whose stages are computed.
-
-    Unless the attempt was `rejected`, rounding may explain errors without raising a floor.
-    """
-    error = method.spare
-    combine(method, method.stages + ERROR, error)
-    for m in range(method.n):
-        error[m] *= step
-    noise_of_attempts(method, method.line(0), error)
-    if method.tableau.has_second_error != 0.0:
-        noise_of_mixture(method, step, method.line(0))
-    raise_floors(method, step, method.line(0))
-    all_states = method.sizes.all_states
-    if all_states.measured > 0.0 and not rejected:
-        all_states.last_pause = 0.0
-
-
 def step_explicitly(system, method, t, t_stop, limit):
-    """One accepted step from `t`, not past `t_stop` and not longer than `limit`.
+    """Take one accepted step from `t`, not past `t_stop` and not longer than `limit`; DONE or another code.
 
-    The first stage is kept when a step is rejected, and the derivative at the end is the next first stage.
+    Each turn of the loop is an attempt, which ends in one of five ways: it is accepted (the loop ends); it is
+    repeated up to a kink; it is repeated as it was, to measure what rounding gives the states; it is
+    repeated shorter, or with states of size 1; or no shorter step helps, and the call fails with everything
+    as it was at the start. The first stage is the same in all attempts, and the derivative at the end is
+    the first stage of the next step.
     """
     settings = method.settings
     work = method.work
@@ -157,24 +92,21 @@ def step_explicitly(system, method, t, t_stop, limit):
         measures = is_measured_again(method, ideal)
     rejected = False
     is_jump = False
-    was_measured = False
     while True:
         longest = min(ideal, limit)
         t_end = step_end(t, longest, t_stop, controlled)
         step = t_end - t
-        if measures:
-            attempt_from_both_sides(system, method, t, t_end)
-        status = compute_stages(system, method, t, t_end)
-        error = 0.0
-        if status == 0 and measures:
-            measure_rounding(method, step, rejected)
+        status = attempt_stages(system, method, t, t_end, measures, rejected)
         was_measured = measures
         measures = False
-        if status == 0 and controlled:
-            error, has_saved_sizes = estimate_attempt(method, t, system.y, step, rejected, has_saved_sizes)
-            is_jump = is_jump_in_time(method, error, step, smallest)
+        error = 0.0
         outcome = REJECTED
         if status == 0:
+            if controlled:
+                error, has_saved_sizes = estimate_attempt(
+                    method, t, system.y, step, rejected, has_saved_sizes
+                )
+                is_jump = is_jump_in_time(method, error, step, smallest)
             outcome, status, error = examine_explicit_end(system, method, t, t_end, error, smallest, is_jump)
         if outcome == ACCEPTED:
             break
@@ -190,12 +122,8 @@ def step_explicitly(system, method, t, t_stop, limit):
         if controlled and not was_measured and may_be_rounding(method, error):
             measures = True
             continue
-        ideal = shrink_factor(error, settings.error_order) * step
-        if retries_with_size_1(method, status, error, step, ideal, smallest):
-            ideal = step
-        elif controlled and ideal < smallest and step > NEARLY_SMALLEST * smallest:
-            ideal = smallest
-        elif not controlled or ideal < smallest:
+        ideal = length_after_rejection(method, status, error, step, smallest)
+        if ideal == 0.0:
             return fail_step(system, method, t, status, error, has_saved_sizes)
     work.accept(t, t_end, end_reason(t_end, target, t_stop, longest, limit, settings.largest_step))
     method.progress.line_ready = 0.0
@@ -204,6 +132,35 @@ def step_explicitly(system, method, t, t_stop, limit):
         if is_jump:
             method.memory.last_error = JUMPED
     return DONE
+
+
+def attempt_stages(system, method, t, t_end, measures, rejected):
+    """Compute the stages of an attempt from `t` to `t_end`; 0, or 1 + the index of a block that failed.
+
+    Where it `measures`, what rounding gives the states is measured, too; `rejected` says that an attempt at
+    this step was rejected before.
+    """
+    if measures:
+        attempt_from_both_sides(system, method, t, t_end)
+    status = compute_stages(system, method, t, t_end)
+    if status == 0 and measures:
+        measure_rounding(method, t_end - t, rejected)
+    return status
+
+
+def length_after_rejection(method, status, error, step, smallest):
+    """The length of the attempt after a rejected one of the length `step`; 0 where no shorter one helps.
+
+    `status` and `error` are those of the rejected attempt, `smallest` is the smallest step.
+    """
+    ideal = shrink_factor(error, method.settings.error_order) * step
+    if retries_with_size_1(method, status, error, step, ideal, smallest):
+        return step
+    if not method.is_controlled:
+        return 0.0
+    if ideal < smallest:
+        return smallest if step > NEARLY_SMALLEST * smallest else 0.0
+    return ideal
 
 
 def prepare_sizes(system, method, t, ideal):
@@ -220,47 +177,6 @@ def prepare_sizes(system, method, t, ideal):
     return saves
 
 
-def estimate_attempt(method, t, y, step, rejected, has_saved_sizes):
-    """The error of an attempt whose stages are computed, and whether the sizes of states are saved by now.
-
-    Where it is too large, or an attempt was rejected before, states that leave 0 get floors: sizes change.
-    """
-    error = estimated_error(method, y, step, method.floors)
-    if error > 1.0 or rejected:
-        if not has_saved_sizes:
-            method.sizes.copy_to(method.sizes_at_start)
-            has_saved_sizes = True
-        error = error_of_too_large_attempt(method, t, y, step, error)
-    return error, has_saved_sizes
-
-
-def examine_explicit_end(system, method, t, t_end, error, smallest, is_jump):
-    """The outcome of an attempt from `t` to `t_end` whose stages are computed; its status and its error.
-
-    The end is evaluated and corrected only where the error of the attempt is near the tolerance, or that of a
-    jump.
-    """
-    if (
-        may_be_cut(method, error)
-        and finish_step(system, method, t_end) == 0
-        and is_cut_by_kink(system, method, t, t_end, smallest)
-    ):
-        return CUT, 0, error
-    if not (is_jump or worth_projecting(error, method.settings.error_order, method.corrections)):
-        return REJECTED, 0, error
-    status, error = correct_end(system, method, t, t_end, error)
-    if status in (UNSETTLED, NOT_MET):
-        return REJECTED, status, AS_ERROR
-    if status != 0:
-        return REJECTED, status, math.nan
-    if not error <= (math.inf if is_jump else 1.0):
-        return REJECTED, 0, error
-    if is_cut_by_kink(system, method, t, t_end, smallest):
-        clear_own_past(system, method, t)
-        return CUT, 0, error
-    return ACCEPTED, 0, error
-
-
 def choose_next_step(method, y, ideal, step, error, rejected):
     """An attempt of the length `step` was accepted: how long the next one is."""
     memory = method.memory
@@ -274,24 +190,6 @@ def choose_next_step(method, y, ideal, step, error, rejected):
         memory.next_step = min(memory.next_step, max(ideal, LONGER * step))
     if step >= NEARLY_IDEAL * ideal:
         memory.last_error = max(error, LEAST_ERROR)  # that of a step cut short says nothing about the next
-
-
-def correct_end(system, method, t, t_end, error):
-    """Evaluate the end of an attempt and correct it: 0 or why it cannot be, and the error that is left."""
-    controlled = method.is_controlled
-    step = t_end - t
-    status = finish_step(system, method, t_end)
-    if status == 0 and reads_own_step(method, system.c):
-        status = settle_step(system, method, t, t_end)
-        if status == 0 and controlled:
-            error = estimated_error(method, system.y, step, method.floors)
-    if status == 0 and has_corrections(method.corrections):
-        status = project_end(system, method, t_end)
-        if status == 0 and controlled:
-            error = corrected_error(system, method, t_end, step)
-    if status == 0 and controlled:
-        error = nan_max(error, reported_error(method, system.c))
-    return status, error
 
 
 def fail_step(system, method, t, status, error, has_saved_sizes):

@@ -79,15 +79,15 @@ def move_start(method, place, side):
         start[m] = place[m] + (way if m % 3 == 0 else -way)
 
 
-def noise_of_attempts(method, moved, error):
-    """The floors that rounding in an attempt needs, into `moved`.
+def noise_of_attempts(method, error_sum, error):
+    """The floors that rounding in an attempt needs, into `error_sum`.
 
-    `error` is that of the attempt, `moved` the sum of those of the same attempt from starts to both sides:
-    what is not on a straight line is rounding.
+    `error` is that of the attempt, `error_sum` at first the sum of the errors of the same attempt from starts
+    to both sides: what is not on a straight line is rounding.
     """
     for m in range(method.n):
-        noise = abs(moved[m] - 2.0 * error[m])
-        moved[m] = MARGIN * noise if noise < math.inf else 0.0
+        noise = abs(error_sum[m] - 2.0 * error[m])
+        error_sum[m] = MARGIN * noise if noise < math.inf else 0.0
 
 
 def raise_floors(method, step, noise):

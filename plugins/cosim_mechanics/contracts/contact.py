@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import cosim
 from cosim_mechanics.contracts.contact_breakaway import (
-    answer,
-    is_asked,
-    load_short_of,
+    awaits_breakaway,
+    begin_touch,
+    check_breakaway,
+    force_until_check,
     slip_acceleration,
     start_course,
-    touch,
 )
 from cosim_mechanics.contracts.contact_grip import (
     COUNT,
@@ -167,7 +167,7 @@ class Contact(Surfaces):
         internal=True,
         description="load of the bristle, 0: at rest, 1: turns, 2: starts, 3: rises, 4: jumps, 5: loose",
     )
-    course_end = cosim.timer(description="when surfaces that stick are asked again")
+    course_end = cosim.timer(description="when surfaces that stick are checked again")
     course_start = cosim.discrete(unit="s", internal=True, description="when the load's course began")
     course_friction = cosim.discrete(
         unit="N", shape=3, internal=True, description="at that time, in the frame of body 1"
@@ -207,19 +207,19 @@ class Contact(Surfaces):
             NO_RESTITUTION,
         ]
     )
-    def coefficients(static_friction, dynamic_friction, restitution):
+    def check_coefficients(static_friction, dynamic_friction, restitution):
         if restitution < LEAST_RESTITUTION:
             return 2.0
         return 1.0 if static_friction < dynamic_friction else 0.0
 
     @cosim.kernel(stage=cosim.Stage.INSTANCE)
-    def impact(restitution, inverse_mass1, inverse_mass2, effective_mass, damping_ratio):
+    def calc_impact(restitution, inverse_mass1, inverse_mass2, effective_mass, damping_ratio):
         inverse = inverse_mass1 + inverse_mass2
         effective_mass[0] = 1.0 / inverse if inverse > 0.0 else 0.0
         damping_ratio[0] = damping_ratio_of(restitution)
 
     @cosim.kernel
-    def store(
+    def calc_elastic_force(
         depth, curvature_radius, stiffness, poisson_ratio,
         elastic_force, tangential_stiffness, potential_energy,
     ):  # fmt: skip
@@ -229,7 +229,7 @@ class Contact(Surfaces):
         potential_energy[0] = 0.4 * push * depth
 
     @cosim.kernel
-    def push(
+    def calc_normal_force(
         stiffness, dissipation, effective_mass, damping_ratio, curvature_radius, depth, elastic_force,
         depth_rate, normal_force,
     ):  # fmt: skip
@@ -243,14 +243,14 @@ class Contact(Surfaces):
         )
 
     @cosim.kernel(when="footing2")
-    def stand(tangential_stiffness, footing2):
+    def count_contact(tangential_stiffness, footing2):
         if tangential_stiffness != 0.0:
             footing2[STIFFNESS] += tangential_stiffness
             footing2[COUNT] += 1.0
 
     @cosim.kernel
-    def draw(s):
-        # By itself, since the search for events evaluates what the witness reads many times in a step.
+    def calc_load(s):
+        # A kernel of its own: the search for events evaluates what the witness reads many times in a step.
         s.critical_damping = 0.0
         s.half_damping = 0.0
         s.foot_load = 0.0
@@ -272,7 +272,7 @@ class Contact(Surfaces):
             s.load[i] = load[i]
 
     @cosim.kernel(when="grip2")
-    def share(s):
+    def add_grip(s):
         if s.static_friction != 0.0 and s.tangential_stiffness != 0.0:
             slides_with = s.dynamic_friction * s.normal_force
             pull = plus(s.load, scaled(s.half_damping, s.slip_velocity))
@@ -287,7 +287,7 @@ class Contact(Surfaces):
             add_to_grip(s.grip2, load, pull, bears, most, slides_with)
 
     @cosim.kernel
-    def rub(s):
+    def calc_friction(s):
         viscosity = s.normal_force * s.viscous_friction
         f = scaled(-viscosity, s.slip_velocity)
         rate = (0.0, 0.0, 0.0)
@@ -334,26 +334,26 @@ class Contact(Surfaces):
         short = s.pull - friction_limit(s, s.load_course)
         if s.regime == STICKS:
             short = short_of_sliding(s, s.load_course)
-            if is_alone(s) and is_asked(s):
-                short = load_short_of(s, s.load_course)
+            if is_alone(s) and awaits_breakaway(s):
+                short = force_until_check(s, s.load_course)
         return min(s.depth, short / s.tangential_stiffness)
 
     @cosim.on(change, does="unrestricted")
     def change_regime(s):
         if s.regime == APART:
-            touch(s)
+            begin_touch(s)
         elif s.depth <= 0.0:
             s.regime_next = APART
             for i in range(3):
                 s.stretch_next[i] = 0.0
             start_course(s, APART, GROWS)
-        elif is_alone(s) and is_asked(s):
-            answer(s)
+        elif is_alone(s) and awaits_breakaway(s):
+            check_breakaway(s)
         else:
             regime = SLIDES if s.regime == STICKS else STICKS
             s.regime_next = regime
             s.bristle_mass_next = mass_at_contact(s)
-            if not is_asked(s):
+            if not awaits_breakaway(s):
                 course = s.load_course
                 if regime == STICKS:
                     course = TURNS if may_hold_more(s) else GROWS
@@ -361,21 +361,21 @@ class Contact(Surfaces):
 
     @cosim.witness(direction="falling", when="footing2")
     def question(s):
-        # By itself: where another contact breaks loose it may be past, which must not hide a change.
-        if s.regime == APART or s.normal_force == 0.0 or not is_asked(s):
+        # A witness of its own: where another contact breaks loose it may be past, and would hide a change.
+        if s.regime == APART or s.normal_force == 0.0 or not awaits_breakaway(s):
             return 1.0
-        return load_short_of(s, s.load_course) / s.tangential_stiffness
+        return force_until_check(s, s.load_course) / s.tangential_stiffness
 
     @cosim.on(question, does="unrestricted")
     def change_together(s):
         if s.depth > 0.0:
-            answer(s)
+            check_breakaway(s)
 
     @cosim.on(course_end, does="unrestricted")
     def choose_next_course(s):
         s.course_end_next = math.inf
         if s.regime != APART:
-            answer(s)
+            check_breakaway(s)
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted")
     def begin(s):

@@ -1,9 +1,10 @@
 """When surfaces that stick begin to slide.
 
 In Coulomb's law what acts has to exceed static friction. A bristle pulls with as much only later, or harder
-for a while. So where it pulls with a threshold, accelerations show what acts.
+for a while. So whether surfaces break loose is checked where the bristle reaches a threshold: accelerations
+show what acts there. A course of the load (`contact_law.GROWS` …) says which threshold comes next.
 
-With equal frictions a bristle needs no question: its foot slips, and surfaces slide once it pulls harder.
+With equal frictions a bristle needs no check: its foot slips, and surfaces slide once it pulls harder.
 With a lower dynamic friction they should slide from the instant of a jump with that. A bristle that is
 damped critically has given and taken equal momentum when it bears dynamic friction: there surfaces break
 loose at the speed and place of Coulomb's law.
@@ -22,13 +23,13 @@ from cosim_mechanics.contracts.contact_grip import (
     PULL,
     SLIDES_WITH,
     friction_limit,
-    friction_together,
-    held_by_dynamics,
-    held_by_statics,
     is_shared,
     may_hold_more,
-    shared_stiffness,
     short_of_sliding,
+    total_dynamic_friction,
+    total_friction,
+    total_static_friction,
+    total_stiffness,
 )
 from cosim_mechanics.contracts.contact_law import (
     GROWS,
@@ -63,7 +64,7 @@ MOVES = 1e-3
 """Half the force of the bristle's damper, over static friction, from which a loaded bristle moves."""
 
 LEAST_WAIT = 0.003
-"""Time constants after which surfaces are asked again at the earliest."""
+"""Time constants after which surfaces are checked again at the earliest."""
 
 CALM = 4.0
 """Time constants after which a bristle moves no more: 12 / sqrt(k_t / m) where it is damped critically."""
@@ -115,9 +116,9 @@ def moving_mass(s: Any) -> float:
 def end_of_course(s: Any, regime: int, course: int) -> float:
     """When a course ends at the latest, s: after some time constants of the bristles surfaces are at rest.
 
-    Those that pull harder than static friction are asked again soon, then when it is exceeded.
+    Those that pull harder than static friction are checked again soon, then when it is exceeded.
     """
-    stiffness = shared_stiffness(s)
+    stiffness = total_stiffness(s)
     if course == GROWS or stiffness == 0.0 or not may_hold_more(s):
         return math.inf
     if course == LOOSE and regime == SLIDES:
@@ -143,18 +144,18 @@ def time_until_loose(s: Any) -> float:
     elapsed = s.t - s.course_start
     if s.load_course != JUMPS or elapsed <= 0.0:
         return 0.0
-    friction = friction_together(s)
+    friction = total_friction(s)
     held = force_at_rest(s, friction, slip_acceleration(s))
     now = norm(held)
     before = force_at_rest(s, rotate(s.X_GB1, s.course_friction), rotate(s.X_GB1, s.course_acceleration))
     growth = (now - norm(before)) / elapsed
-    holds = held_by_statics(s) * (1.0 + MARGIN)
+    holds = total_static_friction(s) * (1.0 + MARGIN)
     if now <= holds:
         return float((holds - now) / growth) if growth > 0.0 else math.inf
     if growth <= 0.0:
         return 0.0
     past = (now - holds) / growth
-    slides_with = held_by_dynamics(s)
+    slides_with = total_dynamic_friction(s)
     speed = -dot(held, s.slip_velocity) / now
     ahead = moving_mass(s) * speed - past * (now - slides_with - 0.5 * growth * past)
     slows = dot(friction, held) / now - slides_with
@@ -175,8 +176,8 @@ def end_of_impact(s: Any) -> float:
     return float(s.t + CALM * (1.0 + 2.0 * s.stick_damping) * math.sqrt(s.effective_mass / stiffness))
 
 
-def load_short_of(s: Any, course: float) -> float:
-    """Force that bristles lack until the next question in a course of their load, N."""
+def force_until_check(s: Any, course: float) -> float:
+    """Force that bristles lack until the next check in a course of their load, N."""
     statics = s.static_friction * s.normal_force
     dynamics = s.dynamic_friction * s.normal_force
     pull = s.pull
@@ -196,7 +197,7 @@ def load_short_of(s: Any, course: float) -> float:
         return min(short, holds - pull)
     moves = pull - load - MOVES * holds
     slides_with = dynamics * (1.0 + MARGIN)
-    if course == GROWS:  # What is loaded a little is not asked before it bears half of dynamic friction.
+    if course == GROWS:  # What is loaded a little is not checked before it bears half of dynamic friction.
         return min(short, holds - pull, -min(moves, pull - 0.5 * slides_with))
     turned = slides_with - min(pull, load)
     if course == STARTS:  # Its second instant has to differ from the first.
@@ -204,7 +205,7 @@ def load_short_of(s: Any, course: float) -> float:
     return min(short, turned)
 
 
-def is_asked(s: Any) -> bool:
+def awaits_breakaway(s: Any) -> bool:
     """Whether surfaces may hold more than dynamic friction, so that they have to break loose."""
     return s.load_course != LOOSE and may_hold_more(s)
 
@@ -214,11 +215,11 @@ def is_outside_cone(s: Any, most: float) -> bool:
     held = friction_at_rest(
         rotate(s.X_GB1, s.course_friction),
         rotate(s.X_GB1, s.course_acceleration),
-        friction_together(s),
+        total_friction(s),
         slip_acceleration(s),
         most,
     )
-    return norm(held) > held_by_statics(s) * (1.0 + MARGIN)
+    return norm(held) > total_static_friction(s) * (1.0 + MARGIN)
 
 
 def is_pulled_harder(s: Any) -> bool:
@@ -227,46 +228,46 @@ def is_pulled_harder(s: Any) -> bool:
     Then what acts is more. Where a load jumps within the cone, a bristle pulls harder for a while than at
     rest: it slows the surfaces down.
     """
-    held = norm(force_at_rest(s, friction_together(s), slip_acceleration(s)))
-    return held > held_by_statics(s) * (1.0 + 0.5 * MARGIN)
+    held = norm(force_at_rest(s, total_friction(s), slip_acceleration(s)))
+    return held > total_static_friction(s) * (1.0 + 0.5 * MARGIN)
 
 
-def is_time(s: Any) -> bool:
-    """Whether surfaces that are pulled out of the cone should be loose now."""
-    wait = LEAST_WAIT * math.sqrt(moving_mass(s) / shared_stiffness(s))
+def is_breakaway_due(s: Any) -> bool:
+    """Whether surfaces that are pulled out of the cone should break loose now."""
+    wait = LEAST_WAIT * math.sqrt(moving_mass(s) / total_stiffness(s))
     return time_until_loose(s) <= wait
 
 
-def course_within(s: Any, course: int) -> int:
-    """The first course from one on whose question is ahead: a question that is past would never be asked."""
-    if course in (GROWS, STARTS) and load_short_of(s, course) <= 0.0:
+def first_course_ahead(s: Any, course: int) -> int:
+    """The first course from `course` on whose check is still ahead: one that is past is never made."""
+    if course in (GROWS, STARTS) and force_until_check(s, course) <= 0.0:
         course = RISES
-    if course == RISES and load_short_of(s, RISES) <= 0.0:
-        course = LOOSE if is_pulled_harder(s) and is_time(s) else JUMPS
-    if course == JUMPS and load_short_of(s, JUMPS) <= 0.0:
+    if course == RISES and force_until_check(s, RISES) <= 0.0:
+        course = LOOSE if is_pulled_harder(s) and is_breakaway_due(s) else JUMPS
+    if course == JUMPS and force_until_check(s, JUMPS) <= 0.0:
         return LOOSE
     return course
 
 
-def course_after(s: Any) -> int:
-    """The course of the load after a question to surfaces that stick."""
+def next_course(s: Any) -> int:
+    """The course of the load after a check of surfaces that stick."""
     if s.load_course == LOOSE:
-        return course_within(s, GROWS)
+        return first_course_ahead(s, GROWS)
     if s.load_course == GROWS:
-        loaded = norm(friction_together(s)) >= held_by_statics(s) * (1.0 + 0.5 * MARGIN)
-        return LOOSE if loaded and is_pulled_harder(s) else course_within(s, STARTS)
-    if load_short_of(s, s.load_course) > 0.0:
-        return course_within(s, GROWS)
+        loaded = norm(total_friction(s)) >= total_static_friction(s) * (1.0 + 0.5 * MARGIN)
+        return LOOSE if loaded and is_pulled_harder(s) else first_course_ahead(s, STARTS)
+    if force_until_check(s, s.load_course) > 0.0:
+        return first_course_ahead(s, GROWS)
     if s.load_course == TURNS and is_outside_cone(s, math.inf):
         return LOOSE
     # A load that grows in the meantime makes the mass seem larger, so it is bounded.
     if s.load_course == STARTS and is_outside_cone(s, moving_mass(s)):
         return LOOSE
-    return course_within(s, RISES)
+    return first_course_ahead(s, RISES)
 
 
-def regime_in(s: Any, course: int) -> int:
-    """Whether a contact that touches slides by itself in a course of the load, or sticks."""
+def regime_by_itself(s: Any, course: int) -> int:
+    """The regime of a contact that touches, from its own load in a course: SLIDES or STICKS."""
     if s.regime == SLIDES:
         return SLIDES if s.pull > friction_limit(s, course) else STICKS
     return SLIDES if short_of_sliding(s, course) <= 0.0 else STICKS
@@ -278,25 +279,25 @@ def start_course(s: Any, regime: int, course: int) -> None:
     s.course_start_next = s.t
     s.course_end_next = end_of_course(s, regime, course)
     if course in (TURNS, STARTS, JUMPS):
-        friction = rotate_inverse(s.X_GB1, friction_together(s))
+        friction = rotate_inverse(s.X_GB1, total_friction(s))
         acceleration = rotate_inverse(s.X_GB1, slip_acceleration(s))
         for i in range(3):
             s.course_friction_next[i] = friction[i]
             s.course_acceleration_next[i] = acceleration[i]
 
 
-def answer(s: Any) -> None:
-    """Write what surfaces do after a question to them."""
-    course = course_after(s)
-    regime = regime_in(s, course)
+def check_breakaway(s: Any) -> None:
+    """Check whether surfaces break loose: write their regime and the next course of their load."""
+    course = next_course(s)
+    regime = regime_by_itself(s, course)
     s.regime_next = regime
     if regime != s.regime:
         s.bristle_mass_next = mass_at_contact(s)
     start_course(s, regime, course)
 
 
-def touch(s: Any) -> None:
-    """Write what surfaces do that begin to touch."""
+def begin_touch(s: Any) -> None:
+    """Write the regime of surfaces that begin to touch, and the course of their load."""
     mass = mass_at_contact(s)
     s.bristle_mass_next = mass
     drag = s.stick_damping * math.sqrt(mass / s.effective_mass)
@@ -308,5 +309,5 @@ def touch(s: Any) -> None:
         s.static_friction, s.damping_ratio, s.depth_rate, drag, s.poisson_ratio, norm(s.slip_velocity)
     ):
         s.regime_next = STICKS
-        s.load_course_next = RISES if load_short_of(s, RISES) > 0.0 else JUMPS
+        s.load_course_next = RISES if force_until_check(s, RISES) > 0.0 else JUMPS
         s.course_end_next = end_of_impact(s)

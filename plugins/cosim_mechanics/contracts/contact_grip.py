@@ -1,8 +1,9 @@
 """What the contacts of two bodies hold together.
 
 A box on four corners slides when all of them do: its elastic corners do not share a load as their normal
-forces, so some reach their own cone while others are far from it. These hold what they can, and a question
-to surfaces that stick is one to all contacts of the same two bodies, added up by each evaluation.
+forces, so some reach their own cone while others are far from it. These hold what they can. So each
+evaluation adds up the loads and limits of all contacts of the same two bodies in one plane, and these sums
+("total" below) decide whether surfaces that stick break loose.
 """
 
 from __future__ import annotations
@@ -72,23 +73,26 @@ def short_of_sliding(s: Any, course: float) -> float:
     return share * friction_limit(s, course) - min(s.pull, s.foot_load)
 
 
-def held_by_statics(s: Any) -> float:
-    """Static friction, N."""
+def total_static_friction(s: Any) -> float:
+    """Static friction of a contact, or of all that hold together, N."""
     return float(s.grip2[HOLDS] if is_shared(s) else s.static_friction * s.normal_force)
 
 
-def held_by_dynamics(s: Any) -> float:
-    """Dynamic friction, N."""
+def total_dynamic_friction(s: Any) -> float:
+    """Dynamic friction of a contact, or of all that hold together, N."""
     return float(s.grip2[SLIDES_WITH] if is_shared(s) else s.dynamic_friction * s.normal_force)
 
 
-def shared_stiffness(s: Any) -> float:
-    """Tangential stiffness, N/m."""
+def total_stiffness(s: Any) -> float:
+    """Tangential stiffness of a contact, or of all that hold together, N/m."""
     return float(s.footing2[STIFFNESS] if is_shared(s) else s.tangential_stiffness)
 
 
-def friction_together(s: Any) -> tuple[float, float, float]:
-    """Friction on body 2, N: bristles that slide pull with their friction at most."""
+def total_friction(s: Any) -> tuple[float, float, float]:
+    """Friction on body 2 of a contact, or of all that hold together, N, in Ground.
+
+    Bristles that slide pull with their friction at most.
+    """
     if is_shared(s):
         return scaled(-1.0, s.grip2[PULL : PULL + 3])
     share = -1.0

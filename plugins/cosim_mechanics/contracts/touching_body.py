@@ -37,7 +37,7 @@ class TouchingBody(BodyAttachment):
         """See `Attachment.slot`."""
         if argument.slot in SUMS:
             slots = sums(assembly).get(touching_surfaces(assembly, part), {})
-            return slots.get(argument.slot) or assembly.not_a_number(SUMS[argument.slot])
+            return slots.get(argument.slot) or assembly.nan_slot(SUMS[argument.slot])
         if argument.slot != "turning":
             return super().slot(assembly, part, argument, number)
         name = assembly.attached_name(part, argument.of)

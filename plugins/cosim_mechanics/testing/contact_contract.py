@@ -30,7 +30,7 @@ class ContactContract(ForceElementContract):
         """The normal has length 1, and nothing slips along it."""
         for scene, state in self._moments():
             normal, slip = np.array(state["element0.normal"]), np.array(state["element0.slip_velocity"])
-            description = self.bench().told(scene)
+            description = self.bench().scene_text(scene)
             assert abs(normal @ normal - 1.0) <= 1e-12, (
                 f"the normal is {normal}, no unit vector; {description}"
             )
@@ -56,7 +56,8 @@ class ContactContract(ForceElementContract):
 
             size = 1.0 + abs(rate)
             assert is_possible_rate(rate, depth, self.step, 10.0 * self.tolerance * size), (
-                f"depth_rate is {rate:.9g} m/s, but the depth does not change so; {self.bench().told(scene)}"
+                f"depth_rate is {rate:.9g} m/s, but the depth does not change so; "
+                f"{self.bench().scene_text(scene)}"
             )
 
     def test_surfaces_only_push(self) -> None:
@@ -64,7 +65,7 @@ class ContactContract(ForceElementContract):
         touching = separate = 0
         for scene, state in self._moments():
             depth, force = float(state["element0.depth"]), float(state["element0.normal_force"])
-            description = self.bench().told(scene)
+            description = self.bench().scene_text(scene)
             assert force >= 0.0, f"the normal force is {force} N: surfaces do not pull; {description}"
             assert depth > 0.0 or force == 0.0, f"force {force} N at depth {depth} m: apart; {description}"
             touching, separate = touching + (depth > 0.0), separate + (depth <= 0.0)

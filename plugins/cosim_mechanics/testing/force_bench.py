@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 import cosim
-from cosim.testing.drawn_values import Values, drawn_values, told, write_values
+from cosim.testing.drawn_values import Values, drawn_values, values_text, write_values
 from cosim_mechanics.contracts import ForceContribution
 
 Vector = NDArray[np.float64]
@@ -178,9 +178,9 @@ class ForceBench(Bench):
         """Write an element's own values."""
         write_values(state, f"element{index}", values)
 
-    def told(self, scene: Scene) -> str:
+    def scene_text(self, scene: Scene) -> str:
         """A scene in the message of a check that fails."""
-        return f"{scene}" + (f" ({told(self.values(scene))})" if scene.values else "")
+        return f"{scene}" + (f" ({values_text(self.values(scene))})" if scene.values else "")
 
     def _put_bodies(self, state: cosim.State, scenes: Sequence[Scene]) -> None:
         y = self._start.copy()

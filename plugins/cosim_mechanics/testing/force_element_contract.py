@@ -66,7 +66,7 @@ class ForceElementContract(ForceLaws):
             for scene in (self.scene(seed), self.scene(seed).at_rest()):
                 for name, force in bench.forces(bench.state(scene)).items():
                     assert force.shape == (6,) or name not in "ab"
-                    assert np.all(np.isfinite(force)), f"on {name} {force} at {bench.told(scene)}"
+                    assert np.all(np.isfinite(force)), f"on {name} {force} at {bench.scene_text(scene)}"
 
     def test_has_an_effect(self) -> None:
         """Somewhere in the range of the random motion it exerts a force, or adds inertia."""
@@ -167,7 +167,7 @@ class ForceElementContract(ForceLaws):
                 raise NoExampleError
             pytest.fail(
                 f"the forces do {power:.9g} W, the potential energy grows by {stored:.9g} W, "
-                f"{lost:.9g} W are dissipated, {brought:.9g} W supplied; {bench.told(scene)}"
+                f"{lost:.9g} W are dissipated, {brought:.9g} W supplied; {bench.scene_text(scene)}"
             )
 
         self.check_scenes(check)

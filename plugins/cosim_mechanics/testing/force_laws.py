@@ -100,7 +100,7 @@ class ForceLaws(PartContract):
             assert set(forces) == {"a", "b"}, f"it acts on more than two bodies: {sorted(forces)}"
             assert np.abs(total).max() <= self.tolerance * max(size, 1e-300), (
                 f"about Ground's origin both forces together give {total}, not zero; on body 1 "
-                f"{forces['a']}, on body 2 {forces['b']}; {bench.told(scene)}"
+                f"{forces['a']}, on body 2 {forces['b']}; {bench.scene_text(scene)}"
             )
 
         self.check_scenes(check)
@@ -119,7 +119,7 @@ class ForceLaws(PartContract):
                 error = np.abs(forces[end] - force).max()
                 assert error <= self.tolerance * max(float(np.abs(force).max()), 1e-6), (
                     f"on body {'ab'.index(end) + 1} {forces[end]} where everything moves as {together}, "
-                    f"{force} expected; {bench.told(scene)}"
+                    f"{force} expected; {bench.scene_text(scene)}"
                 )
 
         @CHECKED
@@ -150,7 +150,7 @@ class ForceLaws(PartContract):
                 raise NoExampleError
             pytest.fail(
                 f"energy grows by {power + stored:.6g} W although no power is supplied: the forces do "
-                f"{power:.6g} W, the potential energy grows by {stored:.6g} W; {bench.told(scene)}"
+                f"{power:.6g} W, the potential energy grows by {stored:.6g} W; {bench.scene_text(scene)}"
             )
 
         self.check_scenes(check)
@@ -198,7 +198,7 @@ class ForceLaws(PartContract):
                 size = max(float(np.abs(forces[end]).max()), 1e-6)
                 assert np.abs(swapped_forces[opposite] - forces[end]).max() <= self.tolerance * size, (
                     f"on body {'ab'.index(end) + 1} {forces[end]}, but {swapped_forces[opposite]} when it is "
-                    f"body {'ab'.index(opposite) + 1}; {bench.told(scene)}"
+                    f"body {'ab'.index(opposite) + 1}; {bench.scene_text(scene)}"
                 )
 
         self.check_scenes(check)

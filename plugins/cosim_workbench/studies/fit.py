@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import FixedAttributes
-from cosim_workbench.studies.calibration_doubts import doubts_about_data, doubts_about_parameters
+from cosim_workbench.studies.calibration_doubts import Doubt, doubts_about_data, doubts_about_parameters
 from cosim_workbench.wording import counted
 
 ALIKE = 0.99
@@ -35,6 +35,21 @@ AT_BOUND = 1e-6
 
 class Fit(FixedAttributes):
     """Parameters, their standard errors, and what remains.
+
+    Parameters
+    ----------
+    calibration : Calibration
+    fitted : ndarray, shape (parameters,)
+        The values at the end of the search, in SI.
+    residuals : ndarray, shape (residuals,)
+        Simulated less measured, over the deviation of each signal, one signal after the other.
+    jacobian : ndarray, shape (residuals, parameters), optional
+        Derivatives of the residuals by the parameters there; None where none are known.
+    status : int
+        A key of `ENDS`.
+    runs : int
+    lost : int
+        Residuals that were infinite or missing.
 
     Attributes
     ----------
@@ -89,12 +104,7 @@ class Fit(FixedAttributes):
             for path, row in zip(calibration.measured, rows, strict=True)
         }
         self.units = {path: calibration.runs_of.unit(path) for path in (*paths, *self.residuals)}
-        measured = {f"{path} measured": values for path, values in calibration.measured.items()}
-        simulated = {path: values + self.residuals[path] for path, values in calibration.measured.items()}
-        comparison_units = {
-            name: self.units[name.removesuffix(" measured")] for name in (*simulated, *measured)
-        }
-        self.comparison = cosim.Result(calibration.times, measured | simulated, comparison_units)
+        self.comparison = self._comparison()
         self.deviations = {path: float(np.sqrt(np.mean(r**2))) for path, r in self.residuals.items()}
         self.at_bounds = [
             u.path
@@ -109,14 +119,7 @@ class Fit(FixedAttributes):
         errors = np.sqrt(np.diag(self.covariance))
         with np.errstate(invalid="ignore", divide="ignore"):
             self.correlation = self.covariance / np.outer(errors, errors)
-        without_effect = [path for path, column in zip(paths, jacobian.T, strict=True) if not column.any()]
-        hidden = [
-            path for path, hides in zip(paths, is_hidden, strict=True) if hides and path not in without_effect
-        ]
-        doubts = [
-            *doubts_about_data(paths, calibration.measured, self.deviations, calibration.noise, lost),
-            *doubts_about_parameters(self.at_bounds, self.alike(), without_effect, hidden),
-        ]
+        doubts = self._list_doubts(jacobian, is_hidden, lost)
         self.doubts = [] if self.is_interrupted else [doubt.text for doubt in doubts]
         undetermined = {path for doubt in doubts for path in doubt.parameters}
         self.standard_errors = {
@@ -124,18 +127,35 @@ class Fit(FixedAttributes):
             for path, error in zip(paths, errors.tolist(), strict=True)
         }
 
+    def _comparison(self) -> cosim.Result:
+        """Measured and simulated signals at the measured times."""
+        measured = self._calibration.measured
+        simulated = {path: values + self.residuals[path] for path, values in measured.items()}
+        renamed = {f"{path} measured": values for path, values in measured.items()}
+        units = {name: self.units[name.removesuffix(" measured")] for name in (*simulated, *renamed)}
+        return cosim.Result(self._calibration.times, renamed | simulated, units)
+
+    def _list_doubts(
+        self, jacobian: NDArray[np.float64], is_hidden: NDArray[np.bool_], lost: int
+    ) -> list[Doubt]:
+        """Findings about the data and the parameters; `is_hidden` says which of these data leave open."""
+        calibration, paths = self._calibration, list(self.values)
+        without_effect = [path for path, column in zip(paths, jacobian.T, strict=True) if not column.any()]
+        hidden = [
+            path for path, hides in zip(paths, is_hidden, strict=True) if hides and path not in without_effect
+        ]
+        return [
+            *doubts_about_data(paths, calibration.measured, self.deviations, calibration.noise, lost),
+            *doubts_about_parameters(self.at_bounds, self.alike(), without_effect, hidden),
+        ]
+
     def __str__(self) -> str:
         width = max(len(path) for path in (*self.values, *self.deviations))
-        lines = []
-        for path, value in self.values.items():
-            unit = "" if self.units[path] == "1" else f" {self.units[path]}"
-            error = self.standard_errors[path]
-            open_end = "the best so far" if self.is_interrupted else "which the data do not determine"
-            uncertainty = f" ± {error:.2g}{unit}" if np.isfinite(error) else f"{unit}, {open_end}"
-            lines.append(f"{path:<{width}}  {value:.6g}{uncertainty}")
-        for path, deviation in self.deviations.items():
-            unit = "" if self.units[path] == "1" else f" {self.units[path]}"
-            lines.append(f"{path:<{width}}  {deviation:.3g}{unit} remains (rms)")
+        lines = [f"{path:<{width}}  {self._value_text(path)}" for path in self.values]
+        lines += [
+            f"{path:<{width}}  {deviation:.3g}{self._unit_text(path)} remains (rms)"
+            for path, deviation in self.deviations.items()
+        ]
         if self.is_interrupted:
             return "\n".join(
                 [*lines, f"{counted(self.runs, 'run')}, interrupted: no standard error is known"]
@@ -147,6 +167,18 @@ class Fit(FixedAttributes):
             lines.append("derivatives are exact, along the runs")
         lines.append(f"± is one standard error; {counted(self.runs, 'run')}, {self.message}")
         return "\n".join(lines)
+
+    def _unit_text(self, path: str) -> str:
+        """The unit of a parameter or signal, after a space; nothing for numbers without a unit."""
+        return "" if self.units[path] == "1" else f" {self.units[path]}"
+
+    def _value_text(self, path: str) -> str:
+        """The value of a parameter with its standard error, or why it has none."""
+        unit, error = self._unit_text(path), self.standard_errors[path]
+        if np.isfinite(error):
+            return f"{self.values[path]:.6g} ± {error:.2g}{unit}"
+        reason = "the best so far" if self.is_interrupted else "which the data do not determine"
+        return f"{self.values[path]:.6g}{unit}, {reason}"
 
     def alike(self, correlation: float = ALIKE) -> list[tuple[str, str, float]]:
         """Pairs of parameters whose errors go together, with their correlation."""

@@ -109,7 +109,7 @@ class Study(FixedAttributes):
                 problems.append(cosim.Problem("", str(error)))
         if problems:
             raise cosim.ModelError(problems)
-        self._take_points(*points_of(variations, sample, seed))
+        self._store_points(*points_of(variations, sample, seed))
         self._keeps_series = keep_series
         self._description = {
             **self._runs.description(),
@@ -141,7 +141,7 @@ class Study(FixedAttributes):
         """The seeds of the points."""
         return self._seeds
 
-    def _take_points(self, points: Mapping[str, NDArray[np.float64]], seeds: NDArray[np.int64]) -> None:
+    def _store_points(self, points: Mapping[str, NDArray[np.float64]], seeds: NDArray[np.int64]) -> None:
         for values in (*points.values(), seeds):
             values.flags.writeable = False
         self._points, self._seeds = points, seeds
@@ -185,7 +185,7 @@ class Study(FixedAttributes):
             columns = [self.points[path].tolist() for path in inputs]
             rows = list(zip(range(len(self)), self.seeds.tolist(), *columns, strict=True))
             points = folder.points(["point", "seed", *inputs], rows)
-            self._take_points(
+            self._store_points(
                 {path: np.array([float(row[2 + i]) for row in points]) for i, path in enumerate(inputs)},
                 np.array([int(row[1]) for row in points], dtype=np.int64),
             )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from cosim_master.processes.session import LocalSession, Session
 
 
-class Place:
+class SharedProcess:
     """A process that begins with the first participant that comes, and ends with the last one that goes.
 
     Parameters

@@ -48,7 +48,7 @@ def copy_of(node: Node) -> Node:
     return copy
 
 
-class Part(ast.Name):
+class FlatArgument(ast.Name):
     """A name that is an argument of the flat function, whatever the author calls so."""
 
 
@@ -81,7 +81,7 @@ class Called:
         return parameter in effects.writes | effects.adds or parameter in effects.subscripts
 
 
-class Met:
+class AttributeUses:
     """The attributes that one function reads and writes.
 
     Parameters
@@ -133,14 +133,14 @@ class Met:
             if not isinstance(kind, ViewAttributes):
                 self._written_out(name, kind)
         self._name_bundles()
-        self._meet_attributes()
+        self._find_attributes()
 
     # bundles
 
     def _written_out(self, name: str, cls: type) -> None:
         fields = [field if name == "self" else f"{name}_{field}" for field in fields_of(cls)]
         self.arguments[name] = fields
-        self.bundles[name] = Bundle(cls, [Part(field, ast.Load()) for field in fields])
+        self.bundles[name] = Bundle(cls, [FlatArgument(field, ast.Load()) for field in fields])
 
     def _name_bundles(self) -> None:
         """Find the local names that are assigned a bundle, once: ``past = s.past``."""
@@ -152,20 +152,20 @@ class Met:
             if bundle is None or not isinstance(target, ast.Name) or stores.count(target.id) != 1:
                 continue
             named = [part for part in bundle.parts if isinstance(part, ast.Name)]
-            changed = [name for name in named if name.id in stores and not isinstance(name, Part)]
+            changed = [name for name in named if name.id in stores and not isinstance(name, FlatArgument)]
             if len(named) == len(bundle.parts) and not changed:
                 self.bundles[target.id] = bundle
 
     def bundle(self, node: ast.AST) -> Bundle | None:
         """The bundle that a node stands for; None for other nodes."""
         if isinstance(node, ast.Name):
-            return None if isinstance(node, Part) else self.bundles.get(node.id)
+            return None if isinstance(node, FlatArgument) else self.bundles.get(node.id)
         if (attribute := self.attribute(node)) is not None:
             of_view = self.views[attribute.view].bundle(attribute.name)
             if of_view is None:
                 return None
             cls, names = of_view
-            return Bundle(cls, [Part(name, ast.Load()) for name in names])
+            return Bundle(cls, [FlatArgument(name, ast.Load()) for name in names])
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
             helper = self.helpers.get(node.func.id)
             if isinstance(helper, type) and is_bundle(helper) and len(node.args) == len(fields_of(helper)):
@@ -187,7 +187,7 @@ class Met:
         is_number = attribute is not None and attribute.name in self.views[attribute.view].numbers
         return attribute.name if attribute is not None and is_number else ""
 
-    def _meet_attributes(self) -> None:
+    def _find_attributes(self) -> None:
         """Find the attributes of views in the order of their first mention, and the numbers that are set."""
         places: dict[str, dict[str, tuple[int, int, int]]] = {name: {} for name in self.views}
 

@@ -1,0 +1,183 @@
+"""Groups of directions whose tangents lie side by side, and where they lie.
+
+In all functions `carrier` is a `carrier.Carrier`, the arrays of the tangents. ``carrier.lanes`` begins with
+spare lanes for time, states and cache; then come the lanes of each group.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import NamedTuple
+
+from cosim.derivatives.carrier import own_part, part_of
+from cosim.run_data.run import Integers, Reals
+from cosim.step.block_calls import copy_reals
+from cosim_compiler.language.types import COUNT
+
+assert COUNT == 4, "`spread` fills four lanes"
+FEWEST = 2
+"""Directions that are worth a group of lanes."""
+
+
+class Lanes(NamedTuple):
+    """Tangents of a group of directions: of each number COUNT of them, one for each lane."""
+
+    t: Reals
+    y: Reals
+    p: Reals
+    d: Reals
+    h: Reals
+    c: Reals
+    memory: Reals  # of the method, as the next
+    work: Reals
+
+
+class Group(NamedTuple):
+    """The directions from `first` to the one before `last`, their lanes, and what they remember."""
+
+    first: int
+    last: int
+    lanes: Lanes
+    k: Integers
+    h: Reals
+
+
+def size_of_lanes(arrays, history):
+    """Numbers in the lanes of all groups and in spare ones, by the arrays of a carrier and its histories."""
+    carrier = SimpleNamespace(**arrays)
+    groups = -(-carrier.time_dots.size // COUNT)
+    return COUNT * (size_of_spare(carrier) + groups * size_of_group(carrier, history))
+
+
+def size_of_spare(carrier):
+    """How many numbers have spare lanes."""
+    return 1 + carrier.y.shape[0] + carrier.c.shape[0]
+
+
+def size_of_group(carrier, history):
+    """How many numbers have lanes of a group."""
+    size = 1 + history
+    for numbers in (carrier.y, carrier.p, carrier.d, carrier.c, carrier.memory, carrier.work):
+        size += numbers.shape[0]
+    return size
+
+
+def end_of_group(carrier, first):
+    """The direction behind those that are in lanes together with one; only itself if it goes alone."""
+    return end_of_lanes(carrier, first) if carrier.notes.in_lanes != 0.0 else first + 1
+
+
+def end_of_lanes(carrier, first):
+    """The direction behind those that may be in lanes together with one; only itself if it goes alone."""
+    last = min(first + COUNT, carrier.directions)
+    return last if last - first >= FEWEST and carrier.refused_lanes[first] == 0.0 else first + 1
+
+
+def group_of(carrier, first, last):
+    """A group of directions, with its lanes."""
+    k, h = own_part(carrier, carrier.k, first), own_part(carrier, carrier.h, first)
+    group = first // COUNT
+    at = COUNT * (size_of_spare(carrier) + group * size_of_group(carrier, h.shape[0]))
+    t, at = next_lanes(carrier, at, 1)
+    y, at = next_lanes(carrier, at, carrier.y.shape[0])
+    p, at = next_lanes(carrier, at, carrier.p.shape[0])
+    d, at = next_lanes(carrier, at, carrier.d.shape[0])
+    c, at = next_lanes(carrier, at, carrier.c.shape[0])
+    memory, at = next_lanes(carrier, at, carrier.memory.shape[0])
+    work, at = next_lanes(carrier, at, carrier.work.shape[0])
+    past, _ = next_lanes(carrier, at, h.shape[0])
+    return Group(first, last, Lanes(t, y, p, d, past, c, memory, work), k, h)
+
+
+def next_lanes(carrier, at, size):
+    """The lanes of so many numbers from a place on, and the place behind them."""
+    end = at + COUNT * size
+    return carrier.lanes[at:end], end
+
+
+def spare_group(carrier, first, last):
+    """A group of directions whose time, states and cache are spare lanes."""
+    group = group_of(carrier, first, last)
+    t, at = next_lanes(carrier, 0, 1)
+    y, at = next_lanes(carrier, at, carrier.y.shape[0])
+    c, at = next_lanes(carrier, at, carrier.c.shape[0])
+    lanes = group.lanes
+    spare = Lanes(t, y, lanes.p, lanes.d, lanes.h, c, lanes.memory, lanes.work)
+    return Group(first, last, spare, group.k, group.h)
+
+
+def spare_lanes(carrier, group):
+    """A group of directions as of `spare_group`, whose cache has the present tangents."""
+    spare = spare_group(carrier, group.first, group.last)
+    copy_reals(group.lanes.c, spare.lanes.c)
+    return spare
+
+
+def cache_dot(carrier, i, slot):
+    """The tangent of a slot of the cache along a direction, wherever it lies."""
+    first = i // COUNT * COUNT
+    last = end_of_group(carrier, first)
+    if last > first + 1:
+        return group_of(carrier, first, last).lanes.c[COUNT * slot + i - first]
+    return part_of(carrier.c_dots, i, carrier.c)[slot]
+
+
+# copies between lanes and directions
+
+
+def spread(dots, lanes, group):
+    """Fill the COUNT lanes, which are four, with tangents of directions; spare lanes repeat the last one."""
+    size = lanes.shape[0] // COUNT
+    first, end = group.first, group.last - 1
+    zero, one = dots[first * size :], dots[min(first + 1, end) * size :]
+    two, three = dots[min(first + 2, end) * size :], dots[min(first + 3, end) * size :]
+    for m in range(size):
+        lanes[COUNT * m] = zero[m]
+        lanes[COUNT * m + 1] = one[m]
+        lanes[COUNT * m + 2] = two[m]
+        lanes[COUNT * m + 3] = three[m]
+
+
+def spread_discrete(carrier):
+    """Fill the lanes of discrete variables again, as they have changed."""
+    first = 0
+    while first < carrier.directions:
+        last = end_of_group(carrier, first)
+        if last > first + 1:
+            group = group_of(carrier, first, last)
+            spread(carrier.d_dots, group.lanes.d, group)
+        first = last
+
+
+def collect(lanes, dots, group):
+    """Copy lanes to their directions."""
+    size = lanes.shape[0] // COUNT
+    for i in range(group.first, group.last):
+        take_lane(lanes, i - group.first, dots[i * size : (i + 1) * size])
+
+
+def take_lane(lanes, lane, numbers):
+    """Copy as many numbers of one lane as there is room for."""
+    for m in range(numbers.shape[0]):
+        numbers[m] = lanes[COUNT * m + lane]
+
+
+def put_lane(numbers, lanes, lane):
+    """Fill one lane."""
+    for m in range(lanes.shape[0] // COUNT):
+        lanes[COUNT * m + lane] = numbers[m]
+
+
+def clear_lane(lanes, lane):
+    """Fill one lane with zeros."""
+    for m in range(lanes.shape[0] // COUNT):
+        lanes[COUNT * m + lane] = 0.0
+
+
+def clear_flow_tangents(group):
+    """Set the tangents of time, states and cache in the lane of the flow to 0; those of histories stay."""
+    if group.first == 0:
+        lanes = group.lanes
+        lanes.t[0] = 0.0
+        clear_lane(lanes.y, 0)
+        clear_lane(lanes.c, 0)

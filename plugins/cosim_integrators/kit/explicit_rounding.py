@@ -1,0 +1,72 @@
+"""What rounding gives the states in an explicit step: an attempt is repeated from moved starts.
+
+`rounding` says when that is measured, and what becomes of the noise.
+"""
+
+from __future__ import annotations
+
+import math
+
+from cosim_integrators.kit.counted_evaluation import evaluate
+from cosim_integrators.kit.explicit_error import mixed
+from cosim_integrators.kit.explicit_stages import ERROR, SECOND_ERROR, combine, compute_stages
+from cosim_integrators.kit.rounding import MARGIN, move_start, noise_of_attempts, raise_floors
+from cosim_integrators.kit.start_of_step import copy_values
+from cosim_integrators.kit.step_in_own_past import clear_own_past
+
+
+def attempt_from_both_sides(system, method, t, t_end):
+    """Attempt a step from starts to both sides of its own; the sum of both errors into ``line(0)``."""
+    start = method.start
+    slope = method.slope
+    place = method.end
+    slope_there = method.last_slope
+    error_sum = method.line(0)  # nothing reads these three before the step is accepted
+    error = method.spare
+    copy_values(place, start)
+    copy_values(slope_there, slope)
+    for m in range(method.n):
+        error_sum[m] = 0.0
+    for point in range(2):
+        move_start(method, place, 1.0 - 2.0 * point)
+        copy_values(system.y, start)
+        status = evaluate(method.inner(system), method, t)
+        if status == 0:
+            copy_values(slope, system.c)
+            status = compute_stages(system, method, t, t_end)
+        if status == 0:
+            combine(method, method.stages + ERROR, error)
+        for m in range(method.n):
+            error_sum[m] += (t_end - t) * error[m] if status == 0 else math.nan
+    copy_values(start, place)
+    copy_values(slope, slope_there)
+    clear_own_past(system, method, t)
+
+
+def noise_of_mixture(method, step, noise):
+    """Turn `noise`, `MARGIN` times that of the first error estimate, into as many times that of the mixture.
+
+    The mixture divides by the second estimate, which is far larger than noise unless steps are very short.
+    """
+    second = method.spare
+    combine(method, method.stages + SECOND_ERROR, second)
+    for m in range(method.n):
+        noise[m] = mixed(noise[m], MARGIN * step * second[m])
+
+
+def measure_rounding(method, step, rejected):
+    """Measure what rounding gives the states in the attempt whose stages are computed.
+
+    Unless the attempt was `rejected`, rounding may explain errors without raising a floor.
+    """
+    error = method.spare
+    combine(method, method.stages + ERROR, error)
+    for m in range(method.n):
+        error[m] *= step
+    noise_of_attempts(method, method.line(0), error)
+    if method.tableau.has_second_error != 0.0:
+        noise_of_mixture(method, step, method.line(0))
+    raise_floors(method, step, method.line(0))
+    all_states = method.sizes.all_states
+    if all_states.measured > 0.0 and not rejected:
+        all_states.last_pause = 0.0
