@@ -1,7 +1,7 @@
 """A wheel, and an editable installation, carries machine code of what belongs to no model.
 
-Unless ``COSIM_SHIP`` says otherwise that is the Step, also for native FMUs, the method that is taken where
-none is named, and the solution of constraints; with ``COSIM_SHIP=1`` everything, for a release; with
+Unless ``COSIM_SHIP`` says otherwise that is the Step and the method that is taken where none is named, also
+for native FMUs, and the solution of constraints; with ``COSIM_SHIP=1`` everything, for a release; with
 ``COSIM_SHIP=0`` nothing, and the wheel is for all platforms and versions of Python. What is built states the
 addresses of `addresses.toml`.
 """

@@ -21,7 +21,7 @@ from cosim_ensembles.reduction import KNOWN
 from cosim_export.native.compilers import ZigCompiler
 from cosim_export.native.native_sources import COMMON, SHELL
 from cosim_fmi.variables import typed_calls, typed_variables
-from cosim_lowering.linking import lowered_step, lowered_texts
+from cosim_lowering.linking import lowered_texts
 from cosim_lowering.program import Program
 from cosim_master.algorithms import next_request
 from cosim_master.exchange import exchange_machine, run_exchanges
@@ -181,13 +181,13 @@ def lower_all(program: Program) -> None:
 def use_the_step() -> None:
     """Use what most runs need.
 
-    The Step, also for native FMUs, the method that is taken where none is named, constraints of mechanisms,
-    rows of results.
+    The Step and the method that is taken where none is named, also for native FMUs, with the blocks of a
+    mechanism; constraints, rows of results.
     """
     for model in (closed_mechanism("corpus"), mechanism("corpus")):
         simulator = cosim.Simulator(model.build(), accuracy=ACCURACY)
         simulator.advance_to(FIXED_STEP)
-    lowered_step(Program(simulator.system, accuracy=ACCURACY))
+    lowered_texts(Program(simulator.system, accuracy=ACCURACY))
     kit.compile_function(number_text.append_rows, number_text.ROWS_SIGNATURE)
     kit.compile_function(sliding_field, kit.BLOCK_SIGNATURE)  # of every model whose witnesses hold
 

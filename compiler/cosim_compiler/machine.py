@@ -148,9 +148,7 @@ def object_of(text: str) -> bytes:
         _run_passes_of_functions(module)
     if "@sin(" in text and "@cos(" in text and has_sine_pairs():
         module = llvm.parse_assembly(with_sine_pairs(str(module)))
-    with _choosing, loops_as_they_are():
-        object_file: bytes = machine.emit_object(module)
-    return object_file
+    return emit_object(module, machine)
 
 
 _choosing = threading.Lock()
@@ -158,8 +156,8 @@ _choosing = threading.Lock()
 
 
 def emit_object(module: Any, target_machine: Any) -> bytes:
-    """The object file of an optimized module with LLVM's own options, whatever other threads compile."""
-    with _choosing:
+    """The object file of an optimized module, the same whatever other threads compile."""
+    with _choosing, loops_as_they_are():
         return bytes(target_machine.emit_object(module))
 
 
@@ -186,11 +184,21 @@ def loops_as_they_are() -> Iterator[None]:
 
 
 def optimized(text: str) -> str:
-    """The text of a module with its helpers inlined, for no machine in particular."""
+    """The text of a module with its helpers inlined, for no machine in particular.
+
+    The passes are those that make it short: whoever links it runs all passes on the whole.
+    """
     llvm = _llvm()
     module = llvm.parse_assembly(text)
     module.verify()
-    _run_passes(module, vectors=False)
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_global_dead_code_eliminate_pass()
+    passes.add_sroa_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    passes.run(module, _pass_builder(vectors=False))
     return re.sub(r"^(target|source_filename|; ModuleID).*\n", "", str(module), flags=re.MULTILINE)
 
 

@@ -37,6 +37,8 @@ def check_model(model: Any) -> None:
 
 def check_solvers(model: Any) -> None:
     """`LookUpError` for a solver that does not exist, also where no part asks for one."""
+    if not model.settings:
+        return  # listing the kinds imports all of the kernel
     for name, kind in declared_kinds().items():
         if issubclass(kind, Solver) and kind.setting in model.settings:
             registry().entry(name, str(model.settings[kind.setting]))

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from cosim.errors import LookUpError
 from cosim.simulation.result import Result, names_of
 from cosim_compiler import native
-from cosim_compiler.derivatives.adjoints import adjoint_function
 from cosim_compiler.derivatives.tape_ends import HEAD, clear_tape
 from cosim_compiler.errors import FullTapeError
 
@@ -117,6 +116,8 @@ def reduced_by(function: Any, paths: Sequence[str]) -> Objective:
     >>> reduced_by(largest, ["x"])(run)
     (5.0, {'x': array([0., 1., 0.])})
     """
+    from cosim_compiler.derivatives.adjoints import adjoint_function  # a run without gradients needs none
+
     adjoint = adjoint_function(function, REDUCTION_SIGNATURE, frozenset({0}))
     record = native.compile_function(adjoint.record, adjoint.record_signature)
     reverse = native.compile_function(adjoint.reverse, adjoint.reverse_signature)

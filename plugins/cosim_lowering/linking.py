@@ -84,8 +84,9 @@ def machine_code(program: Program, entries: Sequence[str], raised: int, prefix: 
     # Loops of the Step run over states, once a step: turn by turn they would push the blocks, which are
     # called several times a step, out of a processor's cache of instructions.
     step_and_method = [with_loops_kept(text) for text in (step, *others)]
-    pieces = [["\n".join(calls), *step_and_method], *_schedule_pieces(program, texts, blocks)]
-    return MachineCode(pieces, offered, prefix=prefix)
+    once_a_step = ["\n".join(calls), *step_and_method]
+    pieces = _schedule_pieces(program, texts, blocks)
+    return MachineCode(pieces, offered, prefix=prefix, once_a_step=once_a_step)
 
 
 def lowered_texts(program: Program) -> tuple[str, dict[str, str]]:

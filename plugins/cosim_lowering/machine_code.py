@@ -70,6 +70,8 @@ class Piece(NamedTuple):
         Names of its functions that other object files of the library call, and of those that it offers.
     prefix : str
         Of the shared names.
+    level : int
+        Of optimization.
     """
 
     texts: list[str]
@@ -77,6 +79,7 @@ class Piece(NamedTuple):
     hidden: list[str]
     exported: list[str]
     prefix: str
+    level: int
 
 
 class MachineCode:
@@ -95,6 +98,8 @@ class MachineCode:
         Names of those that the library offers.
     prefix : str
         Of the names by which pieces refer to each other: a library may hold the code of several programs.
+    once_a_step : sequence of str
+        Texts of one more piece, which runs seldom; it is optimized less.
 
     Raises
     ------
@@ -108,8 +113,13 @@ class MachineCode:
         visible: Iterable[str],
         exported: Iterable[str] = (),
         prefix: str = "cosim",
+        once_a_step: Sequence[str] = (),
     ) -> None:
         texts = [list(listed) for listed in pieces]
+        levels = [optimizing.LEVEL] * len(texts)
+        if once_a_step:
+            texts = [list(once_a_step), *texts]
+            levels = [min(optimizing.OF_THE_STEP, optimizing.LEVEL), *levels]
         defined = [_names(DEFINED, listed) for listed in texts]
         missing = [_names(DECLARED, listed) - own for listed, own in zip(texts, defined, strict=True)]
         open_names, all_defined = set[str]().union(*missing), set[str]().union(*defined)
@@ -123,9 +133,14 @@ class MachineCode:
         shared = (open_names & all_defined) - hidden - offered
         self._pieces = [
             Piece(
-                listed, sorted(shared & (own | others)), sorted(hidden & own), sorted(offered & own), prefix
+                listed,
+                shared=sorted(shared & (own | others)),
+                hidden=sorted(hidden & own),
+                exported=sorted(offered & own),
+                prefix=prefix,
+                level=level,
             )
-            for listed, own, others in zip(texts, defined, missing, strict=True)
+            for listed, own, others, level in zip(texts, defined, missing, levels, strict=True)
         ]
         self._digests = [_digest_of(piece, _toolchain()) for piece in self._pieces]
 
@@ -152,7 +167,8 @@ class MachineCode:
             log.info("optimizing %d of %d pieces of machine code", len(missing), len(self._pieces))
             with Optimizer(plainest_processor()) as optimizer:
                 for i in missing:
-                    bitcodes[i] = bitcode = optimizer.optimized(_linked(self._pieces[i]))
+                    piece = self._pieces[i]
+                    bitcodes[i] = bitcode = optimizer.optimized(_linked(piece), piece.level)
                     write_cached(self._digests[i], bitcode)
         return [bitcode for bitcode in bitcodes.values() if bitcode is not None]
 
@@ -185,7 +201,8 @@ def _digest_of(*made_of: object) -> str:
 
 def _toolchain() -> list[Any]:
     """Compiler, its level, and machine: on these the code depends besides the functions."""
-    modules = [sys.modules[__name__], optimizing, sys.modules[with_sine_pairs.__module__]]
+    used = [sys.modules[function.__module__] for function in (with_sine_pairs, emit_object)]
+    modules = [sys.modules[__name__], optimizing, *used]
     return [llvm_versions(), optimizing.LEVEL, *map(digest_of_module, modules)]
 
 

@@ -20,24 +20,27 @@ LEVEL = 3
 
 Only the sign of a NaN depends on it.
 """
+OF_THE_STEP = 1
+"""The level for what runs once a step: half the machine code, for half a percent of a step's time."""
 LENGTH = 8
-"""Bytes ahead of each module, and of each answer, that say how long it is."""
+"""Bytes ahead of each module, and of each answer, that say how long it is; a module's level has as many."""
 OPTIMIZING = """
 import sys
 import llvmlite.binding as llvm
-processor, unrolled, length, level = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+processor, unrolled, length = sys.argv[1], sys.argv[2], int(sys.argv[3])
 llvm.set_option("cosim", f"-unroll-threshold={unrolled}")
 llvm.initialize_native_target()
 llvm.initialize_native_asmprinter()
 machine = llvm.Target.from_triple(llvm.get_default_triple()).create_target_machine(
-    cpu=processor, opt=level, reloc="pic", codemodel="default"
+    cpu=processor, opt=3, reloc="pic", codemodel="default"
 )
-tuning = llvm.create_pipeline_tuning_options(speed_level=level)
-tuning.slp_vectorization = level > 0
-tuning.loop_vectorization, tuning.loop_interleaving = level > 0, False
 given, answers = sys.stdin.buffer, sys.stdout.buffer
 while size := given.read(length):
+    level = int.from_bytes(given.read(length), "little")
     module = llvm.parse_bitcode(given.read(int.from_bytes(size, "little")))
+    tuning = llvm.create_pipeline_tuning_options(speed_level=level)
+    tuning.slp_vectorization = level > 1
+    tuning.loop_vectorization, tuning.loop_interleaving = level > 0, False
     builder = llvm.create_pass_builder(machine, tuning)
     builder.getModulePassManager().run(module, builder)
     done = module.as_bitcode()
@@ -61,7 +64,7 @@ class Optimizer:
     """
 
     def __init__(self, processor: str) -> None:
-        numbers = (UNROLLED, LENGTH, LEVEL)
+        numbers = (UNROLLED, LENGTH)
         command = python_command("-c", OPTIMIZING, processor, *map(str, numbers))
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process lives)
         try:
@@ -76,7 +79,7 @@ class Optimizer:
             self._said.close()
             raise cosim.CosimError(f"Python cannot be started to optimize machine code: {error}") from error
 
-    def optimized(self, bitcode: bytes) -> bytes:
+    def optimized(self, bitcode: bytes, level: int = LEVEL) -> bytes:
         """The optimized module.
 
         Raises
@@ -87,7 +90,7 @@ class Optimizer:
         requests, answers = self._process.stdin, self._process.stdout
         assert requests is not None and answers is not None
         try:
-            requests.write(len(bitcode).to_bytes(LENGTH, "little") + bitcode)
+            requests.write(b"".join(n.to_bytes(LENGTH, "little") for n in (len(bitcode), level)) + bitcode)
             requests.flush()
         except BrokenPipeError:
             pass  # what it said before it ended follows

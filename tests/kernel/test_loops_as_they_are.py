@@ -47,7 +47,7 @@ def emitted() -> bytes:
 
 
 def emitted_alone(text: str) -> bytes:
-    """As for a native FMU: without the option."""
+    """As for a native FMU: of a module that is optimized already."""
     return machine.emit_object(module_of(text), machine._processor())
 
 
@@ -69,6 +69,12 @@ def test_an_option_that_was_not_tried_is_left_alone(monkeypatch: pytest.MonkeyPa
         assert emitted() == before
 
 
+def test_native_fmus_are_made_with_the_option() -> None:
+    with machine.loops_as_they_are():
+        inside = emitted()
+    assert emitted_alone(TEXT) == inside != emitted()
+
+
 def test_threads_that_compile_at_once_make_the_same_bytes() -> None:
     kinds = [(make, text) for text in TEXTS for make in (machine.object_of, emitted_alone)]
     one_by_one = [make(text) for make, text in kinds]
@@ -86,10 +92,10 @@ def test_threads_that_compile_at_once_make_the_same_bytes() -> None:
     assert at_once == [{code} for code in one_by_one]
 
 
-def test_a_thread_waits_until_the_option_is_taken_back() -> None:
+def test_one_thread_at_a_time_chooses_machine_code() -> None:
     alone = emitted_alone(TEXT)
     with ThreadPoolExecutor(1) as threads:
-        with machine._choosing, machine.loops_as_they_are():
+        with machine._choosing:
             other = threads.submit(emitted_alone, TEXT)
             with pytest.raises(TimeoutError):
                 other.result(timeout=0.2)
