@@ -13,10 +13,10 @@ import cosim
 from cosim_compiler import kernel_cache
 from cosim_compiler.language import flows
 from cosim_compiler.language.flow_elements import RETURNED, WHOLE
-from cosim_compiler.language.flows import parameters_written
 from cosim_compiler.language.kept_flows import kept_flows
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.types import REAL, View
+from cosim_compiler.language.written_parameters import parameters_written
 from cosim_compiler.sources import clean_sources
 
 
