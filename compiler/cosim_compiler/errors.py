@@ -17,6 +17,10 @@ class LanesDisagreeError(CosimError):
     """A branch goes different ways for directions that are computed side by side."""
 
 
+class NoTangentError(Exception):
+    """A function has no tangent that can be followed; the text says why and where."""
+
+
 class FullTapeError(CosimError):
     """A tape on which a function is recorded for its adjoint has no more room."""
 

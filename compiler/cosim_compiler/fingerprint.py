@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from cosim_compiler import foreign, tables
 from cosim_compiler.calls import GROUP_AT, INDIRECT, STATUS, TOGETHER, is_call
 from cosim_compiler.convention import compounds
-from cosim_compiler.names_at_rest import are_at_rest, memory_at_rest
+from cosim_compiler.names_at_rest import memory_at_rest
 from cosim_compiler.names_in_reach import ReachedNames, is_library
 from cosim_compiler.record import rows_of
 from cosim_compiler.value_digest import ValueDigest
@@ -242,9 +242,9 @@ class _OwnDigest(ValueDigest):
 
 def _own_part(function: types.FunctionType) -> _OwnPart | None:
     """The part of a function that lasts while its names stand for the same objects; None where none does."""
-    if not are_at_rest():
-        return _stored_part(function)
     memory, key = memory_at_rest(), (_own_part, function)
+    if memory is None:
+        return _stored_part(function)
     if key not in memory:
         memory[key] = _lasting_part(_own_digest(function))
     part: _OwnPart | None = memory[key]

@@ -1,4 +1,8 @@
-"""Results that depend on names, cached while no name can change."""
+"""A memory for what follows from the values of names, while no name gets another value.
+
+What a function reaches is found by looking up all global names in it and in its helpers. Functions that are
+compiled together share helpers, and for that time their names cannot change: each is looked up once.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +11,26 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-_at_rest = threading.local()
+_thread = threading.local()
 
 
 @contextlib.contextmanager
 def names_at_rest() -> Iterator[None]:
-    """While no name changes: what follows from them is found once, and not compared again."""
-    around = vars(_at_rest).copy()
-    _at_rest.memory = {}
+    """A block in which this thread changes no global name, closure or function that is compiled.
+
+    A block inside another one starts with a memory of its own.
+    """
+    outer_memory = memory_at_rest()
+    _thread.memory = {}
     try:
         yield
     finally:
-        vars(_at_rest).clear()
-        vars(_at_rest).update(around)
+        _thread.memory = outer_memory
 
 
-def are_at_rest() -> bool:
-    """Whether no name changes now, in this thread."""
-    return hasattr(_at_rest, "memory")
+def memory_at_rest() -> dict[Any, Any] | None:
+    """What this thread has found out in the present block `names_at_rest`, by keys of the finders.
 
-
-def memory_at_rest() -> dict[Any, Any]:
-    """A memory for what follows from names, empty again when they may change: at once, unless at rest."""
-    memory: dict[Any, Any] = getattr(_at_rest, "memory", {})
-    return memory
+    None outside of such blocks: names may change, so nothing must be stored.
+    """
+    return getattr(_thread, "memory", None)

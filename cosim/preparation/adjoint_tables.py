@@ -33,7 +33,7 @@ from cosim.walker import (
 )
 from cosim_compiler import native
 from cosim_compiler.derivatives.adjoints import adjoint_function
-from cosim_compiler.derivatives.notes import NoTangentError
+from cosim_compiler.errors import NoTangentError
 from cosim_compiler.record import words_of
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from cosim.walker import (
     TANGENT_SIGNATURE,
 )
 from cosim_compiler import native
-from cosim_compiler.derivatives.notes import NoTangentError
+from cosim_compiler.errors import NoTangentError
 from cosim_compiler.record import words_of
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ import functools
 from typing import Any
 
 from cosim.walker import BLOCK_SIGNATURE, TANGENT_SIGNATURE
-from cosim_compiler.derivatives.notes import NoTangentError
-from cosim_compiler.errors import ContractError
+from cosim_compiler.errors import ContractError, NoTangentError
 
 CONSTANT = frozenset({2, 3, 5})
 """The arguments of a block that are constant along a solution: parameters, discrete variables, histories."""

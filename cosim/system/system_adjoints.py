@@ -22,9 +22,8 @@ from cosim.walker import BLOCK_SIGNATURE
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
 from cosim_compiler.derivatives.adjoints import Adjoint, adjoint_function
-from cosim_compiler.derivatives.notes import NoTangentError
 from cosim_compiler.derivatives.tape_ends import clear_tape, has_overflowed
-from cosim_compiler.errors import ContractError
+from cosim_compiler.errors import ContractError, NoTangentError
 
 if TYPE_CHECKING:
     from cosim.system.state import State

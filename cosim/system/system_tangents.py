@@ -27,8 +27,7 @@ from cosim.walker import (
 from cosim_compiler import native
 from cosim_compiler.ahead import compile_ahead
 from cosim_compiler.calls import gathering
-from cosim_compiler.derivatives.notes import NoTangentError
-from cosim_compiler.errors import ContractError
+from cosim_compiler.errors import ContractError, NoTangentError
 
 if TYPE_CHECKING:
     from cosim.system.state import State

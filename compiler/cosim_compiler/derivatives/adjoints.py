@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from cosim_compiler.derivatives.kept_texts import Written, kept_text
-from cosim_compiler.derivatives.notes import NoTangentError
 from cosim_compiler.derivatives.own_tangents import RECORDED
 from cosim_compiler.derivatives.recording_writer import RecordingWriter
 from cosim_compiler.derivatives.tangent_text import as_identifier
 from cosim_compiler.derivatives.tangent_values import Varying, has_reals, leaves
 from cosim_compiler.derivatives.writer import TangentWriter
-from cosim_compiler.errors import ContractError
+from cosim_compiler.errors import ContractError, NoTangentError
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import Function
 from cosim_compiler.language.types import REAL, Tuple, Type, View, types_of

@@ -1,21 +1,27 @@
-"""Notes on derivatives: that there is none, or where one is incomplete."""
+"""Notes on places where a derivative is incomplete."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 
-class NoTangentError(Exception):
-    """A function has no tangent that can be followed; the text says why and where."""
-
-
 class Note(NamedTuple):
-    """A place where a derivative does not say all: what changes there, and what the tangent is."""
+    """A place where a derivative does not say all: what changes there, and what the tangent is.
+
+    Attributes
+    ----------
+    file : str
+    line : int
+    function : str
+        Name of the kernel function or helper.
+    text : str
+        One sentence.
+    """
 
     file: str
     line: int
     function: str
     text: str
 
-    def __str__(note) -> str:
-        return f"{note.file}:{note.line}: {note.function}(): {note.text}"
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.function}(): {self.text}"

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from cosim_compiler.derivatives.notes import NoTangentError, Note
+from cosim_compiler.derivatives.notes import Note
 from cosim_compiler.derivatives.pure_text import PureText
 from cosim_compiler.derivatives.tangent_values import Tangents, Varying, joined, leaf_kinds, leaves, of_leaves
+from cosim_compiler.errors import NoTangentError
 from cosim_compiler.language.typed_form import Expression, Function
 from cosim_compiler.language.types import REAL, Type
 

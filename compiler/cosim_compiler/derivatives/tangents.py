@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from cosim_compiler.derivatives.kept_texts import Written, kept_text
+from cosim_compiler.derivatives.notes import Note
 from cosim_compiler.derivatives.tangent_values import leaves
-from cosim_compiler.derivatives.writer import NoTangentError, Note, TangentWriter, has_reals
-from cosim_compiler.errors import ContractError
+from cosim_compiler.derivatives.writer import TangentWriter, has_reals
+from cosim_compiler.errors import ContractError, NoTangentError
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import Variable, walk
 from cosim_compiler.language.types import NOTHING, REAL, Tuple, Type, View, types_of

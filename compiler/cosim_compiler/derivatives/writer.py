@@ -14,7 +14,7 @@ from typing import Any
 
 from cosim_compiler.derivatives.function_writer import FunctionWriter
 from cosim_compiler.derivatives.kept_texts import Written
-from cosim_compiler.derivatives.notes import NoTangentError, Note
+from cosim_compiler.derivatives.notes import Note
 from cosim_compiler.derivatives.tangent_text import as_identifier
 from cosim_compiler.derivatives.tangent_values import Varying, has_reals
 from cosim_compiler.language.program import Program
@@ -93,4 +93,4 @@ class TangentWriter:
         return Written(text, dict(self.names.space), wanted)
 
 
-__all__ = ["NoTangentError", "Note", "TangentNames", "TangentWriter", "has_reals"]
+__all__ = ["TangentNames", "TangentWriter", "has_reals"]

@@ -90,7 +90,7 @@ def _key_of(author: types.FunctionType, given: Given, questions: tuple[str, ...]
 def _reach_and_texts(author: types.FunctionType, bundles: tuple[type, ...]) -> list[str]:
     """Digests of what a function reaches, and of the texts of these functions; none where that may change."""
     memory = memory_at_rest()
-    if (author, bundles) in memory:
+    if memory is not None and (author, bundles) in memory:
         listed: list[str] = memory[author, bundles]
         return listed
     reach = _reach(author, bundles)
@@ -102,7 +102,8 @@ def _reach_and_texts(author: types.FunctionType, bundles: tuple[type, ...]) -> l
     else:
         texts = {_digest_of_text(source_of(f)) for f in reach.names.functions}
         listed = [reach.digest, *sorted(texts), *map(_described, bundles)]
-    memory[author, bundles] = listed
+    if memory is not None:
+        memory[author, bundles] = listed
     return listed
 
 
