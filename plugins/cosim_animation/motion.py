@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,10 @@ import cosim
 from cosim_animation.mechanism import Mechanism
 
 MOST_FRAMES = 600
+MOST_LISTED = 6
+"""Coordinates that a message names at most."""
+AT_ORIGIN = np.array([1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0, 0, 0, 0])
+"""The pose of a body that lies in the origin of the ground, not turned."""
 
 
 def frame_rows(time: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -27,34 +31,52 @@ def frame_rows(time: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def body_poses(mechanism: Mechanism, result: cosim.Result, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Poses of all bodies, shape (frames, bodies, 12): recorded ones, else from coordinates of joints.
+    """Poses of all bodies: recorded ones, else from coordinates of joints.
+
+    Returns
+    -------
+    ndarray, shape (frames, bodies, 12)
+        Of each pose a rotation matrix by rows, and a position in m (`X_GB`).
 
     Raises
     ------
     CosimError
         A result with neither of them.
     """
-    names = mechanism.bodies
-    moving = [name for name in names if "mass" in type(mechanism.model[name]).declarations]
-    poses = np.zeros((rows.size, len(names), 12))
-    poses[:, :, [0, 4, 8]] = 1.0
+    moving = [name for name in mechanism.bodies if "mass" in type(mechanism.model[name]).declarations]
     if all(f"{name}.X_GB" in result for name in moving):
-        for name in moving:
-            poses[:, names.index(name)] = _values(result, f"{name}.X_GB")[rows]
-        return poses
+        return _recorded_poses(mechanism, moving, result, rows)
     missing = [path for path in mechanism.coordinates() if path not in result]
     if missing:
-        listed = ", ".join(missing[:6]) + (" …" if len(missing) > 6 else "")
+        listed = ", ".join(missing[:MOST_LISTED]) + (" …" if len(missing) > MOST_LISTED else "")
         raise cosim.CosimError(
             f"the result contains no poses of the bodies: record {listed}, or animate the model itself"
         )
+    return _computed_poses(mechanism, result, rows)
+
+
+def _recorded_poses(
+    mechanism: Mechanism, moving: Sequence[str], result: cosim.Result, rows: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """The poses that a result has of bodies with mass; the others, such as the ground, do not move."""
+    poses = np.tile(AT_ORIGIN, (rows.size, len(mechanism.bodies), 1))
+    for name in moving:
+        poses[:, mechanism.bodies.index(name)] = _values(result, f"{name}.X_GB")[rows]
+    return poses
+
+
+def _computed_poses(
+    mechanism: Mechanism, result: cosim.Result, rows: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """The poses that follow from the recorded coordinates of the joints."""
+    poses = np.empty((rows.size, len(mechanism.bodies), AT_ORIGIN.size))
     state = mechanism.model.build().default_state()
     columns = {path: _values(result, path) for path in mechanism.coordinates()}
     for frame, row in enumerate(rows):
         for path, values in columns.items():
             state[path] = values[row]
         state.realize(cosim.Stage.POSITION)
-        for number, name in enumerate(names):
+        for number, name in enumerate(mechanism.bodies):
             poses[frame, number] = np.ravel(state[f"{name}.X_GB"])
     return poses
 
@@ -77,7 +99,7 @@ def quaternions(rotations: NDArray[np.float64]) -> NDArray[np.float64]:
     turned = Rotation.from_matrix(rotations.reshape(-1, 3, 3)).as_quat().reshape(*shape, 4)
     for before, after in pairwise(turned):
         after[np.sum(before * after, axis=-1) < 0.0] *= -1.0
-    return turned + 0.0
+    return turned + 0.0  # -0.0 becomes 0.0
 
 
 def at_times(
@@ -91,17 +113,3 @@ def at_times(
     flat = values.reshape(len(time), -1)
     columns = [np.interp(wanted, time, column) for column in flat.T]
     return np.array(columns).T.reshape(len(wanted), *values.shape[1:])
-
-
-def packed_integers(values: Any) -> str:
-    """Whole numbers as base64 of little-endian words of four bytes."""
-    import base64
-
-    return base64.b64encode(np.ascontiguousarray(values, dtype="<u4").tobytes()).decode()
-
-
-def packed(values: Any) -> str:
-    """Numbers as base64 of little-endian floats of four bytes."""
-    import base64
-
-    return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode()

@@ -111,7 +111,7 @@ class SimulatorRuns:
 
     @staticmethod
     def _with_end(simulator: Simulator, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The rows of a run that a handler ended, and one of its end where that is no point of the grid.
+        """The rows of a run that a handler ended, with one at its end also between points of the grid.
 
         Reductions and final values include the end; the values over time are those of the grid alone.
         """
