@@ -11,7 +11,7 @@ from typing import Any
 
 from corpus import use_all
 
-from cosim_compiler import units
+from cosim_compiler import unit_digests, units
 from cosim_compiler.code import text_for_llvm, text_in_c
 from cosim_compiler.language.program import Program
 from cosim_compiler.printers.llvm_lowered import text_of
@@ -21,15 +21,15 @@ TOGETHER = 50
 """So many functions are one program: of all of them it takes ten times as long."""
 Wanted = Any
 """A function and its signature."""
-digest = units._digest
+digest = unit_digests.digest_of
 used: dict[tuple[Any, ...], None] = {}
 
 
-def noted_digest(what: str, wanted: Any) -> str:
+def noted_digest(kind: str, wanted: Any) -> str:
     """Also notes whose digest is asked for."""
     for item in wanted:
-        used[what, *item] = None
-    return digest(what, wanted)
+        used[kind, *item] = None
+    return digest(kind, wanted)
 
 
 def print_all(wanted: Sequence[Wanted]) -> None:
@@ -54,7 +54,7 @@ def faults_of(print_them: Callable[[Sequence[Wanted]], object], wanted: Sequence
     return []
 
 
-units._digest = noted_digest
+units.digest_of = unit_digests.digest_of = noted_digest
 use_all()
 lowered = [each for what, *each in used if what == units.TEXTS]
 compiled = [each for what, *each in used if what != units.TEXTS]
