@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+import struct
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +17,37 @@ import cosim
 from cosim.kit import SAME_TIME, MadeFromOptions, ParticipantDescription, Variable
 from cosim_fmu.abilities import InnerPoint, NativeCalls
 from cosim_lowering.program import Program
-from cosim_lowering.refusals import method_refusals, system_refusals
+from cosim_lowering.refusals import system_refusals
 from cosim_master.algorithms.joint import check_options
 from cosim_master.coupling.errors import StopRequested
-from cosim_master.model_exchange.called_simulator import CalledSimulator
 from cosim_master.participants.system_interface import describe_system, type_of, value_of
+from cosim_master.participants.system_native_run import SystemNativeRun, native_refusals
 
 INTEGRATOR = "integrators.runge_kutta_merson"
 ACCURACY = 1e-6
 LEAST_NATIVE_STEPS = 2000
+SAVED_HEAD = struct.Struct("<?Q")
+"""Of a saved state, before the State: whether the run has begun, and the number of events."""
+SIGNAL_ARRAYS = "ypdkhc"
+"""The arrays that `System.arrays` returns."""
+
+
+class Reading(NamedTuple):
+    """How some variables are read.
+
+    Attributes
+    ----------
+    stage : Stage
+        To which the State is realized before.
+    places : list of (str, int)
+        Array and offset of each variable.
+    variables : list of Variable or None
+        The variables that are not real numbers; None for real ones.
+    """
+
+    stage: cosim.Stage
+    places: list[tuple[str, int]]
+    variables: list[Variable | None]
 
 
 class SystemParticipant(cosim.Participant, MadeFromOptions):
@@ -67,17 +90,16 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
             check_options(self._integrator, options)
         self._options = options
         self._description: ParticipantDescription | None = None
-        self._simulator: cosim.Simulator | None = None
-        self._ready = self._failed = False
-        self._stop: float | None = None
-        self._places: dict[tuple[str, ...], tuple[cosim.Stage, list[tuple[str, int]]]] = {}
-        self._written: dict[str, float] = {}
-        self._run: CalledSimulator | None = None
-        self._unused = np.zeros(1, dtype=np.int64)
-        self._known: tuple[Sequence[str], NDArray[np.float64]] = ((), np.zeros(0))
-        self._watched: tuple[str, ...] = ()
+        self._simulator: cosim.Simulator | None = None  # from `initialize` to `close`
+        self._native: SystemNativeRun | None = None  # where the compiled loop steps it
+        self._stop: float | None = None  # end of the co-simulation, s
+        self._has_begun = False  # the initialization events were issued
+        self._has_failed = False
+        self._written: dict[str, float] = {}  # values that inputs hold, unless they run along lines
+        self._readings: dict[tuple[str, ...], Reading] = {}
+        self._watched: tuple[str, ...] = ()  # see `watch`
         self._watched_at = "events"
-        self._wanted_tangents: tuple[int, Mapping[int, str]] = 0, {}
+        self._wanted_tangents: tuple[int, Mapping[int, str]] = 0, {}  # arguments of `couple_tangents`
         self._tangents: Any = None
 
     def repeated(self) -> cosim.Participant | None:
@@ -89,10 +111,8 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
         """The simulator in use; `SimulationError` before `initialize` and after `close`."""
         if self._simulator is None:
             raise cosim.SimulationError(float("nan"), "the participant is not initialized")
-        if self._run is not None:
-            self._run.unbind()
-            names, values = self._known
-            self._written = {n: v for n, v in zip(names, values.tolist(), strict=True) if v == v}
+        if self._native is not None:
+            self._written = self._native.take_back()
         return self._simulator
 
     @property
@@ -131,34 +151,18 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
         if self._watched and self._watched_at == "steps":
             raise cosim.ModelError.of("inside", "ends of integrator steps are recorded in Python")
         self.exit_initialization()
-        free = set(self.system.inputs)
-        for name in inputs:
-            if name.partition("[")[0] not in free:
-                raise cosim.ModelError.of(name, "a parameter that changes is written in Python")
-        refused = [
-            *system_refusals(self.system),
-            *method_refusals(type(self.simulator.integrator)),
-        ]
+        refused = native_refusals(self.simulator, inputs)
         if refused:
             raise cosim.ModelError(refused)
-        counted = [name for name in reads if self.system.signal(name).slot.array == "k"]
-        if counted:
-            raise cosim.ContractError(f"{counted[0]} is integer")
-        run = self._run = CalledSimulator(self.simulator)
-        (written, known), read = run.inputs(inputs), run.outputs(reads)
-        self._known = inputs, known
-        return NativeCalls(
-            instance=run.handle,
-            set=run.set,
-            step=run.step,
-            get=run.get,
-            input_references=int(written.ctypes.data),
-            output_references=int(read.ctypes.data),
-            same_size=False,
-            keep=(run, written, known, read),
-            set_slopes=run.set_slopes,
+        whole = [name for name in reads if self.system.signal(name).slot.array == "k"]
+        if whole:
+            raise cosim.ContractError(f"{whole[0]} is integer")
+        self._native = SystemNativeRun(self.simulator, inputs, reads)
+        return self._native.calls(
+            whole_state=(self._save_natively, self._restore_natively),
+            event_count=(self._count_events, self._truncate_events),
+            counts_events=self._has_handlers,
             leave=self._leave,
-            **self._state_calls(run),
         )
 
     def path_of(self, name: str) -> str:
@@ -176,50 +180,40 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
 
     def _leave(self) -> None:
         """Compiled code does not step it after all."""
-        self._run = None
+        self._native = None
 
-    def _state_calls(self, run: CalledSimulator) -> dict[str, Any]:
-        """The functions of `NativeCalls` that save and restore the state."""
-        state = run.state
-        if not state:
-            calls = {"save": run.nothing, "restore": run.nothing, "state": int(self._unused.ctypes.data)}
-            hooks = {"remember": self._saved, "forget": self._restore_saved, "always_remembered": True}
-            return {**calls, **hooks}
-        calls = {"save": run.save, "restore": run.restore, "state": state}
-        # events that compiled code has noted are read before they are needed to know how many there were
-        noted = any(part.handlers for part in self.system.parts.values())
-        hooks = {"remember": self._remembered, "forget": self._recall, "always_remembered": noted}
-        return {**calls, **hooks}
-
-    def _saved(self) -> bytes:
+    def _save_natively(self) -> bytes:
+        """`save`, in the midst of the compiled loop."""
         token = self.save()
         self.resume_native()
         return token
 
-    def _restore_saved(self, token: bytes) -> None:
+    def _restore_natively(self, token: bytes) -> None:
+        """`restore`, in the midst of the compiled loop."""
         self.restore(token)
         self.resume_native()
 
-    def _remembered(self) -> int:
-        """The part of a state that is not in the State: the number of events."""
-        events = self.simulator.events.total
+    def _count_events(self) -> int:
+        """The number of events: the part of a state that is not in the State."""
+        total = self.simulator.events.total
         self.resume_native()
-        return events
+        return total
 
-    def _recall(self, events: int) -> None:
+    def _truncate_events(self, total: int) -> None:
+        """Forget events, and rows recorded at them, after a State was restored."""
         simulator = self.simulator
-        simulator.events.truncate(events)
+        simulator.events.truncate(total)
         simulator.take_rows()
         self.resume_native()
 
     def finish_native_step(self, status: int, time: float, size: float) -> float:
         """Make the rest of a step that the compiled function has left to the simulator."""
-        assert self._run is not None and self._simulator is not None
-        run, simulator = self._run, self._simulator
-        status = self._guarded(lambda: run.resume(time + size, SAME_TIME * size))
-        run.unbind()
+        assert self._native is not None and self._simulator is not None
+        native, simulator = self._native, self._simulator
+        ended = self._guarded(lambda: native.finish_step(time, size))
+        native.take_back()
         self.system.hold_inputs(simulator.state)
-        self._heed(status)
+        self._stop_if_asked(ended)
         return float(simulator.state.time)
 
     def check_native_access(self, verb: str, status: int) -> None:
@@ -227,11 +221,9 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
 
     def resume_native(self) -> None:
         """Let the compiled functions continue from the present state, if they are in use."""
-        if self._run is not None:
-            simulator = self.simulator
-            names, values = self._known
-            values[:] = [self._written.get(name, np.nan) for name in names]
-            self._run.bind(simulator)
+        if self._native is not None:
+            simulator = self.simulator  # which reads into `_written` what compiled code wrote
+            self._native.hand_over(simulator, self._written)
 
     def describe(self) -> ParticipantDescription:
         """Variables, feedthrough and abilities."""
@@ -301,17 +293,17 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
         """Make a State at `start` (s) with these values; events wait for `exit_initialization`."""
         self._simulator = self._new_simulator(self._state_at(start, values), self._accuracy_of(tolerance))
         self._watch_steps()
-        self._ready = self._failed = False
-        self._stop, self._written, self._run = stop, {}, None
+        self._has_begun = self._has_failed = False
+        self._stop, self._written, self._native = stop, {}, None
 
     def exit_initialization(self) -> None:
         """Issue the initialization events, with the inputs that were set."""
-        if not self._ready:
-            self._ready = True
+        if not self._has_begun:
+            self._has_begun = True
             directions, own = self._wanted_tangents
             if directions:
                 self._tangents = self.simulator.couple_tangents(directions, own)
-            self._heed(self._guarded(self.simulator.initialize))
+            self._stop_if_asked(self._guarded(self.simulator.initialize))
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
         """Write inputs; what has not changed is not written again, and so not computed anew."""
@@ -333,15 +325,14 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
 
     def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         """Values at the present time, realized with the present inputs."""
-        stage, places = self._find(tuple(names))
+        reading = self._reading_of(tuple(names))
         state = self.simulator.state
-        self._guarded(lambda: state.realize(stage))
-        arrays = dict(zip("ypdkhc", self.system.arrays(state), strict=True))
-        values = [arrays[array][offset].item() for array, offset in places]
-        typed = [self._typed.get(name) for name in names]
-        if not any(typed):
+        self._guarded(lambda: state.realize(reading.stage))
+        arrays = dict(zip(SIGNAL_ARRAYS, self.system.arrays(state), strict=True))
+        values = [arrays[array][offset].item() for array, offset in reading.places]
+        if not any(reading.variables):
             return np.array(values)
-        return [v if of is None else value_of(of, v) for v, of in zip(values, typed, strict=True)]
+        return _typed_values(values, reading.variables)
 
     def step(self, time: float, size: float) -> float:
         """Advance to ``time + size``.
@@ -355,7 +346,7 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
         within = SAME_TIME * size
         status = self._guarded(lambda: self.simulator.advance_to(time + size, within=within))
         self.system.hold_inputs(self.simulator.state)
-        self._heed(status)
+        self._stop_if_asked(status)
         return float(self.simulator.state.time)
 
     def watch(self, names: Sequence[str], where: str = "events") -> None:
@@ -367,31 +358,23 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
         if self._simulator is None or not self._watched:
             return []
         rows = self._simulator.take_rows().tolist()
-        typed = [self._typed.get(name) for name in self._watched]
-        return [
-            InnerPoint(
-                time,
-                self._watched,
-                [v if of is None else value_of(of, v) for v, of in zip(values, typed, strict=True)],
-            )
-            for time, *values in rows
-        ]
+        variables = self._variables_of(self._watched)
+        return [InnerPoint(time, self._watched, _typed_values(values, variables)) for time, *values in rows]
 
     def save(self) -> bytes:
-        """The State as bytes."""
+        """Whether it has begun, the number of events, and the State, as bytes."""
         simulator = self.simulator
-        return (
-            bytes([self._ready]) + simulator.events.total.to_bytes(8, "little") + simulator.state.to_bytes()
-        )
+        return SAVED_HEAD.pack(self._has_begun, simulator.events.total) + simulator.state.to_bytes()
 
     def restore(self, token: bytes) -> None:
         """Restore a saved State, from which the run continues bit for bit."""
-        state = self.system.state_from_bytes(token[9:])
+        has_begun, events = SAVED_HEAD.unpack_from(token)
+        state = self.system.state_from_bytes(token[SAVED_HEAD.size :])
         simulator = self.simulator
         simulator.replace_state(state)
-        simulator.events.truncate(int.from_bytes(token[1:9], "little"))
+        simulator.events.truncate(events)
         simulator.take_rows()
-        self._ready, self._failed = bool(token[0]), False
+        self._has_begun, self._has_failed = has_begun, False
         self._written = {}
 
     def serialize(self, token: bytes) -> bytes:
@@ -405,15 +388,19 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
     def close(self) -> None:
         """Do what is due at the very end and issue the cause Termination, unless it failed or never began."""
         simulator = self._simulator and self.simulator
-        self._simulator = self._run = None
-        if simulator is not None and self._ready and not self._failed:
+        self._simulator = self._native = None
+        if simulator is not None and self._has_begun and not self._has_failed:
             with suppress(Exception):
                 if self._stop is not None and simulator.state.time >= self._stop:
                     simulator.advance_pending_events()
                 simulator.finish()
 
+    def _variables_of(self, names: Sequence[str]) -> list[Variable | None]:
+        """The variable of each name that is not a real number; None for real numbers."""
+        return [self._not_real.get(name) for name in names]
+
     @cached_property
-    def _typed(self) -> dict[str, Variable]:
+    def _not_real(self) -> dict[str, Variable]:
         """The variables that are no real numbers, by the names of their elements."""
         return {
             name: variable
@@ -422,6 +409,11 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
             for name in ([f"{path}[{i}]" for i in range(variable.slot.size)] if variable.shape else [path])
         }
 
+    @cached_property
+    def _has_handlers(self) -> bool:
+        """Whether events are possible."""
+        return any(part.handlers for part in self.system.parts.values())
+
     def _new_simulator(self, state: cosim.State, accuracy: float | None) -> cosim.Simulator:
         return cosim.Simulator(self.system, state, self._integrator, accuracy, **self._options)
 
@@ -429,26 +421,37 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
         """Store both sides of events; systems without handlers do not become slower."""
         if not self._watched:
             return
-        if self._watched_at == "steps" or any(part.handlers for part in self.system.parts.values()):
+        if self._watched_at == "steps" or self._has_handlers:
             self.simulator.record(self._watched, self._watched_at)
 
-    def _find(self, names: tuple[str, ...]) -> tuple[cosim.Stage, list[tuple[str, int]]]:
-        """The stage at which these variables can be read, and where they lie."""
-        reading = self._places.get(names)
+    def _reading_of(self, names: tuple[str, ...]) -> Reading:
+        """Where and at which stage these variables are read; found once."""
+        reading = self._readings.get(names)
         if reading is None:
             slots = [self.system.signal(name).slot for name in names]
             stage = max((self.system.stage_of(slot) for slot in slots), default=cosim.Stage.EMPTY)
-            reading = cosim.Stage(stage), [(slot.array, slot.offset) for slot in slots]
-            self._places[names] = reading
+            places = [(slot.array, slot.offset) for slot in slots]
+            reading = Reading(cosim.Stage(stage), places, self._variables_of(names))
+            self._readings[names] = reading
         return reading
 
-    def _guarded(self, action: Any) -> Any:
+    def _guarded(self, action: Callable[[], Any]) -> Any:
+        """The result of a call; where it raises, `close` does not issue Termination."""
         try:
             return action()
         except Exception:
-            self._failed = True
+            self._has_failed = True
             raise
 
-    def _heed(self, status: Any) -> None:
+    def _stop_if_asked(self, status: Any) -> None:
+        """Raise `StopRequested` where a handler has asked to end the run."""
         if not status.succeeded:
             raise StopRequested(float(self.simulator.state.time), status.message or status.format_message())
+
+
+def _typed_values(values: Sequence[Any], variables: Sequence[Variable | None]) -> list[Any]:
+    """Numbers of arrays as values of their variables; None stands for a real number."""
+    return [
+        v if variable is None else value_of(variable, v)
+        for v, variable in zip(values, variables, strict=True)
+    ]
