@@ -1,4 +1,16 @@
-"""The difference equations of participants, coupled: the state of all after an interval."""
+"""The difference equations of participants, coupled: the state of all after an interval.
+
+With outputs y, means ū of inputs over the interval and ends e of direct inputs, and with ∇ for backward
+differences, the fitted equations of the participants (`Factors`) are ::
+
+    y' = y + Σ of_outputs[j] ∇ʲy + Σ of_means[j] ∇ʲū' + Σ of_ends[j] ∇ʲe' + constant
+
+where a prime stands for the interval that follows. Wires close them, up to defects of the coupling::
+
+    ū' = at_begin y + at_end y' + defects        e' = ends y' + defects of the ends
+
+So y' is on both sides, and is solved for.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +57,25 @@ class CoupledEquations(NamedTuple):
     gains: Vector
 
 
+class _Columns(NamedTuple):
+    """What the next state follows from, a column for each case; 0.0 where it is nothing.
+
+    Attributes
+    ----------
+    state : ndarray, shape (width, columns)
+    defects, end_defects : ndarray or float
+        The means of inputs, and their ends, minus the outputs.
+    constant : ndarray or float
+    """
+
+    state: Vector
+    defects: Vector | float = 0.0
+    end_defects: Vector | float = 0.0
+    constant: Vector | float = 0.0
+
+
 def couple(factors: Factors, wires: Wires, interval: float) -> CoupledEquations:
-    """Couple fitted participants.
+    """Couple fitted participants: the next state is linear, so its matrices are its values for unit columns.
 
     Parameters
     ----------
@@ -54,58 +83,57 @@ def couple(factors: Factors, wires: Wires, interval: float) -> CoupledEquations:
     wires : Wires
     interval : float
         The length of an interval, s.
+
+    Raises
+    ------
+    LinAlgError
+        Outputs that depend on each other at one instant have no solution.
     """
     parts = factors.parts
     at_once = factors.of_means.sum(axis=0) @ wires.at_end + factors.of_ends.sum(axis=0) @ wires.ends
-    solve = np.linalg.inv(np.eye(parts.outputs) - at_once)
+    inverse = np.linalg.inv(np.eye(parts.outputs) - at_once)
     each_defect = np.eye(parts.inputs + parts.direct)
-    means, ends = each_defect[: parts.inputs], each_defect[parts.inputs :]
-    at_rest, no_state = np.zeros((parts.width, 1)), np.zeros((parts.width, len(each_defect)))
+    of_states = _Columns(np.eye(parts.width))
+    of_defects = _Columns(
+        np.zeros((parts.width, len(each_defect))),
+        defects=each_defect[: parts.inputs],
+        end_defects=each_defect[parts.inputs :],
+    )
+    of_nothing = _Columns(np.zeros((parts.width, 1)), constant=factors.constant)
     return CoupledEquations(
-        move=_next_state(factors, wires, solve, np.eye(parts.width), 0.0, 0.0, 0.0),
-        push=_next_state(factors, wires, solve, no_state, means, ends, 0.0),
-        constant=_next_state(factors, wires, solve, at_rest, 0.0, 0.0, factors.constant)[:, 0],
+        move=_next_state(factors, wires, inverse, of_states),
+        push=_next_state(factors, wires, inverse, of_defects),
+        constant=_next_state(factors, wires, inverse, of_nothing)[:, 0],
         gains=factors.slopes_of_answers() / interval,
     )
 
 
-def _next_state(
-    factors: Factors,
-    wires: Wires,
-    solve: Vector,
-    state: Vector,
-    defects: Vector | float,
-    end_defects: Vector | float,
-    constant: Vector | float,
-) -> Vector:
-    """The state after one interval, by columns; the mean of an input follows both ends of its output.
+def _next_state(factors: Factors, wires: Wires, inverse: Vector, columns: _Columns) -> Vector:
+    """The state after one interval, by columns.
 
     Parameters
     ----------
     factors : Factors
     wires : Wires
-    solve : ndarray, shape (outputs, outputs)
-        Solves for outputs that depend on the same instant.
-    state : ndarray, shape (width, columns)
-    defects, end_defects : ndarray or float
-        The means of inputs, and their ends, minus the outputs.
-    constant : ndarray or float
+    inverse : ndarray, shape (outputs, outputs)
+        Of the matrix of y' when all its terms are on one side.
+    columns : _Columns
     """
     lags = factors.parts.lags
-    outputs, means, ends = factors.parts.split(state)
-    mean = wires.at_begin @ outputs[0] + defects
-    total = outputs[0] + constant
-    mean_before = np.zeros_like(mean)
+    outputs, means, ends = factors.parts.split(columns.state)
+    mean = wires.at_begin @ outputs[0] + columns.defects  # without the share of y', which `inverse` has
+    total = outputs[0] + columns.constant
+    mean_before = np.zeros_like(mean)  # the sum of its differences so far: minus it, the next one
     for j in range(lags):
         total = total + factors.of_outputs[j] @ outputs[j] + factors.of_means[j] @ (mean - mean_before)
         mean_before = mean_before + means[j]
-    end_before = np.zeros((factors.parts.direct, state.shape[1]))
+    end_before = np.zeros((factors.parts.direct, columns.state.shape[1]))
     for j in range(lags + 1):
-        total = total + factors.of_ends[j] @ (end_defects - end_before)
+        total = total + factors.of_ends[j] @ (columns.end_defects - end_before)
         end_before = end_before + ends[j] if j < lags else end_before
-    new_output = solve @ total
+    new_output = inverse @ total
     return np.vstack(
         with_differences(new_output, outputs, lags)
         + with_differences(mean + wires.at_end @ new_output, means, lags)
-        + with_differences(wires.ends @ new_output + end_defects, ends, lags)
+        + with_differences(wires.ends @ new_output + columns.end_defects, ends, lags)
     )
