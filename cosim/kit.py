@@ -210,9 +210,9 @@ if TYPE_CHECKING:
     from cosim.private_folder import remove_abandoned_folders as remove_abandoned_folders
     from cosim.private_folder import remove_folder as remove_folder
     from cosim.rational import common_resolution as common_resolution
-    from cosim.rational import periodic_time as periodic_time
-    from cosim.rational import rational_time as rational_time
     from cosim.rational import tick_time as tick_time
+    from cosim.rational_doubles import periodic_time as periodic_time
+    from cosim.rational_doubles import rational_time as rational_time
     from cosim.recorded_walk import record_blocks as record_blocks
     from cosim.recorded_walk import reverse_walk as reverse_walk
     from cosim.registration.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION

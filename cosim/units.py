@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from cosim.errors import UnitError, nearest
-from cosim.rational import rational_time
+from cosim.rational_doubles import rational_time
 from cosim.unit import Unit
 from cosim.unit_expressions import UnreadError, find_symbol, read_unit
 from cosim.unit_spellings import other_cases, written_unit
@@ -171,7 +171,7 @@ def exact_quantity(value: str | float | Fraction, unit: str) -> Fraction:
     ----------
     value : str or number
         As for `parse_quantity`. A float is its shortest decimal; one with more than 15 digits may be a
-        fraction that was computed (`cosim.rational.rational_time`).
+        fraction that was computed (`cosim.rational_doubles.rational_time`).
     unit : str
         Unit expression of the result.
 

@@ -49,6 +49,7 @@ LAYERS = (
     (
         *("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.name_patterns"),
         *("cosim.html_table", "cosim.walker", "cosim.recorded_walk", "cosim.rational", "cosim.value_text"),
+        "cosim.rational_doubles",
         *("cosim.functions", "cosim.resource_limits", "cosim.process_lock", "cosim.private_folder"),
         *("cosim.last_result_cache", "cosim.call_faults", "cosim.option_synonyms"),
     ),

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from cosim.argument_checks import read_seconds
 from cosim.errors import ModelError
-from cosim.rational import EXACT, rational_time
+from cosim.rational import EXACT
+from cosim.rational_doubles import rational_time
 from cosim.run_data.records.recording import OutputGrid
 
 POINTS = 500

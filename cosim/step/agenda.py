@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from cosim.rational import common_resolution, compare_fractions, rational_time
+from cosim.rational import common_resolution, compare_fractions
+from cosim.rational_doubles import rational_time
 from cosim.run_data.records.handlers import (
     IN_C,
     IN_D,

@@ -13,7 +13,8 @@ import pytest
 from agenda_order import SIGNATURE, go_through
 
 import cosim
-from cosim.rational import compare_fractions, nearest_time, periodic_time, rational_time, tick_time
+from cosim.rational import compare_fractions, nearest_time, tick_time
+from cosim.rational_doubles import periodic_time, rational_time
 from cosim.run_data.records.handlers import Grid
 from cosim.run_data.run import AGENDA_WIDTH
 from cosim.simulation.output_interval import counted_grid, output_times
