@@ -10,7 +10,17 @@ from cosim_mechanics import contracts
 
 @dataclass(frozen=True)
 class Range:
-    """The range of a coordinate: its name, its place in y and that of its speed in u, and both ends."""
+    """The range of a coordinate.
+
+    Attributes
+    ----------
+    name : str
+        Of the coordinate: ``joint``, ``joint[1]`` or ``joint.q[1]``, as the force element names it.
+    coordinate, speed : int
+        Its place in y, and that of its speed in u.
+    lower, upper : float
+        In the unit of the coordinate.
+    """
 
     name: str
     coordinate: int
@@ -20,18 +30,30 @@ class Range:
 
 
 def ranges_of(system: cosim.System, state: cosim.State) -> list[Range]:
-    """Ranges that force elements with a coordinate, `lower` and `upper` hold in a State."""
+    """Ranges that enabled force elements with a coordinate, `lower` and `upper` hold in a State."""
     ranges = []
     for name, part in system.parts.items():
-        declared = part.declarations
-        if not isinstance(part, contracts.Force) or not {"coordinate", "lower", "upper"} <= declared.keys():
-            continue
-        if not state[f"{name}.enabled"]:
+        if not _holds_range(part) or not state[f"{name}.enabled"]:
             continue
         path = system.assembly.attached_path(part, "coordinate")
-        joint, _, index = path.partition("[")
-        joint, i = joint.partition(".")[0], int(index.rstrip("]") or 0)
-        q, u = (system.variables[f"{joint}.{x}"].slot for x in "qu")
+        joint, index = _joint_and_index(path)
+        q, u = (system.variables[f"{joint}.{variable}"].slot for variable in ("q", "u"))
+        first_speed = u.offset - system.nq  # y consists of q, u and z
         lower, upper = (float(state[f"{name}.{end}"]) for end in ("lower", "upper"))
-        ranges.append(Range(path, q.offset + i, u.offset - system.nq + i, lower, upper))
+        ranges.append(Range(path, q.offset + index, first_speed + index, lower, upper))
     return ranges
+
+
+def _holds_range(part: cosim.Component) -> bool:
+    """Whether a part is a force element that declares a coordinate and the ends of its range."""
+    return isinstance(part, contracts.Force) and {"coordinate", "lower", "upper"} <= part.declarations.keys()
+
+
+def _joint_and_index(path: str) -> tuple[str, int]:
+    """The joint of a coordinate and its number there.
+
+    >>> _joint_and_index("arm.q[1]"), _joint_and_index("arm")
+    (('arm', 1), ('arm', 0))
+    """
+    joint, _, index = path.partition("[")
+    return joint.partition(".")[0], int(index.rstrip("]") or 0)
