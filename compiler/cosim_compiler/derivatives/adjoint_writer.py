@@ -1,0 +1,87 @@
+"""Writes the adjoints of kernel functions and of their helpers, as text of two functions for each."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cosim_compiler.derivatives.own_tangents import RECORDED
+from cosim_compiler.derivatives.recording_writer import RecordingWriter
+from cosim_compiler.derivatives.tangent_text import as_identifier
+from cosim_compiler.derivatives.tangent_values import Varying
+from cosim_compiler.derivatives.writer import TangentWriter
+from cosim_compiler.language.program import Program
+from cosim_compiler.language.typed_form import Function
+
+
+class AdjointNames(NamedTuple):
+    """The two functions that stand in the text for a function, and what its result has.
+
+    Attributes
+    ----------
+    record, reverse : str
+        Their names in the text; where nothing is recorded there is no reverse function.
+    result : Varying
+        Which reals of the result vary.
+    result_roots : dict of str to str
+        For each view in the result the root that it lies in.
+    is_silent : bool
+        Whether nothing is recorded.
+    """
+
+    record: str
+    reverse: str
+    result: Varying
+    result_roots: dict[str, str]
+    is_silent: bool
+
+
+class AdjointWriter(TangentWriter):
+    """Writes the adjoints of functions of one program, each once for what varies among its arguments."""
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program, 1)
+        self._adjoints: dict[tuple[int, Varying], AdjointNames] = {}
+
+    def adjoint(self, function: Function, given: Varying) -> AdjointNames:
+        """The adjoint of a function in the text.
+
+        The recording function takes the arguments, the tangents of what varies, for each view that varies
+        where in its root it begins, and the tape. It returns the result, the tangents of what varies of it,
+        and for each view in it where it begins. The reverse one takes the roots of the views, the adjoints
+        of the reals of the result, and the tape; it returns the adjoints of the reals that were given.
+        """
+        key = id(function), given
+        if key in self._adjoints:
+            return self._adjoints[key]
+        recorded = RECORDED.get(function.author)
+        if recorded is not None:
+            record, reverse = (self.names.name(part, "recorded") for part in recorded)
+            names = self._adjoints[key] = AdjointNames(record, reverse, False, {}, False)
+            return names
+        writing, lines = self._write_until_settled(function, given)
+        stem = f"{len(self.texts)}_{as_identifier(function.author.__name__)}"
+        record, reverse = f"record_{stem}", f"reverse_{stem}"
+        self.texts[record] = [f"def {record}({', '.join(writing.parameters)}):", *lines]
+        if not writing.is_silent:
+            self.texts[reverse] = writing.reverse(reverse)
+        names = AdjointNames(record, reverse, writing.result, writing.result_roots, writing.is_silent)
+        self._adjoints[key] = names
+        return names
+
+    def _write_until_settled(self, function: Function, given: Varying) -> tuple[RecordingWriter, list[str]]:
+        """The writer of both functions, and the lines of the one that records.
+
+        Which variables vary is a fixed point: one that is assigned from a varying one varies, too, and in a
+        loop that is seen after its first use. The text is written again until it finds nothing new.
+        """
+        varying_names: dict[str, Varying] = {}
+        result: Varying = False
+        before: RecordingWriter | None = None
+        while True:
+            writing = RecordingWriter(self, function, given, varying_names, result, before)
+            lines = writing.write()
+            is_settled = (writing.varying, writing.result) == (varying_names, result)
+            roots = (before.roots, before.result_roots, before.is_straight) if before else None
+            if is_settled and roots == (writing.roots, writing.result_roots, writing.is_straight):
+                return writing, lines
+            varying_names, result, before = writing.varying, writing.result, writing
