@@ -23,7 +23,8 @@ from cosim_fmi.instances import log_helper
 from cosim_fmi.validate.experiments import Experiment
 from cosim_fmi.validate.finding import Finding
 from cosim_fmi.validate.probe import LOADING
-from cosim_fmi.validate.run_checks import DECISIVE, FORGIVABLE, OF_A_NEW_PROCESS, RECORD, RECORDED, RUN_CHECKS
+from cosim_fmi.validate.record_experiment import RECORD, RECORDED
+from cosim_fmi.validate.run_checks import RUN_CHECKS
 
 KINDS = {
     "Float64": ("Real", "Float64"),
@@ -36,6 +37,12 @@ START = (
     "sys.path.insert(0, sys.argv.pop(1)); from cosim_fmi.validate import probe; sys.path.pop(0); probe.main()"
 )
 """The probe imports only the file that ends it together with this process."""
+DECISIVE = "simulation"
+"""A process that dies in it would die in all that follow."""
+FORGIVABLE = ("wrong steps", "wrong values")
+"""Checks that make calls which environments must not make: their failures are no errors."""
+OF_A_NEW_PROCESS = ("new process",)
+"""Checks that run in a new process, in which nothing of the FMU has run before."""
 
 
 class FmuProbe:

@@ -16,7 +16,8 @@ from typing import Any
 from cosim_fmi.binding.fmu_library import FmiError, instance_class
 from cosim_fmi.validate.finding import FailedCallError
 from cosim_fmi.validate.foreign_instance import ForeignFmu
-from cosim_fmi.validate.run_checks import RECORD, RUN_CHECKS, recording
+from cosim_fmi.validate.record_experiment import RECORD, recording
+from cosim_fmi.validate.run_checks import RUN_CHECKS
 
 LOADING = "loading"
 
