@@ -52,6 +52,7 @@ from cosim_compiler.record import place_in
 ENTER_SIGNATURE = "iif>i"
 WRITTEN = "numbers", "coefficients", "settings", "work", "held_ints", "probe", "places"
 """Arrays that a run may write and that are not of the State."""
+# how far the Step has evaluated the State, and the stage to which it is then realized
 STAGES = {
     RESTORED: Stage.MODEL,
     NOTHING: Stage.MODEL,
@@ -60,9 +61,8 @@ STAGES = {
     MOTION: Stage.ACCELERATION,
     REPORT: Stage.REPORT,
 }
-
-
 PLACES_IN_HEAD = {name: ARRAY_WIDTH * i for i, name in enumerate(Run._fields)}
+"""Where address and length of each array stand in `CompiledStep.head`."""
 ARRAY_OF_PART = {name: part.array for name, part in vars(Run).items() if isinstance(part, Part)}
 
 
@@ -238,26 +238,8 @@ class CompiledStep:
         StateError
             It was saved with another integrator or other options, or its bytes are damaged.
         """
-        tables, arrays = self.tables, state._arrays
         started = bool(state.agenda.initialized)
-        for name, size in (
-            ("memory", tables.memory),
-            ("indices", tables.indices.size),
-            ("times", tables.times.size),
-            ("c", self.system.assembly.layout.sizes["c"] + self._numbers_of_holds),
-        ):
-            array = arrays[name]
-            if array.size == size or (name == "c" and array.size > size):
-                continue
-            if started and name != "c":
-                raise StateError(
-                    f"this State was initialized with another integrator or other options: its section "
-                    f"{name} has {array.size} numbers, needs {size}; call initialize() after replacing it"
-                )
-            grown = np.zeros(size, dtype=array.dtype)
-            copied = min(size, array.size)
-            grown[:copied] = array[:copied]
-            arrays[name] = grown
+        self._fit_arrays(state._arrays, started)
         self._state = state
         self.use_state()
         if started and not state.is_checked:
@@ -267,6 +249,26 @@ class CompiledStep:
         run.evaluation.stage = RESTORED if state.stage < Stage.ACCELERATION else NOTHING
         run.evaluation.touched = 0
         run.located.start = np.nan
+
+    def _fit_arrays(self, arrays: dict[str, Any], started: bool) -> None:
+        """Lengthen or replace the arrays of a State whose sizes the Step decides; `StateError` in a run."""
+        tables = self.tables
+        with_holds = self.system.assembly.layout.sizes["c"] + self._numbers_of_holds
+        for name, size in (
+            ("memory", tables.memory),
+            ("indices", tables.indices.size),
+            ("times", tables.times.size),
+            ("c", with_holds),
+        ):
+            array = arrays[name]
+            if array.size == size or (name == "c" and array.size > size):
+                continue
+            if started and name != "c":
+                raise StateError(
+                    f"this State was initialized with another integrator or other options: its section "
+                    f"{name} has {array.size} numbers, needs {size}; call initialize() after replacing it"
+                )
+            arrays[name] = _of_length(array, size)
 
     def _check_state(self) -> None:
         """Refuse a State from bytes whose numbers no run of this system has."""
@@ -284,7 +286,7 @@ class CompiledStep:
         self.integrator.attach(self.system, self._state)
 
     def _use_arrays(self, arrays: Mapping[str, Any]) -> None:
-        """Work on these arrays in place of those of their names; what lies in the others stays shown."""
+        """Work on these arrays in place of those of the same names."""
         before = self.arrays
         new = {name: array for name, array in arrays.items() if getattr(before, name) is not array}
         if not new:
@@ -293,6 +295,7 @@ class CompiledStep:
         for name, array in new.items():
             at = PLACES_IN_HEAD[name]
             head[at + ADDRESS], head[at + LENGTH] = address_of(array), array.shape[0]
+        # a `Part` is stored in the Run when it is first read: those of arrays that stay are still right
         vars(run).update(
             {name: part for name, part in vars(before).items() if ARRAY_OF_PART[name] not in new}
         )
@@ -324,9 +327,7 @@ class CompiledStep:
                 code = function(address, self.head_address, t)
             if code != GROW:
                 break
-            longer = np.zeros(self.arrays.failure.needed)
-            longer[: state_arrays["h"].size] = state_arrays["h"]
-            state_arrays["h"] = longer
+            state_arrays["h"] = _of_length(state_arrays["h"], self.arrays.failure.needed)
             self.use_state()
         self.stage_out(state)
         return int(code)
@@ -354,7 +355,7 @@ class CompiledStep:
         )
 
     def stage_in(self, state: State) -> None:
-        """The stage to which the State is realized, for the functions of the Step."""
+        """Tell the functions of the Step to which stage the State is realized."""
         stage, evaluation = state.stage, self.arrays.evaluation
         if STAGES[evaluation.stage] is stage:
             return
@@ -367,7 +368,7 @@ class CompiledStep:
             evaluation.stage = INSTANCE if stage >= Stage.INSTANCE else NOTHING
 
     def stage_out(self, state: State) -> None:
-        """How far the Step has left the State realized."""
+        """Give the State the stage in which the Step has left it, and lowered stages new versions."""
         evaluation, versions = self.arrays.evaluation, state._versions
         lowered = evaluation.lowered
         for stage in range(lowered if lowered < COMPUTED.start else COMPUTED.start, COMPUTED.stop):
@@ -379,3 +380,11 @@ class CompiledStep:
             state._stage = stage
         if state._invalidated_by != "a step":
             state._invalidated_by = "a step"
+
+
+def _of_length(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """A copy of this length: cut, or with zeros behind."""
+    resized = np.zeros(size, dtype=array.dtype)
+    copied = min(size, array.size)
+    resized[:copied] = array[:copied]
+    return resized
