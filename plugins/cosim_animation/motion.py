@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -12,14 +11,15 @@ import cosim
 from cosim_animation.mechanism import Mechanism
 
 MOST_FRAMES = 600
+"""Frames of an animation, about: a result with more rows is thinned."""
+IDENTITY_POSE = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+"""The pose of a body at Ground: the rotation by rows, then the position."""
 MOST_LISTED = 6
-"""Coordinates that a message names at most."""
-AT_ORIGIN = np.array([1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0, 0, 0, 0])
-"""The pose of a body that lies in the origin of the ground, not turned."""
+"""Paths that a message lists; of more, "…" stands for the others."""
 
 
 def frame_rows(time: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Rows of a result that are shown: at most some hundred, evenly over time, the first and the last too.
+    """Rows of a result that are shown: about `MOST_FRAMES` at most, evenly over time, with both ends.
 
     >>> frame_rows(np.array([0.0, 0.5, 0.5, 1.0])).tolist()
     [0, 1, 2, 3]
@@ -31,12 +31,7 @@ def frame_rows(time: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def body_poses(mechanism: Mechanism, result: cosim.Result, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Poses of all bodies: recorded ones, else from coordinates of joints.
-
-    Returns
-    -------
-    ndarray, shape (frames, bodies, 12)
-        Of each pose a rotation matrix by rows, and a position in m (`X_GB`).
+    """Poses of all bodies, shape (frames, bodies, 12): recorded ones, else from coordinates of joints.
 
     Raises
     ------
@@ -45,33 +40,33 @@ def body_poses(mechanism: Mechanism, result: cosim.Result, rows: NDArray[np.int6
     """
     moving = [name for name in mechanism.bodies if "mass" in type(mechanism.model[name]).declarations]
     if all(f"{name}.X_GB" in result for name in moving):
-        return _recorded_poses(mechanism, moving, result, rows)
+        return _recorded_poses(mechanism, result, rows, moving)
+    return _poses_from_coordinates(mechanism, result, rows)
+
+
+def _recorded_poses(
+    mechanism: Mechanism, result: cosim.Result, rows: NDArray[np.int64], moving: list[str]
+) -> NDArray[np.float64]:
+    """The poses of moving bodies in the result; the other bodies are at Ground."""
+    poses = np.tile(IDENTITY_POSE, (rows.size, len(mechanism.bodies), 1))
+    for name in moving:
+        poses[:, mechanism.bodies.index(name)] = _values(result, f"{name}.X_GB")[rows]
+    return poses
+
+
+def _poses_from_coordinates(
+    mechanism: Mechanism, result: cosim.Result, rows: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """The poses that the bodies have where the joints have their recorded coordinates."""
     missing = [path for path in mechanism.coordinates() if path not in result]
     if missing:
         listed = ", ".join(missing[:MOST_LISTED]) + (" …" if len(missing) > MOST_LISTED else "")
         raise cosim.CosimError(
             f"the result contains no poses of the bodies: record {listed}, or animate the model itself"
         )
-    return _computed_poses(mechanism, result, rows)
-
-
-def _recorded_poses(
-    mechanism: Mechanism, moving: Sequence[str], result: cosim.Result, rows: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """The poses that a result has of bodies with mass; the others, such as the ground, do not move."""
-    poses = np.tile(AT_ORIGIN, (rows.size, len(mechanism.bodies), 1))
-    for name in moving:
-        poses[:, mechanism.bodies.index(name)] = _values(result, f"{name}.X_GB")[rows]
-    return poses
-
-
-def _computed_poses(
-    mechanism: Mechanism, result: cosim.Result, rows: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """The poses that follow from the recorded coordinates of the joints."""
-    poses = np.empty((rows.size, len(mechanism.bodies), AT_ORIGIN.size))
     state = mechanism.model.build().default_state()
     columns = {path: _values(result, path) for path in mechanism.coordinates()}
+    poses = np.empty((rows.size, len(mechanism.bodies), IDENTITY_POSE.size))
     for frame, row in enumerate(rows):
         for path, values in columns.items():
             state[path] = values[row]

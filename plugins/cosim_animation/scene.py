@@ -22,7 +22,7 @@ from cosim_animation.motion import (
     frame_rows,
     quaternions,
 )
-from cosim_animation.packing import packed, packed_integers
+from cosim_animation.packed_numbers import packed, packed_integers
 
 MOST_SIGNALS = 12
 """Signals that are plotted if none are chosen."""

@@ -13,7 +13,8 @@ from cosim_compiler.derivatives.adjoint_entries import (
     write_reverse_entry,
 )
 from cosim_compiler.derivatives.adjoint_writer import AdjointWriter
-from cosim_compiler.derivatives.kept_texts import Written, kept_text
+from cosim_compiler.derivatives.derivative_text import DerivativeText
+from cosim_compiler.derivatives.kept_texts import kept_text
 from cosim_compiler.derivatives.tangent_values import has_reals, leaves
 from cosim_compiler.errors import ContractError, NoTangentError
 from cosim_compiler.language.program import Program
@@ -61,8 +62,8 @@ def adjoint_function(function: types.FunctionType, signature: str, fixed: frozen
     """
     key = function, signature, fixed
     if key not in _adjoints:
-        written = kept_text(function, signature, f"adjoint {sorted(fixed)}", lambda: _write_adjoint(*key))
-        record, reverse = written.functions(function, "adjoint")
+        derivative = kept_text(function, signature, f"adjoint {sorted(fixed)}", lambda: _write_adjoint(*key))
+        record, reverse = derivative.functions(function, "adjoint")
         _adjoints[key] = Adjoint(*record, *reverse)
     return _adjoints[key]
 
@@ -85,7 +86,7 @@ def adjoint_refusal(function: types.FunctionType, kinds: Sequence[Type]) -> str:
     return ""
 
 
-def _write_adjoint(function: types.FunctionType, signature: str, fixed: frozenset[int]) -> Written:
+def _write_adjoint(function: types.FunctionType, signature: str, fixed: frozenset[int]) -> DerivativeText:
     """The text of an adjoint with its entries, ``record`` and ``reverse``."""
     kinds, _ = types_of(signature)
     program = Program()
@@ -102,4 +103,4 @@ def _write_adjoint(function: types.FunctionType, signature: str, fixed: frozense
     writer.texts["record"] = write_record_entry(entry, helpers)
     writer.texts["reverse"] = write_reverse_entry(entry, helpers)
     record, reverse = entry_signatures(entry)
-    return writer.written({"record": record, "reverse": reverse})
+    return writer.derivative_text({"record": record, "reverse": reverse})
