@@ -93,7 +93,7 @@ def _write_adjoint(function: types.FunctionType, signature: str, fixed: frozense
     typed = program.root(function, signature)
     if isinstance(typed.result, Tuple):
         raise ContractError(
-            f"{function.__qualname__} returns a tuple: its adjoint is called by helpers alone"
+            f"{function.__qualname__} returns a tuple: only other kernel functions can call its adjoint"
         )
     varying = tuple(has_reals(kind) and i not in fixed for i, kind in enumerate(kinds))
     writer = AdjointWriter(program)

@@ -121,7 +121,7 @@ def _write_tangent(
     name, varies = writer.tangent(typed, varying)
     if isinstance(typed.result, Tuple):
         raise ContractError(
-            f"{function.__qualname__} returns a tuple: its tangent is called by helpers alone"
+            f"{function.__qualname__} returns a tuple: only other kernel functions can call its tangent"
         )
     values = [f"x{i}" for i in range(len(kinds))]
     heads, passed, lines, more = list(values), list(values), [], ""
