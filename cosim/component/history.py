@@ -381,8 +381,8 @@ class History(NamedTuple):
     def error_of_small(self, difference, size):
         """The error of a value that is off by `difference`, relative to the signal; 0 if it was not small.
 
-        `size` is that of the values around. The largest value so far counts if it is larger. What rounding
-        explains does not count.
+        `size` is that of the values around. The largest value so far counts if it is larger. The part that
+        rounding explains does not count.
         """
         if not self.is_small:
             return 0.0
