@@ -32,6 +32,8 @@ from cosim_lowering.numbered_calls import (
     declaration,
     global_name,
 )
+from cosim_lowering.optimizer import LEVEL
+from cosim_lowering.optimizer import OF_THE_STEP as LEVEL_OF_THE_STEP
 from cosim_lowering.program import EXPORTED, OF_TANGENTS, Program
 from cosim_lowering.report_blocks import reported_alone
 from cosim_lowering.schedule import Schedule
@@ -86,7 +88,8 @@ def machine_code(program: Program, entries: Sequence[str], raised: int, prefix: 
     step_and_method = [with_loops_kept(text) for text in (step, *others)]
     once_a_step = ["\n".join(calls), *step_and_method]
     pieces = _schedule_pieces(program, texts, blocks)
-    return MachineCode(pieces, offered, prefix=prefix, once_a_step=once_a_step)
+    level = LEVEL if program.integrator.capabilities.implicit else LEVEL_OF_THE_STEP
+    return MachineCode(pieces, offered, prefix=prefix, once_a_step=once_a_step, step_level=level)
 
 
 def lowered_texts(program: Program) -> tuple[str, dict[str, str]]:

@@ -72,6 +72,8 @@ class Piece(NamedTuple):
         Of the shared names.
     level : int
         Of optimization.
+    pairs : bool
+        As for `Optimizer.optimized`.
     """
 
     texts: list[str]
@@ -80,6 +82,7 @@ class Piece(NamedTuple):
     exported: list[str]
     prefix: str
     level: int
+    pairs: bool
 
 
 class MachineCode:
@@ -99,7 +102,9 @@ class MachineCode:
     prefix : str
         Of the names by which pieces refer to each other: a library may hold the code of several programs.
     once_a_step : sequence of str
-        Texts of one more piece, which runs seldom; it is optimized less.
+        Texts of one more piece, which has no pairs (`Optimizer.optimized`).
+    step_level : int
+        The level of its optimization.
 
     Raises
     ------
@@ -114,12 +119,13 @@ class MachineCode:
         exported: Iterable[str] = (),
         prefix: str = "cosim",
         once_a_step: Sequence[str] = (),
+        step_level: int = optimizing.OF_THE_STEP,
     ) -> None:
         texts = [list(listed) for listed in pieces]
-        levels = [optimizing.LEVEL] * len(texts)
+        chosen = [(optimizing.LEVEL, True)] * len(texts)
         if once_a_step:
             texts = [list(once_a_step), *texts]
-            levels = [min(optimizing.OF_THE_STEP, optimizing.LEVEL), *levels]
+            chosen = [(min(step_level, optimizing.LEVEL), False), *chosen]
         defined = [_names(DEFINED, listed) for listed in texts]
         missing = [_names(DECLARED, listed) - own for listed, own in zip(texts, defined, strict=True)]
         open_names, all_defined = set[str]().union(*missing), set[str]().union(*defined)
@@ -139,8 +145,9 @@ class MachineCode:
                 exported=sorted(offered & own),
                 prefix=prefix,
                 level=level,
+                pairs=pairs,
             )
-            for listed, own, others, level in zip(texts, defined, missing, levels, strict=True)
+            for listed, own, others, (level, pairs) in zip(texts, defined, missing, chosen, strict=True)
         ]
         self._digests = [_digest_of(piece, _toolchain()) for piece in self._pieces]
 
@@ -168,7 +175,7 @@ class MachineCode:
             with Optimizer(plainest_processor()) as optimizer:
                 for i in missing:
                     piece = self._pieces[i]
-                    bitcodes[i] = bitcode = optimizer.optimized(_linked(piece), piece.level)
+                    bitcodes[i] = bitcode = optimizer.optimized(_linked(piece), piece.level, piece.pairs)
                     write_cached(self._digests[i], bitcode)
         return [bitcode for bitcode in bitcodes.values() if bitcode is not None]
 

@@ -240,6 +240,51 @@ def test_code_is_kept_apart_by_how_hard_llvm_tries(tmp_path: Path, monkeypatch: 
     assert codes[0][0] != codes[3][0] and codes[0][1] != codes[3][1]
 
 
+@pytest.mark.parametrize(("integrator", "level"), [("integrators.heun", 1), ("integrators.bdf", 3)])
+def test_the_step_of_an_implicit_method_keeps_the_highest_level(
+    integrator: str, level: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cosim.testing.known_solution import known_system
+    from cosim_lowering import machine_code as pieces
+    from cosim_lowering import optimizer
+    from cosim_lowering.linking import machine_code
+    from cosim_lowering.program import Program
+
+    seen: list[tuple[int, bool]] = []
+
+    def recorded(self: optimizer.Optimizer, bitcode: bytes, level: int, pairs: bool) -> bytes:
+        seen.append((level, pairs))
+        raise InterruptedError  # one piece is enough: the Step's is the first
+
+    monkeypatch.setattr(optimizer, "LEVEL", 3)
+    monkeypatch.setattr(optimizer.Optimizer, "optimized", recorded)
+    monkeypatch.setattr(pieces, "read_cached", lambda key: None)
+    options: dict[str, Any] = {"fixed_step": 0.1} if integrator == "integrators.heun" else {}
+    code = machine_code(Program(known_system(), integrator, **options), ["advance"], RAISED)
+    with pytest.raises(InterruptedError):
+        code.objects(own_target())
+    assert seen == [(level, False)]
+
+
+def twice(x):
+    x[2] = x[0] * 3.0
+    x[3] = x[1] * 3.0
+    return 0
+
+
+def test_neighbouring_operations_are_joined_where_pairs_are_wanted() -> None:
+    import llvmlite.binding as llvm
+
+    from cosim.kit import plainest_processor
+    from cosim_lowering.optimizer import Optimizer
+
+    module = llvm.parse_assembly(kit.lower({"twice": (twice, "F>i")})).as_bitcode()
+    with Optimizer(plainest_processor()) as optimizer:
+        joined, single = (str(llvm.parse_bitcode(optimizer.optimized(module, 3, p))) for p in (True, False))
+    assert "fmul <2 x double>" in joined
+    assert "fmul double" in single and "fmul <2 x double>" not in single
+
+
 def test_one_process_optimizes_modules_one_after_the_other_to_the_same_bytes() -> None:
     import llvmlite.binding as llvm
 
