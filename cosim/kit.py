@@ -270,8 +270,8 @@ if TYPE_CHECKING:
     from cosim.simulation.output_interval import shortest_interval as shortest_interval
     from cosim.simulation.own_files import check_folder as check_folder
     from cosim.simulation.own_files import is_device as is_device
-    from cosim.simulation.own_files import path_below as path_below
     from cosim.simulation.own_files import space_warning as space_warning
+    from cosim.simulation.path_below import path_below as path_below
     from cosim.simulation.python_in_steps import python_in_steps as python_in_steps
     from cosim.simulation.replaced_file import is_draft as is_draft
     from cosim.simulation.replaced_file import replaced_file as replaced_file

@@ -116,5 +116,5 @@ class Called:
         if value.dtype != KINDS[letter] or value.ndim != (2 if letter in TABLES else 1):
             raise TypeError(f"{self._name}() is given an array of {value.dtype}, shape {value.shape}")
         if not value.flags.c_contiguous:
-            raise TypeError(f"{self._name}() is given an array that is not contiguous")
+            raise TypeError(f"{self._name}() needs a contiguous array: numpy.ascontiguousarray(…)")
         return (address_of(value), *value.shape)

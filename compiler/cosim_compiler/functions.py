@@ -99,7 +99,7 @@ def _table_by_table(a, b, out):
     rows, inner = a.shape
     columns = b.shape[1]
     if inner != b.shape[0] or rows != out.shape[0] or columns != out.shape[1]:
-        raise ValueError("matmul() is given tables whose shapes do not fit")
+        raise ValueError("matmul(a, b, out): the shapes must be (n, k), (k, m) and (n, m)")
     for i in range(rows):
         for j in range(columns):
             total = 0.0
@@ -111,7 +111,7 @@ def _table_by_table(a, b, out):
 def _table_by_vector(a, b, out):
     rows, inner = a.shape
     if inner != len(b) or rows != len(out):
-        raise ValueError("matmul() is given a table and a vector that do not fit")
+        raise ValueError("matmul(a, b, out): the shapes must be (n, k), k and n")
     for i in range(rows):
         total = 0.0
         for k in range(inner):
@@ -122,7 +122,7 @@ def _table_by_vector(a, b, out):
 def _vector_by_table(a, b, out):
     inner, columns = b.shape
     if inner != len(a) or columns != len(out):
-        raise ValueError("matmul() is given a vector and a table that do not fit")
+        raise ValueError("matmul(a, b, out): the shapes must be k, (k, m) and m")
     for j in range(columns):
         total = 0.0
         for k in range(inner):
@@ -134,7 +134,7 @@ def transpose(a, out):
     """The transpose of a matrix."""
     rows, columns = a.shape
     if rows != out.shape[1] or columns != out.shape[0]:
-        raise ValueError("transpose() is given tables whose shapes do not fit")
+        raise ValueError("transpose(a, out): the shapes must be (n, m) and (m, n)")
     for i in range(rows):
         for j in range(columns):
             out[j, i] = a[i, j]

@@ -24,7 +24,7 @@ class PluginsCommand(Command):
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Whether faults count."""
-        parser.add_argument("--strict", action="store_true", help="exit status 1 when one did not load")
+        parser.add_argument("--strict", action="store_true", help="exit status 1 if a plugin did not load")
         parser.add_argument("--traceback", action="store_true", help="show where each failed plugin failed")
 
     def run(self, arguments: argparse.Namespace) -> int:

@@ -244,8 +244,8 @@ class Component(AbstractClosedAttributes, metaclass=DocumentedByDeclarations):
         """Refuse laws and declarations that come when the class is made already: nothing would read them."""
         if name == "__dataclass_params__":
             raise ContractError(
-                f"{cls.__name__}: @dataclass would replace the constructor: remove it. What is declared, "
-                "stiffness = cosim.parameter(…), is what the constructor takes"
+                f"{cls.__name__}: @dataclass would replace the constructor: remove it. The constructor "
+                "takes the declared variables, such as stiffness = cosim.parameter(…)"
             )
         is_law = isinstance(value, (Declaration, KernelFunction, HandlerFunction))
         is_declared = isinstance(vars(cls).get(name), Declaration)

@@ -47,9 +47,11 @@ def check_choices(choices: Sequence[str], default: Any, has_more: bool) -> None:
     if isinstance(choices, str) or not all(isinstance(word, str) and word.strip() for word in choices):
         raise ContractError(f"{at}: choices={choices!r} needs texts: choices=('off', 'on')")
     if len(set(choices)) < len(choices):
-        raise ContractError(f"{at}: choices={tuple(choices)!r} has a word twice")
+        raise ContractError(f"{at}: choices={tuple(choices)!r} lists a choice twice")
     if has_more:
-        raise ContractError(f"{at}: what has choices has neither unit, bounds, dtype nor convert")
+        raise ContractError(
+            f"{at}: a variable with choices has no unit, bounds, dtype or convert: leave them out"
+        )
     defaults = default if isinstance(default, (list, tuple)) else [default]
     wrong = [word for word in defaults if word is not None and word not in choices]
     if wrong:

@@ -44,7 +44,7 @@ def on(trigger: Any, *, does: str) -> Callable[[Any], HandlerFunction]:
                 EventCause.INVALID,
             ):
                 raise ContractError(
-                    f"{wrapped.function.__qualname__}: {trigger.name} needs what triggers it: "
+                    f"{wrapped.function.__qualname__}: {trigger.name} needs a trigger: "
                     "cosim.on(a_witness), cosim.on(a_signal), cosim.every(period) or cosim.at(times)"
                 )
             return HandlerFunction(wrapped, trigger, does)

@@ -55,7 +55,7 @@ def kernel(
     if isinstance(refuses, str) or not all(isinstance(text, str) and text.strip() for text in refuses):
         raise ContractError(f"{class_line()}: kernel: refuses is {quote(refuses)}, needs a list of sentences")
     if not isinstance(refuses, tuple) and not refuses:
-        raise ContractError(f"{class_line()}: kernel: refuses is empty: write a sentence, or leave it out")
+        raise ContractError(f"{class_line()}: kernel: refuses is empty: write a sentence, or omit it")
     if stage is not None and not isinstance(stage, (str, Stage)):
         raise ContractError(
             f"{class_line()}: kernel: stage is {quote(stage)}, needs a Stage, as in Stage.REPORT"

@@ -167,8 +167,8 @@ def plain_function(function: Any) -> types.FunctionType:
     if wrappers and not (isinstance(function, types.FunctionType) and takes_self(function)):
         at = f"{where(inner)}: " if isinstance(inner, types.FunctionType) else f"{class_line()}: "
         raise ContractError(
-            f"{at}{wrappers[0]} stands below the decorator of cosim: leave it out; what is compiled is the "
-            "plain function"
+            f"{at}{wrappers[0]} is below the decorator of cosim: remove it, since cosim compiles the plain "
+            "function"
         )
     if isinstance(function, (KernelFunction, HandlerFunction)):
         raise ContractError(

@@ -84,7 +84,7 @@ class ResultSink(AbstractClosedAttributes):
         source : mapping of str to object, optional
             What the results are from, for the file: names, digests.
         """
-        raise CosimError(f"{path}: {type(self).__name__} writes whole results only.")
+        raise CosimError(f"{path}: {type(self).__name__} writes results only after a run, not during it.")
 
     def read(self, path: Path) -> Result:
         """A result that was written before; `CosimError` when the file is none, with its line."""

@@ -17,7 +17,7 @@ from cosim.derivatives.carrier import (
     walked_dots,
 )
 from cosim.derivatives.trail import FULL_TAPE, NO_WAY
-from cosim.recorded_walk import WHOLE, record_blocks, reverse_walk
+from cosim.recorded_walk import OWN_ROOTS, record_blocks, reverse_walk
 from cosim.walker import call_redo_record, call_redo_reverse
 from cosim_compiler.derivatives.rates import product
 from cosim_compiler.derivatives.tape_ends import has_overflowed
@@ -69,7 +69,7 @@ def record_motion_at(run, carrier, back, time, states, cache):
     rows_held = held.first, held.last
     walked = walked_along(carrier, ALONG, table, ints, rows_held, time.value, states.value, cache.value)
     dots = walked_dots(carrier, ALONG, time.dot, states.dot, cache.dot)
-    return record_blocks(walked, dots, WHOLE, back.tape) == 0
+    return record_blocks(walked, dots, OWN_ROOTS, back.tape) == 0
 
 
 def reverse_motion(run, carrier, back):
@@ -88,7 +88,7 @@ def record_at(run, carrier, back, rows, time, states, cache):
     """
     walked = walked_along(carrier, ALONG, back.table, run.ints, rows, time.value, states.value, cache.value)
     dots = walked_dots(carrier, ALONG, time.dot, states.dot, cache.dot)
-    return record_blocks(walked, dots, WHOLE, back.tape) == 0
+    return record_blocks(walked, dots, OWN_ROOTS, back.tape) == 0
 
 
 def reverse_present(back):

@@ -48,7 +48,7 @@ def check_is_free(part: Component, name: str, values: Collection[str]) -> None:
         first = next(iter(values))
         raise ModelError.of(
             f"{name}.{first}",
-            f"this {class_name} is made already: write add({class_name}, '{name}', {first}=…)",
+            f"this {class_name} already has its values: write add({class_name}, '{name}', {first}=…)",
         )
     if getattr(part, "name", ""):
         raise ModelError.of(name, f"this {class_name} is part '{part.name}' already; make another")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +35,11 @@ SIGNATURES = {
 def place_of(name: str) -> int:
     """The place in the array `program` at which the address of a function of the method stands."""
     return place_in(Plan, "method") + place_in(MethodFunctions, name)
+
+
+def placed_function(name: str, function: Callable[..., Any]) -> PlacedFunction:
+    """A function of a method, at its place in the array `program`."""
+    return PlacedFunction(place_of(name), function, SIGNATURES[name])
 
 
 @dataclass(frozen=True)
@@ -99,7 +105,7 @@ def prepared(integrator: Integrator, system: Any) -> Method:
             functions=[],
         )
     functions = [
-        PlacedFunction(place_of(name), function, SIGNATURES[name])
+        placed_function(name, function)
         for name, function in kernels.functions.items()
         if function is not None
     ]

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.method_entries import by_address, redo_entry, step_entry
-from cosim.contracts.method_kernels import PlacedFunction
 from cosim.contracts.method_layout import MethodArrays, OdeSystem, StepWork
 from cosim.contracts.step_code import StepCode
 from cosim.preparation.held_system import HeldSystem
-from cosim.preparation.method import place_of
+from cosim.preparation.method import placed_function
 from cosim.step.integration import step_without_states
-from cosim.walker import DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
+from cosim.walker import STEP_SIGNATURE
 from cosim_compiler.native import compile_function
 from cosim_compiler.record import rows_of
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 CODES = list(StepCode)
 RAISED = len(CODES)
-"""What is answered where a method has raised; the exception is kept."""
+"""The number behind those of `StepCode`: the method has raised `PythonMethod.raised`."""
 
 
 def held_weakly(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,7 +47,7 @@ class PythonMethod:
     ----------
     integrator : Integrator
     step : CompiledStep
-        Which it works for.
+        The step that calls it.
 
     Attributes
     ----------
@@ -62,30 +61,27 @@ class PythonMethod:
         self.integrator, self._owner = integrator, step
         self.raised: BaseException | None = None
         self._held: HeldSystem | None = None
-        self.functions = [
-            PlacedFunction(
-                place_of("step"), step_entry(MethodArrays, held_weakly(self._step)), STEP_SIGNATURE
-            ),
-            PlacedFunction(
-                place_of("redo"), redo_entry(MethodArrays, held_weakly(self._redo)), REDO_SIGNATURE
-            ),
-            PlacedFunction(place_of("dense"), held_weakly(self._dense), DENSE_SIGNATURE),
-            PlacedFunction(
-                place_of("begin"), redo_entry(MethodArrays, held_weakly(self._initialize)), REDO_SIGNATURE
-            ),
-            PlacedFunction(
-                place_of("restart"), redo_entry(MethodArrays, held_weakly(self._restart)), REDO_SIGNATURE
-            ),
-        ]
+        entries = {
+            "step": step_entry(MethodArrays, held_weakly(self._step)),
+            "redo": redo_entry(MethodArrays, held_weakly(self._redo)),
+            "dense": held_weakly(self._dense),
+            "begin": redo_entry(MethodArrays, held_weakly(self._initialize)),
+            "restart": redo_entry(MethodArrays, held_weakly(self._restart)),
+        }
+        self.functions = [placed_function(name, entry) for name, entry in entries.items()]
 
     @property
     def _state(self) -> State:
+        """The State of the Step that calls."""
         state = self._owner._state
         assert state is not None
         return state
 
     def _system(self, evaluated: OdeSystem) -> Any:
-        """The system, or the one with what holds witnesses; the first row that is evaluated tells."""
+        """The system that the Step integrates: while witnesses are held, one with other derivatives.
+
+        Its derivatives begin at another row of the schedule, by which it is recognized.
+        """
         owner = self._owner
         if evaluated.first == owner.system.derivative_range[0]:
             return owner.system
@@ -94,11 +90,11 @@ class PythonMethod:
             self._held = HeldSystem(owner.system, arrays.held_table, arrays.held_ints, tables.sides)
         return self._held
 
-    def _guarded(self, work: StepWork, call: Any) -> int:
-        """Call the integrator; a code of a step."""
+    def _call(self, work: StepWork, function: Callable[[], StepCode | None]) -> int:
+        """Call the integrator: the number of its `StepCode`, 0 where it returns none, or `RAISED`."""
         self.raised = None
         try:
-            code = call()
+            code = function()
         except BaseException as error:
             self.raised = error
             return RAISED
@@ -119,28 +115,29 @@ class PythonMethod:
             return code
 
         method.work.accepted_end = -math.inf
-        return self._guarded(method.work, advance)
+        return self._call(method.work, advance)
 
     def _redo(self, evaluated: OdeSystem, method: MethodArrays, t_event: float) -> int:
         """Take the last step again, with another end."""
         system, state = self._system(evaluated), self._state
-        if evaluated.size == 0:  # its step was the Step's own: there is nothing to integrate
+        if evaluated.size == 0:  # the Step itself took that step: there is nothing to integrate
             step = compile_function(step_without_states, STEP_SIGNATURE)
-            python_system = evaluated._replace(
-                table=system.table, ints=system.ints
-            )  # tables do not come to Python
-            return int(step(*by_address(python_system, method, method.work.start), t_event, math.inf))
-        return self._guarded(method.work, lambda: self.integrator.redo(system, state, t_event))
+            # compiled code passes tables by address, which Python cannot read
+            with_tables = evaluated._replace(table=system.table, ints=system.ints)
+            return int(step(*by_address(with_tables, method, method.work.start), t_event, math.inf))
+        return self._call(method.work, lambda: self.integrator.redo(system, state, t_event))
 
     def _initialize(self, evaluated: OdeSystem, method: MethodArrays, t: float) -> int:
+        """Prepare for the first step of a run."""
         system, state = self._system(evaluated), self._state
         state.arrive_at(t)
-        return self._guarded(method.work, lambda: self.integrator.initialize(system, state))
+        return self._call(method.work, lambda: self.integrator.initialize(system, state))
 
     def _restart(self, evaluated: OdeSystem, method: MethodArrays, t: float) -> int:
+        """Go on after a jump of the states or of their derivatives."""
         system, state = self._system(evaluated), self._state
         state.arrive_at(t)
-        return self._guarded(method.work, lambda: self.integrator.restart(system, state))
+        return self._call(method.work, lambda: self.integrator.restart(system, state))
 
     def _dense(self, t: float, coefficients: Any, work: Any, y: Any, out: Any) -> None:
         """Write the states at a time inside the last step."""

@@ -1,8 +1,9 @@
-"""The process that lists our own plugins: it makes their classes, checks none of them, and ends.
+"""The process that lists the classes of our own plugins.
 
-To check every kernel function of every plugin takes four CPU seconds, and a run uses a few of them. The
-classes that were not checked end with the process. A process that uses one imports its module and checks it
-there. The plugins of others are loaded with all checks: a fault of theirs is reported before it is used.
+It imports every plugin without checking its kernel functions, writes the listing and ends. To check them all
+takes four CPU seconds, and a run uses a few of them. A process that uses a class imports its module and
+checks it there. The plugins of others are loaded with all checks: a fault of theirs is reported before it is
+used.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from cosim_compiler import kernel_cache
 from cosim_compiler.helper_process import kill_with_parent
 
 _is_listing = False
+"""True in the fork that `run_in_listing_process` makes, until it ends."""
 
 
 def is_listing() -> bool:

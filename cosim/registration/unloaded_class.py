@@ -8,12 +8,18 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from operator import attrgetter
+from types import ModuleType
+from typing import Any, ClassVar, NamedTuple
 
 from cosim.registration.kinds import kinds_of
 
-LAST = "_last"
-"""What `UnloadedClass.load` returned last, with its module: very many parts of a model are of one class."""
+
+class _LoadedClass(NamedTuple):
+    """A class, and the module that it was taken from."""
+
+    module: ModuleType
+    cls: type[Any]
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,9 @@ class UnloadedClass:
     suffixes: tuple[str, ...] = ()
     known_as: tuple[str, ...] = ()
 
+    _loaded: ClassVar[_LoadedClass | None] = None
+    """What `load` of this object returned last: a model of many parts loads one class many times."""
+
     @classmethod
     def of(cls, loaded: type[Any]) -> UnloadedClass:
         """The record of a class that is imported already."""
@@ -51,21 +60,18 @@ class UnloadedClass:
 
     def load(self) -> type[Any]:
         """Import the module and take the class from it; whatever the import raises goes on."""
-        last_module, last_loaded, last_class = self.__dict__.get(LAST, (None, None, None))
-        if last_loaded is not None and sys.modules.get(last_module) is last_loaded:
-            return last_class
-        module, _, name = self.target.partition(":")
-        loaded: Any = sys.modules.get(module)
-        if loaded is None:
+        module_name, _, name = self.target.partition(":")
+        module = sys.modules.get(module_name)
+        if self._loaded is not None and self._loaded.module is module:
+            return self._loaded.cls
+        if module is None:
             with folder_kept():
-                loaded = importlib.import_module(module)
-        from_module = loaded
-        for attribute in name.split("."):
-            loaded = getattr(loaded, attribute)
-        if not isinstance(loaded, type):
+                module = importlib.import_module(module_name)
+        cls = attrgetter(name)(module)
+        if not isinstance(cls, type):
             raise AttributeError(f"{self.target} is not a class")
-        self.__dict__[LAST] = module, from_module, loaded
-        return loaded
+        object.__setattr__(self, "_loaded", _LoadedClass(module, cls))
+        return cls
 
 
 @contextmanager

@@ -64,7 +64,10 @@ def make_integrator(
         raise ModelError.of("accuracy", fault)
     elif options:
         names = ", ".join(options)
-        raise ModelError.of("integrator", f"it is made already: give {names} to {type(method).__name__}()")
+        raise ModelError.of(
+            "integrator",
+            f"already has its options: pass {names} to {type(method).__name__}()",
+        )
     instance: Integrator = method
     return instance
 

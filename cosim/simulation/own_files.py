@@ -1,65 +1,32 @@
-"""Files that are to be written: whether they can be, and where those may be that data name."""
+"""Files that a run is going to write: whether they can be written, and whether the disk has room for them."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import stat
-from contextlib import suppress
 from pathlib import Path
 
 from cosim.errors import CosimError
 
 BYTES_PER_VALUE = 20
-"""Of a number in a file of text."""
-
-
-def path_below(folder: Path, name: str) -> Path:
-    """The path of a file that data name, below the folder of these data.
-
-    Parameters
-    ----------
-    folder : Path
-    name : str
-        As it stands in the data.
-
-    Raises
-    ------
-    ValueError
-        It leads out of the folder, by ``..``, from the root or along a link; it is a pipe or a device; it has
-        a backslash, which separates folders on Windows alone. A sentence.
-
-    Examples
-    --------
-    >>> path_below(Path("/data/loop"), "../other.csv")
-    Traceback (most recent call last):
-        ...
-    ValueError: '../other.csv' is outside of the folder of this file: name a path inside the folder
-    """
-    if os.sep != "\\" and "\\" in name:
-        raise ValueError(f"{name!r} has a backslash: separate folders by /")
-    path = folder / name
-    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
-        raise ValueError(f"{name!r} is outside of the folder of this file: name a path inside the folder")
-    with suppress(OSError):  # there is nothing yet
-        if not (stat.S_ISREG(mode := path.stat().st_mode) or stat.S_ISDIR(mode)):
-            raise ValueError(f"{name!r} is a pipe or a device: name a file")
-    return path
+"""The size of a number in a text file: 17 digits, sign, point and separator."""
 
 
 def space_warning(target: Path, rows: float, columns: int) -> str:
-    """A sentence where the disk of a file has too little space for the rows that are foreseen, else "".
+    """A warning if the disk has too little space for the rows that a run is expected to write, else "".
 
     Parameters
     ----------
     target : Path
+        The file.
     rows : float
+        The expected count of rows; it may be infinite.
     columns : int
     """
     needed = rows * columns * BYTES_PER_VALUE
     try:
         free = shutil.disk_usage(target.parent).free
-    except OSError:
+    except OSError:  # the folder is missing or not readable: `check_folder` reports that
         return ""
     if needed <= free:
         return ""
@@ -68,7 +35,13 @@ def space_warning(target: Path, rows: float, columns: int) -> str:
 
 
 def check_folder(path: Path) -> None:
-    """Raise a `CosimError` when a file cannot be there; worth asking before a long run."""
+    """Check that a file can be written, before a long run is started for it.
+
+    Raises
+    ------
+    CosimError
+        The folder does not exist or cannot be written to, or the path is that of a folder.
+    """
     if not path.parent.is_dir():
         raise CosimError(f"{path}: there is no folder {path.parent}")
     if path.is_dir():
@@ -78,5 +51,5 @@ def check_folder(path: Path) -> None:
 
 
 def is_device(path: Path) -> bool:
-    """Whether there is something that is neither a file nor a folder."""
+    """Whether a path is that of a pipe or a device: it exists, and is neither a file nor a folder."""
     return path.exists() and not path.is_file() and not path.is_dir()

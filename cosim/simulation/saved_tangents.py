@@ -83,7 +83,7 @@ def restore(
     if saved_by != list(by):
         raise ModelError.of(
             "derivatives",
-            f"the State has derivatives by {', '.join(saved_by)}: a run that goes on has the same ones",
+            f"the State has derivatives by {', '.join(saved_by)}: continue the run with the same ones",
         )
     if mark != mark_of(state):
         raise ModelError.of(

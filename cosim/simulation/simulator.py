@@ -264,7 +264,7 @@ class Simulator(StepCalls):
         return self._end_run()
 
     def advance_some(self, boundary_time: float) -> SimulatorStatus:
-        """Advance toward a time, for about a tenth of a second of wall-clock time (a few steps at least)."""
+        """Advance toward a time, for about a tenth of a second of wall-clock time (one step at least)."""
         if (ended := self._initialize_if_needed()) is not None:
             return ended
         self._advance_stride(self._target(boundary_time), boundary_time)

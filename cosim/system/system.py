@@ -132,7 +132,7 @@ class System(SystemVariables):
     def __reduce__(self) -> Any:
         """The description of the system: the model that builds it again, and the default State to compare."""
         if self.model is None:
-            raise TypeError("a System that was not built from a cosim.Model has no description to pickle")
+            raise TypeError("only a System that a cosim.Model has built can be pickled")
         return _built_again, (self.model, self.default_state().to_bytes())
 
     def __repr__(self) -> str:

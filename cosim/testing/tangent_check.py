@@ -58,7 +58,7 @@ def check_tangents(state: State, by: dict[str, Any] | None = None) -> None:
             path = next(iter(system.paths_at("c", [at])), f"a number of the cache, {at}")
             raise AssertionError(
                 f"{path}: its tangent is {moved['c'][at]:.9g} along {paths or 'a state'}, "
-                f"and differences say {estimates[1][at]:.9g}"
+                f"but differences give {estimates[1][at]:.9g}"
             )
 
 

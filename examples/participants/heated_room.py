@@ -54,7 +54,7 @@ class HeatedRoom(cosim.Participant):
             self.power = float(value)
 
     def step(self, time: float, size: float) -> float:
-        """The exact solution for a constant power; the time that was reached."""
+        """Step by the exact solution for a constant power; return the time reached."""
         final = self.outside + self.power / self.conductance
         part = math.exp(-size * self.conductance / self.capacity)
         self.temperature = final + (self.temperature - final) * part

@@ -46,5 +46,5 @@ class RelaxedJacobi(cosim.MasterAlgorithm):
         for name in exchange.order:
             exchange.set_inputs(name)
         exchange.advance_all(time, size)
-        for name in exchange.order:  # outputs with direct feedthrough: those for what has been read until now
+        for name in exchange.order:  # outputs with direct feedthrough depend on the outputs read so far
             exchange.read_outputs(name, exchange.interface())

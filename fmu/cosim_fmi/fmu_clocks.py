@@ -176,7 +176,8 @@ class FmuClocks:
         if not (is_changed or is_periodic):
             interval = self._intervals.get(name, interval)
         if not 0.0 <= interval < math.inf or (is_periodic and interval == 0.0):
-            raise ValueError(f"clock {name} has an interval of {float(interval)!r} s")
+            least = "above 0" if is_periodic else "of 0 or more"
+            raise ValueError(f"clock {name} has an interval of {float(interval)!r} s, needs one {least}")
         known_interval: Fraction | float = interval
         return known_interval
 

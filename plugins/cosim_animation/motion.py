@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +11,15 @@ import cosim
 from cosim_animation.mechanism import Mechanism
 
 MOST_FRAMES = 600
+"""Frames of an animation, about: a result with more rows is thinned."""
+IDENTITY_POSE = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+"""The pose of a body at Ground: the rotation by rows, then the position."""
+MOST_LISTED = 6
+"""Paths that a message lists; of more, "…" stands for the others."""
 
 
 def frame_rows(time: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Rows of a result that are shown: at most some hundred, evenly over time, the first and the last too.
+    """Rows of a result that are shown: about `MOST_FRAMES` at most, evenly over time, with both ends.
 
     >>> frame_rows(np.array([0.0, 0.5, 0.5, 1.0])).tolist()
     [0, 1, 2, 3]
@@ -34,27 +38,40 @@ def body_poses(mechanism: Mechanism, result: cosim.Result, rows: NDArray[np.int6
     CosimError
         A result with neither of them.
     """
-    names = mechanism.bodies
-    moving = [name for name in names if "mass" in type(mechanism.model[name]).declarations]
-    poses = np.zeros((rows.size, len(names), 12))
-    poses[:, :, [0, 4, 8]] = 1.0
+    moving = [name for name in mechanism.bodies if "mass" in type(mechanism.model[name]).declarations]
     if all(f"{name}.X_GB" in result for name in moving):
-        for name in moving:
-            poses[:, names.index(name)] = _values(result, f"{name}.X_GB")[rows]
-        return poses
+        return _recorded_poses(mechanism, result, rows, moving)
+    return _poses_from_coordinates(mechanism, result, rows)
+
+
+def _recorded_poses(
+    mechanism: Mechanism, result: cosim.Result, rows: NDArray[np.int64], moving: list[str]
+) -> NDArray[np.float64]:
+    """The poses of moving bodies in the result; the other bodies are at Ground."""
+    poses = np.tile(IDENTITY_POSE, (rows.size, len(mechanism.bodies), 1))
+    for name in moving:
+        poses[:, mechanism.bodies.index(name)] = _values(result, f"{name}.X_GB")[rows]
+    return poses
+
+
+def _poses_from_coordinates(
+    mechanism: Mechanism, result: cosim.Result, rows: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """The poses that the bodies have where the joints have their recorded coordinates."""
     missing = [path for path in mechanism.coordinates() if path not in result]
     if missing:
-        listed = ", ".join(missing[:6]) + (" …" if len(missing) > 6 else "")
+        listed = ", ".join(missing[:MOST_LISTED]) + (" …" if len(missing) > MOST_LISTED else "")
         raise cosim.CosimError(
             f"the result contains no poses of the bodies: record {listed}, or animate the model itself"
         )
     state = mechanism.model.build().default_state()
     columns = {path: _values(result, path) for path in mechanism.coordinates()}
+    poses = np.empty((rows.size, len(mechanism.bodies), IDENTITY_POSE.size))
     for frame, row in enumerate(rows):
         for path, values in columns.items():
             state[path] = values[row]
         state.realize(cosim.Stage.POSITION)
-        for number, name in enumerate(names):
+        for number, name in enumerate(mechanism.bodies):
             poses[frame, number] = np.ravel(state[f"{name}.X_GB"])
     return poses
 
@@ -77,7 +94,7 @@ def quaternions(rotations: NDArray[np.float64]) -> NDArray[np.float64]:
     turned = Rotation.from_matrix(rotations.reshape(-1, 3, 3)).as_quat().reshape(*shape, 4)
     for before, after in pairwise(turned):
         after[np.sum(before * after, axis=-1) < 0.0] *= -1.0
-    return turned + 0.0
+    return turned + 0.0  # -0.0 becomes 0.0
 
 
 def at_times(
@@ -91,17 +108,3 @@ def at_times(
     flat = values.reshape(len(time), -1)
     columns = [np.interp(wanted, time, column) for column in flat.T]
     return np.array(columns).T.reshape(len(wanted), *values.shape[1:])
-
-
-def packed_integers(values: Any) -> str:
-    """Whole numbers as base64 of little-endian words of four bytes."""
-    import base64
-
-    return base64.b64encode(np.ascontiguousarray(values, dtype="<u4").tobytes()).decode()
-
-
-def packed(values: Any) -> str:
-    """Numbers as base64 of little-endian floats of four bytes."""
-    import base64
-
-    return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode()

@@ -20,10 +20,9 @@ from cosim_animation.motion import (
     at_times,
     body_poses,
     frame_rows,
-    packed,
-    packed_integers,
     quaternions,
 )
+from cosim_animation.packed_numbers import packed, packed_integers
 
 MOST_SIGNALS = 12
 """Signals that are plotted if none are chosen."""

@@ -91,7 +91,7 @@ class SValTriple(SValVector):
             a, b = arguments
             return a.cross(b) if isinstance(a, SValTriple) else b.crossed_by(a)
         raise TypeError(
-            f"numpy.{function.__name__} of s-vals: np.dot and np.cross are there, and the operators + - * / @"
+            f"numpy.{function.__name__} does not take s-vals: use np.dot, np.cross or the operators + - * / @"
         )
 
     def __iter__(self) -> Iterator[SVal]:

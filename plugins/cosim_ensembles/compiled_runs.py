@@ -25,7 +25,7 @@ from cosim.kit import (
     recording,
     width_of,
 )
-from cosim_ensembles import batch
+from cosim_ensembles import batch, batch_records
 from cosim_ensembles.block import Block
 from cosim_ensembles.changes import Changes
 from cosim_ensembles.plan import Plan
@@ -70,14 +70,18 @@ class CompiledRuns:
         self._listed = [np.array(r.columns, dtype=np.int64) for r in plan.reductions]
         self._reductions = np.array(
             [
-                (function_address(r.function, batch.REDUCTION_SIGNATURE), listed.ctypes.data, listed.size)
+                (
+                    function_address(r.function, batch_records.REDUCTION_SIGNATURE),
+                    listed.ctypes.data,
+                    listed.size,
+                )
                 for r, listed in zip(plan.reductions, self._listed, strict=True)
             ],
             dtype=np.int64,
-        ).reshape(-1, width_of(batch.ListedReduction))
-        self._batch = batch.Batch()
+        ).reshape(-1, width_of(batch_records.ListedReduction))
+        self._batch = batch_records.Batch()
         self._pristine = {name: getattr(self._step.arrays, name).copy() for name in SCRATCHES}
-        self._call = compile_function(batch.run_batch, batch.BATCH_SIGNATURE)
+        self._call = compile_function(batch.run_batch, batch_records.BATCH_SIGNATURE)
 
     def prepare(self, start: State, changes: Changes, block: Block, stop: NDArray[np.int64]) -> None:
         """Get ready for the runs of a block.
@@ -114,7 +118,7 @@ class CompiledRuns:
             dtype=np.int64,
         )
         self._changes, self._block, self._stop = changes, block, stop
-        self._batch = batch.Batch(
+        self._batch = batch_records.Batch(
             stop=stop.ctypes.data,
             images=len(self._image_rows),
             images_at=self._image_rows.ctypes.data,
@@ -136,7 +140,7 @@ class CompiledRuns:
     def run(self, first: int, last: int) -> bool:
         """Do the runs `first` … `last` - 1 of the block; False where they were stopped."""
         runs, step = self._batch, self._step
-        runs.next, runs.last, runs.phase = first, last, batch.FRESH
+        runs.next, runs.last, runs.phase = first, last, batch_records.FRESH
         while True:
             self._share_histories()
             runs.room = step.arrays.h.size
@@ -150,7 +154,7 @@ class CompiledRuns:
                 continue
             self._store_failure(runs.next, code)
             runs.next += 1
-            runs.phase = batch.FRESH
+            runs.phase = batch_records.FRESH
 
     def _called(self) -> int:
         arguments = self._head_address, addressof(self._batch), self.plan.until
@@ -161,23 +165,23 @@ class CompiledRuns:
 
     def _share_histories(self) -> None:
         """Let the Step see only the part of `h` that belongs to the present run."""
-        if self._batch.phase == batch.FRESH:
-            self._step.head[batch.HISTORY_LENGTH] = self._history
+        if self._batch.phase == batch_records.FRESH:
+            self._step.head[batch_records.HISTORY_LENGTH] = self._history
 
     def _make_longer(self, length: int) -> None:
         """Give `h` twice the length that is needed, so that later runs do not ask again."""
-        used = int(self._step.head[batch.HISTORY_LENGTH])
+        used = int(self._step.head[batch_records.HISTORY_LENGTH])
         longer = np.zeros(2 * length)
         longer[:used] = self._state.arrays["h"][:used]
         self._state.arrays["h"] = longer
         self._step.use_state()
-        self._step.head[batch.HISTORY_LENGTH] = used
+        self._step.head[batch_records.HISTORY_LENGTH] = used
 
     def _store_failure(self, run: int, code: int) -> None:
         """Store why a run stopped, and its State, while these are known."""
         state, step = self._state, self._step
         room = state.arrays["h"]
-        state.arrays["h"] = room[: int(step.head[batch.HISTORY_LENGTH])].copy()
+        state.arrays["h"] = room[: int(step.head[batch_records.HISTORY_LENGTH])].copy()
         step.use_state()
         step.stage_out(state)
         self._simulator.findings.clear()

@@ -85,7 +85,7 @@ class Plan:
         for variable in self.derivatives:
             self._add_derivatives(variable, paths)
         if self.derivatives and not self.keeps_series:
-            raise ModelError.of("derivatives", "are kept over time: name signals beside the reductions")
+            raise ModelError.of("derivatives", "are recorded over time: name signals beside the reductions")
         self.reductions: list[Reduction] = [] if reductions_of is None else reductions_of(self.columns)
 
     def _add_derivatives(self, variable: str, paths: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from cosim import Integrator, Reason, SimulationError, Simulator, State
 from cosim.kit import FailedRun, compiled, failures
-from cosim_ensembles.batch import REDUCTION_SIGNATURE
+from cosim_ensembles.batch_records import REDUCTION_SIGNATURE
 from cosim_ensembles.block import Block
 from cosim_ensembles.changes import Changes
 from cosim_ensembles.plan import Plan

@@ -334,7 +334,7 @@ def _with_file(values: dict[str, Any]) -> dict[str, Any]:
     Raises
     ------
     ModelError
-        File or column are no text, the file has no such column, or times or samples are given besides.
+        File or column is not a text, the file lacks the column, or times or samples are also given.
     """
     values = dict(values)
     file, column = values.pop("file", ""), values.pop("column", "")
@@ -351,7 +351,7 @@ def _with_file(values: dict[str, Any]) -> dict[str, Any]:
     both = [name for name in ("times", "samples") if name in values]
     if both:
         raise cosim.ModelError.of(
-            "file", f"file is {file!r}, and {both[0]} is given besides: give one of them"
+            "file", f"file is {file!r}, so {both[0]} must be omitted: values come from the file or from it"
         )
     signals = read_series(file)
     if not column and len(signals) == 1:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim_workbench.run_profile import time_blocks
+from cosim_workbench.block_times import time_blocks
 
 TEMPLATE = Path(__file__).parent / "templates" / "check_report.html"
 ENERGIES = ("kinetic_energy", "potential_energy", "dissipated_energy", "supplied_energy")

@@ -207,7 +207,7 @@ def _fitting(able: list[type[FileExporter]], target: Path | None) -> type[FileEx
         if kind.suffix == target.suffix.lower():
             return kind
     endings = " or ".join(f"{kind.suffix} ({kind.what})" for kind in able)
-    raise cosim.CosimError(f"{target}: the name of what is exported ends in {endings}")
+    raise cosim.CosimError(f"{target}: needs a name that ends in {endings}")
 
 
 def _listed(text: str) -> list[str]:

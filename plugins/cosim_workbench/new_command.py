@@ -48,7 +48,7 @@ class NewCommand(cosim.Command):
         parser.add_argument(
             "--stubs",
             action="store_true",
-            help="write stubs of what is installed into typings/, for editors, pyright and mypy",
+            help="write stubs of all installed parts into typings/, for editors, pyright and mypy",
         )
         parser.add_argument(
             "-C", "--folder", type=Path, default=Path(), help="parent folder (the current one)"

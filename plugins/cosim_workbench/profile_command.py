@@ -31,7 +31,8 @@ class ProfileCommand(cosim.Command):
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Measure and print."""
-        from cosim_workbench.run_profile import profile, profile_lines
+        from cosim_workbench.profile_text import profile_lines
+        from cosim_workbench.run_profile import profile
 
         model = cosim.Model.from_file(arguments.model)
         settings = dict(model.simulation)

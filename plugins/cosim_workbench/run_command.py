@@ -103,7 +103,7 @@ class RunCommand(cosim.Command):
         parser.add_argument(
             "--verify",
             action="store_true",
-            help="repeat with another tolerance, method, step, start, solver; status 1 if they disagree",
+            help="repeat with another tolerance, method, step, start, solver; status 1 if results disagree",
         )
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from cosim.kit import Verification
 from cosim_workbench.agreement import PROMISED, Agreement, promised_digits
 from cosim_workbench.compared_runs import VerifiedRun
+from cosim_workbench.compared_values import largest_values, values_at
 from cosim_workbench.comparison_report import report_of
 from cosim_workbench.event_agreement import EventDifference, MatchedEvents, match_events
 from cosim_workbench.run_groups import MOVED_BY_ROUNDING, RunGroups
-from cosim_workbench.signal_agreements import SignalAgreements, largest_values, values_at
+from cosim_workbench.signal_agreements import SignalAgreements
 from cosim_workbench.verdict import outcome_of, verdict_of
 
 Reals = NDArray[np.float64]

@@ -14,11 +14,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-FRACTION_BITS, BIAS, LARGEST_EXPONENT = 52, 1075, 2047
-FRACTION, HIDDEN_BIT = (1 << 52) - 1, 1 << 52
+FRACTION_BITS, LARGEST_EXPONENT = 52, 2047
+BIAS = 1023 + FRACTION_BITS
+"""The exponent of a real counts from here: c 2^q with a whole number c has q = exponent - `BIAS`."""
+HIDDEN_BIT = 1 << FRACTION_BITS
+FRACTION = HIDDEN_BIT - 1
 LEAST_POWER, GREATEST_POWER = -292, 324
+"""The powers of ten by which finite reals are scaled, from the largest to the least that is not normal."""
 WORD32, WORD63 = (1 << 32) - 1, (1 << 63) - 1
 TO_8 = 10**8
+
+# floor(x log) for all exponents of a real, as a product of whole numbers and a shift
+LOG_SHIFT, LOG10_OF_2, LOG10_OF_4_3 = 41, 661_971_961_083, 274_743_187_321
+"""log10(2) and log10(4/3), times 2^41."""
+LOG2_SHIFT, LOG2_OF_10 = 38, 913_124_641_741
+"""log2(10), times 2^38."""
 
 
 def bits_of_powers() -> NDArray[np.int64]:
@@ -63,25 +73,40 @@ def shortest(bits: int) -> tuple[int, int]:
     c, q = (fraction | HIDDEN_BIT, exponent - BIAS) if exponent != 0 else (fraction, 1 - BIAS)
     if q >= -FRACTION_BITS and q <= 0 and c & ((1 << -q) - 1) == 0:
         return c >> -q, 0  # a whole number
-    is_power_of_two = fraction == 0 and exponent > 1  # the neighbour below is nearer
-    k = (q * 661_971_961_083 - (274_743_187_321 if is_power_of_two else 0)) >> 41
-    h = q + ((-k * 913_124_641_741) >> 38) + 2
+    is_power_of_two = fraction == 0 and exponent > 1  # the neighbour below is nearer, at 3/4 of the distance
+    # 10^k is the largest power of ten that is not wider than the interval that reads back as the real
+    k = (q * LOG10_OF_2 - (LOG10_OF_4_3 if is_power_of_two else 0)) >> LOG_SHIFT
+    shift = q + ((-k * LOG2_OF_10) >> LOG2_SHIFT) + 2
     high, low = POWERS[2 * (-k - LEAST_POWER)], POWERS[2 * (-k - LEAST_POWER) + 1]
-    lower = scaled(high, low, (4 * c - (1 if is_power_of_two else 2)) << h)
-    value = scaled(high, low, (4 * c) << h)
-    upper = scaled(high, low, (4 * c + 2) << h)
-    is_outside = c & 1  # the middles themselves read back as the even neighbour
-    s = value >> 2
-    if s >= 10:
-        tens = s // 10
-        has_lower, has_upper = lower + is_outside <= 40 * tens, 40 * tens + 40 + is_outside <= upper
-        if has_lower != has_upper:
-            return (tens if has_lower else tens + 1), k + 1
-    has_lower, has_upper = lower + is_outside <= 4 * s, 4 * s + 4 + is_outside <= upper
-    if has_lower != has_upper:
-        return (s if has_lower else s + 1), k
-    middle = 4 * s + 2
-    return (s if value < middle or (value == middle and s & 1 == 0) else s + 1), k
+    # four times the real and the ends of its interval, in units of 10^k
+    lower = scaled(high, low, (4 * c - (1 if is_power_of_two else 2)) << shift)
+    value = scaled(high, low, (4 * c) << shift)
+    upper = scaled(high, low, (4 * c + 2) << shift)
+    is_odd = c & 1  # then the ends themselves read back as its even neighbours
+    return chosen_digits(lower + is_odd, value, upper - is_odd, k)
+
+
+def chosen_digits(lower: int, value: int, upper: int, k: int) -> tuple[int, int]:
+    """The number with fewest digits in an interval, the nearest to a value; all are in quarters of 10^k."""
+    ones = value >> 2
+    if ones >= 10:
+        tens = only_one_inside(ones // 10, 40, lower, upper)
+        if tens >= 0:
+            return tens, k + 1
+    digits = only_one_inside(ones, 4, lower, upper)
+    if digits >= 0:
+        return digits, k
+    middle = 4 * ones + 2
+    is_below = value < middle or (value == middle and ones & 1 == 0)
+    return (ones if is_below else ones + 1), k
+
+
+def only_one_inside(number: int, unit: int, lower: int, upper: int) -> int:
+    """Of a number and the next, times a unit, the one in an interval; -1 if both or neither are in it."""
+    has_number, has_next = lower <= unit * number, unit * number + unit <= upper
+    if has_number == has_next:
+        return -1
+    return number if has_number else number + 1
 
 
 def without_zeros(digits: int, exponent: int) -> tuple[int, int]:

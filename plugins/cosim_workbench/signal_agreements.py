@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim import Result
 from cosim_workbench.agreement import (
     A_LITTLE,
     MOST_DIGITS,
@@ -27,42 +26,20 @@ from cosim_workbench.agreement import (
     standing_of,
 )
 from cosim_workbench.compared_runs import VerifiedRun
+from cosim_workbench.compared_values import Reals, Table
 from cosim_workbench.event_agreement import MatchedEvents
-from cosim_workbench.recorded_at import recorded_rows
 from cosim_workbench.run_groups import RunGroups
 
-Reals = NDArray[np.float64]
-Table = dict[str, NDArray[Any]]
 Differences = Mapping[tuple[str, str], Difference]
 """The differences of pairs of runs, by their names."""
-ODD = 1.0  # digits that the other runs must gain without the odd one
-RESIDUAL = "energy.residual"  # an error itself: it is compared on the scale of the energies
+ODD = 1.0
+"""Digits that the other runs must gain without the odd one."""
+RESIDUAL = "energy.residual"
+"""A signal that is an error itself: it is compared on the scale of the energies."""
 ROUNDING = 1e-12
 """A signal below this part of a larger one may be rounding of it."""
 NOISE = 1000.0
-"""Times what a start moved by rounding does: what differs by no more may be rounding."""
-
-
-def values_at(result: Result, grid: Reals) -> Table:
-    """The columns of a result at these times, after the events of each; NaN where it has none."""
-    if not len(result):
-        return {name: np.full(grid.shape, math.nan) for name in result.columns()}
-    rows, is_recorded = recorded_rows(result.time, grid)
-    return {
-        name: values[rows]
-        if values.dtype == object or is_recorded.all()
-        else np.where(is_recorded, values[rows], np.nan)
-        for name, values in result.columns().items()
-    }
-
-
-def largest_values(tables: Sequence[Table]) -> dict[str, float]:
-    """The largest magnitude of each column in any of these tables."""
-    sizes: dict[str, float] = {}
-    for table in tables:
-        for name, values in table.items():
-            sizes[name] = max(sizes.get(name, 0.0), size_of(values))
-    return sizes
+"""Runs whose difference is below so many times the effect of a start moved by rounding may differ by it."""
 
 
 @dataclass(frozen=True)
@@ -180,16 +157,7 @@ class SignalAgreements:
             name, digits, size=size, time=worst.time, digits_at_end=digits_at_end, size_at_end=size_at_end
         )
         agreement = self._with_effect_of_moves(agreement, differences)
-        if len(names) < 3:
-            return agreement
-        without = {
-            name: min(digits_of(d.largest, size) for pair, d in between.items() if name not in pair)
-            for name in names
-        }
-        odd = max(without, key=lambda name: without[name])
-        if without[odd] < digits + ODD:
-            return agreement
-        return replace(agreement, odd=odd, digits_without=without[odd])
+        return _with_odd_run(agreement, names, between) if len(names) >= 3 else agreement
 
     def _with_effect_of_moves(self, agreement: Agreement, differences: Differences) -> Agreement:
         """The agreement with what moving the start does to the signal."""
@@ -214,19 +182,37 @@ class SignalAgreements:
     def _is_at_rounding_level(
         self, agreement: Agreement, differences: Differences, largest_of_unit: float
     ) -> bool:
-        """Whether a signal is nothing but rounding of other signals."""
+        """Whether a signal is nothing but rounding of other signals.
+
+        There are three signs of it. A start moved by rounding changes such a signal visibly. The runs differ
+        by not much more than that. And the signal is small: beside another signal of its unit, beside what
+        the accuracy resolves of the states, or beside any other signal.
+        """
         by_rounding = self._effect_of_moves(self.groups.moved_by_rounding, differences)
         size = agreement.size or by_rounding
-        is_moved = by_rounding >= A_LITTLE * size or not self.groups.moved_by_rounding
-        if size <= ROUNDING * largest_of_unit and is_moved:
+        is_moved = by_rounding >= A_LITTLE * size
+        is_small_of_its_unit = size <= ROUNDING * largest_of_unit
+        if is_small_of_its_unit and (is_moved or not self.groups.moved_by_rounding):
             return True
         deviation = agreement.size * 10.0**-agreement.digits if agreement.digits < MOST_DIGITS else 0.0
-        is_rounding = by_rounding >= A_LITTLE * size and deviation <= NOISE * by_rounding < math.inf
-        if not is_rounding:
+        differs_by_rounding = deviation <= NOISE * by_rounding < math.inf
+        if not (is_moved and differs_by_rounding):
             return False
         if self.states_stay and size <= RESOLVED * self.accuracy * self.largest_reach:
             return True
         return size <= ROUNDING * max(self.sizes.values(), default=0.0)
+
+
+def _with_odd_run(agreement: Agreement, names: Sequence[str], between: Differences) -> Agreement:
+    """The agreement with the run, if there is one, without which the others agree to more digits."""
+    digits_without = {
+        name: min(digits_of(d.largest, agreement.size) for pair, d in between.items() if name not in pair)
+        for name in names
+    }
+    odd = max(digits_without, key=lambda name: digits_without[name])
+    if digits_without[odd] < agreement.digits + ODD:
+        return agreement
+    return replace(agreement, odd=odd, digits_without=digits_without[odd])
 
 
 def _time_difference(times: Reals, other_times: Reals) -> Difference:

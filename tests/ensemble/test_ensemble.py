@@ -407,7 +407,7 @@ def test_derivatives_of_runs_are_those_of_single_runs(threads):
 
 
 def test_derivatives_are_refused_where_nothing_is_kept_over_time():
-    with pytest.raises(cosim.ModelError, match="derivatives.*kept over time"):
+    with pytest.raises(cosim.ModelError, match="derivatives.*recorded over time"):
         cosim.Ensemble(ball().build(), 1.0, reduce=["last(ball.height)"], derivatives=["ball.restitution"])
 
 

@@ -9,7 +9,7 @@ import cosim
 
 
 class Thermostat(cosim.Component):
-    """Heats in proportion to what is missing."""
+    """Heats in proportion to the missing degrees."""
 
     temperature = cosim.input(unit="degC")
     heat = cosim.output(unit="W")

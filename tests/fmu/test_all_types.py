@@ -291,9 +291,9 @@ def test_a_switch_takes_no_factor() -> None:
     [
         ({"dtype": str}, "dtype is str, needs float, int or bool, or str with choices"),
         ({"dtype": complex}, "dtype is complex, needs float, int or bool, or str with choices"),
-        ({"choices": ("a", "a")}, "has a word twice"),
-        ({"choices": ("a", "b"), "unit": "m"}, "neither unit, bounds, dtype nor convert"),
-        ({"choices": ("a", "b"), "dtype": bool}, "neither unit, bounds, dtype nor convert"),
+        ({"choices": ("a", "a")}, "lists a choice twice"),
+        ({"choices": ("a", "b"), "unit": "m"}, "no unit, bounds, dtype or convert"),
+        ({"choices": ("a", "b"), "dtype": bool}, "no unit, bounds, dtype or convert"),
     ],
 )
 def test_declarations_that_cannot_be(given: dict[str, Any], sentence: str) -> None:

@@ -58,14 +58,14 @@ def test_the_words_that_there_are_stand_in_the_message() -> None:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"choices": ("a", "a")}, "has a word twice"),
+        ({"choices": ("a", "a")}, "lists a choice twice"),
         ({"choices": "ab"}, "needs texts"),
         ({"choices": (1, 2)}, "needs texts"),
         ({"choices": ("a", " ")}, "needs texts"),
         ({"choices": ("a", "b"), "default": "c"}, "default 'c' is not one of the choices"),
-        ({"choices": ("a", "b"), "unit": "m"}, "neither unit, bounds"),
-        ({"choices": ("a", "b"), "maximum": 1}, "neither unit, bounds"),
-        ({"choices": ("a", "b"), "dtype": int}, "neither unit, bounds"),
+        ({"choices": ("a", "b"), "unit": "m"}, "no unit, bounds"),
+        ({"choices": ("a", "b"), "maximum": 1}, "no unit, bounds"),
+        ({"choices": ("a", "b"), "dtype": int}, "no unit, bounds"),
     ],
 )
 def test_declarations_that_cannot_be(given: dict[str, Any], sentence: str) -> None:

@@ -104,8 +104,8 @@ def test_a_value_that_is_no_real_goes_as_it_is(part: ProcessParticipant, message
         (Numbers([], []), "step", ""),
         (Numbers([0, 0], [0.1, 0.2]), "step", ""),
         (Numbers([0], []), "step", ""),
-        (Numbers([0], [0.1, 0.2]), "step", "numbers of another count"),
-        (Numbers([1], [0.1]), "step", "numbers of another count"),
+        (Numbers([0], [0.1, 0.2]), "step", "another number of values"),
+        (Numbers([1], [0.1]), "step", "another number of values"),
     ],
     ids=["no step", "no answer", "two answers", "no time", "a value more", "a length less"],
 )

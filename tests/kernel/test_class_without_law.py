@@ -53,12 +53,12 @@ def hide(decorator):
         (hide(functools.partial), "partial hides this kernel function"),
         (hide(functools.lru_cache), "functools's _lru_cache_wrapper hides this kernel function"),
         (hide(logged), "a decorator hides this kernel function"),
-        (lambda: of_force(cosim.kernel(logged(pull))), "a decorator stands below the decorator of cosim"),
+        (lambda: of_force(cosim.kernel(logged(pull))), "a decorator is below the decorator of cosim"),
         (
             lambda: of_force(cosim.kernel(staticmethod(pull))),
-            "staticmethod stands below the decorator of cosim",
+            "staticmethod is below the decorator of cosim",
         ),
-        (lambda: of_force(cosim.kernel(functools.partial(pull))), "partial stands below"),
+        (lambda: of_force(cosim.kernel(functools.partial(pull))), "partial is below"),
         (
             lambda: of_force(cosim.kernel(print)),
             "the decorator is applied to the function print, needs a plain function",
@@ -100,7 +100,7 @@ class Dispatcher:
         (lambda: of_force(Dispatcher(pull), "pulls"), "nothing calls pulls: write @cosim.kernel above it"),
         (
             lambda: of_force(cosim.kernel(Dispatcher(pull))),
-            "Dispatcher stands below the decorator of cosim",
+            "Dispatcher is below the decorator of cosim",
         ),
     ],
 )
@@ -442,9 +442,9 @@ def test_a_declaration_that_declares_nothing(declare, text):
 
 
 def test_decorators_below_a_handler_and_a_witness():
-    with pytest.raises(cosim.ContractError, match="decorator stands below"):
+    with pytest.raises(cosim.ContractError, match="decorator is below"):
         cosim.every(0.1, does="discrete")(logged(count))
-    with pytest.raises(cosim.ContractError, match="staticmethod stands below"):
+    with pytest.raises(cosim.ContractError, match="staticmethod is below"):
         cosim.witness(direction="falling")(staticmethod(lambda height: height))
 
 

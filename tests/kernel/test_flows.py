@@ -12,11 +12,11 @@ import pytest
 import cosim
 from cosim_compiler import kernel_cache
 from cosim_compiler.language import flows
-from cosim_compiler.language.flow_elements import RETURNED, WHOLE
-from cosim_compiler.language.flows import parameters_written
+from cosim_compiler.language.flow_elements import ANY_INDEX, RETURNED
 from cosim_compiler.language.kept_flows import kept_flows
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.types import REAL, View
+from cosim_compiler.language.written_parameters import parameters_written
 from cosim_compiler.sources import clean_sources
 
 
@@ -56,7 +56,7 @@ def names(function: Any, *views: str) -> dict[str, set[str]]:
 
     def shown(element: tuple[str, int]) -> str:
         name, index = element
-        return (name or "returned") + (f"[{index}]" if index != WHOLE else "")
+        return (name or "returned") + (f"[{index}]" if index != ANY_INDEX else "")
 
     return {shown(to): set(map(shown, found)) for to, found in flows_of(function, *views).items()}
 
@@ -127,7 +127,7 @@ def test_results_that_are_read_again_and_what_is_returned() -> None:
         return 0.0
 
     assert names(chain)["b[0]"] == {"x", "y", "a[0]"}
-    assert flows_of(witness)[RETURNED, WHOLE] == {("x", WHOLE), ("y", WHOLE)}
+    assert flows_of(witness)[RETURNED, ANY_INDEX] == {("x", ANY_INDEX), ("y", ANY_INDEX)}
 
 
 class Coupled(cosim.Component):
@@ -238,7 +238,7 @@ def test_flows_are_read_once_and_kept_for_the_next_process(tmp_path, monkeypatch
     monkeypatch.setattr(clean_sources, "_sources", {})
     kinds = REAL, View(REAL, 1, None)
     found = kept_flows(kept_law, kinds)
-    assert found == {("y", 0): frozenset({("x", WHOLE)})}
+    assert found == {("y", 0): frozenset({("x", ANY_INDEX)})}
     with monkeypatch.context() as patch:
         patch.setattr(flows, "flows_of", None)  # read no more
         assert kept_flows(kept_law, kinds) == found

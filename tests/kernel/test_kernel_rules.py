@@ -645,7 +645,7 @@ def test_signals_name_declared_slots():
     [
         (
             lambda: cosim.on(cosim.EventCause.SCHEDULED, does="publish")(lambda self, state: None),
-            "needs what",
+            "needs a trigger",
         ),
         (lambda: cosim.on("floor", does="publish")(lambda self, state: None), "EventCause, a witness"),
         (lambda: cosim.on(cosim.EventCause.TERMINATION, does="shout"), "one of unrestricted"),

@@ -264,7 +264,7 @@ def test_a_column_without_a_unit_takes_the_one_that_is_needed(tmp_path: Path) ->
     [
         ({"column": "forse"}, r"no signal 'forse'.*force"),
         ({}, "give column, one of force, gear"),
-        ({"column": "force", "times": [0.0, 1.0]}, "times is given besides"),
+        ({"column": "force", "times": [0.0, 1.0]}, "so times must be omitted"),
     ],
 )
 def test_files_that_do_not_say_what_is_meant(tmp_path: Path, wrong: dict[str, object], text: str) -> None:

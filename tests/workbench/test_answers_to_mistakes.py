@@ -195,7 +195,7 @@ IN_PYTHON: dict[str, tuple[Act, str]] = {
     ),
     "values of a part that is made": (
         lambda m: m.add(cosim.registry().get("component", "measures.constant")(value=1.0), "c", value=2.0),
-        "c.value: this Constant is made already: write add(Constant, 'c', value=…)",
+        "c.value: this Constant already has its values: write add(Constant, 'c', value=…)",
     ),
     "a table in place of a file": (
         lambda m: m.add("signals.time_table", "drive", file=np.eye(2)),

@@ -226,7 +226,7 @@ def test_other_names_mean_one_thing() -> None:
 def test_a_model_where_a_scenario_is_needed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write_model(tmp_path)
     assert main(["cosimulate", str(file)]) == 2
-    said = f"{file}: is a model, no scenario: run it with `cosim run`\n1 problem, nothing was run.\n"
+    said = f"{file}: is a model, not a scenario: run it with `cosim run`\n1 problem, nothing was run.\n"
     assert capsys.readouterr().err == said
 
 

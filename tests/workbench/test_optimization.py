@@ -165,7 +165,7 @@ def test_a_gradient_search_takes_no_more_runs_than_it_may(tmp_path: Path) -> Non
     for most in (1, 2, 3):
         found = Optimization(hill(), HILL, maximize="last(h.v)", until=1.0).run(most, local=True)
         assert len(found.points) == most
-    with pytest.raises(cosim.ModelError, match="local.*is for models"):
+    with pytest.raises(cosim.ModelError, match="local.*works for models only"):
         Optimization(CoSimulation.from_file(write(tmp_path)), RANGES, "last(valley.height)", threads=1).run(
             3, local=True
         )

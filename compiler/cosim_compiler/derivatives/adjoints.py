@@ -6,7 +6,8 @@ import types
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from cosim_compiler.derivatives.kept_texts import Written, kept_text
+from cosim_compiler.derivatives.derivative_text import DerivativeText
+from cosim_compiler.derivatives.kept_texts import kept_text
 from cosim_compiler.derivatives.notes import NoTangentError
 from cosim_compiler.derivatives.own_tangents import RECORDED
 from cosim_compiler.derivatives.recording_writer import RecordingWriter
@@ -116,8 +117,8 @@ def adjoint_function(function: types.FunctionType, signature: str, fixed: frozen
     """
     key = function, signature, fixed
     if key not in _adjoints:
-        written = kept_text(function, signature, f"adjoint {sorted(fixed)}", lambda: _write_adjoint(*key))
-        record, reverse = written.functions(function, "adjoint")
+        derivative = kept_text(function, signature, f"adjoint {sorted(fixed)}", lambda: _write_adjoint(*key))
+        record, reverse = derivative.functions(function, "adjoint")
         _adjoints[key] = Adjoint(*record, *reverse)
     return _adjoints[key]
 
@@ -140,13 +141,13 @@ def adjoint_refusal(function: types.FunctionType, kinds: Sequence[Type]) -> str:
     return ""
 
 
-def _write_adjoint(function: types.FunctionType, signature: str, fixed: frozenset[int]) -> Written:
+def _write_adjoint(function: types.FunctionType, signature: str, fixed: frozenset[int]) -> DerivativeText:
     kinds, _ = types_of(signature)
     program = Program()
     typed = program.root(function, signature)
     if isinstance(typed.result, Tuple):
         raise ContractError(
-            f"{function.__qualname__} returns a tuple: its adjoint is called by helpers alone"
+            f"{function.__qualname__} returns a tuple: only other kernel functions can call its adjoint"
         )
     varying = tuple(has_reals(kind) and i not in fixed for i, kind in enumerate(kinds))
     writer = AdjointWriter(program)
@@ -156,7 +157,7 @@ def _write_adjoint(function: types.FunctionType, signature: str, fixed: frozense
     writer.texts["record"] = write_record_entry(entry, helpers)
     writer.texts["reverse"] = write_reverse_entry(entry, helpers)
     record, reverse = entry_signatures(entry)
-    return writer.written({"record": record, "reverse": reverse})
+    return writer.derivative_text({"record": record, "reverse": reverse})
 
 
 class _Entry:

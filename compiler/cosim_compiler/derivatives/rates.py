@@ -119,7 +119,7 @@ def refuse_decision(x, y, x_rate, y_rate):
     """Raise if a comparison of numbers that are equal, and move apart, decides."""
     is_equal = abs(x - y) <= EXACT * max(abs(x), abs(y))
     if is_equal and abs(x_rate - y_rate) > ALIKE * (abs(x_rate) + abs(y_rate)):
-        raise ValueError("two numbers that are equal decide, and move apart")
+        raise ValueError("a comparison of two equal numbers decides, and their difference varies")
 
 
 def refuse_jump(x, rate):

@@ -138,7 +138,7 @@ class RecordingWriter(CallRecorder):
                 self.assign_bars([(where, slope)])
                 self.emit(f"{rate_target} = {rate}")
             elif isinstance(tangents, list):
-                raise self.refuse("what varies is written where no tangent lies")
+                raise self.refuse("a value that varies is written to a view without tangents")
         self.emit(f"{target} = {text}")
 
     def end(self, node: form.Return) -> None:

@@ -6,9 +6,11 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
-from cosim_compiler.derivatives.kept_texts import Written, kept_text
-from cosim_compiler.derivatives.tangent_values import leaves
-from cosim_compiler.derivatives.writer import NoTangentError, Note, TangentWriter, has_reals
+from cosim_compiler.derivatives.derivative_text import DerivativeText
+from cosim_compiler.derivatives.kept_texts import kept_text
+from cosim_compiler.derivatives.notes import NoTangentError, Note
+from cosim_compiler.derivatives.tangent_values import has_reals, leaves
+from cosim_compiler.derivatives.writer import TangentWriter
 from cosim_compiler.errors import ContractError
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import Variable, walk
@@ -74,8 +76,8 @@ def tangent_function(
     key = function, signature, directions, fixed, unread, refuses_jumps, in_lanes
     if key not in _tangents:
         options = f"tangent {directions} {sorted(fixed)} {sorted(unread)} {refuses_jumps} {in_lanes}"
-        written = kept_text(function, signature, options, lambda: _write_tangent(*key))
-        (_tangents[key],) = written.functions(function, "tangent")
+        derivative = kept_text(function, signature, options, lambda: _write_tangent(*key))
+        (_tangents[key],) = derivative.functions(function, "tangent")
     return _tangents[key]
 
 
@@ -103,7 +105,7 @@ def _write_tangent(
     unread: frozenset[int],
     refuses_jumps: bool,
     in_lanes: bool,
-) -> Written:
+) -> DerivativeText:
     """Write the text of a tangent; see `tangent_function`."""
     letters, answer = signature.split(">")
     kinds, result = types_of(signature)
@@ -119,7 +121,7 @@ def _write_tangent(
     name, varies = writer.tangent(typed, varying)
     if isinstance(typed.result, Tuple):
         raise ContractError(
-            f"{function.__qualname__} returns a tuple: its tangent is called by helpers alone"
+            f"{function.__qualname__} returns a tuple: only other kernel functions can call its tangent"
         )
     values = [f"x{i}" for i in range(len(kinds))]
     heads, passed, lines, more = list(values), list(values), [], ""
@@ -150,10 +152,10 @@ def _write_tangent(
         lines += [f"rate[{k}] = 0.0" for k in range(directions) if result is REAL]
         lines.append("return value")
     writer.texts["tangent"] = [f"def tangent({', '.join(heads)}):", *(f"    {line}" for line in lines)]
-    written = writer.written({"tangent": f"{letters}{more}>{answer}"})
+    derivative = writer.derivative_text({"tangent": f"{letters}{more}>{answer}"})
     if in_lanes:
-        _check_lanes(*written.functions(function, "tangent")[0])
-    return written
+        _check_lanes(*derivative.functions(function, "tangent")[0])
+    return derivative
 
 
 def _check_lanes(tangent: types.FunctionType, signature: str) -> None:

@@ -12,32 +12,38 @@ from __future__ import annotations
 
 from typing import Any
 
+from cosim_compiler.derivatives.derivative_text import DerivativeText
 from cosim_compiler.derivatives.function_writer import FunctionWriter
-from cosim_compiler.derivatives.kept_texts import Written
-from cosim_compiler.derivatives.notes import NoTangentError, Note
+from cosim_compiler.derivatives.notes import Note
 from cosim_compiler.derivatives.tangent_text import as_identifier
-from cosim_compiler.derivatives.tangent_values import Varying, has_reals
+from cosim_compiler.derivatives.tangent_values import Varying
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import Function
 
 
 class TangentNames:
-    """The names in the text of a tangent: of values of Python, and of functions that are written into it."""
+    """The names in a text that stand for values of Python: functions, classes and arrays.
+
+    Attributes
+    ----------
+    values : dict of str to object
+        What each name stands for.
+    """
 
     def __init__(self) -> None:
-        self.space: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}
         self._by_id: dict[int, str] = {}
 
     def name(self, value: Any, hint: str) -> str:
-        """The name under which the text finds a value of Python."""
+        """The name of a value; a new one contains the hint."""
         if id(value) not in self._by_id:
-            name = f"_{hint}_{len(self.space)}"
-            self.space[name] = value
+            name = f"_{hint}_{len(self.values)}"
+            self.values[name] = value
             self._by_id[id(value)] = name
         return self._by_id[id(value)]
 
     def array(self, numbers: Any) -> str:
-        """The name of an array of the module."""
+        """The name of a constant array."""
         return self.name(numbers, "array")
 
 
@@ -49,10 +55,19 @@ class TangentWriter:
     program : Program
         Has their typed forms, and what they raise.
     directions : int
+        The count of directions in which a text has tangents.
     refuses_jumps : bool, optional
         Whether tangents raise where a whole number or a decision jumps.
     in_lanes : bool, optional
         Whether the one tangent of a number is a number for each lane.
+
+    Attributes
+    ----------
+    names : TangentNames
+    texts : dict of str to list of str
+        The lines of each function that is written, by its name.
+    notes : dict of Note to None
+        The places where tangents are incomplete, in the order in which they were met.
     """
 
     def __init__(
@@ -63,34 +78,45 @@ class TangentWriter:
         self.names = TangentNames()
         self.texts: dict[str, list[str]] = {}
         self.notes: dict[Note, None] = {}
-        self._written: dict[tuple[int, Varying], tuple[str, Varying]] = {}
+        self._tangents: dict[tuple[int, Varying], tuple[str, Varying]] = {}
 
-    def tangent(self, function: Function, given: Varying) -> tuple[str, Varying]:
+    def tangent(self, function: Function, varying: Varying) -> tuple[str, Varying]:
         """The name of the tangent of a function in the text, and what varies of its result.
 
         It takes the arguments, then the tangents of what varies; it returns the result, then the tangents of
         what varies of it.
+
+        Parameters
+        ----------
+        function : Function
+        varying : Varying
+            What varies of its arguments.
         """
-        key = id(function), given
-        if key not in self._written:
-            known: dict[str, Varying] = {}
-            result: Varying = False
-            while True:
-                writing = FunctionWriter(self, function, given, known, result)
-                lines = writing.write()
-                if (writing.varying, writing.result) == (known, result):
-                    break
-                known, result = writing.varying, writing.result
+        key = id(function), varying
+        if key not in self._tangents:
+            writing, lines = self._settled_writing(function, varying)
             name = f"tangent_{len(self.texts)}_{as_identifier(function.author.__name__)}"
             self.texts[name] = [f"def {name}({', '.join(writing.parameters)}):", *lines]
-            self._written[key] = name, result
+            self._tangents[key] = name, writing.result
             self.notes.update(dict.fromkeys(writing.notes))
-        return self._written[key]
+        return self._tangents[key]
 
-    def written(self, wanted: dict[str, str]) -> Written:
-        """The text, with the signatures of the functions that are wanted of it."""
+    def _settled_writing(self, function: Function, varying: Varying) -> tuple[FunctionWriter, list[str]]:
+        """The last writing of a function, and its lines.
+
+        A local name may vary only because of a line below, in a loop. So the function is written again with
+        what was found to vary, until nothing more does.
+        """
+        varying_names: dict[str, Varying] = {}
+        varying_result: Varying = False
+        while True:
+            writing = FunctionWriter(self, function, varying, varying_names, varying_result)
+            lines = writing.write()
+            if (writing.varying, writing.result) == (varying_names, varying_result):
+                return writing, lines
+            varying_names, varying_result = writing.varying, writing.result
+
+    def derivative_text(self, signatures: dict[str, str]) -> DerivativeText:
+        """All that was written, with the signatures of the functions that callers take from it."""
         text = "\n\n\n".join("\n".join(lines) for lines in self.texts.values()) + "\n"
-        return Written(text, dict(self.names.space), wanted)
-
-
-__all__ = ["NoTangentError", "Note", "TangentNames", "TangentWriter", "has_reals"]
+        return DerivativeText(text, dict(self.names.values), signatures)

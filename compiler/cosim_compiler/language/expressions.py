@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from cosim_compiler.language.calls import call_of, call_of_function
+from cosim_compiler.language.calls import call_of
 from cosim_compiler.language.constants import NoLanesError, convert, known, make_tuple, parts_of
+from cosim_compiler.language.helper_calls import call_of_function
 from cosim_compiler.language.operators import OperatorReader
 from cosim_compiler.language.typed_form import (
     Binary,

@@ -443,7 +443,7 @@ class Function:
         Whether a tuple is indexed by a number that is computed.
     written : frozenset of str or None
         The parameters in which it, or what it calls, stores something; None: not found out yet, see
-        `flows.parameters_written`.
+        `written_parameters.parameters_written`.
     """
 
     author: types.FunctionType

@@ -70,9 +70,7 @@ def select_variables(
         raise cosim.ModelError(choice.problems)
     chosen = _described(system, choice, paths)
     if not chosen:
-        raise cosim.ModelError.of(
-            "", "an FMU of this would have no variables: nothing to set and nothing to see"
-        )
+        raise cosim.ModelError.of("", "the FMU would have no variables: name inputs, outputs or parameters")
     states = [v for v in chosen if v.array == "y" and v.initial == "exact"]
     by_name = {v.name: v for v in (*chosen, *(derivative_of(system, state) for state in states))}
     return with_dependencies(system, by_name.values())

@@ -23,6 +23,7 @@ from cosim_fmi.description.model_description import (
     FmuClock,
     ModelDescription,
     Unknown,
+    is_true,
 )
 from cosim_fmi.description.read_model_description import read_model_description
 from cosim_fmi.fmu_archive import FmuArchive
@@ -338,7 +339,7 @@ def _start(kind: str, text: str | tuple[str, ...], index: int) -> Any:
     if kind == "integer":
         return _whole(part)
     if kind == "boolean":
-        return part in ("true", "1")
+        return is_true(part)
     return part if kind == "string" else bytes.fromhex(part)
 
 

@@ -39,7 +39,7 @@ def _add_run_options(parser: argparse.ArgumentParser) -> None:
         help="simulated seconds per second of wall-clock time, at most: 1",
     )
     parser.add_argument(
-        "--plot", type=Path, metavar="FILE", help="draw the results too: .png, .svg, .pdf, .html"
+        "--plot", type=Path, metavar="FILE", help="also draw the results: .png, .svg, .pdf, .html"
     )
 
 
@@ -73,7 +73,7 @@ def _add_coupling_options(parser: argparse.ArgumentParser) -> None:
         "--require",
         choices=tuple(REQUIRED),
         help="write the results, but exit with status 1 unless the verdict on the coupling is fine, "
-        "or known; if it is unknown, verify it first",
+        "or known; an unknown one is verified first",
     )
     parser.add_argument(
         "--derivatives",

@@ -31,7 +31,7 @@ class ServeCommand(cosim.Command):
             "--listen",
             metavar="ADDRESS",
             default=LOOPBACK,
-            help="address to listen at; 0.0.0.0 for all (127.0.0.1)",
+            help="address to listen on; 0.0.0.0 for all (127.0.0.1)",
         )
         parser.add_argument(
             "--port", type=_port, default=PORT, metavar="N", help=f"port; 0 for any that is free ({PORT})"

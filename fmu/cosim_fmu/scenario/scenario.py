@@ -150,7 +150,7 @@ class Scenario(ClosedAttributes):
         scenario, path = cls(source, isolation=isolation), source.path
         tables = scenario.source.data
         if "participants" not in tables and {"model", "bodies", "elements", "components"} & set(tables):
-            raise cosim.ModelError.of(str(path), "is a model, no scenario: run it with `cosim run`")
+            raise cosim.ModelError.of(str(path), "is a model, not a scenario: run it with `cosim run`")
         lay_over(scenario.source, variant)
         scenario._read_tables(scenario.source.data)
         return scenario

@@ -176,7 +176,7 @@ class ParticipantContract:
                     pytest.fail(f"close raises {type(error).__name__} for {time} time: {error}")
 
     def test_refuses_names_that_it_does_not_have(self) -> None:
-        """A name that is not there is an error, no value."""
+        """An unknown name is an error: `get` returns no value."""
         participant, _ = self._initialized()
         with pytest.raises(Exception):  # noqa: B017 - which one is its own affair
             participant.get(["no such variable"])

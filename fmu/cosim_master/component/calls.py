@@ -63,7 +63,7 @@ def has_instance(live, epoch):
         It has, and that FMU is gone.
     """
     if epoch != 0 and integers_at(int(live), SIZE)[INSTANCE] == 0:
-        raise ValueError("this State is that of a run whose FMU is gone: initialize the simulation again")
+        raise ValueError("this State belongs to a run whose FMU was closed: initialize the simulation again")
     return epoch != 0
 
 

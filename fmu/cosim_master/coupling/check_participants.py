@@ -68,8 +68,8 @@ def check_steps(
         step_multiple[name] = round(multiple)
         if step_multiple[name] > 1 and algorithm is not None and not algorithm.fixed_sequence:
             text = (
-                f"is longer than the communication step, which {type(algorithm).__name__} here cannot deal "
-                "with: take jacobi or gauss_seidel without extrapolation"
+                f"is longer than the communication step, which {type(algorithm).__name__} does not support "
+                "here: use jacobi or gauss_seidel without extrapolation"
             )
             problems.append(problem(key, text))
     return step_multiple, problems

@@ -50,7 +50,7 @@ class FollowedExchange:
             They follow a course.
         """
         if course is not None:
-            raise _refusal("moves inputs along lines of its own")
+            raise _refusal("passes slopes of inputs")
         self._exchange.set_inputs(name)
         if not self._coupled.rests(name):
             for member in self._coupled.members([name]):
@@ -98,7 +98,7 @@ class FollowedExchange:
             They belong to other inputs, at the end of a course.
         """
         if end is not None:
-            raise _refusal("moves inputs along lines of its own")
+            raise _refusal("passes slopes of inputs")
         self._exchange.read_outputs(name)
         if not self._coupled.step_ends(name, self._index):
             return

@@ -56,7 +56,7 @@ def open_fmu(
     ----------
     path : str or Path
     name : str, optional
-        Name of the instance; the file's name when not given.
+        Name of the instance; by default the file's name.
     inner_step : float or str, optional
         The option of `FmuParticipant`.
     wine : bool

@@ -53,7 +53,7 @@ class FmuParticipant(InstanceParticipant):
     path : str or Path
         The .fmu file.
     name : str, optional
-        Name of the instance; the file's name when not given.
+        Name of the instance; by default the file's name.
     inner_step : float or str, optional
         s or "10 ms", of an FMU with a fixed step inside that counts its time by adding it: it receives
         its own sums in place of ``i * h`` (`InnerClock`). Known of some tools, and used then where inputs

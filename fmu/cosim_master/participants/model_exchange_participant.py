@@ -57,7 +57,7 @@ class ModelExchangeParticipant(InstanceParticipant):
     ----------
     path : str or Path
     name : str, optional
-        Name of the instance; the file's name when not given.
+        Name of the instance; by default the file's name.
     integrator : str
         Id of an integrator plugin.
     accuracy : float, optional

@@ -141,4 +141,4 @@ def _numbers(integers: list[int], reals: list[Any]) -> Numbers | None:
 
 def _check_ends(numbers: Numbers, integers: int, reals: int) -> None:
     if integers != len(numbers.integers) or reals != len(numbers.reals):
-        raise ValueError("numbers of another count")
+        raise ValueError("another number of values than expected")

@@ -229,10 +229,10 @@ class Channel:
             return data
         elements, shape = more
         if kind != ARRAY or not ELEMENTS.fullmatch(elements) or not all(n >= 0 for n in shape):
-            raise ValueError("an array of something else")
+            raise ValueError("an array of an unknown type or shape")
         dtype = np.dtype(elements)
         if math.prod(shape) * dtype.itemsize != length:
-            raise ValueError("an array of another length")
+            raise ValueError("an array whose shape does not fit its bytes")
         return np.frombuffer(data, dtype).reshape(shape).copy()
 
 

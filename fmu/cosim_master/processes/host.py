@@ -167,7 +167,7 @@ def connect(host: Host) -> ServerConnection:
 
 def _reason(error: BaseException) -> str:
     if isinstance(error, TimeoutError):
-        return "there is no answer"
+        return "the server does not answer"
     if isinstance(error, ConnectionRefusedError):
         return "no server answers there: start `cosim serve` on that machine"
     return f"{getattr(error, 'strerror', None) or error or 'the connection was closed'}"

@@ -27,8 +27,8 @@ def pickled_recipe(
     if getattr(make, "__module__", "") == "__main__":
         raise cosim.ModelError.of(
             "process",
-            f"{getattr(make, '__name__', make)} stands in the script that is run: another process can "
-            "only import it from a module; put it into one",
+            f"{getattr(make, '__name__', make)} is defined in the script that is run: another process can "
+            "import it from a module only; move it into one",
         )
     return recipe
 
@@ -55,4 +55,4 @@ class PickledRecipes:
 
     def serve(self, name: str, arguments: list[Any]) -> Any:
         """Refuse the call: there are no others."""
-        raise cosim.CosimError(f"there is no call {name}")
+        raise cosim.CosimError(f"unknown call {name}")

@@ -1,4 +1,4 @@
-"""The log of clients that a server has refused, which these clients cannot fill."""
+"""The log of clients that a server refuses: limited, so that clients cannot fill the disk with it."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ import threading
 from cosim_master.processes.sent_fmus import log
 
 MOST_LOGGED = 10
-"""Refused clients that are logged one by one in `SECONDS`; the others are counted."""
+"""Refused clients that are logged one by one in a period; the others are counted."""
 SECONDS = 60.0
+"""The length of a period."""
 
 
 class Refusals:
-    """Logs some of the clients that are refused, and how many the others were; from any thread.
+    """Logs the first clients that are refused, then the count of the others; from any thread.
 
     Parameters
     ----------
     seconds : float
-        In which `MOST_LOGGED` of them have a line each; the number of the others follows at the end.
+        A period in which `MOST_LOGGED` of them have a line each; a line with the count of the others ends it.
     """
 
     def __init__(self, seconds: float = SECONDS) -> None:
@@ -26,7 +27,7 @@ class Refusals:
         self._timer: threading.Timer | None = None
 
     def add(self, who: str, why: str) -> None:
-        """A client is refused."""
+        """Log, or count, a client that is refused."""
         with self._lock:
             if self._timer is None:
                 self._timer = threading.Timer(self._seconds, self.close)

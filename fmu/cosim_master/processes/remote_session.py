@@ -88,7 +88,7 @@ class RemoteSession(Session):
         """Read the greeting of the server: a refusal, or its version, which has to be ours."""
         try:
             if not self._channel.wait(SECONDS_TO_WELCOME):
-                raise cosim.CosimError(f"{self.host}: there is no answer")
+                raise cosim.CosimError(f"{self.host}: did not answer within {SECONDS_TO_WELCOME:g} s")
             greeting = self._channel.receive()
             if refused := greeting["refused"]:
                 raise cosim.CosimError(f"{self.host}: {refused}")

@@ -96,7 +96,7 @@ class SentFmus:
             return self._has(*arguments)
         if name == SEND:
             return self._take(*arguments)
-        raise cosim.CosimError(f"there is no call {name}")
+        raise cosim.CosimError(f"unknown call {name}: do both machines run the same version of cosim?")
 
     def _path(self, digest: Any) -> Path:
         if not isinstance(digest, str) or not DIGEST.fullmatch(digest):

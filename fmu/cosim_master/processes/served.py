@@ -65,14 +65,14 @@ class Served:
         if name == "warnings":
             return list(participant.warnings)
         if name not in CALLS:
-            raise cosim.CosimError(f"there is no call {name}")
+            raise cosim.CosimError(f"unknown call {name}")
         answer = getattr(participant, name)(*arguments)
         return list(answer) if name == "directional_derivative" else answer
 
     def write(self, name: str, names: int, values: Any) -> None:
         """Set inputs, or their slopes."""
         if name not in WRITES:
-            raise cosim.CosimError(f"there is no call {name}")
+            raise cosim.CosimError(f"unknown call {name}")
         getattr(self.participant, name)(self.names[names], listed(values))
 
     def step(self, time: float, size: float, unusual: Unusual | None = None) -> tuple[float, list[Any]]:

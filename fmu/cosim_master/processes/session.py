@@ -279,7 +279,7 @@ class Session(ABC):
                 self._logs[number](place, data)
 
     def _ended(self, ticket: Ticket, error: Exception) -> BaseException:
-        """Why there is no answer, as an error."""
+        """Why no answer has come, as an error."""
         if not self._aborted and waited_for_interrupt(SECONDS_FOR_INTERRUPT):
             return held_interrupt()  # its sender has ended the process, too
         if self._aborted:

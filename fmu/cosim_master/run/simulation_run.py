@@ -153,7 +153,7 @@ class SimulationRun:
             Its rows go to a stream.
         """
         if self._hooks.stream is not None:
-            raise cosim.CosimError("there is no run whose rows are kept here")
+            raise cosim.CosimError("the rows of this run go to a file: read them there")
         return self._result_so_far("not at its end")
 
     def _result_so_far(self, why: str) -> CoSimulationResult:

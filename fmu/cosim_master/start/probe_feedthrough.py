@@ -133,7 +133,7 @@ def _by_steps(
         with _refusals():
             participant.set(inputs, [input_values[name] for name in inputs])
             if participant.step(time, length) < time + NEARLY_ALL * length:
-                raise ValueError("it returned early")
+                raise ValueError("its step returned early")
             return list(participant.get(outputs))
 
     lengths = (size, size / SHORTER)
@@ -180,7 +180,7 @@ def _other_values(description: ParticipantDescription, name: str, value: Any) ->
     if kind == "real":
         change = RELATIVE_CHANGE * max(1.0, abs(value))
         return [value + change, value - change]
-    raise UndeterminedError(f"{name} is {kind}: it is not changed here")
+    raise UndeterminedError(f"the probe does not vary inputs of type {kind}, such as {name}")
 
 
 def _size(value: Any) -> float:

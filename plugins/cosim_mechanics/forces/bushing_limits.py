@@ -59,5 +59,5 @@ def require_no_turn(before: float, after: float) -> None:
     if abs(after - before) > math.pi:
         raise ValueError(
             "a rotation angle of the bushing has jumped by 360 degrees within a step, and its moment too: "
-            "keep rotations below half a turn, or use a bushing joint, whose angles go on"
+            "keep rotations below half a turn, or use a bushing joint, whose angles count full turns"
         )

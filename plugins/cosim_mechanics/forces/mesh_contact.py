@@ -116,7 +116,7 @@ def outward(value: Any) -> Any:
     size = np.linalg.norm(out, axis=1)
     scale = np.abs(triangles - triangles.mean(axis=0)).max()
     if not np.all(size > 1e-12 * scale * scale):
-        raise ValueError("a triangle of the mesh has no area: take hull_triangles")
+        raise ValueError("a triangle of the mesh has no area: use hull_triangles")
     above = np.einsum("ij,ikj->ik", out / size[:, None], triangles.reshape(1, -1, 3) - a[:, None, :])
     if above.max() > 1e-9 * scale:
         raise ValueError("the mesh is not convex, or its triangles do not turn outward: take hull_triangles")

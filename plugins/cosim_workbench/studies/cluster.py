@@ -22,7 +22,9 @@ def cluster_executor(address: str) -> Iterator[Executor]:
     try:
         client = distributed.Client(address, timeout=PATIENCE)
     except (OSError, ValueError) as error:
-        raise cosim.CosimError(f"{address}: no Dask scheduler answers: {error}") from None
+        raise cosim.CosimError(
+            f"{address}: no Dask scheduler answers ({error}); start one with `dask scheduler`"
+        ) from None
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what it says is said in our words
     try:
         yield cast(Executor, client.get_executor(retries=3))

@@ -159,7 +159,9 @@ class Optimization(FixedAttributes):
     def _own_point(self) -> Vector:
         """The model's own values as shares of the ranges."""
         if isinstance(self._runs, SubjectRuns):
-            raise cosim.ModelError.of("local", "is for models: the values of a co-simulation are not known")
+            raise cosim.ModelError.of(
+                "local", "works for models only: the start values of a co-simulation are not known"
+            )
         shares = []
         for path, (low, high) in self.bounds.items():
             share = (self._runs.start(path) - low) / (high - low)

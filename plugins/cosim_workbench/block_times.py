@@ -1,0 +1,57 @@
+"""The time of one evaluation of a system, measured block by block."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+
+import numpy as np
+
+import cosim
+from cosim import kit
+
+REPEATS, REPEATS_IN_PYTHON = 400, 20
+"""Calls of each block: so many that one call of the walker does not count."""
+STAGES = [stage for stage in cosim.Stage if cosim.Stage.INSTANCE < stage <= cosim.Stage.REPORT]
+
+
+def time_blocks(state: cosim.State) -> tuple[dict[str, float], dict[str, float]]:
+    """Time of one evaluation by stage and by part, s; the time of a block with several owners is shared.
+
+    Parameters
+    ----------
+    state : State
+        It is realized.
+    """
+    system = state.realize(cosim.Stage.REPORT).system
+    parts: dict[str, float] = defaultdict(float)
+    stages: dict[str, float] = defaultdict(float)
+    for stage in STAGES:
+        for index in range(*system.block_range(stage, stage)):
+            seconds = _time_block(system, index, state)
+            stages[stage.name.lower()] += seconds
+            block = system.blocks[index]
+            owners = block.owners or (block.label,)
+            for owner in owners:
+                parts[_part_of(str(owner))] += seconds / len(owners)
+    return dict(stages), dict(sorted(parts.items(), key=lambda item: -item[1]))
+
+
+def _time_block(system: cosim.System, index: int, state: cosim.State) -> float:
+    """The time of one call of a block, s; the arrays of the state stay as they are."""
+    arrays = system.arrays(state)
+    is_python = system.blocks[index].is_python or kit.is_plain()
+    repeats = REPEATS_IN_PYTHON if is_python else REPEATS
+    table = np.repeat(system.table[index : index + 1], repeats, axis=0)
+    saved = [array.copy() for array in arrays]
+    began = time.perf_counter()
+    system.walk_blocks(table, 0, repeats, state.time, arrays)
+    seconds = (time.perf_counter() - began) / repeats
+    for array, old in zip(arrays, saved, strict=True):
+        array[...] = old
+    return seconds
+
+
+def _part_of(owner: str) -> str:
+    """The part behind ``cart.rates``, ``zeroing of cart.F_GB`` and the like."""
+    return owner.rpartition(" of ")[2].partition(".")[0].partition(":")[0]
