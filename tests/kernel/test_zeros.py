@@ -9,6 +9,7 @@ from exact_thresholds import Points, PushedPoints, on_paper, random_case, run
 from how_many import FACTOR, many
 from kernel_parts import system_of
 from zero_parts import (
+    Bystander,
     Cradle,
     Downward,
     EitherWayBall,
@@ -18,6 +19,7 @@ from zero_parts import (
     Relay,
     Tank,
     Turned,
+    TurnedAndBack,
     Upward,
 )
 
@@ -120,6 +122,20 @@ def test_what_starts_at_zero_and_leaves_it_triggers_once(part, side, kick, metho
         simulator.advance_to(1.0)
         assert simulator.state["part.passages"] == 1
         assert not simulator.findings
+
+
+@pytest.mark.by_turns
+@pytest.mark.parametrize("method", ["runge_kutta_4", "radau5"])
+@pytest.mark.parametrize("factor", [1.0, 0.97, 0.0])
+def test_a_passage_is_one_event_whatever_else_is_updated_then(method, factor):
+    """A speed passes zero, is turned round by its handler and passes where that was: two events."""
+    system = system_of(part=TurnedAndBack(), other=Bystander(factor=factor))
+    simulator = cosim.Simulator(system, integrator=f"integrators.{method}", fixed_step=0.05)
+    simulator.advance_to(1.0)
+    passed = [event for event in simulator.events if event.handler == "part.turn"]
+    assert [round(event.time, 9) for event in passed] == [0.05, 0.55]
+    assert [event.witness_values[1] > 0.0 for event in passed] == [True, True]
+    assert not simulator.findings
 
 
 @pytest.mark.by_turns

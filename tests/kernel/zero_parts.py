@@ -253,3 +253,37 @@ class Downward(FromLevel):
     @cosim.witness(direction="falling")
     def reaches(x, level):
         return x - level
+
+
+class TurnedAndBack(cosim.Component):
+    """Law: v' = 2, and behind its zero v' = 0.3 (t - 0.28): it turns, stays above zero and rises again."""
+
+    v = cosim.auxiliary_state(start=-0.09)
+    is_turned = cosim.discrete()
+
+    @cosim.kernel
+    def derivatives(t, is_turned, v_dot):
+        v_dot[0] = 0.3 * (t - 0.28) if is_turned else 2.0
+
+    @cosim.witness(direction="rising")
+    def passes(v):
+        return v
+
+    @cosim.on(passes, does="discrete")
+    def turn(is_turned_next):
+        is_turned_next[0] = 1.0
+
+
+class Bystander(cosim.Component):
+    """At each twentieth of a second its state is multiplied by a factor."""
+
+    x = cosim.auxiliary_state(start=1.0)
+    factor = cosim.parameter(default=1.0)
+
+    @cosim.kernel
+    def derivatives(x, x_dot):
+        x_dot[0] = -0.1 * x
+
+    @cosim.every(0.05, does="unrestricted")
+    def multiply(x, factor, x_next):
+        x_next[0] = factor * x
