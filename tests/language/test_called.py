@@ -89,7 +89,7 @@ def test_other_arguments_are_refused_after_right_ones() -> None:
     call = compile_function(filled, "Ff>v")
     call(np.zeros(2), 1.0)
     for wrong in (np.zeros(2, dtype=np.int64), np.zeros((2, 2)), np.zeros(4)[::2]):
-        with pytest.raises(TypeError, match=r"filled\(\).*given an array"):
+        with pytest.raises(TypeError, match=r"filled\(\).*(given an array|needs a contiguous array)"):
             call(wrong, 1.0)
     with pytest.raises(TypeError, match="takes 2 arguments, not 1"):
         call(np.zeros(2))
