@@ -58,7 +58,7 @@ class EventInfo(ctypes.Structure):
     )
 
 
-REFERENCES, REALS, INSTANCE = POINTER(c_uint), POINTER(c_double), c_void_p
+REFERENCES, REALS, WHO = POINTER(c_uint), POINTER(c_double), c_void_p
 INFO = POINTER(EventInfo)
 TABLE = FunctionTable(
     version="1.0",
@@ -68,26 +68,26 @@ TABLE = FunctionTable(
         "GetVersion": (c_char_p, ()),
         "GetTypesPlatform": (c_char_p, ()),
         "GetModelTypesPlatform": (c_char_p, ()),
-        "SetDebugLogging": (c_int, (INSTANCE, c_int8)),
+        "SetDebugLogging": (c_int, (WHO, c_int8)),
         **accesses(C_TYPES),
         # Co-Simulation
         "InstantiateSlave": (
-            INSTANCE,
+            WHO,
             (c_char_p, c_char_p, c_char_p, c_char_p, c_double, c_int8, c_int8, Callbacks, c_int8),
         ),
-        "InitializeSlave": (c_int, (INSTANCE, c_double, c_int8, c_double)),
+        "InitializeSlave": (c_int, (WHO, c_double, c_int8, c_double)),
         **plain("TerminateSlave", "ResetSlave", "Terminate"),
-        "FreeSlaveInstance": (None, (INSTANCE,)),
-        "SetRealInputDerivatives": (c_int, (INSTANCE, REFERENCES, c_size_t, POINTER(c_int), REALS)),
-        "DoStep": (c_int, (INSTANCE, c_double, c_double, c_int8)),
-        "GetRealStatus": (c_int, (INSTANCE, c_int, REALS)),
+        "FreeSlaveInstance": (None, (WHO,)),
+        "SetRealInputDerivatives": (c_int, (WHO, REFERENCES, c_size_t, POINTER(c_int), REALS)),
+        "DoStep": (c_int, (WHO, c_double, c_double, c_int8)),
+        "GetRealStatus": (c_int, (WHO, c_int, REALS)),
         # Model Exchange
-        "InstantiateModel": (INSTANCE, (c_char_p, c_char_p, ModelCallbacks, c_int8)),
-        "FreeModelInstance": (None, (INSTANCE,)),
-        "SetTime": (c_int, (INSTANCE, c_double)),
-        "Initialize": (c_int, (INSTANCE, c_int8, c_double, INFO)),
-        "EventUpdate": (c_int, (INSTANCE, c_int8, INFO)),
-        "CompletedIntegratorStep": (c_int, (INSTANCE, POINTER(c_int8))),
+        "InstantiateModel": (WHO, (c_char_p, c_char_p, ModelCallbacks, c_int8)),
+        "FreeModelInstance": (None, (WHO,)),
+        "SetTime": (c_int, (WHO, c_double)),
+        "Initialize": (c_int, (WHO, c_int8, c_double, INFO)),
+        "EventUpdate": (c_int, (WHO, c_int8, INFO)),
+        "CompletedIntegratorStep": (c_int, (WHO, POINTER(c_int8))),
         **vectors("SetContinuousStates", "GetContinuousStates", "GetNominalContinuousStates"),
         **vectors("GetDerivatives", "GetEventIndicators"),
     },
