@@ -12,11 +12,6 @@ ASKED = ("calculated", "tunable", "changing", "countdown")
 """Kinds of clocks whose interval the FMU tells at run time."""
 
 
-def is_true(text: str | None) -> bool:
-    """Whether a text of XML is a true boolean; None is an attribute that is absent."""
-    return text in ("true", "1")
-
-
 @dataclass(slots=True, eq=False)
 class DeclaredType:
     """A type definition.
@@ -264,7 +259,7 @@ class FmuClock:
             attributes.get("intervalVariability", "triggered"),
             interval,
             shift,
-            is_true(attributes.get("supportsFraction")),
+            attributes.get("supportsFraction") in ("true", "1"),
         )
 
     @property

@@ -23,7 +23,6 @@ from cosim_fmi.description.model_description import (
     FmuClock,
     ModelDescription,
     Unknown,
-    is_true,
 )
 from cosim_fmi.description.read_model_description import read_model_description
 from cosim_fmi.fmu_archive import FmuArchive
@@ -339,7 +338,7 @@ def _start(kind: str, text: str | tuple[str, ...], index: int) -> Any:
     if kind == "integer":
         return _whole(part)
     if kind == "boolean":
-        return is_true(part)
+        return part in ("true", "1")
     return part if kind == "string" else bytes.fromhex(part)
 
 
