@@ -32,7 +32,7 @@ from cosim_fmu.stored_coupling import StoredCoupling
 from cosim_master.algorithms.joint import Joint
 from cosim_master.algorithms.programmed_algorithm import create_algorithm
 from cosim_master.coupling.check_bonds import check_bonds
-from cosim_master.coupling.check_loops import check_loops
+from cosim_master.coupling.check_loops import check_loops, unknown_order
 from cosim_master.coupling.check_participants import (
     check_abilities,
     check_clocks,
@@ -44,7 +44,6 @@ from cosim_master.coupling.check_participants import (
     check_tolerances,
     early_ticks,
 )
-from cosim_master.coupling.doubtful_loops import unknown_order
 from cosim_master.coupling.errors import WiringProblem, problem
 from cosim_master.coupling.feedthrough import override_feedthroughs
 from cosim_master.coupling.instant_graph import feedthrough_loops

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import cosim
-from cosim.kit import FeedthroughLoop
+from cosim.kit import FeedthroughLoop, ParticipantDescription
 from cosim_master.coupling.directed_graph import closed_path
-from cosim_master.coupling.doubtful_loops import doubtful_outputs
 from cosim_master.coupling.errors import WiringProblem, problem
+from cosim_master.coupling.feedthrough import is_assumed
 from cosim_master.coupling.instant_graph import (
     Port,
     feedthrough_loops,
     instant_graph,
+    looped_outputs,
     path_text,
 )
 from cosim_master.coupling.link import Link
@@ -54,29 +55,57 @@ def check_loops(
             continue
         reason = _refusal(loop, descriptions, step_multiple, algorithm)
         if reason:
-            problems.append(problem(("master", "algorithm"), _refused_loop(path, reason, descriptions)))
+            name, output = next(
+                port for port in path if descriptions[port[0]].variables[port[1]].causality != "input"
+            )
+            text = (
+                "direct feedthrough closes a loop, which no order of the participants resolves: "
+                f"{path_text(path)}. It cannot be iterated: {reason}. "
+                f"To take {name}.{output} one step late, write feedthrough = {{ {_key(output)} = [] }} in "
+                f"[participants.{name}]; or take "
+                '"jacobi", where all values are one step late'
+            )
+            problems.append(problem(("master", "algorithm"), text))
     return problems
 
 
-def _refused_loop(path: Sequence[Port], reason: str, descriptions: Descriptions) -> str:
-    """A sentence about a loop that cannot be iterated, and what its user can write."""
-    name, output = next(
-        port for port in path if descriptions[port[0]].variables[port[1]].causality != "input"
-    )
-    return (
-        "direct feedthrough closes a loop, which no order of the participants resolves: "
-        f"{path_text(path)}. It cannot be iterated: {reason}. "
-        f"To take {name}.{output} one step late, write feedthrough = {{ {_toml_key(output)} = [] }} in "
-        f"[participants.{name}]; or take "
-        '"jacobi", where all values are one step late'
-    )
-
-
 def _path_of(loop: FeedthroughLoop, graph: Mapping[Port, Sequence[Port]], joint: Sequence[str]) -> list[Port]:
-    """The ports on one way round a loop that leaves the participants that step as one; [] where none does."""
+    """The ports on one way round a loop, which leaves the participants that step as one."""
     inside = [port for port in graph if ".".join(port) in loop.values or port[0] in loop.participants]
-    paths = (closed_path(graph, [port, *graph]) for port in inside)  # through the port, anywhere
+    paths = (closed_path(graph, [port, *graph]) for port in inside)
     return next((path for path in paths if any(name not in joint for name, _ in path)), [])
+
+
+def doubtful_outputs(descriptions: Descriptions, links: Sequence[Link]) -> dict[Port, list[str]]:
+    """Outputs on loops that may not be there, and the inputs on these loops that they may not depend on.
+
+    Only outputs of participants that can be probed: they restore their state, or have derivatives.
+    """
+    doubtful: dict[Port, list[str]] = {}
+    outputs = {link.start for link in links}
+    for members in looped_outputs(descriptions, links, known_only=False):
+        for name, variable in members:
+            description = descriptions[name]
+            is_doubtful = variable in description.possible_feedthrough or is_assumed(description, variable)
+            if (name, variable) in outputs and is_doubtful and _can_probe(description):
+                doubtful[name, variable] = [v for n, v in members if n == name and (n, v) not in outputs]
+    return doubtful
+
+
+def unknown_outputs(descriptions: Descriptions, links: Sequence[Link]) -> list[Port]:
+    """Outputs on loops whose dependencies are not known."""
+    outputs = {link.start for link in links}
+    return [
+        (name, variable)
+        for members in looped_outputs(descriptions, links, known_only=False)
+        for name, variable in members
+        if (name, variable) in outputs and is_assumed(descriptions[name], variable)
+    ]
+
+
+def _can_probe(description: ParticipantDescription) -> bool:
+    """Whether changes of its inputs can show what its outputs depend on."""
+    return description.can_restore or description.has_derivatives
 
 
 def _refusal(
@@ -85,7 +114,6 @@ def _refusal(
     step_multiple: Mapping[str, int],
     algorithm: cosim.MasterAlgorithm,
 ) -> str:
-    """Why an algorithm cannot iterate a loop; "" if it can."""
     if not algorithm.solves_loops:
         return f"{type(algorithm).__name__} with these options does not iterate"
     fixed = [name for name in loop.participants if not descriptions[name].can_restore]
@@ -97,6 +125,20 @@ def _refusal(
     return "" if loop.values else "none of its values is a real number"
 
 
-def _toml_key(name: str) -> str:
-    """A name as a key of TOML, in quotes where they are needed."""
+def _key(name: str) -> str:
+    """A key of TOML."""
     return name if name.replace("_", "").replace("-", "").isalnum() and name.isascii() else f'"{name}"'
+
+
+def unknown_order(descriptions: Descriptions, links: Sequence[Link], order: Sequence[str]) -> list[str]:
+    """A warning where the order of the participants follows from what is not known of them."""
+    unknown = unknown_outputs(descriptions, links)  # a joint system finds out by itself
+    if not unknown:
+        return []
+    names = ", ".join(".".join(port) for port in unknown)
+    depends = f"depend{'s' * (len(unknown) == 1)} on directly"
+    return [
+        f"which inputs {names} {depends} is not known, and that closes a loop: the participants step in "
+        f"the order {' → '.join(order)}, and what one takes from those after it is one step late. Where "
+        f'there is no feedthrough, write feedthrough = "none" in [participants.{unknown[0][0]}]'
+    ]

@@ -10,8 +10,8 @@ import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmi.binding.fmu_library import is_fatal
 from cosim_fmi.binding.process_guard import same_folder
+from cosim_master.coupling.check_loops import doubtful_outputs
 from cosim_master.coupling.coupling import Coupling
-from cosim_master.coupling.doubtful_loops import doubtful_outputs
 from cosim_master.coupling.errors import CoSimulationError
 from cosim_master.coupling.feedthrough import direct_inputs, passes_through, with_feedthrough
 from cosim_master.coupling.link import Link, links_from, links_into
