@@ -22,11 +22,7 @@ SAME_TIME = 1e-14  # times closer than this, relative to the present, are one in
 BEFORE, AFTER_EVENT, AFTER_ARRIVAL = 0.0, 1.0, 2.0  # sides of an instant
 INSIDE, REFINED = -1.0, -0.5  # kinds of entries inside a step
 LOOKED = -0.25  # a side: whether an entry is needed there is all that is asked
-MOVED = -0.125  # a side: states and time are moved by rounding, and the value shows its own
-FULL, ADDED, NO_VALUE, MEASURED = 1, 2, 4, 8  # flags of a ring
-ORDINARY = 1e-3  # errors of a signal that has been as large are relative to this, at least
-LARGE = 0  # in place of the exponent of the size of such a signal
-ZERO, UNKNOWN = -1074, 0  # the exponents of a size of 0, and of a rounding that was not measured
+FULL, ADDED, NO_VALUE = 1, 2, 4  # flags of a ring
 
 
 class HistoryEntry(Record):
@@ -57,18 +53,14 @@ class Ring(Record):
     count: int
     """How many entries there are."""
     flags: int
-    """`FULL`: an entry was refused, since there was no room; `ADDED`, `NO_VALUE`, `MEASURED`: what a
-    check inside a step has found, or measured."""
+    """`FULL`: an entry was refused, since there was no room; `ADDED`, `NO_VALUE`: what a check inside a step
+    has found."""
     piece_begin: int
     """The first entry of the piece; -1: the time lies before the first entry of all."""
     piece_end: int
     """The last entry of the piece; -1: the newest one, however many come."""
     start_order: int
     """Order of the break at the start of the history; -1 when that has been forgotten."""
-    size_exponent: int
-    """Binary exponent of the largest value so far, rounded down; `LARGE` from `ORDINARY` on."""
-    rounding_exponent: int
-    """Binary exponent of the rounding of a value, rounded up, while the signal is small."""
 
     @property
     def stop(ring):
@@ -84,9 +76,8 @@ class Ring(Record):
         is_inside = 0 <= ring.start <= numbers and 0 < ring.capacity <= numbers and ring.stop <= numbers
         is_filled = 0 <= ring.oldest < ring.capacity and 0 <= ring.count <= ring.capacity
         has_piece = -1 <= ring.piece_begin <= last and (ring.piece_end == -1 or 0 <= ring.piece_end < last)
-        has_size = ZERO <= ring.size_exponent <= LARGE and ZERO <= ring.rounding_exponent <= UNKNOWN
         is_between_steps = ring.flags in (0, FULL) and -1 <= ring.start_order <= 2
-        return is_inside and is_filled and has_piece and has_size and is_between_steps
+        return is_inside and is_filled and has_piece and is_between_steps
 
 
 ENTRY_WIDTH, RING = width_of(HistoryEntry), width_of(Ring)
@@ -94,48 +85,12 @@ ENTRY_WIDTH, RING = width_of(HistoryEntry), width_of(Ring)
 
 def empty_ring(start: int) -> list[int]:
     """The integers of a history without entries whose stretch starts at `start`."""
-    ring = Ring(
-        start=start, capacity=ENTRIES, piece_begin=-1, piece_end=-1, start_order=-1, size_exponent=ZERO
-    )
-    return words_of(ring)
+    return words_of(Ring(start=start, capacity=ENTRIES, piece_begin=-1, piece_end=-1, start_order=-1))
 
 
 def margin(t):
     """The largest difference of two times that count as one instant, s."""
     return SAME_TIME * max(1.0, abs(t))
-
-
-def exponent_of_size(value):
-    """The binary exponent of the size of a value, rounded down; `LARGE` from `ORDINARY` on."""
-    size = abs(value)
-    if size == 0.0 or size - size != 0.0:
-        return ZERO
-    if size >= ORDINARY:
-        return LARGE
-    _, exponent = math.frexp(size)
-    return exponent - 1
-
-
-def exponent_of_rounding(rounding):
-    """The binary exponent of a rounding, rounded up; `UNKNOWN` if it is as large, or no number."""
-    if not rounding < 1.0:
-        return UNKNOWN
-    if rounding == 0.0:
-        return ZERO
-    _, exponent = math.frexp(rounding)
-    return exponent
-
-
-@tangent_of(exponent_of_size, with_values=True)
-def exponent_of_this_size(value, value_dot):
-    """The exponent; that the value varies does not count."""
-    return exponent_of_size(value)
-
-
-@tangent_of(exponent_of_rounding, with_values=True)
-def exponent_of_this_rounding(rounding, rounding_dot):
-    """The exponent; that the rounding varies does not count."""
-    return exponent_of_rounding(rounding)
 
 
 def is_same(left, right):
@@ -358,37 +313,6 @@ class History(NamedTuple):
         entry.kind = kind
         entry.value = value
         entry.derivative = derivative
-        if self.is_small:
-            self.ring.size_exponent = max(self.ring.size_exponent, exponent_of_size(value))
-
-    # small signals
-
-    @property
-    def is_small(self):
-        """Whether all values so far were smaller than `ORDINARY`."""
-        return self.ring.size_exponent < LARGE
-
-    def halve_rounding(self):
-        """Halve what the rounding of a value was found to be: it is measured again."""
-        known = self.ring.rounding_exponent < UNKNOWN
-        self.ring.rounding_exponent = max(self.ring.rounding_exponent - 1, ZERO) if known else ZERO
-
-    def raise_rounding(self, rounding):
-        """Store how large the rounding of a value is, if that is more than was found before."""
-        self.ring.flags |= MEASURED
-        self.ring.rounding_exponent = max(self.ring.rounding_exponent, exponent_of_rounding(rounding))
-
-    def error_of_small(self, difference, size):
-        """The error of a value that is off by `difference`, relative to the signal; 0 if it was not small.
-
-        `size` is that of the values around. The largest value so far counts if it is larger. The part that
-        rounding explains does not count.
-        """
-        if not self.is_small:
-            return 0.0
-        size = max(size, math.ldexp(1.0, self.ring.size_exponent))
-        beyond = difference - math.ldexp(1.0, self.ring.rounding_exponent)
-        return beyond / size if beyond > 0.0 else 0.0
 
     def mark_start(self, value, derivative):
         """Note how smoothly the history goes on from a function with these values (NaN: from none)."""

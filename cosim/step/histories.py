@@ -28,8 +28,6 @@ from cosim.component.history import (
     ENTRY_WIDTH,
     INSIDE,
     LOOKED,
-    MEASURED,
-    MOVED,
     NO_VALUE,
     REFINED,
     margin,
@@ -54,8 +52,6 @@ from cosim.step.holds import has_held_derivatives
 from cosim.step.integration import interpolate, redo
 from cosim.step.realize import realize
 from cosim.step.tape import log_mark
-from cosim.step.witness_values import TURNS, relative_move
-from cosim.step.zeros import largest_state
 from cosim.walker import walk
 from cosim_compiler.calls import never_inlined
 
@@ -98,48 +94,9 @@ def append_and_swap(run: Run, side: float, smoothness: float) -> None:
     """Call the blocks that remember, and evaluate what follows from what they have done."""
     log_mark(run, MEMORY_UPDATED, run.clock.time, side, smoothness)
     update_memory(run, run.plan.end_updates, run.clock.time, run.y, run.c, side, smoothness)
-    if side == BEFORE and run.plan.between_updates.is_empty():
-        measure_small_signals(run)
     if len(run.rings) != 0 and run.evaluation.stage >= MOTION:
         evaluate_past(run)
     realize(run, DERIVATIVES)
-
-
-STATE_ROUNDING = 2e-15  # of the largest state, or of 1 if that is larger: what small states are known to
-
-
-def measure_small_signals(run: Run) -> None:
-    """Measure the rounding of the signals that have been small so far: no point and no step resolves it.
-
-    Signals that are not states are evaluated with states and time moved; that of a state follows from the
-    largest one.
-    """
-    has_small = False
-    for number in range(len(run.rings)):
-        past = run.history(number)
-        if past.is_small:
-            has_small = True
-            past.halve_rounding()
-    if not has_small:
-        return
-    if not run.plan.between_updates.is_empty():
-        measure_checked_signals(run)
-    largest = largest_state(run)
-    for number in range(len(run.rings)):
-        past = run.history(number)
-        if past.ring.flags & MEASURED == 0:
-            past.raise_rounding(STATE_ROUNDING * min(1.0, largest))
-        past.ring.flags &= ~MEASURED
-
-
-def measure_checked_signals(run: Run) -> None:
-    """Have the signals that are no states measure how far they move with states and time."""
-    y, c = probed(run)
-    n = run.y.shape[0]
-    for turn in range(TURNS):
-        for m in range(n):
-            y[m] = run.y[m] * (1.0 + relative_move(m, turn))
-        check_histories(run, run.clock.time * (1.0 + relative_move(n, turn)), MOVED, y, c)
 
 
 def evaluate_past(run: Run) -> None:
@@ -395,7 +352,6 @@ def refine(run: Run, shorter: bool) -> float:
     copy_cache(run, run.c, c)
     c[run.plan.side] = BEFORE
     walk_rows(run, run.plan.between_updates.first, run.plan.between_updates.last, now, run.y, c)
-    measure_small_signals(run)
     for source in run.smoothness:
         c[source.at] = CLOSE * run.method_settings.accuracy
     shortest = max(SHORTEST * (now - start), 4.0 * margin(now))
@@ -429,22 +385,17 @@ def check_between_ends(run: Run, t: float) -> bool:
     return compare(run, t, LOOKED, y, c) and compare(run, t, REFINED, y, c)
 
 
-def check_histories(run: Run, t: float, side: float, y: Reals, c: Reals) -> None:
-    """Call the blocks that check histories at a time: values alone, or derivatives where a point is added."""
+def compare(run: Run, t: float, side: float, y: Reals, c: Reals) -> bool:
+    """Compare the histories with what they remember, at a time; whether one is off."""
     first = run.plan.first_checked
     last = first + run.plan.checked_values
-    if side == REFINED:
+    if side != LOOKED:
         first, last = last, run.plan.first_checked + len(run.checked_blocks)
     c[run.plan.side] = side
     status = walk(run.watched, run.ints, first, last, t, y, run.p, run.d, run.k, run.h, c)
     if status != 0:
         run.failure.block = run.checked_blocks[status - 1 - run.plan.first_checked]
         raise BlockFailed()
-
-
-def compare(run: Run, t: float, side: float, y: Reals, c: Reals) -> bool:
-    """Compare the histories with what they remember, at a time; whether one is off."""
-    check_histories(run, t, side, y, c)
     is_off = False
     for number in range(len(run.rings)):
         ring = run.history(number).ring
