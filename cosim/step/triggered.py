@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cosim.run_data.records.handlers import PUBLISH, TRIGGERED, UNRESTRICTED
+from cosim.run_data.records.handlers import PUBLISH, TRIGGERED
 from cosim.run_data.records.plan import STOP_RUN
 from cosim.run_data.records.witnesses import (
     BOTH,
@@ -64,7 +64,6 @@ from cosim.step.zeros import (
     STOPPED,
     WITHOUT_EFFECT,
     clear_measures,
-    is_handler_of,
     is_near,
     is_out,
     is_turned_round,
@@ -337,24 +336,10 @@ def turn_of(run: Run, i: int, moved: bool, moves_on: bool) -> Turn:
 
 
 def goes_on_through(run: Run, i: int, side: float) -> bool:
-    """Whether a witness that comes from a side goes on to the other one, in spite of its handlers.
-
-    One that handlers have reset away from zero does not: its rates may be as small as what differences of
-    them miss, or written by a user, and a ball would fall through its floor.
-    """
+    """Whether a witness that comes from a side goes on to the other one, in spite of its handlers."""
     witness = run.witnesses[i]
-    if witness.level != 0.0 and may_reset(run, i):
-        return False
     rate = witness.rate * side
     return rate < 0.0 and run.rates_now[i] * side <= KEPT_RATE * rate and value(run, i) == witness.value
-
-
-def may_reset(run: Run, i: int) -> bool:
-    """Whether handlers of a witness may write continuous states."""
-    resets = False
-    for handler in run.handlers:
-        resets = resets or (is_handler_of(handler, i) and handler.kind == UNRESTRICTED)
-    return resets
 
 
 def is_final(run: Run, i: int, turn: Turn, moved: bool) -> bool:

@@ -12,8 +12,6 @@ from test_oracle import OF_THIS_PLATFORM
 SEEDS = list(written_outcomes())
 NORMAL = 3
 """Of the seeds, in every run."""
-PRESSED = 125
-"""A seed in which a ball stays on a shaken table that it hits ever more slowly."""
 
 
 def differing(expected: Digests, found: Digests) -> list[str]:
@@ -33,7 +31,7 @@ def test_all_systems_are_there_with_all_methods() -> None:
 
 
 @OF_THIS_PLATFORM
-@pytest.mark.parametrize("seed", [*SEEDS[:NORMAL], PRESSED])
+@pytest.mark.parametrize("seed", SEEDS[:NORMAL])
 def test_written_digests(seed: int) -> None:
     assert not differing(written_digests()[seed], digests_of(seed))
 
