@@ -26,7 +26,7 @@ from cosim.step.failures import (
     followed_by,
 )
 from cosim.step.histories import SMOOTH, make_room, next_kink, remember
-from cosim.step.holds import clear_holds
+from cosim.step.holds import can_hold, clear_holds
 from cosim.step.integration import (
     assemble,
     initialize_method,
@@ -291,7 +291,7 @@ def is_too_far(run: Run, t: float) -> bool:
     if not t < math.inf:
         return False
     progress = now - pace.begin
-    slower = progress < SLOWER * pace.last_progress
+    slower = progress < SLOWER * pace.last_progress and not has_event_since(run, pace.begin)
     pace.slower_stretches = pace.slower_stretches + 1.0 if slower else 0.0
     pace.last_progress = progress
     pace.begin = now
@@ -308,6 +308,14 @@ def is_too_far(run: Run, t: float) -> bool:
     if too_far:
         run.failure.fastest = fastest_state(run)
     return too_far
+
+
+def has_event_since(run: Run, time: float) -> bool:
+    """Whether a witness that may be held has crossed since a time: impacts that pile up end in a hold."""
+    has_event = False
+    for witness in run.witnesses:
+        has_event = has_event or witness.fired >= time
+    return has_event and can_hold(run)
 
 
 def fastest_state(run: Run) -> int:
