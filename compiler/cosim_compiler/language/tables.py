@@ -1,4 +1,4 @@
-"""Reading tables and arrays of a function's own: the functions of `cosim_compiler.tables`."""
+"""Reading calls of the functions of `cosim_compiler.tables`: tables, lanes, and new arrays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from cosim_compiler.language.types import (
 )
 
 LARGEST = 4096
-"""Numbers in an array of a function's own, which lies on the stack."""
+"""Numbers at most in an array of a function's own, which lies on the stack."""
 
 
 def _as_table(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
@@ -40,11 +40,13 @@ def _as_table(reader: Reading, items: list[Expression], node: ast.Call) -> Expre
     return AsTable(View(view.type.item, 2, shape), view, rows, columns)
 
 
-def _regrouped(given: Number, wanted: Number) -> Read:
+def _regrouped(grouping: Number, wanted: Number) -> Read:
+    """The reader of `in_lanes` or `out_of_lanes`: a view of `grouping` is shown as one of `wanted`."""
+
     def read(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
         (view,) = (reader.typed(item, node) for item in items)
-        if not isinstance(view.type, View) or view.type.axes != 1 or view.type.item is not given:
-            raise NoLanesError(f"a view of {in_words(given)} is needed, and this is {in_words(view.type)}")
+        if not isinstance(view.type, View) or view.type.axes != 1 or view.type.item is not grouping:
+            raise NoLanesError(f"a view of {in_words(grouping)} is needed, and this is {in_words(view.type)}")
         return AsLanes(View(wanted), view)
 
     return read
@@ -82,9 +84,11 @@ def _zeros_of(item: Number, reader: Reading, items: list[Expression], node: ast.
 
 
 def _shape(reader: Reading, argument: Expression, node: ast.Call) -> tuple[int, ...]:
-    value = argument.value if isinstance(argument, Known) else None
-    lengths = value if isinstance(value, tuple) else (value,)
-    if not isinstance(argument, Known):
+    """The lengths of an array that `zeros` makes: a constant, or a tuple of constants."""
+    lengths: tuple[Any, ...]
+    if isinstance(argument, Known):
+        lengths = argument.value if isinstance(argument.value, tuple) else (argument.value,)
+    else:
         typed = reader.typed(argument, node)
         items = getattr(typed, "items", (typed,))
         lengths = tuple(item.value if isinstance(item, Constant) else None for item in items)

@@ -15,7 +15,15 @@ from cosim_compiler.convention import compounds, records
 
 @dataclass(frozen=True)
 class Number:
-    """A double, a 64-bit integer, a truth value; or nothing, the result of a function that returns none."""
+    """A double, a 64-bit integer, a truth value; or nothing, the result of a function that returns none.
+
+    Attributes
+    ----------
+    name : str
+        The type in words, for refusals.
+    rank : int
+        A number is converted to a type of higher rank where two types meet. Below 0: not a number.
+    """
 
     name: str
     rank: int
@@ -28,7 +36,7 @@ REAL = Number("a number", 2)
 LANES = Number("a number for each lane", 3)
 LANE_TRUTHS = Number("true or false for each lane", -2)
 COUNT = 4
-"""Lanes: numbers that one instruction computes side by side, one for each of several directions."""
+"""How many lanes there are: numbers that one instruction computes side by side, one for each direction."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +49,7 @@ class Tuple:
 
 @dataclass(frozen=True)
 class View:
-    """An array that lies elsewhere, contiguous: of one axis, or rows by columns; its shape, where known."""
+    """A contiguous array that lies elsewhere, with one axis or rows by columns; `shape` may be known."""
 
     item: Number
     axes: int = 1
@@ -49,13 +57,13 @@ class View:
 
     @property
     def of_any_shape(self) -> View:
-        """The type that has views of all shapes in it."""
+        """The type of all views of these elements and axes, whatever their shape."""
         return View(self.item, self.axes)
 
 
 @dataclass(frozen=True)
 class Group:
-    """All views of a named tuple, passed as the address of a table of addresses and lengths."""
+    """A named tuple of views, passed as the address of a table of their addresses and lengths."""
 
     of: type
     letters: str
@@ -70,7 +78,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Record:
-    """A record, by its address; `in_lanes` if each of its numbers is one for each lane."""
+    """A record, by its address; `in_lanes` says that each of its numbers is one for each lane."""
 
     of: type
     in_lanes: bool = False
@@ -78,7 +86,7 @@ class Record:
 
 @dataclass(frozen=True)
 class RecordRows:
-    """Several records, by address and number."""
+    """Several records one behind the other, by the address of the first and their number."""
 
     of: type
     in_lanes: bool = False
@@ -93,7 +101,7 @@ def class_of(type_: Type) -> type | None:
 
 
 def classes_in(types: Sequence[Type]) -> tuple[type | None, ...]:
-    """The classes of tuples among types, and inside of tuples: what types that compare equal differ in."""
+    """The classes of the tuples in some types, also inside tuples: in these, equal types may differ."""
     tuples = [type_ for type_ in types if isinstance(type_, Tuple)]
     return tuple(of for type_ in tuples for of in (type_.of, *classes_in(type_.items)))
 
@@ -108,7 +116,7 @@ LETTERS: dict[str, Type] = {
     "T": View(WHOLE, 2),
 }
 COLUMNS_IN_GROUP = 3
-"""Columns of every table that is a member of a group."""
+"""The columns of each table that is a member of a group."""
 
 
 def type_of_letter(letter: str) -> Type:
@@ -127,7 +135,7 @@ def types_of(signature: str) -> tuple[tuple[Type, ...], Type]:
 
 
 class DisagreementError(Exception):
-    """Two types that no type contains."""
+    """No type holds the values of both of two types."""
 
 
 def unify(left: Type, right: Type) -> Type:
@@ -149,7 +157,7 @@ def unify(left: Type, right: Type) -> Type:
 
 
 def unify_all(types: Sequence[Type]) -> Type:
-    """The one type that several types have in common."""
+    """The narrowest type that holds the values of all these types."""
     return functools.reduce(unify, types)
 
 
