@@ -134,7 +134,9 @@ class ExpressionWriter(JumpWriter, CallWriter):
 
     def zeros(self, node: form.Zeros) -> Dual:
         text = self.pure.text(node)
-        tangent = text.replace("zeros(", "zeros_in_lanes(", 1) if self.writer.in_lanes else text
+        tangent, lanes = text, self.writer.lanes
+        if lanes > 0:
+            tangent = f"{text.replace('zeros(', 'zeros_in_lanes(', 1).removesuffix(')')}, {lanes})"
         return text, [tangent] * self.writer.directions
 
     def make_tuple(self, node: form.MakeTuple) -> Dual:
@@ -223,7 +225,7 @@ class ExpressionWriter(JumpWriter, CallWriter):
         )
         word = "and" if node.operator == "==" else "or"
         compared = "".join(f" {word} {x} {node.operator} {y}" for x, y in pairs if x != y)
-        agreed = "agreed" if self.writer.in_lanes else ""
+        agreed = "agreed" if self.writer.lanes > 0 else ""
         return f"{agreed}({left} {node.operator} {right}{compared})"
 
     def convert(self, node: form.Convert) -> Dual:

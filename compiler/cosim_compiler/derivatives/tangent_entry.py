@@ -27,8 +27,8 @@ class TangentEntry(NamedTuple):
     rate_varies : bool
         Whether the result is a real whose tangent is not always 0.
     directions : int
-    in_lanes : bool
-        Whether tangents are numbers for each lane.
+    lanes : int
+        For how many lanes tangents are numbers; 0: they are single numbers.
     """
 
     signature: str
@@ -36,7 +36,7 @@ class TangentEntry(NamedTuple):
     varying: Sequence[bool]
     rate_varies: bool
     directions: int
-    in_lanes: bool
+    lanes: int
 
 
 def write_tangent_entry(entry: TangentEntry, tangent: str) -> list[str]:
@@ -47,8 +47,8 @@ def write_tangent_entry(entry: TangentEntry, tangent: str) -> list[str]:
     for i, kind in enumerate(kinds):
         if entry.has_tangents[i]:
             parameters.append(f"x{i}_dot")
-        if entry.varying[i] and entry.in_lanes:
-            passed.append(_tangents_in_lanes(i, kind))
+        if entry.varying[i] and entry.lanes > 0:
+            passed.append(_tangents_in_lanes(i, kind, entry.lanes))
         elif entry.varying[i]:
             passed += [_tangent_along(i, kind, k, entry.directions) for k in range(entry.directions)]
     if result is REAL:
@@ -61,7 +61,7 @@ def entry_signature(entry: TangentEntry) -> str:
     """The signature of the function that `write_tangent_entry` writes."""
     letters, answer = entry.signature.split(">")
     _, result = types_of(entry.signature)
-    is_alone = entry.directions == 1 and not entry.in_lanes
+    is_alone = entry.directions == 1 and entry.lanes == 0
     pairs = zip(letters, entry.has_tangents, strict=True)
     dots = "".join(letter if is_alone else "F" for letter, has_tangents in pairs if has_tangents)
     return f"{letters}{dots}{'F' if result is REAL else ''}>{answer}"
@@ -80,11 +80,12 @@ def _lines_of_call(entry: TangentEntry, call: str, result: Type) -> list[str]:
     return [*lines, "return value"]
 
 
-def _tangents_in_lanes(i: int, kind: Type) -> str:
+def _tangents_in_lanes(i: int, kind: Type, lanes: int) -> str:
     """The tangents of an argument in all lanes."""
     if isinstance(kind, View) and kind.axes != 1:
         raise NoTangentError("tables have no tangents in lanes")
-    return f"in_lanes(x{i}_dot)" if isinstance(kind, View) else f"in_lanes(x{i}_dot)[0]"
+    view = f"in_lanes(x{i}_dot, {lanes})"
+    return view if isinstance(kind, View) else f"{view}[0]"
 
 
 def _tangent_along(i: int, kind: Type, k: int, directions: int) -> str:

@@ -28,7 +28,7 @@ def tangent_function(
     fixed: frozenset[int] = NONE,
     unread: frozenset[int] = NONE,
     refuses_jumps: bool = False,
-    in_lanes: bool = False,
+    lanes: int = 0,
 ) -> tuple[Any, str]:
     r"""The tangent of a kernel function along some directions, and its signature.
 
@@ -52,11 +52,11 @@ def tangent_function(
     refuses_jumps : bool
         Whether the tangent raises a `ValueError` exactly at a jump: where a number that varies is rounded, or
         decides a branch. There a derivative exists on either side only.
-    in_lanes : bool
-        Whether it computes `types.COUNT` directions side by side, with instructions that compute several
-        reals at once. Each of its tangents is then a view, in which the tangents of a number along all
-        directions lie side by side. Each direction has the bytes that it has alone. Such a tangent has to be
-        compiled.
+    lanes : int
+        How many directions it computes side by side, one of `types.LANE_COUNTS`, with instructions that
+        compute several reals at once; 0 for none of this. Each of its tangents is then a view, in which the
+        tangents of a number along all directions lie side by side. Each direction has the bytes that it has
+        alone. Such a tangent has to be compiled.
 
     Raises
     ------
@@ -76,9 +76,9 @@ def tangent_function(
     >>> signature, tangent(2.0, out, 1.0, out_dot, rate), float(out_dot[0]), float(rate[0])
     ('fFfFF>f', 6.0, 4.0, 3.0)
     """
-    key = function, signature, directions, fixed, unread, refuses_jumps, in_lanes
+    key = function, signature, directions, fixed, unread, refuses_jumps, lanes
     if key not in _tangents:
-        options = f"tangent {directions} {sorted(fixed)} {sorted(unread)} {refuses_jumps} {in_lanes}"
+        options = f"tangent {directions} {sorted(fixed)} {sorted(unread)} {refuses_jumps} {lanes}"
         derivative = kept_text(function, signature, options, lambda: _write_tangent(*key))
         (_tangents[key],) = derivative.functions(function, "tangent")
     return _tangents[key]
@@ -107,7 +107,7 @@ def _write_tangent(
     fixed: frozenset[int],
     unread: frozenset[int],
     refuses_jumps: bool,
-    in_lanes: bool,
+    lanes: int,
 ) -> DerivativeText:
     """Write the text of a tangent; see `tangent_function`."""
     kinds, result = types_of(signature)
@@ -118,20 +118,20 @@ def _write_tangent(
     varying = tuple(
         has_tangents[i] and i not in unread and name in read for i, (name, _) in enumerate(typed.parameters)
     )
-    writer = TangentWriter(program, directions, refuses_jumps, in_lanes)
+    writer = TangentWriter(program, directions, refuses_jumps, lanes)
     name, varying_result = writer.tangent(typed, varying)
     if isinstance(typed.result, Tuple):
         raise ContractError(
             f"{function.__qualname__} returns a tuple: only other kernel functions can call its tangent"
         )
     result_varies = varies_any(varying_result)
-    if in_lanes and (result_varies or REAL in (result, typed.result)):
+    if lanes > 0 and (result_varies or REAL in (result, typed.result)):
         raise NoTangentError(f"{function.__qualname__}: in lanes it would return a number for each of them")
     rate_varies = result is REAL and typed.result is REAL and result_varies
-    entry = TangentEntry(signature, has_tangents, varying, rate_varies, directions, in_lanes)
+    entry = TangentEntry(signature, has_tangents, varying, rate_varies, directions, lanes)
     writer.texts["tangent"] = write_tangent_entry(entry, name)
     derivative = writer.derivative_text({"tangent": entry_signature(entry)})
-    if in_lanes:
+    if lanes > 0:
         _check_lanes(*derivative.functions(function, "tangent")[0])
     return derivative
 

@@ -56,8 +56,8 @@ class TangentWriter:
         The number of directions.
     refuses_jumps : bool, optional
         Whether tangents raise where a whole number or a decision jumps.
-    in_lanes : bool, optional
-        Whether tangents are numbers for each lane; then `directions` is 1.
+    lanes : int, optional
+        For how many lanes tangents are numbers; then `directions` is 1. 0: they are single numbers.
 
     Attributes
     ----------
@@ -69,10 +69,10 @@ class TangentWriter:
     """
 
     def __init__(
-        self, program: Program, directions: int, refuses_jumps: bool = False, in_lanes: bool = False
+        self, program: Program, directions: int, refuses_jumps: bool = False, lanes: int = 0
     ) -> None:
         self.program, self.directions, self.refuses_jumps = program, directions, refuses_jumps
-        self.in_lanes = in_lanes
+        self.lanes = lanes
         self.names = TangentNames()
         self.texts: dict[str, list[str]] = {}
         self.notes: dict[Note, None] = {}

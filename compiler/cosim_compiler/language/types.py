@@ -23,20 +23,23 @@ class Number:
         The type in words, for refusals.
     rank : int
         A number is converted to a type of higher rank where two types meet. Below 0: not a number.
+    lanes : int
+        With more than 1 there are so many doubles or truth values, one for each lane.
     """
 
     name: str
     rank: int
+    lanes: int = 1
 
 
 NOTHING = Number("nothing", -1)
 TRUTH = Number("true or false", 0)
 WHOLE = Number("a whole number", 1)
 REAL = Number("a number", 2)
-LANES = Number("a number for each lane", 3)
-LANE_TRUTHS = Number("true or false for each lane", -2)
-COUNT = 4
-"""How many lanes there are: numbers that one instruction computes side by side, one for each direction."""
+LANE_COUNTS = 2, 4, 8
+"""Lanes: numbers that one instruction computes side by side, one for each of several directions."""
+LANES = {count: Number("a number for each lane", 3, count) for count in LANE_COUNTS}
+LANE_TRUTHS = {count: Number("true or false for each lane", -2, count) for count in LANE_COUNTS}
 
 
 @dataclass(frozen=True)
@@ -78,18 +81,18 @@ class Group:
 
 @dataclass(frozen=True)
 class Record:
-    """A record, by its address; `in_lanes` says that each of its numbers is one for each lane."""
+    """A record, by its address; with more than 1 `lanes` each of its numbers is one for each lane."""
 
     of: type
-    in_lanes: bool = False
+    lanes: int = 1
 
 
 @dataclass(frozen=True)
 class RecordRows:
-    """Several records one behind the other, by the address of the first and their number."""
+    """Several records one behind the other, by address of the first and number; `lanes` as above."""
 
     of: type
-    in_lanes: bool = False
+    lanes: int = 1
 
 
 Type = Number | Tuple | View | Group | Record | RecordRows
@@ -164,6 +167,21 @@ def unify_all(types: Sequence[Type]) -> Type:
 def is_number(type_: Type) -> bool:
     """Whether it is a real, a whole number or a truth value, or one real for each lane."""
     return isinstance(type_, Number) and type_.rank >= TRUTH.rank
+
+
+def is_for_lanes(type_: Type) -> bool:
+    """Whether it is one real for each lane."""
+    return isinstance(type_, Number) and type_ in LANES.values()
+
+
+def is_truth_for_lanes(type_: Type) -> bool:
+    """Whether it is one truth value for each lane."""
+    return isinstance(type_, Number) and type_ in LANE_TRUTHS.values()
+
+
+def truth_beside(type_: Number) -> Number:
+    """The truth value of a comparison of numbers of a type: one, or one for each lane."""
+    return TRUTH if type_.lanes == 1 else LANE_TRUTHS[type_.lanes]
 
 
 def in_words(type_: Type | None) -> str:
