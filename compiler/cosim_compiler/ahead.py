@@ -25,7 +25,7 @@ log = logging.getLogger("cosim.native")
 Wanted = tuple[Any, str]
 NUMBER = struct.Struct("H")
 MOST_FUNCTIONS = 2048
-"""Compiled ahead at most: all their numbers must fit into a pipe before anybody reads from it."""
+"""Compiled ahead at most: all their numbers must fit into a pipe that is not yet read."""
 LEAST_PER_PROCESS = 4
 """With fewer functions a process takes longer to get ready than to compile."""
 _seen: set[Wanted] = set()

@@ -49,7 +49,7 @@ RETURNING_STATUS = (BLOCK_SIGNATURE, TANGENT_SIGNATURE)
 NEVER_WRITTEN = [
     place_in(PlacesHeader, name) for name in ("output.recording", "output.logging", "evaluation.touched")
 ]
-"""Places in `places` that nobody writes: without Python nothing is recorded or logged, and all evaluated."""
+"""Places in `places` that are never written: without Python nothing is recorded, and all is evaluated."""
 RESULTS = {"i": "int64_t", "f": "double", "v": "void"}
 """Types in C by the letters of results."""
 

@@ -117,7 +117,7 @@ class Optimizer:
 
     def close(self) -> None:
         """End the process."""
-        self._process.kill()  # in the middle of a module, too, since nobody waits for its answer
+        self._process.kill()  # in the middle of a module, too, since its answer is not needed
         self._process.communicate()
         self._errors.close()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cosim_compiler.derivatives.adjoint_writer import AdjointNames
+from cosim_compiler.derivatives.reverse_parts import AdjointNames
 from cosim_compiler.language.types import REAL, View, types_of
 
 

@@ -2,37 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from cosim_compiler.derivatives.own_tangents import RECORDED
 from cosim_compiler.derivatives.recording_writer import RecordingWriter
+from cosim_compiler.derivatives.reverse_parts import AdjointNames
 from cosim_compiler.derivatives.tangent_text import as_identifier
 from cosim_compiler.derivatives.tangent_values import Varying
 from cosim_compiler.derivatives.writer import TangentWriter
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import Function
-
-
-class AdjointNames(NamedTuple):
-    """The two functions in the text that are the adjoint of a function, and facts about its result.
-
-    Attributes
-    ----------
-    record, reverse : str
-        Their names in the text. There is no reverse function if nothing is recorded.
-    result : Varying
-        What varies of the result.
-    result_roots : dict of str to str
-        For each view in the result, by its place: the root that has its adjoints.
-    is_silent : bool
-        Whether nothing is recorded.
-    """
-
-    record: str
-    reverse: str
-    result: Varying
-    result_roots: dict[str, str]
-    is_silent: bool
 
 
 class AdjointWriter(TangentWriter):

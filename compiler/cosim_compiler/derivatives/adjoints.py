@@ -1,6 +1,6 @@
 """The adjoint of a kernel function, as two kernel functions: one that records, one that goes back.
 
-The adjoint of a number is the derivative of something else, which is computed from it, by the number. To go
+The adjoint of a number is the derivative, by this number, of another one that is computed from it. To go
 back over a function is to compute the adjoints of its arguments from those of its results.
 """
 

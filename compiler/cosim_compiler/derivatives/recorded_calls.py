@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from cosim_compiler.derivatives.own_tangents import LEAVES_FIXED, RECORDED, WITH_VALUES
 from cosim_compiler.derivatives.recorded_operations import OperationRecorder
-from cosim_compiler.derivatives.reverse_parts import NameLeaf, Place, Rate, Slope, Spread, slope_of
+from cosim_compiler.derivatives.reverse_parts import (
+    AdjointNames,
+    NameLeaf,
+    Place,
+    Rate,
+    Slope,
+    Spread,
+    slope_of,
+)
 from cosim_compiler.derivatives.segments import STORE_TOP
 from cosim_compiler.derivatives.tangent_values import (
     NO_TANGENT,
@@ -22,9 +30,6 @@ from cosim_compiler.derivatives.tangent_values import (
 from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.typed_form import Function
 from cosim_compiler.language.types import NOTHING, REAL, Tuple, Type, View
-
-if TYPE_CHECKING:
-    from cosim_compiler.derivatives.adjoint_writer import AdjointNames
 
 
 class ResultNames(NamedTuple):
@@ -125,7 +130,7 @@ class CallRecorder(OperationRecorder):
         return [Rate("0.0", NameLeaf(f"{self.new()}_bar"))]
 
     def _has_unnamed_adjoint(self, tangents: Tangents, kind: Type) -> bool:
-        """Whether an argument contains a real whose adjoint has no name, since it is no local name."""
+        """Whether an argument contains a real whose adjoint has no name: a local real has one."""
         kinds = dict(leaf_kinds(kind))
         return any(
             leaf is not None and kinds[place] is REAL and not isinstance(slope_of(leaf), NameLeaf)

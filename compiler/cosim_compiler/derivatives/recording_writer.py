@@ -3,7 +3,7 @@
 The recording function is the tangent along one direction. It also puts on a tape the derivatives of each real
 that is assigned by the reals that it is computed from, and the places of these in views. The reverse function
 reads the tape from its end. It computes no values and decides no branches: statements without a branch
-between them are a segment, and the number of the segment stands on the tape behind what it has put there.
+between them are a segment, and the number of the segment follows on the tape behind what it has put there.
 
 Where both sides of an ``==`` are equal, the direction decides, as in a tangent: numbers that move apart along
 it count as different.

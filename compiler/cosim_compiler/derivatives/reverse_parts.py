@@ -8,7 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+from cosim_compiler.derivatives.tangent_values import Varying
+
+
+class AdjointNames(NamedTuple):
+    """The two functions in the text that are the adjoint of a function, and facts about its result.
+
+    Attributes
+    ----------
+    record, reverse : str
+        Their names in the text. There is no reverse function if nothing is recorded.
+    result : Varying
+        What varies of the result.
+    result_roots : dict of str to str
+        For each view in the result, by its place: the root that has its adjoints.
+    is_silent : bool
+        Whether nothing is recorded.
+    """
+
+    record: str
+    reverse: str
+    result: Varying
+    result_roots: dict[str, str]
+    is_silent: bool
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ class _Flows:
             self.leaving |= control
 
     def store(self, node: form.Store, control: Elements) -> None:
-        """Add the sources of a place that is written. In ``x[0] += y`` x[0] is no source of itself."""
+        """Add the sources of a place that is written; in ``x[0] += y`` the place itself does not count."""
         place = node.place
         elements = self.read.of(_value_apart_from(place, node.value)) | control
         if isinstance(place, form.Element):

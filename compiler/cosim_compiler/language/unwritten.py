@@ -1,7 +1,7 @@
 """Elements of results that some path through a kernel function leaves unwritten, found in its typed form.
 
-Such an element keeps what an earlier evaluation left in the cache. The cache is no part of the State, so a
-run that is resumed would go on with another value.
+Such an element keeps what an earlier evaluation left in the cache. The cache does not belong to the State, so
+that a resumed run would go on with another value.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class ArithmeticWriter(OrderedWriter):
         return self.rank(node.body) if isinstance(node, form.Let) else TERM
 
     def operands(self, node: form.Binary | form.Compare | form.Logic) -> tuple[str, str]:
-        """Both operands, in brackets unless everybody knows which operator binds stronger."""
+        """Both operands, in brackets unless it is well known which operator binds stronger."""
         left, right = self.in_order([node.left, node.right])
         rank = RANK[node.operator]
         is_arithmetic = node.operator in "+-*/"
