@@ -45,6 +45,7 @@ class CarryPlan(Record):
     error_is_rate: int  # whether the error estimate of the method is one over the length of the step
     order: int  # of the method
     directions: int  # with that of the flow, which is the first
+    lanes: int  # in a group of directions that are computed side by side
 
 
 class CarryNotes(Record):

@@ -12,7 +12,6 @@ from cosim.derivatives.carrier import method_of, part_of, store_head
 from cosim.derivatives.lane_groups import Lanes, collect, group_of, put_lane, spare_lanes
 from cosim.step.block_calls import copy_reals
 from cosim.walker import call_lane_redo, call_lane_tangent
-from cosim_compiler.language.types import COUNT
 from cosim_compiler.record import place_in
 
 START, END = place_in(StepWork, "start"), place_in(StepWork, "end")
@@ -24,10 +23,10 @@ def step_in_lanes(run, carrier, first, last, end):
     lanes = group.lanes
     n = carrier.y.shape[0]
     start, slope = WORK_HEADER, WORK_HEADER + 3 * n  # as `MethodArrays` says
-    put_lanes(lanes.t, lanes.work, START)
-    put_lanes(lanes.t, lanes.work, END)
-    put_lanes(lanes.y, lanes.work, start)
-    put_lanes(lanes.c[: COUNT * n], lanes.work, slope)
+    put_lanes(lanes.t, lanes.work, START, group.width)
+    put_lanes(lanes.t, lanes.work, END, group.width)
+    put_lanes(lanes.y, lanes.work, start, group.width)
+    put_lanes(lanes.c[: group.width * n], lanes.work, slope, group.width)
     address = carrier.plan.step_in_lanes
     if not redo_lanes(run, carrier, group, address, end, carrier.y, carrier.c):
         return False
@@ -35,9 +34,9 @@ def step_in_lanes(run, carrier, first, last, end):
     return True
 
 
-def put_lanes(numbers, lanes, place):
-    """Copy lanes to a place among others."""
-    copy_reals(numbers, lanes[COUNT * place : COUNT * place + numbers.shape[0]])
+def put_lanes(numbers, lanes, place, width):
+    """Copy lanes, `width` for each number, to a place among others."""
+    copy_reals(numbers, lanes[width * place : width * place + numbers.shape[0]])
 
 
 def complete_in_lanes(run, carrier, first, last):
@@ -63,7 +62,7 @@ def redo_lanes(run, carrier, group, address, t, y, c):
         lanes.d,  # d
         lanes.h,  # h
         lanes.c,  # c
-        lanes.memory[: COUNT * method.memory_numbers.shape[0]],  # memory
+        lanes.memory[: group.width * method.memory_numbers.shape[0]],  # memory
         lanes.work,  # work
     )
     rows = run.plan.derivatives
@@ -88,7 +87,7 @@ def realize_in_lanes(run, carrier, first, last):
     if first == 0:
         flow = part_of(carrier.c_dots, 0, carrier.c)
         for slot in carrier.slots_before_motion:  # nothing flows there
-            group.lanes.c[COUNT * slot] = flow[slot]
+            group.lanes.c[group.width * slot] = flow[slot]
     return is_done and renew_in_lanes(run, carrier, first, last)
 
 
@@ -96,7 +95,7 @@ def renew_in_lanes(run, carrier, first, last):
     """Evaluate the present motion and its tangents along a group of directions; False where a block fails."""
     group = group_of(carrier, first, last)
     if first == 0:
-        put_lane(carrier.y_dots, group.lanes.y, 0)
+        put_lane(carrier.y_dots, group.lanes.y, 0, group.width)
     rows = run.plan.derivatives
     t = carrier.notes.time
     return walk_lanes(run, carrier, group, rows.first, rows.last, t, carrier.y, carrier.c)

@@ -33,6 +33,7 @@ from cosim.walker import (
 )
 from cosim_compiler import native
 from cosim_compiler.errors import NoTangentError
+from cosim_compiler.language.types import LANE_COUNTS
 from cosim_compiler.record import words_of
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def start_arrays(
         What the work of the method begins with.
     follows_holds : bool
     """
-    plan = {**dict.fromkeys(CarryPlan.declared, 0), "directions": directions}
+    plan = {**dict.fromkeys(CarryPlan.declared, 0), "directions": directions, "lanes": lanes_for(directions)}
     plan["follows_holds"] = int(follows_holds)
     arrays = {
         "table": np.zeros((len(system.table), 3), dtype=np.int64),
@@ -247,7 +248,12 @@ def method_tangents(
     return tangents, []
 
 
-def method_in_lanes(kernels: MethodKernels | None) -> dict[str, Function]:
+def lanes_for(directions: int) -> int:
+    """How many lanes the groups of so many directions have: no more than one group needs."""
+    return next((count for count in LANE_COUNTS if count >= directions), max(LANE_COUNTS))
+
+
+def method_in_lanes(kernels: MethodKernels | None, lanes: int) -> dict[str, Function]:
     """The tangents of a method's functions in lanes, by their names in `CarryPlan`; those that have some."""
     from cosim_compiler.derivatives.tangents import tangent_function  # most runs need none
 
@@ -262,7 +268,7 @@ def method_in_lanes(kernels: MethodKernels | None) -> dict[str, Function]:
                     function,  # type: ignore[arg-type]
                     REDO_SIGNATURE,
                     fixed=FIXED_IN_STEPS,
-                    in_lanes=True,
+                    lanes=lanes,
                 )
                 assert found[name][1] == LANE_REDO_SIGNATURE
     return found

@@ -26,6 +26,7 @@ from cosim.preparation.tangent_tables import (
     faults_of_system,
     follows_holds,
     held_tangents,
+    lanes_for,
     method_in_lanes,
     method_tangents,
     own_kernels,
@@ -153,11 +154,12 @@ class CarriedTangents:
 
     def _prepare_lanes(self, kernels: MethodKernels | None, plan: CarryPlan) -> None:
         """Have steps go along several directions at once, if all that they do can be computed in lanes."""
-        functions, rows = method_in_lanes(kernels), rows_in_lanes(self._system)
+        lanes = plan.lanes
+        functions, rows = method_in_lanes(kernels, lanes), rows_in_lanes(self._system)
         if "step_in_lanes" not in functions:
             return
         wanted = [row for listed in rows.values() for row in listed]
-        table = self._system.run_tangents.table_in_lanes(wanted)
+        table = self._system.run_tangents.table_in_lanes(wanted, lanes)
         if not table[rows["step_in_lanes"], 0].all():
             return
         self._arrays["lane_table"] = table
@@ -175,7 +177,7 @@ class CarriedTangents:
         """Make room for all groups of directions with histories as long as they are now."""
         if self._arrays["lane_table"].size:
             history = self._arrays["h"].size // (1 + self.directions)
-            size = size_of_lanes(self._arrays, history)
+            size = size_of_lanes(self._arrays, history, lanes_for(1 + self.directions))
             if self._arrays["lanes"].size != size:
                 self._arrays["lanes"] = np.zeros(size)
 

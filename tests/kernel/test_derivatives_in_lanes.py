@@ -11,7 +11,6 @@ import cosim
 from cosim.derivatives.carrier import CarryPlan
 from cosim.simulation.carried_tangents import CarriedTangents
 from cosim_compiler import native
-from cosim_compiler.language.types import COUNT
 from cosim_compiler.record import rows_of
 from cosim_mechanics import Multibody
 
@@ -158,7 +157,7 @@ def numbers(system: cosim.System, by: list[str], until: float, **options: Any) -
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-@pytest.mark.parametrize("count", [1, 3, 4, 8])
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 8])
 def test_each_direction_has_the_bytes_that_it_has_alone(
     systems: Any, name: str, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,12 +192,29 @@ def test_lanes_are_taken(systems: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert arrays["lanes"].any()
 
 
+@pytest.mark.parametrize(("count", "lanes"), [(1, 2), (2, 4), (3, 4)])
+def test_few_directions_take_few_lanes(
+    systems: Any, count: int, lanes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system, by = systems["feedback"]
+    arrays = carried(system, by[:count], 1.0, monkeypatch)
+    assert rows_of(CarryPlan, arrays["numbers"], 0, 1)[0].lanes == lanes
+    assert arrays["lanes"].any()
+    assert not arrays["refused_lanes"].any()
+
+
+def test_two_lanes_that_disagree_go_alone(systems: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    system, by = systems["edge"]
+    assert list(carried(system, by[:1], 1.0, monkeypatch)["refused_lanes"]) == [1.0, 1.0]
+    assert list(carried(system, by[1:2], 1.0, monkeypatch)["refused_lanes"]) == [0.0, 0.0]
+
+
 def test_where_lanes_disagree_their_directions_go_alone(
     systems: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     system, by = systems["edge"]
-    assert list(carried(system, by, 1.0, monkeypatch)["refused_lanes"]) == [1.0] * COUNT + [0.0]
-    assert list(carried(system, by[1:], 1.0, monkeypatch)["refused_lanes"]) == [0.0] * COUNT
+    assert list(carried(system, by, 1.0, monkeypatch)["refused_lanes"]) == [1.0] * 4 + [0.0]
+    assert list(carried(system, by[1:], 1.0, monkeypatch)["refused_lanes"]) == [0.0] * 4
 
 
 def test_lanes_disagree_between_two_histories(systems: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,4 +222,4 @@ def test_lanes_disagree_between_two_histories(systems: Any, monkeypatch: pytest.
     owners = [system.blocks[row].owners for row in system.update_ranges["end"]]
     assert owners == [("first",), ("late",), ("last",), ("later",)]
     refused = carried(system, by[:3], 1.0, monkeypatch)["refused_lanes"]  # `first` agrees: none goes along it
-    assert list(refused) == [1.0] * COUNT
+    assert list(refused) == [1.0] * 4
