@@ -12,6 +12,7 @@ from typing import NamedTuple
 from cosim.derivatives.carrier import own_part, part_of
 from cosim.run_data.run import Integers, Reals
 from cosim.step.block_calls import copy_reals
+from cosim_compiler.array_groups import Table
 
 FEWEST = 2
 """Directions that are worth a group of lanes."""
@@ -39,10 +40,11 @@ class Group(NamedTuple):
     k: Integers
     h: Reals
     width: int  # how many lanes it has
+    table: Table  # of tangents in so many lanes
 
 
 def size_of_lanes(arrays, history, width):
-    """Numbers in all groups of `width` lanes, and spare ones, by a carrier's arrays and its histories."""
+    """Numbers in all groups of at most `width` lanes, and spare ones, by a carrier's arrays and histories."""
     carrier = SimpleNamespace(**arrays)
     groups = -(-carrier.time_dots.size // width)
     return width * (size_of_spare(carrier) + groups * size_of_group(carrier, history))
@@ -75,35 +77,38 @@ def end_of_lanes(carrier, first):
 def group_of(carrier, first, last):
     """A group of directions, with its lanes."""
     k, h = own_part(carrier, carrier.k, first), own_part(carrier, carrier.h, first)
+    at = carrier.plan.lanes * size_of_spare(carrier) + first * size_of_group(carrier, h.shape[0])
     width = carrier.plan.lanes
-    group = first // width
-    at = width * (size_of_spare(carrier) + group * size_of_group(carrier, h.shape[0]))
-    t, at = next_lanes(carrier, at, 1)
-    y, at = next_lanes(carrier, at, carrier.y.shape[0])
-    p, at = next_lanes(carrier, at, carrier.p.shape[0])
-    d, at = next_lanes(carrier, at, carrier.d.shape[0])
-    c, at = next_lanes(carrier, at, carrier.c.shape[0])
-    memory, at = next_lanes(carrier, at, carrier.memory.shape[0])
-    work, at = next_lanes(carrier, at, carrier.work.shape[0])
-    past, _ = next_lanes(carrier, at, h.shape[0])
-    return Group(first, last, Lanes(t, y, p, d, past, c, memory, work), k, h, width)
+    table = carrier.lane_table
+    if first == carrier.plan.last_group:
+        width = carrier.plan.last_lanes
+        table = carrier.last_lane_table
+    t, at = next_lanes(carrier, at, width)
+    y, at = next_lanes(carrier, at, width * carrier.y.shape[0])
+    p, at = next_lanes(carrier, at, width * carrier.p.shape[0])
+    d, at = next_lanes(carrier, at, width * carrier.d.shape[0])
+    c, at = next_lanes(carrier, at, width * carrier.c.shape[0])
+    memory, at = next_lanes(carrier, at, width * carrier.memory.shape[0])
+    work, at = next_lanes(carrier, at, width * carrier.work.shape[0])
+    past, _ = next_lanes(carrier, at, width * h.shape[0])
+    return Group(first, last, Lanes(t, y, p, d, past, c, memory, work), k, h, width, table)
 
 
 def next_lanes(carrier, at, size):
-    """The lanes of so many numbers from a place on, and the place behind them."""
-    end = at + carrier.plan.lanes * size
+    """So many reals of lanes from a place on, and the place behind them."""
+    end = at + size
     return carrier.lanes[at:end], end
 
 
 def spare_group(carrier, first, last):
     """A group of directions whose time, states and cache are spare lanes."""
     group = group_of(carrier, first, last)
-    t, at = next_lanes(carrier, 0, 1)
-    y, at = next_lanes(carrier, at, carrier.y.shape[0])
-    c, at = next_lanes(carrier, at, carrier.c.shape[0])
+    t, at = next_lanes(carrier, 0, group.width)
+    y, at = next_lanes(carrier, at, group.width * carrier.y.shape[0])
+    c, at = next_lanes(carrier, at, group.width * carrier.c.shape[0])
     lanes = group.lanes
     spare = Lanes(t, y, lanes.p, lanes.d, lanes.h, c, lanes.memory, lanes.work)
-    return Group(first, last, spare, group.k, group.h, group.width)
+    return Group(first, last, spare, group.k, group.h, group.width, group.table)
 
 
 def spare_lanes(carrier, group):
@@ -115,11 +120,11 @@ def spare_lanes(carrier, group):
 
 def cache_dot(carrier, i, slot):
     """The tangent of a slot of the cache along a direction, wherever it lies."""
-    width = carrier.plan.lanes
-    first = i // width * width
+    first = i // carrier.plan.lanes * carrier.plan.lanes
     last = end_of_group(carrier, first)
     if last > first + 1:
-        return group_of(carrier, first, last).lanes.c[width * slot + i - first]
+        group = group_of(carrier, first, last)
+        return group.lanes.c[group.width * slot + i - first]
     return part_of(carrier.c_dots, i, carrier.c)[slot]
 
 

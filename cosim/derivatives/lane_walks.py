@@ -27,7 +27,8 @@ def step_in_lanes(run, carrier, first, last, end):
     put_lanes(lanes.t, lanes.work, END, group.width)
     put_lanes(lanes.y, lanes.work, start, group.width)
     put_lanes(lanes.c[: group.width * n], lanes.work, slope, group.width)
-    address = carrier.plan.step_in_lanes
+    is_last = first == carrier.plan.last_group
+    address = carrier.plan.last_step_in_lanes if is_last else carrier.plan.step_in_lanes
     if not redo_lanes(run, carrier, group, address, end, carrier.y, carrier.c):
         return False
     collect(lanes.y, carrier.y_dots, group)
@@ -47,7 +48,8 @@ def complete_in_lanes(run, carrier, first, last):
     copy_reals(present.lanes.y, group.lanes.y)
     copy_reals(carrier.y, carrier.spare_y)
     copy_reals(carrier.c, carrier.spare_c)
-    address = carrier.plan.complete_in_lanes
+    is_last = first == carrier.plan.last_group
+    address = carrier.plan.last_complete_in_lanes if is_last else carrier.plan.complete_in_lanes
     return redo_lanes(run, carrier, group, address, carrier.notes.time, carrier.spare_y, carrier.spare_c)
 
 
@@ -67,7 +69,7 @@ def redo_lanes(run, carrier, group, address, t, y, c):
     )
     rows = run.plan.derivatives
     system = OdeSystem(
-        carrier.lane_table, run.ints, rows.first, rows.last, y, carrier.p, carrier.d, group.k, group.h, c
+        group.table, run.ints, rows.first, rows.last, y, carrier.p, carrier.d, group.k, group.h, c
     )
     if call_lane_redo(address, by_address(system, method, t) + used) != DONE:
         return False
@@ -103,7 +105,7 @@ def renew_in_lanes(run, carrier, first, last):
 
 def walk_lanes(run, carrier, group, first, last, t, y, c):
     """Walk blocks and their tangents in lanes; False where one fails."""
-    table, lanes = carrier.lane_table, group.lanes
+    table, lanes = group.table, group.lanes
     for row in range(first, last):
         status = call_lane_tangent(
             table[row, 0],

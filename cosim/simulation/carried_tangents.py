@@ -26,10 +26,10 @@ from cosim.preparation.tangent_tables import (
     faults_of_system,
     follows_holds,
     held_tangents,
-    lanes_for,
     method_in_lanes,
     method_tangents,
     own_kernels,
+    plan_of_groups,
     rows_in_lanes,
     slots_before_motion,
     start_arrays,
@@ -154,30 +154,36 @@ class CarriedTangents:
 
     def _prepare_lanes(self, kernels: MethodKernels | None, plan: CarryPlan) -> None:
         """Have steps go along several directions at once, if all that they do can be computed in lanes."""
-        lanes = plan.lanes
-        functions, rows = method_in_lanes(kernels, lanes), rows_in_lanes(self._system)
-        if "step_in_lanes" not in functions:
-            return
+        rows, run = rows_in_lanes(self._system), self._step.arrays
         wanted = [row for listed in rows.values() for row in listed]
-        table = self._system.run_tangents.table_in_lanes(wanted, lanes)
-        if not table[rows["step_in_lanes"], 0].all():
-            return
-        self._arrays["lane_table"] = table
+        tables: dict[str, NDArray[np.int64]] = {}
+        addresses: dict[str, int] = {}
+        for which, lanes in (("", plan.lanes), ("last_", plan.last_lanes)):
+            functions = method_in_lanes(kernels, lanes)
+            if "step_in_lanes" not in functions:
+                return
+            table = self._system.run_tangents.table_in_lanes(wanted, lanes)
+            if not table[rows["step_in_lanes"], 0].all():
+                return
+            tables[f"{which}lane_table"] = table
+            compile_ahead([*functions.values()])
+            addresses |= {
+                f"{which}{name}": native.function_address(*function) for name, function in functions.items()
+            }
+        self._arrays |= tables
         self._arrays["slots_before_motion"] = slots_before_motion(self._system)
-        compile_ahead([*functions.values()])
-        run = self._step.arrays
-        completes = "complete_in_lanes" in functions or run.plan.method.complete == 0
+        completes = "complete_in_lanes" in addresses or run.plan.method.complete == 0
         is_whole = all(table[listed, 0].all() for listed in rows.values())
         has_points = not run.plan.inside_updates.is_empty()
         plan.stays_in_lanes = int(self._stays_in_lanes and is_whole and completes and not has_points)
-        for name, function in functions.items():
-            setattr(plan, name, native.function_address(*function))
+        for name, address in addresses.items():
+            setattr(plan, name, address)
 
     def _size_lanes(self) -> None:
         """Make room for all groups of directions with histories as long as they are now."""
         if self._arrays["lane_table"].size:
             history = self._arrays["h"].size // (1 + self.directions)
-            size = size_of_lanes(self._arrays, history, lanes_for(1 + self.directions))
+            size = size_of_lanes(self._arrays, history, plan_of_groups(1 + self.directions)["lanes"])
             if self._arrays["lanes"].size != size:
                 self._arrays["lanes"] = np.zeros(size)
 

@@ -29,7 +29,7 @@ NOTHING = Number("nothing", -1)
 TRUTH = Number("true or false", 0)
 WHOLE = Number("a whole number", 1)
 REAL = Number("a number", 2)
-LANE_COUNTS = 2, 4
+LANE_COUNTS = 2, 4, 8
 """Lanes: numbers that one instruction computes side by side, one for each of several directions."""
 LANES = {count: Number("a number for each lane", 3, count) for count in LANE_COUNTS}
 LANE_TRUTHS = {count: Number("true or false for each lane", -2, count) for count in LANE_COUNTS}
