@@ -94,6 +94,11 @@ class CarriedTangents:
     directions : int, optional
         How many there are, beside that of the flow; one for each path unless given.
 
+    Attributes
+    ----------
+    not_estimated : str
+        Why errors of derivatives are not estimated; empty if they are.
+
     Raises
     ------
     ModelError
@@ -126,7 +131,8 @@ class CarriedTangents:
         self._arrays = start_arrays(self._system, run, 1 + self.directions, self._work, self._follows_holds)
         plan = rows_of(CarryPlan, self._arrays["numbers"], 0, 1)[0]
         self._link(functions, plan)
-        if kernels is not None and not has_constraints(step.system.corrections):
+        self.not_estimated = self._why_not_estimated(kernels)
+        if kernels is not None and not self.not_estimated:
             self._use_estimate(kernels.followed_error, plan)
         self._prepare_lanes(kernels, plan)
         longest = STEP_WIDTH + run.memory.size + sum(getattr(run, letter).size for letter in "ydkc")
@@ -144,6 +150,16 @@ class CarriedTangents:
             addresses = native.function_addresses(tuple(function for _, _, function in held))
             for (array, place, _), address in zip(held, addresses, strict=True):
                 self._arrays[array].reshape(-1)[place] = address
+
+    def _why_not_estimated(self, kernels: MethodKernels | None) -> str:
+        """Why errors of derivatives are not estimated; empty if they are."""
+        method = self._step.integrator
+        if has_constraints(self._system.corrections):
+            return "constraints correct the states after each step"
+        if method.fixed_step is not None:
+            return "the steps are fixed"
+        has_estimate = kernels is not None and len(kernels.followed_error.weights) > 0
+        return "" if has_estimate else f"{type(method).__name__} has no estimate for a step by itself"
 
     def _use_estimate(self, estimate: ErrorEstimate, plan: CarryPlan) -> None:
         """Have errors of derivatives estimated as the method estimates those of states."""
