@@ -159,18 +159,48 @@ def collect(lanes, dots, group):
 
 def take_lane(lanes, lane, numbers, width):
     """Copy as many numbers of one of so many lanes as there is room for."""
+    if width == 2:  # a loop that knows how far it goes on is faster
+        take_every(lanes, lane, numbers, 2)
+    elif width == 4:
+        take_every(lanes, lane, numbers, 4)
+    else:
+        take_every(lanes, lane, numbers, width)
+
+
+def take_every(lanes, lane, numbers, width):
+    """`take_lane`, whose callers may know the number of lanes."""
     for m in range(numbers.shape[0]):
         numbers[m] = lanes[width * m + lane]
 
 
 def put_lane(numbers, lanes, lane, width):
     """Fill one of so many lanes."""
+    if width == 2:
+        put_every(numbers, lanes, lane, 2)
+    elif width == 4:
+        put_every(numbers, lanes, lane, 4)
+    else:
+        put_every(numbers, lanes, lane, width)
+
+
+def put_every(numbers, lanes, lane, width):
+    """`put_lane`, whose callers may know the number of lanes."""
     for m in range(lanes.shape[0] // width):
         lanes[width * m + lane] = numbers[m]
 
 
 def clear_lane(lanes, lane, width):
     """Fill one of so many lanes with zeros."""
+    if width == 2:
+        clear_every(lanes, lane, 2)
+    elif width == 4:
+        clear_every(lanes, lane, 4)
+    else:
+        clear_every(lanes, lane, width)
+
+
+def clear_every(lanes, lane, width):
+    """`clear_lane`, whose callers may know the number of lanes."""
     for m in range(lanes.shape[0] // width):
         lanes[width * m + lane] = 0.0
 
