@@ -62,6 +62,7 @@ class HeldWitness(Record):
     rate_block: int  # which block computes its rate, where none is declared and one exists; else -1
     is_first: int  # whether no witness before it has the same block
     side: int  # that to which a push of it goes: 1 or -1
+    shown_state: int  # the state that it is; -1: it is something else
 
 
 class Switched(Record):
@@ -253,7 +254,9 @@ def compute_straight_slopes(
             witness = held_witnesses(a)[i]
             if witness.straight_block < 0:
                 continue
-            if witness.is_first != 0:
+            if witness.shown_state >= 0:
+                numbers.cache[witness.value] = moved[witness.shown_state]
+            elif witness.is_first != 0:
                 block = blocks_of(a)[witness.straight_block]
                 call_listed(a, block, amount * time_moves, moved, a.h, numbers.cache)
             value = numbers.cache[witness.value]

@@ -85,6 +85,7 @@ def one_step(run: Run, boundary: float) -> None:
     """
     run.answers.changed_in_step = 0
     run.course.arrived = 0
+    run.course.hold_known = 0
     follow_clocks(run)
     realize(run, DERIVATIVES)
     jump_waited = run.agenda.next_start == JUMP_WAITS
@@ -268,7 +269,7 @@ def integrate(run: Run, event_time: float, boundary: float) -> None:
     store_start_levels(run)
     start = run.clock.time
     stop = end_of_step(run, event_time, boundary)
-    if held_count(run) > 0:
+    if held_count(run) > 0 and run.course.hold_known == 0:
         realize_held(run)
     integrate_step(run, stop)
     if run.plan.between_updates.is_empty():
