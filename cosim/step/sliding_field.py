@@ -244,19 +244,28 @@ def compute_straight_slopes(
     """`compute_slopes` of straight witnesses alone: the same everywhere, so the two states are far away.
 
     There the rounding of a constant, such as the height of a floor, is nothing beside the difference; nearby
-    it would be all that is left of a body at rest. Only the blocks of these witnesses are called.
+    it would be all that is left of a body at rest. Only the blocks of these witnesses are called, and none
+    for those that are states themselves.
     """
+    computed = 0
+    for i in range(row_of(a).held):
+        witness = held_witnesses(a)[i]
+        if witness.shown_state >= 0:
+            far = FAR * direction[witness.shown_state]
+            numbers.first_rates[i] = (far + far) / (2.0 * FAR)
+        elif witness.straight_block >= 0:
+            computed += 1
+    if computed == 0:
+        return
     for sign in range(2):
         amount = FAR if sign == 0 else -FAR
         for m in range(moved.shape[0]):
             moved[m] = amount * direction[m]
         for i in range(row_of(a).held):
             witness = held_witnesses(a)[i]
-            if witness.straight_block < 0:
+            if witness.straight_block < 0 or witness.shown_state >= 0:
                 continue
-            if witness.shown_state >= 0:
-                numbers.cache[witness.value] = moved[witness.shown_state]
-            elif witness.is_first != 0:
+            if witness.is_first != 0:
                 block = blocks_of(a)[witness.straight_block]
                 call_listed(a, block, amount * time_moves, moved, a.h, numbers.cache)
             value = numbers.cache[witness.value]
