@@ -116,7 +116,7 @@ call_lane_tangent = status_call(LANE_TANGENT_SIGNATURE)
 def follow_walk_in_lanes(*arguments):
     """`follow_walk`, where tangents are numbers for each lane."""
     walked, dots = Walked(*arguments[:WALKED]), WalkedDots(*arguments[WALKED:])
-    time_dots = zeros_in_lanes(1)
+    time_dots = zeros_in_lanes(1, dots.t)
     time_dots[0] = dots.t
     for i in range(walked.first, walked.last):
         status = call_lane_tangent(

@@ -10,8 +10,8 @@ def as_table(view, rows, columns):
     return view.reshape(rows, columns)
 
 
-def in_lanes(view):
-    """A view of reals as numbers for each lane, `types.COUNT` reals each; machine code alone has lanes."""
+def in_lanes(view, lanes):
+    """A view of reals as numbers for so many lanes, a real for each; machine code alone has lanes."""
     raise TypeError("only compiled code computes in lanes")
 
 
@@ -20,8 +20,8 @@ def out_of_lanes(view):
     raise TypeError("only compiled code computes in lanes")
 
 
-def zeros_in_lanes(shape):
-    """As `zeros`, of numbers for each lane."""
+def zeros_in_lanes(shape, lanes):
+    """As `zeros`, of numbers for so many lanes, or for as many as a number has."""
     raise TypeError("only compiled code computes in lanes")
 
 

@@ -26,6 +26,9 @@ class ParticipantVariable:
     start : object
         Start value, None when the participant declares none.
     description : str
+    nominal : float or None
+        The usual size of a real, in its unit: the scale of differences where its value is 0. None when the
+        participant declares none.
     """
 
     name: str
@@ -34,6 +37,7 @@ class ParticipantVariable:
     unit: str = "1"
     start: Any = None
     description: str = ""
+    nominal: float | None = None
 
 
 class DefaultExperiment(NamedTuple):

@@ -39,12 +39,17 @@ class CarryPlan(Record):
     settle: int  # of `constraints.settle`
     step_in_lanes: int  # as `step`, along several directions at once; 0: one by one
     complete_in_lanes: int  # the same of `complete`
+    last_step_in_lanes: int  # as both, with the lanes of the last group of directions
+    last_complete_in_lanes: int
     stays_in_lanes: int  # whether rows that are recorded, and updates, can go so, too
     follows_holds: int  # whether steps of the method are followed while witnesses are held
     error_at: int  # the first of the vectors of `work` that the error estimate of the method adds up
     error_is_rate: int  # whether the error estimate of the method is one over the length of the step
     order: int  # of the method
     directions: int  # with that of the flow, which is the first
+    lanes: int  # in a group of directions that are computed side by side
+    last_lanes: int  # in the last group
+    last_group: int  # its first direction
 
 
 class CarryNotes(Record):
@@ -139,6 +144,7 @@ class Carrier(NamedTuple):
     working_dots: Reals
     rows: Reals  # tangents of the recorded values
     lane_table: Table  # as `table`, of tangents in lanes
+    last_lane_table: Table  # the same of the last group
     lanes: Reals  # see `tangent_lanes`
     slots_before_motion: Integers  # of the cache, which blocks before those of the motion write
     refused_lanes: Reals  # whether the directions from each on go one by one, as lanes have disagreed

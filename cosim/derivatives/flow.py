@@ -22,7 +22,8 @@ def take_flow(carrier):
     last = end_of_group(carrier, 0)
     if last > 1:
         flow = part_of(carrier.c_dots, 0, carrier.c)
-        take_lane(group_of(carrier, 0, last).lanes.c, 0, flow[: carrier.y.shape[0]])
+        group = group_of(carrier, 0, last)
+        take_lane(group.lanes.c, 0, flow[: carrier.y.shape[0]], group.width)
 
 
 def load_flow(carrier):

@@ -12,15 +12,14 @@ from typing import NamedTuple
 from cosim.derivatives.carrier import own_part, part_of
 from cosim.run_data.run import Integers, Reals
 from cosim.step.block_calls import copy_reals
-from cosim_compiler.language.types import COUNT
+from cosim_compiler.array_groups import Table
 
-assert COUNT == 4, "`spread` fills four lanes"
 FEWEST = 2
 """Directions that are worth a group of lanes."""
 
 
 class Lanes(NamedTuple):
-    """Tangents of a group of directions: of each number COUNT of them, one for each lane."""
+    """Tangents of a group of directions: of each number one for each lane, side by side."""
 
     t: Reals
     y: Reals
@@ -40,13 +39,15 @@ class Group(NamedTuple):
     lanes: Lanes
     k: Integers
     h: Reals
+    width: int  # how many lanes it has
+    table: Table  # of tangents in so many lanes
 
 
-def size_of_lanes(arrays, history):
-    """Numbers in the lanes of all groups and in spare ones, by the arrays of a carrier and its histories."""
+def size_of_lanes(arrays, history, width):
+    """Numbers in all groups of at most `width` lanes, and spare ones, by a carrier's arrays and histories."""
     carrier = SimpleNamespace(**arrays)
-    groups = -(-carrier.time_dots.size // COUNT)
-    return COUNT * (size_of_spare(carrier) + groups * size_of_group(carrier, history))
+    groups = -(-carrier.time_dots.size // width)
+    return width * (size_of_spare(carrier) + groups * size_of_group(carrier, history))
 
 
 def size_of_spare(carrier):
@@ -69,41 +70,45 @@ def end_of_group(carrier, first):
 
 def end_of_lanes(carrier, first):
     """The direction behind those that may be in lanes together with one; only itself if it goes alone."""
-    last = min(first + COUNT, carrier.directions)
+    last = min(first + carrier.plan.lanes, carrier.directions)
     return last if last - first >= FEWEST and carrier.refused_lanes[first] == 0.0 else first + 1
 
 
 def group_of(carrier, first, last):
     """A group of directions, with its lanes."""
     k, h = own_part(carrier, carrier.k, first), own_part(carrier, carrier.h, first)
-    group = first // COUNT
-    at = COUNT * (size_of_spare(carrier) + group * size_of_group(carrier, h.shape[0]))
-    t, at = next_lanes(carrier, at, 1)
-    y, at = next_lanes(carrier, at, carrier.y.shape[0])
-    p, at = next_lanes(carrier, at, carrier.p.shape[0])
-    d, at = next_lanes(carrier, at, carrier.d.shape[0])
-    c, at = next_lanes(carrier, at, carrier.c.shape[0])
-    memory, at = next_lanes(carrier, at, carrier.memory.shape[0])
-    work, at = next_lanes(carrier, at, carrier.work.shape[0])
-    past, _ = next_lanes(carrier, at, h.shape[0])
-    return Group(first, last, Lanes(t, y, p, d, past, c, memory, work), k, h)
+    at = carrier.plan.lanes * size_of_spare(carrier) + first * size_of_group(carrier, h.shape[0])
+    width = carrier.plan.lanes
+    table = carrier.lane_table
+    if first == carrier.plan.last_group:
+        width = carrier.plan.last_lanes
+        table = carrier.last_lane_table
+    t, at = next_lanes(carrier, at, width)
+    y, at = next_lanes(carrier, at, width * carrier.y.shape[0])
+    p, at = next_lanes(carrier, at, width * carrier.p.shape[0])
+    d, at = next_lanes(carrier, at, width * carrier.d.shape[0])
+    c, at = next_lanes(carrier, at, width * carrier.c.shape[0])
+    memory, at = next_lanes(carrier, at, width * carrier.memory.shape[0])
+    work, at = next_lanes(carrier, at, width * carrier.work.shape[0])
+    past, _ = next_lanes(carrier, at, width * h.shape[0])
+    return Group(first, last, Lanes(t, y, p, d, past, c, memory, work), k, h, width, table)
 
 
 def next_lanes(carrier, at, size):
-    """The lanes of so many numbers from a place on, and the place behind them."""
-    end = at + COUNT * size
+    """So many reals of lanes from a place on, and the place behind them."""
+    end = at + size
     return carrier.lanes[at:end], end
 
 
 def spare_group(carrier, first, last):
     """A group of directions whose time, states and cache are spare lanes."""
     group = group_of(carrier, first, last)
-    t, at = next_lanes(carrier, 0, 1)
-    y, at = next_lanes(carrier, at, carrier.y.shape[0])
-    c, at = next_lanes(carrier, at, carrier.c.shape[0])
+    t, at = next_lanes(carrier, 0, group.width)
+    y, at = next_lanes(carrier, at, group.width * carrier.y.shape[0])
+    c, at = next_lanes(carrier, at, group.width * carrier.c.shape[0])
     lanes = group.lanes
     spare = Lanes(t, y, lanes.p, lanes.d, lanes.h, c, lanes.memory, lanes.work)
-    return Group(first, last, spare, group.k, group.h)
+    return Group(first, last, spare, group.k, group.h, group.width, group.table)
 
 
 def spare_lanes(carrier, group):
@@ -115,10 +120,11 @@ def spare_lanes(carrier, group):
 
 def cache_dot(carrier, i, slot):
     """The tangent of a slot of the cache along a direction, wherever it lies."""
-    first = i // COUNT * COUNT
+    first = i // carrier.plan.lanes * carrier.plan.lanes
     last = end_of_group(carrier, first)
     if last > first + 1:
-        return group_of(carrier, first, last).lanes.c[COUNT * slot + i - first]
+        group = group_of(carrier, first, last)
+        return group.lanes.c[group.width * slot + i - first]
     return part_of(carrier.c_dots, i, carrier.c)[slot]
 
 
@@ -126,16 +132,11 @@ def cache_dot(carrier, i, slot):
 
 
 def spread(dots, lanes, group):
-    """Fill the COUNT lanes, which are four, with tangents of directions; spare lanes repeat the last one."""
-    size = lanes.shape[0] // COUNT
-    first, end = group.first, group.last - 1
-    zero, one = dots[first * size :], dots[min(first + 1, end) * size :]
-    two, three = dots[min(first + 2, end) * size :], dots[min(first + 3, end) * size :]
-    for m in range(size):
-        lanes[COUNT * m] = zero[m]
-        lanes[COUNT * m + 1] = one[m]
-        lanes[COUNT * m + 2] = two[m]
-        lanes[COUNT * m + 3] = three[m]
+    """Fill the lanes with tangents of directions; spare lanes repeat the last one."""
+    size = lanes.shape[0] // group.width
+    for lane in range(group.width):
+        i = min(group.first + lane, group.last - 1)
+        put_lane(dots[i * size : (i + 1) * size], lanes, lane, group.width)
 
 
 def spread_discrete(carrier):
@@ -151,27 +152,57 @@ def spread_discrete(carrier):
 
 def collect(lanes, dots, group):
     """Copy lanes to their directions."""
-    size = lanes.shape[0] // COUNT
+    size = lanes.shape[0] // group.width
     for i in range(group.first, group.last):
-        take_lane(lanes, i - group.first, dots[i * size : (i + 1) * size])
+        take_lane(lanes, i - group.first, dots[i * size : (i + 1) * size], group.width)
 
 
-def take_lane(lanes, lane, numbers):
-    """Copy as many numbers of one lane as there is room for."""
+def take_lane(lanes, lane, numbers, width):
+    """Copy as many numbers of one of so many lanes as there is room for."""
+    if width == 2:  # a loop that knows how far it goes on is faster
+        take_every(lanes, lane, numbers, 2)
+    elif width == 4:
+        take_every(lanes, lane, numbers, 4)
+    else:
+        take_every(lanes, lane, numbers, width)
+
+
+def take_every(lanes, lane, numbers, width):
+    """`take_lane`, whose callers may know the number of lanes."""
     for m in range(numbers.shape[0]):
-        numbers[m] = lanes[COUNT * m + lane]
+        numbers[m] = lanes[width * m + lane]
 
 
-def put_lane(numbers, lanes, lane):
-    """Fill one lane."""
-    for m in range(lanes.shape[0] // COUNT):
-        lanes[COUNT * m + lane] = numbers[m]
+def put_lane(numbers, lanes, lane, width):
+    """Fill one of so many lanes."""
+    if width == 2:
+        put_every(numbers, lanes, lane, 2)
+    elif width == 4:
+        put_every(numbers, lanes, lane, 4)
+    else:
+        put_every(numbers, lanes, lane, width)
 
 
-def clear_lane(lanes, lane):
-    """Fill one lane with zeros."""
-    for m in range(lanes.shape[0] // COUNT):
-        lanes[COUNT * m + lane] = 0.0
+def put_every(numbers, lanes, lane, width):
+    """`put_lane`, whose callers may know the number of lanes."""
+    for m in range(lanes.shape[0] // width):
+        lanes[width * m + lane] = numbers[m]
+
+
+def clear_lane(lanes, lane, width):
+    """Fill one of so many lanes with zeros."""
+    if width == 2:
+        clear_every(lanes, lane, 2)
+    elif width == 4:
+        clear_every(lanes, lane, 4)
+    else:
+        clear_every(lanes, lane, width)
+
+
+def clear_every(lanes, lane, width):
+    """`clear_lane`, whose callers may know the number of lanes."""
+    for m in range(lanes.shape[0] // width):
+        lanes[width * m + lane] = 0.0
 
 
 def clear_flow_tangents(group):
@@ -179,5 +210,5 @@ def clear_flow_tangents(group):
     if group.first == 0:
         lanes = group.lanes
         lanes.t[0] = 0.0
-        clear_lane(lanes.y, 0)
-        clear_lane(lanes.c, 0)
+        clear_lane(lanes.y, 0, group.width)
+        clear_lane(lanes.c, 0, group.width)

@@ -12,7 +12,6 @@ from cosim.derivatives.carrier import method_of, part_of, store_head
 from cosim.derivatives.lane_groups import Lanes, collect, group_of, put_lane, spare_lanes
 from cosim.step.block_calls import copy_reals
 from cosim.walker import call_lane_redo, call_lane_tangent
-from cosim_compiler.language.types import COUNT
 from cosim_compiler.record import place_in
 
 START, END = place_in(StepWork, "start"), place_in(StepWork, "end")
@@ -24,20 +23,21 @@ def step_in_lanes(run, carrier, first, last, end):
     lanes = group.lanes
     n = carrier.y.shape[0]
     start, slope = WORK_HEADER, WORK_HEADER + 3 * n  # as `MethodArrays` says
-    put_lanes(lanes.t, lanes.work, START)
-    put_lanes(lanes.t, lanes.work, END)
-    put_lanes(lanes.y, lanes.work, start)
-    put_lanes(lanes.c[: COUNT * n], lanes.work, slope)
-    address = carrier.plan.step_in_lanes
+    put_lanes(lanes.t, lanes.work, START, group.width)
+    put_lanes(lanes.t, lanes.work, END, group.width)
+    put_lanes(lanes.y, lanes.work, start, group.width)
+    put_lanes(lanes.c[: group.width * n], lanes.work, slope, group.width)
+    is_last = first == carrier.plan.last_group
+    address = carrier.plan.last_step_in_lanes if is_last else carrier.plan.step_in_lanes
     if not redo_lanes(run, carrier, group, address, end, carrier.y, carrier.c):
         return False
     collect(lanes.y, carrier.y_dots, group)
     return True
 
 
-def put_lanes(numbers, lanes, place):
-    """Copy lanes to a place among others."""
-    copy_reals(numbers, lanes[COUNT * place : COUNT * place + numbers.shape[0]])
+def put_lanes(numbers, lanes, place, width):
+    """Copy lanes, `width` for each number, to a place among others."""
+    copy_reals(numbers, lanes[width * place : width * place + numbers.shape[0]])
 
 
 def complete_in_lanes(run, carrier, first, last):
@@ -48,7 +48,8 @@ def complete_in_lanes(run, carrier, first, last):
     copy_reals(present.lanes.y, group.lanes.y)
     copy_reals(carrier.y, carrier.spare_y)
     copy_reals(carrier.c, carrier.spare_c)
-    address = carrier.plan.complete_in_lanes
+    is_last = first == carrier.plan.last_group
+    address = carrier.plan.last_complete_in_lanes if is_last else carrier.plan.complete_in_lanes
     return redo_lanes(run, carrier, group, address, carrier.notes.time, carrier.spare_y, carrier.spare_c)
 
 
@@ -63,12 +64,12 @@ def redo_lanes(run, carrier, group, address, t, y, c):
         lanes.d,  # d
         lanes.h,  # h
         lanes.c,  # c
-        lanes.memory[: COUNT * method.memory_numbers.shape[0]],  # memory
+        lanes.memory[: group.width * method.memory_numbers.shape[0]],  # memory
         lanes.work,  # work
     )
     rows = run.plan.derivatives
     system = OdeSystem(
-        carrier.lane_table, run.ints, rows.first, rows.last, y, carrier.p, carrier.d, group.k, group.h, c
+        group.table, run.ints, rows.first, rows.last, y, carrier.p, carrier.d, group.k, group.h, c
     )
     if call_lane_redo(address, by_address(system, method, t) + used) != DONE:
         return False
@@ -88,7 +89,7 @@ def realize_in_lanes(run, carrier, first, last):
     if first == 0:
         flow = part_of(carrier.c_dots, 0, carrier.c)
         for slot in carrier.slots_before_motion:  # nothing flows there
-            group.lanes.c[COUNT * slot] = flow[slot]
+            group.lanes.c[group.width * slot] = flow[slot]
     return is_done and renew_in_lanes(run, carrier, first, last)
 
 
@@ -96,7 +97,7 @@ def renew_in_lanes(run, carrier, first, last):
     """Evaluate the present motion and its tangents along a group of directions; False where a block fails."""
     group = group_of(carrier, first, last)
     if first == 0:
-        put_lane(carrier.y_dots, group.lanes.y, 0)
+        put_lane(carrier.y_dots, group.lanes.y, 0, group.width)
     rows = run.plan.derivatives
     t = carrier.notes.time
     return walk_lanes(run, carrier, group, rows.first, rows.last, t, carrier.y, carrier.c)
@@ -104,7 +105,7 @@ def renew_in_lanes(run, carrier, first, last):
 
 def walk_lanes(run, carrier, group, first, last, t, y, c):
     """Walk blocks and their tangents in lanes; False where one fails."""
-    table, lanes = carrier.lane_table, group.lanes
+    table, lanes = group.table, group.lanes
     for row in range(first, last):
         status = call_lane_tangent(
             table[row, 0],

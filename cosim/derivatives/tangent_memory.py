@@ -35,7 +35,6 @@ from cosim.run_data.records.handlers import IN_K
 from cosim.step.block_calls import copy_reals
 from cosim.step.histories import CLOSE, FIRST_PART, ROOM_FOR_REFINEMENT, SECOND_PART, SHORTEST, set_side
 from cosim_compiler.calls import never_inlined
-from cosim_compiler.language.types import COUNT
 
 
 def load_swap_lane(run, carrier, group, i):
@@ -44,7 +43,7 @@ def load_swap_lane(run, carrier, group, i):
     for swap in run.swaps:
         is_whole = swap.array == IN_K
         carrier.spare_c[swap.update] = float(group.k[swap.offset]) if is_whole else carrier.d[swap.offset]
-        place = COUNT * swap.update + i - group.first
+        place = group.width * swap.update + i - group.first
         group.lanes.c[place] = 0.0 if is_whole else d_dot[swap.offset]
 
 
@@ -56,7 +55,7 @@ def store_swap_lane(run, carrier, group, i):
         if swap.array == IN_K:
             k[swap.offset] = int(carrier.spare_c[swap.update])
             continue
-        d_dot[swap.offset] = group.lanes.c[COUNT * swap.update + i - group.first]
+        d_dot[swap.offset] = group.lanes.c[group.width * swap.update + i - group.first]
         if i == carrier.directions - 1:
             carrier.d[swap.offset] = carrier.spare_c[swap.update]
 
@@ -302,10 +301,10 @@ def add_point(run, carrier, i, last, t):
 def evaluate_point_in_lanes(run, carrier, first, last, t):
     """Evaluate a point inside a step along a group of directions, with its updates; False where one fails."""
     group = spare_group(carrier, first, last)
-    for lane in range(COUNT):
+    for lane in range(group.width):
         if first + lane < last:
             interpolate_along(run, carrier, first + lane, t, carrier.time_dots[first + lane])
-        put_lane(carrier.spare_y_dot, group.lanes.y, lane)
+        put_lane(carrier.spare_y_dot, group.lanes.y, lane, group.width)
     clear_flow_tangents(group)
     carrier.spare_c[run.plan.side] = REFINED
     motion, rows = run.plan.derivatives, run.plan.between_updates

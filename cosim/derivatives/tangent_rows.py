@@ -27,7 +27,6 @@ from cosim.run_data.records.handlers import IN_C, IN_D, IN_K, IN_P, IN_Y
 from cosim.step.block_calls import copy_reals
 from cosim.walker import call_dense_tangent
 from cosim_compiler.calls import never_inlined
-from cosim_compiler.language.types import COUNT
 
 
 @never_inlined
@@ -174,11 +173,11 @@ def interpolate_in_lanes(run, carrier, first, last, t):
     """Write a row inside the last step along a group of directions; False where a block fails."""
     group = spare_lanes(carrier, group_of(carrier, first, last))
     begin = max(first, 1)  # the lane of the flow is not read
-    for lane in range(COUNT):
+    for lane in range(group.width):
         i = max(first + lane, begin)
         if i < last and (lane == 0 or i > begin):
             interpolate_along(run, carrier, i, t, 0.0)
-        put_lane(carrier.spare_y_dot, group.lanes.y, lane)
+        put_lane(carrier.spare_y_dot, group.lanes.y, lane, group.width)
         group.lanes.t[lane] = 0.0
     copy_reals(carrier.c, carrier.spare_c)
     for block in run.blocks_inside:
@@ -191,7 +190,7 @@ def interpolate_in_lanes(run, carrier, first, last, t):
 def write_lanes(run, carrier, group):
     """Write the tangents of the recorded values along a group of directions, but for the flow."""
     for i in range(max(group.first, 1), group.last):
-        write_numbers(run, carrier, i, group.lanes.y, group.lanes.c, COUNT, i - group.first)
+        write_numbers(run, carrier, i, group.lanes.y, group.lanes.c, group.width, i - group.first)
 
 
 def evaluate_row(run, carrier, i, t, has_computed):

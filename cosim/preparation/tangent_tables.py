@@ -33,6 +33,7 @@ from cosim.walker import (
 )
 from cosim_compiler import native
 from cosim_compiler.errors import NoTangentError
+from cosim_compiler.language.types import LANE_COUNTS
 from cosim_compiler.record import words_of
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ CONSTANT = (
     "integers",
     "break_orders",
     "lane_table",
+    "last_lane_table",
     "slots_before_motion",
     "error_weights",
     "second_weights",
@@ -119,7 +121,7 @@ def start_arrays(
         What the work of the method begins with.
     follows_holds : bool
     """
-    plan = {**dict.fromkeys(CarryPlan.declared, 0), "directions": directions}
+    plan = {**dict.fromkeys(CarryPlan.declared, 0), **plan_of_groups(directions)}
     plan["follows_holds"] = int(follows_holds)
     arrays = {
         "table": np.zeros((len(system.table), 3), dtype=np.int64),
@@ -136,6 +138,7 @@ def start_arrays(
         "kept": np.zeros((directions + 1) * len(run.kinks)),
         "rows": np.zeros(0),
         "lane_table": np.zeros((0, 3), dtype=np.int64),
+        "last_lane_table": np.zeros((0, 3), dtype=np.int64),
         "lanes": np.zeros(0),
         "slots_before_motion": np.zeros(0, dtype=np.int64),
         "refused_lanes": np.zeros(directions),
@@ -248,7 +251,20 @@ def method_tangents(
     return tangents, []
 
 
-def method_in_lanes(kernels: MethodKernels | None) -> dict[str, Function]:
+FEWEST_IN_LANES = {2: 2, 4: 3, 8: 6}
+"""How many directions are worth so many lanes: five take as long in eight as four in four and one alone."""
+
+
+def plan_of_groups(directions: int) -> dict[str, int]:
+    """The fields of `CarryPlan` that say how directions go in groups: the last group may be narrower."""
+    lanes = max((count for count, fewest in FEWEST_IN_LANES.items() if directions >= fewest), default=2)
+    last_group = (directions - 1) // lanes * lanes
+    rest = directions - last_group
+    last_lanes = lanes if rest == 1 else min(count for count in LANE_COUNTS if count >= rest)
+    return {"directions": directions, "lanes": lanes, "last_lanes": last_lanes, "last_group": last_group}
+
+
+def method_in_lanes(kernels: MethodKernels | None, lanes: int) -> dict[str, Function]:
     """The tangents of a method's functions in lanes, by their names in `CarryPlan`; those that have some."""
     from cosim_compiler.derivatives.tangents import tangent_function  # most runs need none
 
@@ -263,7 +279,7 @@ def method_in_lanes(kernels: MethodKernels | None) -> dict[str, Function]:
                     function,  # type: ignore[arg-type]
                     REDO_SIGNATURE,
                     fixed=FIXED_IN_STEPS,
-                    in_lanes=True,
+                    lanes=lanes,
                 )
                 assert found[name][1] == LANE_REDO_SIGNATURE
     return found

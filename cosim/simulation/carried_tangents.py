@@ -29,6 +29,7 @@ from cosim.preparation.tangent_tables import (
     method_in_lanes,
     method_tangents,
     own_kernels,
+    plan_of_groups,
     rows_in_lanes,
     slots_before_motion,
     start_arrays,
@@ -93,6 +94,11 @@ class CarriedTangents:
     directions : int, optional
         How many there are, beside that of the flow; one for each path unless given.
 
+    Attributes
+    ----------
+    not_estimated : str
+        Why errors of derivatives are not estimated; empty if they are.
+
     Raises
     ------
     ModelError
@@ -125,7 +131,8 @@ class CarriedTangents:
         self._arrays = start_arrays(self._system, run, 1 + self.directions, self._work, self._follows_holds)
         plan = rows_of(CarryPlan, self._arrays["numbers"], 0, 1)[0]
         self._link(functions, plan)
-        if kernels is not None and not has_constraints(step.system.corrections):
+        self.not_estimated = self._why_not_estimated(kernels)
+        if kernels is not None and not self.not_estimated:
             self._use_estimate(kernels.followed_error, plan)
         self._prepare_lanes(kernels, plan)
         longest = STEP_WIDTH + run.memory.size + sum(getattr(run, letter).size for letter in "ydkc")
@@ -144,6 +151,16 @@ class CarriedTangents:
             for (array, place, _), address in zip(held, addresses, strict=True):
                 self._arrays[array].reshape(-1)[place] = address
 
+    def _why_not_estimated(self, kernels: MethodKernels | None) -> str:
+        """Why errors of derivatives are not estimated; empty if they are."""
+        method = self._step.integrator
+        if has_constraints(self._system.corrections):
+            return "constraints correct the states after each step"
+        if method.fixed_step is not None:
+            return "the steps are fixed"
+        has_estimate = kernels is not None and len(kernels.followed_error.weights) > 0
+        return "" if has_estimate else f"{type(method).__name__} has no estimate for a step by itself"
+
     def _use_estimate(self, estimate: ErrorEstimate, plan: CarryPlan) -> None:
         """Have errors of derivatives estimated as the method estimates those of states."""
         plan.error_at, plan.error_is_rate = estimate.first, int(estimate.is_rate)
@@ -153,29 +170,36 @@ class CarriedTangents:
 
     def _prepare_lanes(self, kernels: MethodKernels | None, plan: CarryPlan) -> None:
         """Have steps go along several directions at once, if all that they do can be computed in lanes."""
-        functions, rows = method_in_lanes(kernels), rows_in_lanes(self._system)
-        if "step_in_lanes" not in functions:
-            return
+        rows, run = rows_in_lanes(self._system), self._step.arrays
         wanted = [row for listed in rows.values() for row in listed]
-        table = self._system.run_tangents.table_in_lanes(wanted)
-        if not table[rows["step_in_lanes"], 0].all():
-            return
-        self._arrays["lane_table"] = table
+        tables: dict[str, NDArray[np.int64]] = {}
+        addresses: dict[str, int] = {}
+        for which, lanes in (("", plan.lanes), ("last_", plan.last_lanes)):
+            functions = method_in_lanes(kernels, lanes)
+            if "step_in_lanes" not in functions:
+                return
+            table = self._system.run_tangents.table_in_lanes(wanted, lanes)
+            if not table[rows["step_in_lanes"], 0].all():
+                return
+            tables[f"{which}lane_table"] = table
+            compile_ahead([*functions.values()])
+            addresses |= {
+                f"{which}{name}": native.function_address(*function) for name, function in functions.items()
+            }
+        self._arrays |= tables
         self._arrays["slots_before_motion"] = slots_before_motion(self._system)
-        compile_ahead([*functions.values()])
-        run = self._step.arrays
-        completes = "complete_in_lanes" in functions or run.plan.method.complete == 0
+        completes = "complete_in_lanes" in addresses or run.plan.method.complete == 0
         is_whole = all(table[listed, 0].all() for listed in rows.values())
         has_points = not run.plan.inside_updates.is_empty()
         plan.stays_in_lanes = int(self._stays_in_lanes and is_whole and completes and not has_points)
-        for name, function in functions.items():
-            setattr(plan, name, native.function_address(*function))
+        for name, address in addresses.items():
+            setattr(plan, name, address)
 
     def _size_lanes(self) -> None:
         """Make room for all groups of directions with histories as long as they are now."""
         if self._arrays["lane_table"].size:
             history = self._arrays["h"].size // (1 + self.directions)
-            size = size_of_lanes(self._arrays, history)
+            size = size_of_lanes(self._arrays, history, plan_of_groups(1 + self.directions)["lanes"])
             if self._arrays["lanes"].size != size:
                 self._arrays["lanes"] = np.zeros(size)
 

@@ -113,6 +113,8 @@ class Recorder:
         if self._carried is not None:
             simulator.read_tape()
             self._differentiate(result, tangents)
+            reason = self._carried.not_estimated
+            result.statistics["derivative_errors"] = f"not estimated: {reason}" if reason else "estimated"
             result.findings.extend(self._carried.findings)
         return result
 

@@ -60,7 +60,7 @@ def block_tangent(block: Block) -> Any:
 
 
 def function_tangent(
-    function: Any, with_histories: bool = False, refuses_jumps: bool = False, in_lanes: bool = False
+    function: Any, with_histories: bool = False, refuses_jumps: bool = False, lanes: int = 0
 ) -> Any:
     """The tangent of a kernel function with the signature of a block; see `tangent_function`.
 
@@ -77,11 +77,11 @@ def function_tangent(
             BLOCK_SIGNATURE,
             unread=NONE if with_histories else HISTORIES,
             refuses_jumps=refuses_jumps,
-            in_lanes=in_lanes,
+            lanes=lanes,
         )
     except ContractError as fault:
         raise NoTangentError(str(fault)) from fault
-    assert signature == (LANE_TANGENT_SIGNATURE if in_lanes else TANGENT_SIGNATURE)
+    assert signature == (LANE_TANGENT_SIGNATURE if lanes > 0 else TANGENT_SIGNATURE)
     return tangent
 
 
@@ -140,12 +140,12 @@ class SystemTangents:
         self._known.update(new_rows)
         return {i: self.differences[i] for i in rows if i in self.differences}
 
-    def table_in_lanes(self, rows: Iterable[int]) -> NDArray[np.int64]:
-        """The table with the addresses of the tangents of some rows in lanes; 0 where a row has none."""
+    def table_in_lanes(self, rows: Iterable[int], lanes: int) -> NDArray[np.int64]:
+        """The table with addresses of the tangents of some rows in so many lanes; 0 where a row has none."""
         functions = {}
         for i in rows:
             with suppress(NoTangentError):
-                functions[i] = self._tangent_of_row(i, in_lanes=True)
+                functions[i] = self._tangent_of_row(i, lanes)
         compile_ahead([(function, LANE_TANGENT_SIGNATURE) for function in functions.values()])
         table = self._system.table.copy()
         table[:, 0] = 0
@@ -153,14 +153,14 @@ class SystemTangents:
             table[i, 0] = native.function_address(function, LANE_TANGENT_SIGNATURE)
         return table
 
-    def _tangent_of_row(self, row: int, in_lanes: bool = False) -> Any:
+    def _tangent_of_row(self, row: int, lanes: int = 0) -> Any:
         """The tangent of a block, or of a correction, which has no histories."""
         is_block = row not in self._corrections
         if is_block and is_constant(self.block_of(row)):
             return leave_constant
         is_handler = row in self._system.handler_blocks.values()
         with_histories = is_block and self.with_histories
-        return function_tangent(self.function_of(row), with_histories, is_handler, in_lanes)
+        return function_tangent(self.function_of(row), with_histories, is_handler, lanes)
 
     @property
     def _corrections(self) -> range:

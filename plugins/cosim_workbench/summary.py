@@ -38,6 +38,7 @@ def summary(name: str, result: cosim.Result, target: Path | None = None) -> str:
         ("time", _times(result)),
         ("work", _steps(figures)),
         ("events", counted_events(result)),
+        ("derivatives", _derivative_errors(figures)),
     ]
     noticed = [f"{f.witness} {f.message} (t = {f.time:.6g} s)" for f in result.findings]
     rows += [("" if i else "noticed", text) for i, text in enumerate(noticed[:MOST_FINDINGS])]
@@ -116,6 +117,12 @@ def _steps(figures: dict[str, Any]) -> str:
             counted(figures.get("events", 0), "event"),
         ]
     )
+
+
+def _derivative_errors(figures: dict[str, Any]) -> str:
+    """Whether errors of derivatives are estimated; empty without derivatives."""
+    text = figures.get("derivative_errors", "")
+    return f"errors {text}" if text else ""
 
 
 def _in_part(figures: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -436,6 +437,46 @@ def test_an_object_in_python_behind_values_over_time() -> None:
     assert result.derivative("sum.y", "one.m.k") == pytest.approx(wanted, abs=1e-9)
     for by in ("one.m.k", "sum.gain"):
         assert set(result.derivative("other.y", by).tolist()) == {0.0}
+
+
+class Tiny(Cubic):
+    """Adds up the sine of a parameter in parts of a millionth: y' = sin(gain / 1e-6)."""
+
+    def __init__(self, nominal: float | None) -> None:
+        self.nominal = nominal
+
+    def describe(self) -> ParticipantDescription:
+        gain = ParticipantVariable("gain", "parameter", start=0.0, nominal=self.nominal)
+        variables = {"gain": gain, "y": ParticipantVariable("y", "output")}
+        return ParticipantDescription("python", variables, {"y": frozenset()}, can_restore=False)
+
+    def initialize(
+        self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
+    ) -> None:
+        self.gain, self.y = float(values.get("gain", 0.0)), 0.0
+
+    def step(self, time: float, size: float) -> float:
+        self.y += size * math.sin(self.gain / 1e-6)
+        return time + size
+
+
+@pytest.mark.parametrize(
+    ("nominal", "gain", "is_exact"), [(1e-6, 0.0, True), (None, 0.0, False), (1e9, 2e-6, True)]
+)
+def test_a_parameter_of_zero_varies_by_its_nominal_value(
+    nominal: float | None, gain: float, is_exact: bool
+) -> None:
+    """One that is not 0 varies by its own size; without either scale the finding says what is lost."""
+    loop = CoSimulation({"tiny": Tiny(nominal)}, [], "jacobi", STEP, starts={"tiny.gain": gain})
+    result = loop.simulate(UNTIL, record=["tiny.y"], derivatives=["tiny.gain"])
+    wanted = 1e6 * math.cos(gain / 1e-6) * result.time
+    (finding,) = [f for f in result.findings if f.kind == "derivatives by differences"]
+    if is_exact:
+        assert result.derivative("tiny.y", "tiny.gain") == pytest.approx(wanted, rel=1e-9)
+        assert "relative error below" in finding.message
+    else:
+        assert result.derivative("tiny.y", "tiny.gain")[-1] != pytest.approx(wanted[-1], rel=0.1)
+        assert "no digit is certain" in finding.message
 
 
 def test_a_scenario_writes_them(

@@ -73,6 +73,20 @@ def archive_of(tmp_path: Path) -> Callable[[bytes], Path]:
     return write
 
 
+@pytest.mark.parametrize(
+    ("nominal", "size"),
+    [("1e-6", 1e-6), ("-2", 2.0), ("0", None), ("", None), ("INF", None), ("NaN", None), ("small", None)],
+)
+def test_nominal_values_are_read(
+    nominal: str, size: float | None, archive_of: Callable[[bytes], Path]
+) -> None:
+    document = WHOLE.replace('<Real start="1"', f'<Real start="1" nominal="{nominal}"').encode()
+    variables = read_interface(FmuArchive(archive_of(document)), "CoSimulation").description.variables
+    assert variables["u"].nominal == size
+    assert variables["x"].nominal is None
+    assert variables["mode"].nominal is None
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "latin-1", "cp437", "ascii", "iso-8859-15"])
 def test_encodings_of_one_byte_and_of_unicode_are_read(
     encoding: str, archive_of: Callable[[bytes], Path]

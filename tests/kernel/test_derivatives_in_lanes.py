@@ -9,9 +9,9 @@ import pytest
 
 import cosim
 from cosim.derivatives.carrier import CarryPlan
+from cosim.preparation.tangent_tables import plan_of_groups
 from cosim.simulation.carried_tangents import CarriedTangents
 from cosim_compiler import native
-from cosim_compiler.language.types import COUNT
 from cosim_compiler.record import rows_of
 from cosim_mechanics import Multibody
 
@@ -97,7 +97,13 @@ def mount() -> tuple[cosim.System, list[str]]:
     speed = model.measure("mechanics.velocity", "speed", of=engine, axis="z")
     model.measure("measures.delay", "felt", source=speed, delay=0.005)
     by = ["engine.mass", "left.stiffness[5]", "right.damping[5]", "felt.delay", "left.stiffness[1]"]
-    return model.build(), [*by, "left.stiffness[0]", "engine.inertia[3]", "right.stiffness[5]"]
+    return model.build(), [
+        *by,
+        "left.stiffness[0]",
+        "engine.inertia[3]",
+        "right.stiffness[5]",
+        "right.stiffness[4]",
+    ]
 
 
 def balls() -> tuple[cosim.System, list[str]]:
@@ -158,7 +164,7 @@ def numbers(system: cosim.System, by: list[str], until: float, **options: Any) -
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-@pytest.mark.parametrize("count", [1, 3, 4, 8])
+@pytest.mark.parametrize("count", [1, 3, 4, 8, 9])
 def test_each_direction_has_the_bytes_that_it_has_alone(
     systems: Any, name: str, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,12 +199,42 @@ def test_lanes_are_taken(systems: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert arrays["lanes"].any()
 
 
+@pytest.mark.parametrize(
+    ("directions", "lanes", "last_group", "last_lanes"),
+    [
+        *[(1, 2, 0, 2), (2, 2, 0, 2), (3, 4, 0, 4), (4, 4, 0, 4), (5, 4, 4, 4), (6, 8, 0, 8), (8, 8, 0, 8)],
+        *[(9, 8, 8, 8), (10, 8, 8, 2), (11, 8, 8, 4), (13, 8, 8, 8), (16, 8, 8, 8), (17, 8, 16, 8)],
+    ],
+)
+def test_groups_take_as_many_lanes_as_they_need(
+    directions: int, lanes: int, last_group: int, last_lanes: int
+) -> None:
+    expected = {
+        "directions": directions, "lanes": lanes, "last_group": last_group, "last_lanes": last_lanes,
+    }  # fmt: skip
+    assert plan_of_groups(directions) == expected
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_few_directions_go_in_lanes(systems: Any, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    system, by = systems["feedback"]
+    arrays = carried(system, by[:count], 1.0, monkeypatch)
+    assert arrays["lanes"].any()
+    assert not arrays["refused_lanes"].any()
+
+
+def test_two_lanes_that_disagree_go_alone(systems: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    system, by = systems["edge"]
+    assert list(carried(system, by[:1], 1.0, monkeypatch)["refused_lanes"]) == [1.0, 1.0]
+    assert list(carried(system, by[1:2], 1.0, monkeypatch)["refused_lanes"]) == [0.0, 0.0]
+
+
 def test_where_lanes_disagree_their_directions_go_alone(
     systems: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     system, by = systems["edge"]
-    assert list(carried(system, by, 1.0, monkeypatch)["refused_lanes"]) == [1.0] * COUNT + [0.0]
-    assert list(carried(system, by[1:], 1.0, monkeypatch)["refused_lanes"]) == [0.0] * COUNT
+    assert list(carried(system, by, 1.0, monkeypatch)["refused_lanes"]) == [1.0] * 4 + [0.0]
+    assert list(carried(system, by[1:], 1.0, monkeypatch)["refused_lanes"]) == [0.0] * 4
 
 
 def test_lanes_disagree_between_two_histories(systems: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,4 +242,4 @@ def test_lanes_disagree_between_two_histories(systems: Any, monkeypatch: pytest.
     owners = [system.blocks[row].owners for row in system.update_ranges["end"]]
     assert owners == [("first",), ("late",), ("last",), ("later",)]
     refused = carried(system, by[:3], 1.0, monkeypatch)["refused_lanes"]  # `first` agrees: none goes along it
-    assert list(refused) == [1.0] * COUNT
+    assert list(refused) == [1.0] * 4

@@ -1,10 +1,12 @@
 """Steps that suit the states and not their derivatives: a finding says so, and only then."""
 
 import math
+from typing import Any
 
 import pytest
 
 import cosim
+from cosim_mechanics import Multibody
 
 
 class Pushed(cosim.Component):
@@ -154,3 +156,32 @@ def test_a_fixed_step_has_no_estimate(spring: cosim.System) -> None:
     result = cosim.simulate(spring, until=20.0, derivatives=["m.x"], **options)
     assert abs(result.derivative("m.x", "m.x")[-1] - math.cos(60.0)) > 0.1
     assert not result.findings
+
+
+NOT_ESTIMATED = {
+    "the steps are fixed": {"fixed_step": 0.01, "integrator": "integrators.dormand_prince"},
+    "Bdf has no estimate for a step by itself": {"integrator": "integrators.bdf"},
+}
+
+
+@pytest.mark.parametrize("options", [{}, {"integrator": "integrators.radau5"}])
+def test_statistics_say_that_errors_are_estimated(spring: cosim.System, options: dict[str, Any]) -> None:
+    result = cosim.simulate(spring, until=0.1, derivatives=["m.k"], **options)
+    assert result.statistics["derivative_errors"] == "estimated"
+    assert "derivative_errors" not in cosim.simulate(spring, until=0.1, **options).statistics
+
+
+@pytest.mark.parametrize("reason", NOT_ESTIMATED)
+def test_statistics_say_why_errors_are_not_estimated(spring: cosim.System, reason: str) -> None:
+    result = cosim.simulate(spring, until=0.1, derivatives=["m.k"], **NOT_ESTIMATED[reason])
+    assert result.statistics["derivative_errors"] == f"not estimated: {reason}"
+
+
+def test_corrections_of_constraints_are_not_estimated() -> None:
+    model = Multibody("m", gravity=(0, -9.81, 0))
+    bob = model.body("bob", mass=1.0, inertia=(1, 1, 1))
+    model.joint("free", name="j", child=bob, q=(1, 0, 0, 0, 0, -1, 0))
+    model.add("mechanics.rod", "rod", body1="ground", body2=bob, length=1.0)
+    result = cosim.simulate(model.build(), until=0.01, derivatives=["bob.mass"])
+    expected = "not estimated: constraints correct the states after each step"
+    assert result.statistics["derivative_errors"] == expected

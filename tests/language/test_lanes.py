@@ -14,7 +14,7 @@ from tangents_run import programs
 
 from cosim_compiler.derivatives.tangents import NoTangentError, tangent_function
 from cosim_compiler.errors import ContractError, LanesDisagreeError
-from cosim_compiler.language.types import COUNT
+from cosim_compiler.language.types import LANE_COUNTS
 from cosim_compiler.sources.run_source import run_source
 from cosim_compiler.tables import in_lanes
 
@@ -33,12 +33,14 @@ MATHEMATICS = [
 ]
 
 
-def made(body: str, signature: str) -> tuple[Any, Any]:
-    """A tangent along one direction and the one in lanes, compiled."""
+EDGE = "(x, out):\n    out[0] = x * 3.0\n    if x == 0.0:\n        out[0] = 5.0\n"
+by_lane_count = pytest.mark.parametrize("count", LANE_COUNTS)
+
+
+def made(body: str, signature: str, count: int) -> tuple[Any, Any]:
+    """A tangent along one direction and the one in so many lanes, compiled."""
     function = run_source(f"{HEAD}def f{body}")["f"]
-    one, lanes = (
-        tangent_function(function, signature, in_lanes=many_at_once) for many_at_once in (False, True)
-    )
+    one, lanes = (tangent_function(function, signature, lanes=lanes) for lanes in (0, count))
     return compiled(*one), compiled(*lanes)
 
 
@@ -49,103 +51,114 @@ def same_bytes(x: Any, y: Any) -> bool:
 
 
 @pytest.fixture(scope="module")
-def mathematics() -> dict[str, tuple[Any, Any]]:
-    """The tangents of all expressions along one direction and in lanes, each in one piece."""
+def mathematics() -> dict[tuple[str, int], tuple[Any, Any]]:
+    """By expression and number of lanes the tangents along one direction and in lanes, each in one piece."""
     functions = [run_source(f"{HEAD}def f(x, y, out):\n    out[0] = 1.0 * ({t})\n")["f"] for t in MATHEMATICS]
     one = compiled_together([tangent_function(f, "ffF>v")[0] for f in functions], "ffFffF>v")
-    lanes = compiled_together([tangent_function(f, "ffF>v", in_lanes=True)[0] for f in functions], "ffFFFF>v")
-    return dict(zip(MATHEMATICS, zip(one, lanes, strict=True), strict=True))
+    pairs: dict[tuple[str, int], tuple[Any, Any]] = {}
+    for count in LANE_COUNTS:
+        tangents = [tangent_function(f, "ffF>v", lanes=count)[0] for f in functions]
+        lanes = compiled_together(tangents, "ffFFFF>v")
+        pairs |= {(MATHEMATICS[i], count): (one[i], lanes[i]) for i in range(len(functions))}
+    return pairs
 
 
 NUMBERS = [(0.3, -0.7), (-2.0, 1.5), (1.0, 1.0), (0.0, 2.0), (0.0, 0.0), (-0.0, -3.0), (1e150, 1e-150)]
-DIRECTIONS = np.array([[1.0, -0.5, 0.0, 3e200], [0.25, 0.0, 0.0, -1.0]])
+DIRECTIONS = np.array([[1.0, -0.5, 0.0, 3e200, 0, -7.0, 1e-9, 2.0], [0.25, 0.0, 0.0, -1.0, 5.0, 7.0, 0, 1e9]])
 
 
+@by_lane_count
 @pytest.mark.parametrize("text", MATHEMATICS)
 @pytest.mark.parametrize("numbers", NUMBERS)
-def test_functions_and_operators(mathematics, text: str, numbers: tuple[float, float]) -> None:
-    one, lanes = mathematics[text]
+def test_functions_and_operators(
+    mathematics: Any, text: str, numbers: tuple[float, float], count: int
+) -> None:
+    one, lanes = mathematics[text, count]
     x, y = map(np.float64, numbers)
-    out, out_dots = np.zeros(1), np.zeros(COUNT)
-    lanes(x, y, out, *(direction.copy() for direction in DIRECTIONS), out_dots)
-    for lane in range(COUNT):
+    out, out_dots = np.zeros(1), np.zeros(count)
+    lanes(x, y, out, *(direction[:count].copy() for direction in DIRECTIONS), out_dots)
+    for lane in range(count):
         value, dot = np.zeros(1), np.zeros(1)
         one(x, y, value, *DIRECTIONS[:, lane], dot)
         assert value.tobytes() == out.tobytes()
         assert same_bytes(dot, out_dots[lane : lane + 1])
 
 
-def in_each_lane(kernel: Any, seed: int) -> bool:
+def in_each_lane(kernel: Any, seed: int, count: int) -> bool:
     """Whether a program that computes in lanes was compared; none where they disagree or it raises."""
     source = "def wrapped(x, t, n, m, a, k, w, out):\n    out[0] = kernel(x, t, n, m, a, k, w)\n"
     wrapped = run_source(source, {"kernel": kernel, "__name__": "wrapped"}, f"wrapped {seed}")["wrapped"]
     signature = SIGNATURE.replace(">f", "F>v")
     one = compiled(*tangent_function(wrapped, signature))
     try:
-        lanes = compiled(*tangent_function(wrapped, signature, in_lanes=True))
+        lanes = compiled(*tangent_function(wrapped, signature, lanes=count))
     except NoTangentError:
         return False
     draw = random.Random(seed)
     given = arguments(draw)
     rows = given[4].size + 2
-    dots = np.array([draw.uniform(-1.0, 1.0) for _ in range(COUNT * rows)]).reshape(rows, COUNT)
-    dots[draw.randrange(rows), draw.randrange(COUNT)] = 0.0
+    dots = np.array([draw.uniform(-1.0, 1.0) for _ in range(count * rows)]).reshape(rows, count)
+    dots[draw.randrange(rows), draw.randrange(count)] = 0.0
     values, a_dots = [*(value.copy() for value in given), np.zeros(1)], dots[2:].ravel().copy()
-    out_dots = np.zeros(COUNT)
+    out_dots = np.zeros(count)
     try:
         lanes(*values, dots[0].copy(), dots[1].copy(), a_dots, out_dots)
     except (LanesDisagreeError, ValueError, ArithmeticError):
         return False
-    for lane in range(COUNT):
+    for lane in range(count):
         copies, a_dot, out_dot = [*(v.copy() for v in given), np.zeros(1)], dots[2:, lane].copy(), np.zeros(1)
         one(*copies, dots[0, lane], dots[1, lane], a_dot, out_dot)
         assert same_bytes(copies[-1], values[-1]), f"program {seed}"
         assert same_bytes(copies[4], values[4]), f"program {seed}"
-        assert same_bytes(a_dot, a_dots.reshape(-1, COUNT)[:, lane]), f"program {seed}, lane {lane}"
+        assert same_bytes(a_dot, a_dots.reshape(-1, count)[:, lane]), f"program {seed}, lane {lane}"
         assert same_bytes(out_dot, out_dots[lane : lane + 1]), f"program {seed}, lane {lane}"
     return True
 
 
-def test_random_programs_have_in_each_lane_what_they_have_alone() -> None:
-    compared = [in_each_lane(kernel, seed) for seed, kernel in programs(range(many(15))).items()]
+@by_lane_count
+def test_random_programs_have_in_each_lane_what_they_have_alone(count: int) -> None:
+    compared = [in_each_lane(kernel, seed, count) for seed, kernel in programs(range(many(15))).items()]
     assert sum(compared) > len(compared) // 5
 
 
-def test_arrays_of_their_own_sections_tables_and_helpers() -> None:
+@by_lane_count
+def test_arrays_of_their_own_sections_tables_and_helpers(count: int) -> None:
     body = (
         "(x, v, out):\n    w = zeros(4)\n    for i in range(len(v)):\n        w[i] = math.sin(v[i]) * x\n"
         "    part = out[1:3]\n    part[0] = w[0] * w[-1]\n    part[1] = dot((w[0], w[1]), (x, v[2]))\n"
         "    out[0] += w[2]\n"
     )
-    one, lanes = made(body, "fFF>v")
+    one, lanes = made(body, "fFF>v", count)
     draw = np.random.default_rng(3)
-    v, x_dots, v_dots = draw.random(4), draw.normal(size=COUNT), draw.normal(size=(4, COUNT))
-    out_dots = draw.normal(size=(3, COUNT))
+    v, x_dots, v_dots = draw.random(4), draw.normal(size=count), draw.normal(size=(4, count))
+    out_dots = draw.normal(size=(3, count))
     first_dots = out_dots.copy()
     lanes(0.7, v, np.ones(3), x_dots, v_dots.ravel(), out_dots.reshape(-1))
-    for lane in range(COUNT):
+    for lane in range(count):
         dot = first_dots[:, lane].copy()
         one(0.7, v, np.ones(3), x_dots[lane], v_dots[:, lane].copy(), dot)
         assert dot.tobytes() == out_dots[:, lane].tobytes()
 
 
+@by_lane_count
 @pytest.mark.parametrize("x", [0.0, 1.0])
-def test_a_branch_that_lanes_leave_together(x: float) -> None:
-    one, lanes = made("(x, out):\n    out[0] = x * 3.0\n    if x == 0.0:\n        out[0] = 5.0\n", "fF>v")
-    for dots in (np.zeros(COUNT), np.arange(1.0, 1.0 + COUNT)):
-        out, out_dots = np.zeros(1), np.zeros(COUNT)
+def test_a_branch_that_lanes_leave_together(x: float, count: int) -> None:
+    one, lanes = made(EDGE, "fF>v", count)
+    for dots in (np.zeros(count), np.arange(1.0, 1.0 + count)):
+        out, out_dots = np.zeros(1), np.zeros(count)
         lanes(x, out, dots.copy(), out_dots)
-        for lane in range(COUNT):
+        for lane in range(count):
             value, dot = np.zeros(1), np.zeros(1)
             one(x, value, dots[lane], dot)
             assert (value[0], dot[0]) == (out[0], out_dots[lane])
 
 
-def test_lanes_that_disagree_about_a_branch_say_so() -> None:
-    _, lanes = made("(x, out):\n    out[0] = x * 3.0\n    if x == 0.0:\n        out[0] = 5.0\n", "fF>v")
+@by_lane_count
+def test_lanes_that_disagree_about_a_branch_say_so(count: int) -> None:
+    _, lanes = made(EDGE, "fF>v", count)
     with pytest.raises(LanesDisagreeError):
-        lanes(0.0, np.zeros(1), np.array([0.0, 1.0, 0.0, 0.0]), np.zeros(COUNT))
-    lanes(0.5, np.zeros(1), np.array([0.0, 1.0, 0.0, 0.0]), np.zeros(COUNT))  # no matter which way
+        lanes(0.0, np.zeros(1), np.eye(count)[1], np.zeros(count))
+    lanes(0.5, np.zeros(1), np.eye(count)[1], np.zeros(count))  # no matter which way
 
 
 @pytest.mark.parametrize(
@@ -157,9 +170,15 @@ def test_lanes_that_disagree_about_a_branch_say_so() -> None:
 )
 def test_what_has_no_tangent_in_lanes_is_refused(body: str, signature: str) -> None:
     with pytest.raises((NoTangentError, ContractError)):
-        made(body, signature)
+        made(body, signature, 4)
+
+
+@pytest.mark.parametrize("count", [1, 3, 5])
+def test_a_number_of_lanes_that_no_processor_has_is_refused(count: int) -> None:
+    with pytest.raises((NoTangentError, ContractError), match="there are 2 or 4 or 8 lanes"):
+        made("(x, out):\n    out[0] = x * 3.0\n", "fF>v", count)
 
 
 def test_plain_python_has_no_lanes() -> None:
     with pytest.raises(TypeError, match="compiled"):
-        in_lanes(np.zeros(COUNT))
+        in_lanes(np.zeros(4), 4)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from cosim import CosimError, EventCause, EventRecord, LookUpError, ModelError, Result, registry
+from cosim_workbench.summary import summary
 
 BANG = EventRecord(1.0, EventCause.TRIGGERED, "unrestricted", "engine.bang", (1.0, 1.0))
 
@@ -138,3 +139,12 @@ def test_reading_and_drawing_change_nothing(result: Result) -> None:
     result.to_pandas()
     result.plot("energy.*")
     assert all(np.array_equal(before[name], result[name]) for name in before)
+
+
+@pytest.mark.parametrize("text", ["estimated", "not estimated: the steps are fixed"])
+def test_the_summary_says_whether_errors_of_derivatives_are_estimated(text: str) -> None:
+    run = Result([0.0, 1.0], {"x": [1.0, 2.0]}, statistics={"steps": 2, "derivative_errors": text})
+    (line,) = [line for line in summary("m", run).splitlines() if line.startswith("derivatives")]
+    assert line.split(maxsplit=1)[1] == f"errors {text}"
+    without = Result([0.0, 1.0], {"x": [1.0, 2.0]}, statistics={"steps": 2})
+    assert "derivatives" not in summary("m", without)

@@ -92,7 +92,7 @@ class CallWriter(TangentText):
             for argument, (text, tangents) in zip(node.arguments, pairs, strict=True)
             if has_reals(argument.type)
         ]
-        name = self.writer.names.name(in_lanes_of(own) if self.writer.in_lanes else own, "own")
+        name = self.writer.names.name(in_lanes_of(own) if self.writer.lanes > 0 else own, "own")
         slopes = []
         for k in range(self.writer.directions):
             dots = [

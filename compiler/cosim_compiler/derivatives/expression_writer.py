@@ -188,7 +188,9 @@ class ExpressionWriter(CallWriter):
 
     def zeros(self, node: form.Zeros) -> tuple[str, Tangents]:
         text = self.pure.text(node)
-        tangent = text.replace("zeros(", "zeros_in_lanes(", 1) if self.writer.in_lanes else text
+        tangent, lanes = text, self.writer.lanes
+        if lanes > 0:
+            tangent = f"{text.replace('zeros(', 'zeros_in_lanes(', 1).removesuffix(')')}, {lanes})"
         return text, [tangent] * self.writer.directions
 
     def make_tuple(self, node: form.MakeTuple) -> tuple[str, Tangents]:
@@ -276,7 +278,7 @@ class ExpressionWriter(CallWriter):
             apart = "".join(f" and {x} == {y}" for x, y in pairs if x != y)
         else:
             apart = "".join(f" or {x} != {y}" for x, y in pairs if x != y)
-        decides = "agreed" if self.writer.in_lanes else ""
+        decides = "agreed" if self.writer.lanes > 0 else ""
         return f"{decides}({left} {node.operator} {right}{apart})", NO_TANGENT
 
     def convert(self, node: form.Convert) -> tuple[str, Tangents]:

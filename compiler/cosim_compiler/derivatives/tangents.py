@@ -27,7 +27,7 @@ def tangent_function(
     fixed: frozenset[int] = NONE,
     unread: frozenset[int] = NONE,
     refuses_jumps: bool = False,
-    in_lanes: bool = False,
+    lanes: int = 0,
 ) -> tuple[Any, str]:
     r"""The tangent of a kernel function along some directions, and its signature.
 
@@ -49,11 +49,11 @@ def tangent_function(
     refuses_jumps : bool
         Whether the tangent raises a `ValueError` where a whole number is made of what varies, or decides a
         branch, exactly where that jumps: there a derivative exists on either side only.
-    in_lanes : bool
-        Whether it computes `types.COUNT` directions side by side, with the instructions that compute several
-        reals at once. Each of its tangents is a view, in which the tangents of one number in all directions
-        lie side by side. Directions are independent of each other: each has the bytes that it has alone. Only
-        machine code can be made of it.
+    lanes : int
+        How many directions it computes side by side, one of `types.LANE_COUNTS`, with the instructions that
+        compute several reals at once; 0: not so. Each of its tangents is a view, in which the tangents of one
+        number in all directions lie side by side. Directions are independent of each other: each has the
+        bytes that it has alone. Only machine code can be made of it.
 
     Raises
     ------
@@ -73,9 +73,9 @@ def tangent_function(
     >>> signature, tangent(2.0, out, 1.0, out_dot, rate), float(out_dot[0]), float(rate[0])
     ('fFfFF>f', 6.0, 4.0, 3.0)
     """
-    key = function, signature, directions, fixed, unread, refuses_jumps, in_lanes
+    key = function, signature, directions, fixed, unread, refuses_jumps, lanes
     if key not in _tangents:
-        options = f"tangent {directions} {sorted(fixed)} {sorted(unread)} {refuses_jumps} {in_lanes}"
+        options = f"tangent {directions} {sorted(fixed)} {sorted(unread)} {refuses_jumps} {lanes}"
         derivative = kept_text(function, signature, options, lambda: _write_tangent(*key))
         (_tangents[key],) = derivative.functions(function, "tangent")
     return _tangents[key]
@@ -104,7 +104,7 @@ def _write_tangent(
     fixed: frozenset[int],
     unread: frozenset[int],
     refuses_jumps: bool,
-    in_lanes: bool,
+    lanes: int,
 ) -> DerivativeText:
     """Write the text of a tangent; see `tangent_function`."""
     letters, answer = signature.split(">")
@@ -117,7 +117,7 @@ def _write_tangent(
         varying_arguments[i] and i not in unread and name in read
         for i, (name, _) in enumerate(typed.parameters)
     )
-    writer = TangentWriter(program, directions, refuses_jumps, in_lanes)
+    writer = TangentWriter(program, directions, refuses_jumps, lanes)
     name, varies = writer.tangent(typed, varying)
     if isinstance(typed.result, Tuple):
         raise ContractError(
@@ -129,9 +129,9 @@ def _write_tangent(
         if not varying_arguments[i]:
             continue
         heads.append(f"x{i}_dot")
-        more += letter if directions == 1 and not in_lanes else "F"
-        if varying[i] and in_lanes:
-            passed.append(_part_in_lanes(i, kind))
+        more += letter if directions == 1 and lanes == 0 else "F"
+        if varying[i] and lanes > 0:
+            passed.append(_part_in_lanes(i, kind, lanes))
         elif varying[i]:
             passed += [_part(i, kind, k, directions) for k in range(directions)]
     if result is REAL:
@@ -139,7 +139,7 @@ def _write_tangent(
         more += "F"
     call = f"{name}({', '.join(passed)})"
     is_on = any(on for _, on in leaves(varies))
-    if in_lanes and (is_on or REAL in (result, typed.result)):
+    if lanes > 0 and (is_on or REAL in (result, typed.result)):
         raise NoTangentError(f"{function.__qualname__}: in lanes it would return a number for each of them")
     if result is NOTHING:
         lines.append(call)
@@ -153,7 +153,7 @@ def _write_tangent(
         lines.append("return value")
     writer.texts["tangent"] = [f"def tangent({', '.join(heads)}):", *(f"    {line}" for line in lines)]
     derivative = writer.derivative_text({"tangent": f"{letters}{more}>{answer}"})
-    if in_lanes:
+    if lanes > 0:
         _check_lanes(*derivative.functions(function, "tangent")[0])
     return derivative
 
@@ -166,11 +166,12 @@ def _check_lanes(tangent: types.FunctionType, signature: str) -> None:
         raise NoTangentError(f"{tangent.__qualname__} cannot compute in lanes: {fault}") from fault
 
 
-def _part_in_lanes(i: int, kind: Any) -> str:
+def _part_in_lanes(i: int, kind: Any, lanes: int) -> str:
     """The tangents of an argument in all lanes."""
     if isinstance(kind, View) and kind.axes != 1:
         raise NoTangentError("tables have no tangents in lanes")
-    return f"in_lanes(x{i}_dot)" if isinstance(kind, View) else f"in_lanes(x{i}_dot)[0]"
+    view = f"in_lanes(x{i}_dot, {lanes})"
+    return view if isinstance(kind, View) else f"{view}[0]"
 
 
 def _part(i: int, kind: Any, k: int, directions: int) -> str:

@@ -58,8 +58,8 @@ class TangentWriter:
         The count of directions in which a text has tangents.
     refuses_jumps : bool, optional
         Whether tangents raise where a whole number or a decision jumps.
-    in_lanes : bool, optional
-        Whether the one tangent of a number is a number for each lane.
+    lanes : int, optional
+        The one tangent of a number is a number for each of so many lanes; 0: it is one number.
 
     Attributes
     ----------
@@ -71,10 +71,10 @@ class TangentWriter:
     """
 
     def __init__(
-        self, program: Program, directions: int, refuses_jumps: bool = False, in_lanes: bool = False
+        self, program: Program, directions: int, refuses_jumps: bool = False, lanes: int = 0
     ) -> None:
         self.program, self.directions, self.refuses_jumps = program, directions, refuses_jumps
-        self.in_lanes = in_lanes
+        self.lanes = lanes
         self.names = TangentNames()
         self.texts: dict[str, list[str]] = {}
         self.notes: dict[Note, None] = {}

@@ -26,17 +26,19 @@ from cosim_compiler.language.typed_form import (
     RowsIn,
 )
 from cosim_compiler.language.types import (
-    LANE_TRUTHS,
     LANES,
     REAL,
     TRUTH,
     WHOLE,
+    Number,
     RecordRows,
     Tuple,
     Type,
     View,
     in_words,
+    is_for_lanes,
     is_number,
+    truth_beside,
     unify_all,
 )
 from cosim_compiler.record import Record, rows_of
@@ -97,8 +99,9 @@ def _in_python(function: Any, items: Sequence[Expression]) -> Expression | None:
 def _real_function(name: str, count: int) -> Read:
     def read(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
         arguments = _numbers(reader, items, node, count)
-        is_in_lanes = name in OF_PROCESSOR and any(value.type is LANES for value in arguments)
-        common = LANES if is_in_lanes else REAL
+        common: Type = unify_all([REAL, *(value.type for value in arguments)])
+        if name not in OF_PROCESSOR:
+            common = REAL
         return Mathematics(common, name, tuple(convert(value, common) for value in arguments))
 
     return read
@@ -131,8 +134,8 @@ READERS[round] = _rounding("rint")
 def _condition(name: str) -> Read:
     def read(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
         (value,) = _numbers(reader, items, node, 1)
-        if value.type is LANES:
-            return Mathematics(LANE_TRUTHS, name, (value,))
+        if isinstance(value.type, Number) and is_for_lanes(value.type):
+            return Mathematics(truth_beside(value.type), name, (value,))
         return Mathematics(TRUTH, name, (convert(value, REAL),))
 
     return read
@@ -197,7 +200,7 @@ def _abs(reader: Reading, items: list[Expression], node: ast.Call) -> Expression
     if folded is not None:
         return folded
     (value,) = _numbers(reader, items, node, 1)
-    if value.type in (REAL, LANES):
+    if value.type is REAL or is_for_lanes(value.type):
         return Mathematics(value.type, "fabs", (value,))
     return Mathematics(WHOLE, "abs", (convert(value, WHOLE),))
 
@@ -256,7 +259,7 @@ def _rows_of(reader: Reading, items: list[Expression], node: ast.Call) -> Expres
     if not (cls in (float, int) or (isinstance(cls, type) and issubclass(cls, Record))):
         reader.refuse(node, "write rows_of(the class of a record, a view, first place, how many)")
     view, first, count = (reader.typed(item, node) for item in items[1:])
-    kinds: dict[Type, type] = {REAL: float, LANES: float, WHOLE: int}
+    kinds: dict[Type, type] = {REAL: float, **dict.fromkeys(LANES.values(), float), WHOLE: int}
     kind = kinds.get(view.type.item) if isinstance(view.type, View) else None
     if cls in (float, int):
         if kind is not cls:
@@ -269,7 +272,7 @@ def _rows_of(reader: Reading, items: list[Expression], node: ast.Call) -> Expres
             reader.refuse(
                 node, f"{in_words(view.type)} has no room for {cls.__name__}.{', '.join(other_fields)}"
             )
-        rows = RecordRows(cls, view.type.item is LANES)  # type: ignore[union-attr]
+        rows = RecordRows(cls, view.type.item.lanes)  # type: ignore[union-attr]
     return RowsIn(rows, view, convert(first, WHOLE), convert(count, WHOLE))
 
 

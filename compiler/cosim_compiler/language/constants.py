@@ -18,8 +18,6 @@ from cosim_compiler.language.typed_form import (
     MakeTuple,
 )
 from cosim_compiler.language.types import (
-    LANE_TRUTHS,
-    LANES,
     NOTHING,
     REAL,
     TRUTH,
@@ -29,6 +27,8 @@ from cosim_compiler.language.types import (
     Type,
     View,
     in_words,
+    is_for_lanes,
+    is_truth_for_lanes,
 )
 
 UNKNOWN: Type = NOTHING
@@ -112,9 +112,9 @@ def convert(expression: Expression, to: Type) -> Expression:
     value = typed(expression)
     if value.type == to:
         return value
-    if value.type in (LANES, LANE_TRUTHS):
+    if is_for_lanes(value.type) or is_truth_for_lanes(value.type):
         raise NoLanesError(f"{in_words(value.type)} is converted to {in_words(to)}")
-    if to is LANES and value.type is not REAL:
+    if is_for_lanes(to) and value.type is not REAL:
         return Convert(to, convert(value, REAL))
     if isinstance(value, Constant) and to is REAL:
         return Constant(REAL, float(value.value))

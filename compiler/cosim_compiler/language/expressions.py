@@ -33,7 +33,6 @@ from cosim_compiler.language.typed_form import (
     is_pure,
 )
 from cosim_compiler.language.types import (
-    COUNT,
     LANES,
     REAL,
     TRUTH,
@@ -122,8 +121,9 @@ class ExpressionReader(OperatorReader):
             self.refuse(node, f"{record.type.of.__name__} has no field '{node.attr}'{hint}")
         offset, kind = layout[node.attr]
         type_ = _type_of_field(kind)
-        if record.type.in_lanes:
-            type_, offset = _type_in_lanes(type_), COUNT * offset
+        lanes = record.type.lanes
+        if lanes > 1:
+            type_, offset = _type_in_lanes(type_, lanes), lanes * offset
         return Field(type_, record, node.attr, offset)
 
     def _tuple_expression(self, node: ast.Tuple) -> Expression:
@@ -295,16 +295,16 @@ class ExpressionReader(OperatorReader):
 
 def _record_in(rows: RecordRows) -> Record:
     """The type of a record among several."""
-    return Record(rows.of, rows.in_lanes)
+    return Record(rows.of, rows.lanes)
 
 
-def _type_in_lanes(type_: Type) -> Type:
+def _type_in_lanes(type_: Type, lanes: int) -> Type:
     """The type of a field of a record whose numbers are one for each lane."""
     if isinstance(type_, Record):
-        return Record(type_.of, True)
+        return Record(type_.of, lanes)
     if type_ is not REAL:
-        raise NoLanesError(f"a field is {in_words(type_)}, not {in_words(LANES)}")
-    return LANES
+        raise NoLanesError(f"a field is {in_words(type_)}, not {in_words(LANES[lanes])}")
+    return LANES[lanes]
 
 
 def _type_of_field(kind: Any) -> Type:

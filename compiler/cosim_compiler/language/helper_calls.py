@@ -13,7 +13,6 @@ from cosim_compiler.language.constants import NoLanesError
 from cosim_compiler.language.reading import Reading
 from cosim_compiler.language.typed_form import Call, CallForLanes, Expression, Function
 from cosim_compiler.language.types import (
-    LANES,
     REAL,
     Group,
     Record,
@@ -21,6 +20,7 @@ from cosim_compiler.language.types import (
     Tuple,
     View,
     in_words,
+    is_for_lanes,
     is_number,
 )
 
@@ -55,11 +55,12 @@ def _call_for_lanes(
     reader: Reading, function: types.FunctionType, arguments: Sequence[Expression], node: ast.AST
 ) -> Expression:
     """The call of a helper that takes one number, and decides by it, for each lane."""
-    kinds = [REAL if value.type is LANES else value.type for value in arguments]
+    lanes = [value.type for value in arguments if is_for_lanes(value.type)]
+    kinds = [REAL if is_for_lanes(value.type) else value.type for value in arguments]
     helper = reader.program.function(function, tuple(kinds))
-    if not all(map(is_number, kinds)) or helper.result is not REAL or helper.raises:
-        raise NoLanesError(f"{function.__name__}() decides by {in_words(LANES)}")
-    return CallForLanes(LANES, helper, tuple(arguments))
+    if not lanes or not all(map(is_number, kinds)) or helper.result is not REAL or helper.raises:
+        raise NoLanesError(f"{function.__name__}() decides by numbers for lanes")
+    return CallForLanes(lanes[0], helper, tuple(arguments))
 
 
 def _typed_helper(

@@ -28,17 +28,20 @@ from cosim_compiler.language.typed_form import (
     is_pure,
 )
 from cosim_compiler.language.types import (
-    LANE_TRUTHS,
     LANES,
     REAL,
     TRUTH,
     WHOLE,
     DisagreementError,
+    Number,
     Tuple,
     Type,
     View,
     in_words,
+    is_for_lanes,
     is_number,
+    is_truth_for_lanes,
+    truth_beside,
     unify,
 )
 
@@ -125,7 +128,7 @@ class OperatorReader:
             return known(bool(value.value))
         if value.type in (REAL, WHOLE):
             return Compare(TRUTH, "!=", value, convert(ZERO, value.type))
-        if value.type not in (TRUTH, LANE_TRUTHS):
+        if value.type is not TRUTH and not is_truth_for_lanes(value.type):
             self.refuse(node, f"{in_words(value.type)} is neither true nor false: compare its elements")
         return value
 
@@ -176,9 +179,9 @@ class OperatorReader:
                 node, f"`{sign}` does not take {in_words(left.type)} and {in_words(right.type)}: {COMPUTE}"
             )
         common = unify(unify(left.type, right.type), REAL if sign == "/" else WHOLE)
-        if common is LANES and sign in ("//", "%"):
-            raise NoLanesError(f"`{sign}` does not take {in_words(LANES)}")
-        if sign in OF_WHOLE and common in (REAL, LANES):
+        if is_for_lanes(common) and sign in ("//", "%"):
+            raise NoLanesError(f"`{sign}` does not take {in_words(common)}")
+        if sign in OF_WHOLE and (common is REAL or is_for_lanes(common)):
             self.refuse(node, f"`{sign}` takes whole numbers: write int(…)")
         if sign in "&|^" and left.type is right.type is TRUTH:
             common = TRUTH
@@ -256,7 +259,8 @@ class OperatorReader:
                 node, f"`{sign}` does not take {in_words(left.type)} and {in_words(right.type)}: {COMPUTE}"
             )
         common = unify(unify(left.type, right.type), WHOLE)
-        truth = LANE_TRUTHS if common is LANES else TRUTH
+        assert isinstance(common, Number)
+        truth = truth_beside(common)
         return Compare(truth, sign, convert(left, common), convert(right, common))
 
     def _compare_tuples(self, sign: str, left: Expression, right: Expression, node: ast.AST) -> Expression:
@@ -283,8 +287,9 @@ class OperatorReader:
             return right if left.value == (sign == "and") else left
         if isinstance(right, Known):
             right = Constant(TRUTH, bool(right.value))
-        if LANE_TRUTHS in (left.type, right.type):
-            left, right = convert(left, LANE_TRUTHS), convert(right, LANE_TRUTHS)
+        for type_ in (left.type, right.type):
+            if is_truth_for_lanes(type_):
+                left, right = convert(left, type_), convert(right, type_)
         return Logic(left.type, sign, left, right)
 
     def _boolop_expression(self, node: ast.BoolOp) -> Expression:
@@ -301,7 +306,7 @@ class OperatorReader:
 
     def _operand(self, node: ast.expr) -> Expression:
         value = self.expression(node)
-        if not isinstance(value, Known) and value.type not in (TRUTH, LANE_TRUTHS):
+        if not isinstance(value, Known) and value.type is not TRUTH and not is_truth_for_lanes(value.type):
             shown = ast.unparse(node)
             self.refuse(
                 node,
@@ -323,10 +328,10 @@ class OperatorReader:
                 node,
                 f"this is {in_words(yes.type)} or {in_words(no.type)}: make it the same in both branches",
             )
-        if condition.type is LANE_TRUTHS:
+        if isinstance(condition.type, Number) and is_truth_for_lanes(condition.type):
             if not (is_number(common) and is_pure(yes) and is_pure(no)):
                 raise NoLanesError("what each lane chooses has to be computed for all lanes")
-            common = LANES
+            common = LANES[condition.type.lanes]
         return Choice(common, condition, convert(yes, common), convert(no, common))
 
 

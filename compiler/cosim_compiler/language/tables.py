@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 import math
 from typing import Any
 
@@ -13,7 +12,6 @@ from cosim_compiler.language.constants import NoLanesError
 from cosim_compiler.language.reading import Read, Reading
 from cosim_compiler.language.typed_form import Agreed, AsLanes, AsTable, Constant, Expression, Known, Zeros
 from cosim_compiler.language.types import (
-    LANE_TRUTHS,
     LANES,
     REAL,
     TRUTH,
@@ -23,6 +21,8 @@ from cosim_compiler.language.types import (
     Type,
     View,
     in_words,
+    is_for_lanes,
+    is_truth_for_lanes,
 )
 
 LARGEST = 4096
@@ -40,20 +40,37 @@ def _as_table(reader: Reading, items: list[Expression], node: ast.Call) -> Expre
     return AsTable(View(view.type.item, 2, shape), view, rows, columns)
 
 
-def _regrouped(given: Number, wanted: Number) -> Read:
-    def read(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
-        (view,) = (reader.typed(item, node) for item in items)
-        if not isinstance(view.type, View) or view.type.axes != 1 or view.type.item is not given:
-            raise NoLanesError(f"a view of {in_words(given)} is needed, and this is {in_words(view.type)}")
-        return AsLanes(View(wanted), view)
+def _in_lanes(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+    if len(items) != 2:
+        reader.refuse(node, "write in_lanes(x, how many lanes)")
+    view = reader.typed(items[0], node)
+    if not isinstance(view.type, View) or view.type.axes != 1 or view.type.item is not REAL:
+        raise NoLanesError(f"a view of {in_words(REAL)} is needed, and this is {in_words(view.type)}")
+    return AsLanes(View(_lanes_named(reader, items[1], node)), view)
 
-    return read
+
+def _out_of_lanes(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+    (view,) = (reader.typed(item, node) for item in items)
+    if not isinstance(view.type, View) or view.type.axes != 1 or not is_for_lanes(view.type.item):
+        raise NoLanesError(f"a view of numbers for lanes is needed, and this is {in_words(view.type)}")
+    return AsLanes(View(REAL), view)
+
+
+def _lanes_named(reader: Reading, count: Expression, node: ast.Call) -> Number:
+    """A number for each of so many lanes, or for as many as the given number has."""
+    value = reader.typed(count, node)
+    if isinstance(value.type, Number) and is_for_lanes(value.type):
+        return value.type
+    lanes = LANES.get(value.value) if isinstance(value, Constant) else None
+    if lanes is None:
+        reader.refuse(node, f"there are {' or '.join(map(str, LANES))} lanes")
+    return lanes
 
 
 def _agreed(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
     (value,) = items
     condition = reader.as_condition(value, node)
-    if condition.type is not LANE_TRUTHS:
+    if not is_truth_for_lanes(condition.type):
         return condition
     reader.function.raises = True
     return Agreed(TRUTH, condition, reader.program.failure(LanesDisagreeError, ()))
@@ -61,6 +78,12 @@ def _agreed(reader: Reading, items: list[Expression], node: ast.Call) -> Express
 
 def _zeros(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
     return _zeros_of(REAL, reader, items, node)
+
+
+def _zeros_in_lanes(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+    if len(items) != 2:
+        reader.refuse(node, "write zeros_in_lanes(shape, how many lanes)")
+    return _zeros_of(_lanes_named(reader, items[1], node), reader, items[:1], node)
 
 
 def _zeros_of(item: Number, reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
@@ -101,8 +124,8 @@ def has_view(type_: Type) -> bool:
 READERS: dict[Any, Read] = {
     tables.agreed: _agreed,
     tables.as_table: _as_table,
-    tables.in_lanes: _regrouped(REAL, LANES),
-    tables.out_of_lanes: _regrouped(LANES, REAL),
+    tables.in_lanes: _in_lanes,
+    tables.out_of_lanes: _out_of_lanes,
     tables.zeros: _zeros,
-    tables.zeros_in_lanes: functools.partial(_zeros_of, LANES),
+    tables.zeros_in_lanes: _zeros_in_lanes,
 }

@@ -15,20 +15,24 @@ from cosim_compiler.convention import compounds, records
 
 @dataclass(frozen=True)
 class Number:
-    """A double, a 64-bit integer, a truth value; or nothing, the result of a function that returns none."""
+    """A double, a 64-bit integer, a truth value; or nothing, the result of a function that returns none.
+
+    Where `lanes` is more than 1, so many doubles or truth values, one for each lane.
+    """
 
     name: str
     rank: int
+    lanes: int = 1
 
 
 NOTHING = Number("nothing", -1)
 TRUTH = Number("true or false", 0)
 WHOLE = Number("a whole number", 1)
 REAL = Number("a number", 2)
-LANES = Number("a number for each lane", 3)
-LANE_TRUTHS = Number("true or false for each lane", -2)
-COUNT = 4
+LANE_COUNTS = 2, 4, 8
 """Lanes: numbers that one instruction computes side by side, one for each of several directions."""
+LANES = {count: Number("a number for each lane", 3, count) for count in LANE_COUNTS}
+LANE_TRUTHS = {count: Number("true or false for each lane", -2, count) for count in LANE_COUNTS}
 
 
 @dataclass(frozen=True)
@@ -70,18 +74,18 @@ class Group:
 
 @dataclass(frozen=True)
 class Record:
-    """A record, by its address; `in_lanes` if each of its numbers is one for each lane."""
+    """A record, by its address; `lanes` if there is a number for each of so many lanes in place of each."""
 
     of: type
-    in_lanes: bool = False
+    lanes: int = 1
 
 
 @dataclass(frozen=True)
 class RecordRows:
-    """Several records, by address and number."""
+    """Several records, by address and number; `lanes` as in `Record`."""
 
     of: type
-    in_lanes: bool = False
+    lanes: int = 1
 
 
 Type = Number | Tuple | View | Group | Record | RecordRows
@@ -156,6 +160,21 @@ def unify_all(types: Sequence[Type]) -> Type:
 def is_number(type_: Type) -> bool:
     """Whether it is a real, a whole number or a truth value, or one real for each lane."""
     return isinstance(type_, Number) and type_.rank >= TRUTH.rank
+
+
+def is_for_lanes(type_: Type) -> bool:
+    """Whether it is one real for each lane."""
+    return isinstance(type_, Number) and type_ in LANES.values()
+
+
+def is_truth_for_lanes(type_: Type) -> bool:
+    """Whether it is one truth value for each lane."""
+    return isinstance(type_, Number) and type_ in LANE_TRUTHS.values()
+
+
+def truth_beside(type_: Number) -> Number:
+    """The truth value of a comparison of numbers of a type: one, or one for each lane."""
+    return TRUTH if type_.lanes == 1 else LANE_TRUTHS[type_.lanes]
 
 
 def in_words(type_: Type | None) -> str:

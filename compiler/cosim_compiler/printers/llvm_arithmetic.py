@@ -13,7 +13,16 @@ from typing import Protocol
 
 from cosim_compiler.kept_loops import WRITTEN_OUT_IF_KNOWN
 from cosim_compiler.language.builtins import OF_C_LIBRARY
-from cosim_compiler.language.types import COUNT, LANE_TRUTHS, LANES, REAL, TRUTH, WHOLE, Type
+from cosim_compiler.language.types import (
+    REAL,
+    TRUTH,
+    WHOLE,
+    Number,
+    Type,
+    is_for_lanes,
+    is_truth_for_lanes,
+    truth_beside,
+)
 from cosim_compiler.printers.llvm_types import llvm_type, real, zero_of
 
 LEAST = -(2**63)
@@ -62,7 +71,7 @@ def is_known(text: str) -> bool:
 
 def binary(out: Out, sign: str, type_: Type, a: str, b: str) -> str:
     """An operator of two numbers of one type."""
-    if type_ is LANES:
+    if is_for_lanes(type_):
         return out.value(f"{OF_REALS[sign]} {llvm_type(type_)} {a}, {b}")
     if type_ is REAL:
         if sign == "%":
@@ -80,14 +89,14 @@ def binary(out: Out, sign: str, type_: Type, a: str, b: str) -> str:
 def compare(out: Out, sign: str, type_: Type, a: str, b: str) -> str:
     """A comparison; one with NaN is false, but for ``!=``."""
     name = COMPARED[sign]
-    if type_ in (REAL, LANES):
+    if type_ is REAL or is_for_lanes(type_):
         return out.value(f"fcmp {'u' if name == 'ne' else 'o'}{name} {llvm_type(type_)} {a}, {b}")
     return out.value(f"icmp {name if name in ('eq', 'ne') else 's' + name} i64 {a}, {b}")
 
 
 def negative(out: Out, sign: str, type_: Type, a: str) -> str:
     """``-x``, ``~x`` or ``not x``."""
-    if sign == "not" and type_ is LANE_TRUTHS:
+    if sign == "not" and is_truth_for_lanes(type_):
         return out.value(f"xor {llvm_type(type_)} {a}, {convert(out, TRUTH, type_, 'true')}")
     if sign == "not":
         return out.value(f"xor i1 {a}, true")
@@ -100,8 +109,8 @@ def convert(out: Out, given: Type, wanted: Type, a: str) -> str:
     """A number as one of another kind."""
     if given == wanted:
         return a
-    if wanted in (LANES, LANE_TRUTHS):
-        return _in_all_lanes(out, wanted, a if wanted is LANE_TRUTHS else convert(out, given, REAL, a))
+    if isinstance(wanted, Number) and wanted.lanes > 1:
+        return _in_all_lanes(out, wanted, convert(out, given, REAL, a) if is_for_lanes(wanted) else a)
     if wanted is REAL:
         return out.value(f"sitofp i64 {a} to double" if given is WHOLE else f"uitofp i1 {a} to double")
     if wanted is TRUTH:
@@ -112,16 +121,16 @@ def convert(out: Out, given: Type, wanted: Type, a: str) -> str:
     return out.value(f"call i64 @{WHOLE_OF_REAL}(double {a})")
 
 
-def _in_all_lanes(out: Out, wanted: Type, a: str) -> str:
+def _in_all_lanes(out: Out, wanted: Number, a: str) -> str:
     """The same number in each lane."""
-    kind, item = llvm_type(wanted), "double" if wanted is LANES else "i1"
+    kind, item = llvm_type(wanted), "double" if is_for_lanes(wanted) else "i1"
     first = out.value(f"insertelement {kind} undef, {item} {a}, i32 0")
-    return out.value(f"shufflevector {kind} {first}, {kind} undef, <{COUNT} x i32> zeroinitializer")
+    return out.value(f"shufflevector {kind} {first}, {kind} undef, <{wanted.lanes} x i32> zeroinitializer")
 
 
 def select(out: Out, kind: Type, condition: str, yes: str, no: str) -> str:
     """One of two numbers; of numbers for each lane, lane by lane."""
-    truths = llvm_type(LANE_TRUTHS if kind is LANES else TRUTH)
+    truths = llvm_type(truth_beside(kind) if isinstance(kind, Number) else TRUTH)
     return out.value(f"select {truths} {condition}, {llvm_type(kind)} {yes}, {llvm_type(kind)} {no}")
 
 
@@ -214,7 +223,8 @@ def call_c(out: Out, name: str, arguments: Sequence[str]) -> str:
 
 def call_intrinsic(out: Out, name: str, arguments: Sequence[str], kind: Type = REAL) -> str:
     """A function that the processor computes, or LLVM with the same bits."""
-    symbol = f"llvm.{name}.{'f64' if kind is REAL else f'v{COUNT}f64'}"
+    assert isinstance(kind, Number)
+    symbol = f"llvm.{name}.{'f64' if kind is REAL else f'v{kind.lanes}f64'}"
     number = llvm_type(kind)
     out.declare(symbol, f"declare {number} @{symbol}({', '.join([number] * len(arguments))})")
     return out.value(f"call {number} @{symbol}({', '.join(f'{number} {a}' for a in arguments)})")

@@ -7,7 +7,6 @@ import struct
 
 from cosim_compiler.language.typed_form import Function
 from cosim_compiler.language.types import (
-    COUNT,
     LANE_TRUTHS,
     LANES,
     NOTHING,
@@ -21,11 +20,13 @@ from cosim_compiler.language.types import (
     Tuple,
     Type,
     View,
+    is_for_lanes,
 )
 
 NUMBERS = {
     REAL: "double", WHOLE: "i64", TRUTH: "i1", NOTHING: "void",
-    LANES: f"<{COUNT} x double>", LANE_TRUTHS: f"<{COUNT} x i1>",
+    **{lanes: f"<{count} x double>" for count, lanes in LANES.items()},
+    **{truths: f"<{count} x i1>" for count, truths in LANE_TRUTHS.items()},
 }  # fmt: skip
 STATUS = "i32"
 
@@ -63,7 +64,9 @@ def returned(function: Function) -> str:
 def zero_of(type_: Type) -> str:
     """A constant of any type whose bits are 0."""
     if isinstance(type_, Number):
-        return {REAL: "0.0", WHOLE: "0", TRUTH: "false", LANES: "zeroinitializer"}.get(type_, "")
+        if is_for_lanes(type_):
+            return "zeroinitializer"
+        return {REAL: "0.0", WHOLE: "0", TRUTH: "false"}.get(type_, "")
     return "null" if isinstance(type_, (Group, Record)) else "zeroinitializer"
 
 
@@ -83,7 +86,7 @@ def constant(type_: Type, value: object) -> str:
 
 def alignment(type_: Type) -> str:
     """What stands behind an access to an element of memory that others have made: it lies at any real."""
-    return ", align 8" if type_ is LANES else ""
+    return ", align 8" if is_for_lanes(type_) else ""
 
 
 def returns_tuple(function: Function) -> bool:

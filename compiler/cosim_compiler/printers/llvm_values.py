@@ -14,16 +14,16 @@ from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.typed_form import Expression, view_type
 from cosim_compiler.language.types import (
     COLUMNS_IN_GROUP,
-    COUNT,
-    LANE_TRUTHS,
-    LANES,
     NOTHING,
     REAL,
     WHOLE,
+    Number,
     Record,
     Tuple,
     Type,
     View,
+    is_for_lanes,
+    is_truth_for_lanes,
     types_of,
 )
 from cosim_compiler.printers import llvm_arithmetic as arithmetic
@@ -135,7 +135,7 @@ class ValueWriter(FrameWriter):
         return arithmetic.convert(self, kind, wanted, text)
 
     def _logic(self, node: form.Logic) -> str:
-        if node.type is LANE_TRUTHS:
+        if is_truth_for_lanes(node.type):
             both = self.of(node.left), self.of(node.right)
             return self.value(f"{node.operator} {llvm_type(node.type)} {both[0]}, {both[1]}")
         second_operand, short, end = self.label(), self.label(), self.label()
@@ -153,7 +153,7 @@ class ValueWriter(FrameWriter):
         return self.value(f"phi i1 [{decided}, %{short}], [{right}, %{from_right}]")
 
     def _choice(self, node: form.Choice) -> str:
-        if node.condition.type is LANE_TRUTHS:
+        if is_truth_for_lanes(node.condition.type):
             condition, *both = map(self.of, (node.condition, node.yes, node.no))
             return arithmetic.select(self, node.type, condition, *both)
         yes, no, end = self.label(), self.label(), self.label()
@@ -220,7 +220,7 @@ class ValueWriter(FrameWriter):
         rows = self.of(node.rows)
         assert isinstance(node.type, Record)
         index = self._counted(node.index, "{ptr, i64}", rows, 0)
-        size = ctypes.sizeof(node.type.of) * (COUNT if node.type.in_lanes else 1)
+        size = ctypes.sizeof(node.type.of) * node.type.lanes
         offset = self.value(f"mul i64 {index}, {size}")
         start = self.part("{ptr, i64}", rows, 0)
         return self.value(f"getelementptr i8, ptr {start}, i64 {offset}")
@@ -334,13 +334,17 @@ class ValueWriter(FrameWriter):
     def _aslanes(self, node: form.AsLanes) -> str:
         view = self.of(node.view)
         start, count = (self.part("{ptr, i64}", view, i) for i in range(2))
-        count = self.value(f"{'sdiv' if view_type(node).item is LANES else 'mul'} i64 {count}, {COUNT}")
+        lanes = view_type(node).item.lanes
+        change = f"mul i64 {count}, {view_type(node.view).item.lanes}"
+        count = self.value(f"sdiv i64 {count}, {lanes}" if lanes > 1 else change)
         return self.pack(start, count)
 
     def _agreed(self, node: form.Agreed) -> str:
-        truths = self.value(f"bitcast {llvm_type(LANE_TRUTHS)} {self.of(node.condition)} to i{COUNT}")
-        every = self.value(f"icmp eq i{COUNT} {truths}, -1")
-        some = self.value(f"icmp ne i{COUNT} {truths}, 0")
+        given = node.condition.type
+        assert isinstance(given, Number)
+        truths = self.value(f"bitcast {llvm_type(given)} {self.of(node.condition)} to i{given.lanes}")
+        every = self.value(f"icmp eq i{given.lanes} {truths}, -1")
+        some = self.value(f"icmp ne i{given.lanes} {truths}, 0")
         differs = self.value(f"xor i1 {every}, {some}")
         self.propagate_status(self.value(f"select i1 {differs}, {STATUS} {node.number}, {STATUS} 0"))
         return every
@@ -408,18 +412,19 @@ class ValueWriter(FrameWriter):
         return self.value(f"extractvalue {returned(function)} {returned_value}, 1")
 
     def _callforlanes(self, node: form.CallForLanes) -> str:
-        self.called[node.function.symbol] += COUNT
+        assert isinstance(node.type, Number)
+        self.called[node.function.symbol] += node.type.lanes
         arguments = [(a.type, self.of(a)) for a in node.arguments]
         result = "undef"
-        for lane in range(COUNT):
+        for lane in range(node.type.lanes):
             words = [
                 f"double {self.value(f'extractelement {llvm_type(kind)} {text}, i32 {lane}')}"
-                if kind is LANES
+                if is_for_lanes(kind)
                 else f"{llvm_type(kind)} {text}"
                 for kind, text in arguments
             ]
             one = self.value(f"call double @{node.function.symbol}({', '.join(words)})")
-            result = self.value(f"insertelement {llvm_type(LANES)} {result}, double {one}, i32 {lane}")
+            result = self.value(f"insertelement {llvm_type(node.type)} {result}, double {one}, i32 {lane}")
         return result
 
     def propagate_status(self, status: str) -> None:

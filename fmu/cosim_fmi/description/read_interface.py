@@ -319,7 +319,17 @@ def _variable(read: DeclaredVariable, name: str, index: int) -> ParticipantVaria
         read.unit or (declared.unit if declared is not None else None) or "1",
         None if read.start is None else _start(kind, read.start, index),
         read.description or "",
+        _size(read.nominal) if kind == "real" else None,
     )
+
+
+def _size(text: str | None) -> float | None:
+    """A nominal value, positive; None where there is none, or no such number."""
+    try:
+        size = abs(float(text or 0.0))
+    except ValueError:
+        return None
+    return size if 0.0 < size < math.inf else None
 
 
 def _start(kind: str, text: str | tuple[str, ...], index: int) -> Any:

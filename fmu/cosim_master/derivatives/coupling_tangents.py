@@ -115,6 +115,11 @@ class CouplingTangents(RowDerivatives):
             return "has no start value in the description: give one in `starts`"
         return ""
 
+    def _nominal_of(self, path: str) -> float | None:
+        """The nominal value of a variable, if its participant declares one."""
+        name, _, variable = path.partition(".")
+        return self._coupling.descriptions[name].variables[variable].nominal
+
     def _start_of(self, name: str, variable: str) -> float | None:
         start_value = self._coupling.start_values[name].get(variable)
         start = (
@@ -130,7 +135,10 @@ class CouplingTangents(RowDerivatives):
         """Create the tangents of all participants, before these are initialized."""
         self._coupled, coupling, count = coupled, self._coupling, len(self.by)
         self._times, self._rows, self._exchange = [], [], None
-        self._increments = [increment_of(start) for start in self._starts]
+        self._increments = [
+            increment_of(start, self._nominal_of(path))
+            for start, path in zip(self._starts, self.by, strict=True)
+        ]
         joint = [] if coupling.joint is None else coupling.joint.names
         for name, participant in coupling.participants.items():
             if isinstance(participant, SystemParticipant):

@@ -18,7 +18,7 @@ from cosim_master.derivatives.participant_tangents import ParticipantTangents, R
 OFFSETS = (1.0, -1.0, 2.0, -2.0)
 """Offsets of the neighbors along a direction, in increments; their differences are of fourth order."""
 INCREMENT = 1e-3
-"""Of a variable, in parts of its value: near the fifth root of the spacing of numbers."""
+"""Of a variable, in parts of its value, or else of its nominal value: near the fifth root of the spacing."""
 JUMP = 7.0 / 3.0
 """The error, in parts of |near - far|, if the output jumps between the inner neighbors; else it is less."""
 MOST_EARLY_RETURNS = 1000
@@ -33,9 +33,9 @@ NO_DERIVATIVE = "no derivative"
 """The kind of the finding that says why there are none."""
 
 
-def increment_of(value: float) -> float:
-    """The increment of a variable with this value, in its unit."""
-    return INCREMENT * (abs(value) if value != 0.0 else 1.0)
+def increment_of(value: float, nominal: float | None = None) -> float:
+    """The increment of a variable with this value, in its unit; of one that is 0 by its nominal value."""
+    return INCREMENT * (abs(value) if value != 0.0 else nominal or 1.0)
 
 
 class NeighborTangents(ParticipantTangents):
