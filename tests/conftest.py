@@ -23,6 +23,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from cosim.kit import private_folder, remove_folder
+from cosim_compiler.machine import UNOPTIMIZED
 from cosim_export.native.compilers import OwnCompiler, ZigCompiler, available_compilers, own_platform
 from cosim_lowering import optimizer
 
@@ -201,6 +202,18 @@ def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+OPTIMIZED_KERNELS = {
+    "language",
+    "step_oracle",
+    "test_derivatives_in_lanes",
+    "test_loops_as_they_are",
+    "test_lowering_to_machine_code",
+    "test_object_loader",
+    "test_stress",
+}
+"""Folders and files whose kernel functions are optimized in a short run too, as users get them."""
+
+
 OPTIMIZED = {
     "test_lowering_to_machine_code",
     "test_native_fmu",
@@ -238,6 +251,8 @@ def native_code_is_made_soon(request: pytest.FixtureRequest) -> Iterator[None]:
     compiler takes a twentieth of the second that zig takes, which exports prefer.
     """
     with pytest.MonkeyPatch.context() as patch:
+        if how_many.FACTOR == 1 and not OPTIMIZED_KERNELS & {request.path.stem, request.path.parent.name}:
+            patch.setenv(UNOPTIMIZED, "1")  # kernel functions; also those of processes that a test starts
         if how_many.FACTOR == 1 and request.path.stem not in OPTIMIZED:
             patch.setattr(optimizer, "LEVEL", 0)
         if how_many.FACTOR == 1 and request.path.stem not in WITH_ZIG and has_own_compiler():

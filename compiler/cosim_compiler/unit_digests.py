@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from cosim_compiler import machine
 from cosim_compiler.calls import TOGETHER
 from cosim_compiler.code import coder
 from cosim_compiler.convention import compounds, records, spelled
@@ -57,10 +58,14 @@ def compiler_digest() -> str:
     return f"{sys.version_info[:2]} {digest.hexdigest()}"
 
 
-@functools.cache
 def key_of(digest: str) -> str:
     """Under which something is kept on this computer: with LLVM or the C compiler, and the processor."""
-    made_with = road(), lines_are_shown(), coder().machine.versions()
+    return _key_of(digest, machine.is_optimized())
+
+
+@functools.cache
+def _key_of(digest: str, is_optimized: bool) -> str:
+    made_with = road(), lines_are_shown(), is_optimized, coder().machine.versions()
     return hashlib.sha256(f"{digest} {made_with}".encode()).hexdigest()[:32]
 
 
