@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import by_turns
 import few_messages
@@ -20,6 +21,7 @@ import how_many
 import long_checks
 import memory_folder
 import pytest
+import unpacked_once
 from hypothesis import HealthCheck, Phase, settings
 
 from cosim.kit import private_folder, remove_folder
@@ -189,6 +191,13 @@ def parse_names_once(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Lark, "parse", parsed)
 
 
+def unpack_modules_once(patch: pytest.MonkeyPatch, place: Path) -> unpacked_once.UnpackedOnce:
+    """To unpack FMUs took a sixth of the time of their tests."""
+    once = unpacked_once.UnpackedOnce(place)
+    patch.setattr(ZipFile, "extractall", lambda *given, **named: once.extractall(*given, **named))
+    return once
+
+
 @pytest.fixture(scope="session", autouse=True)
 def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What holds for all tests, in one fixture: pytest asks each test for each of them."""
@@ -199,7 +208,9 @@ def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("SOURCE_DATE_EPOCH", "1700000000")  # FMUs that are compared to the byte have one date
         find_helpers_in_subprocesses(patch, tmp_path_factory.mktemp("helper_modules"))
         parse_names_once(patch)
+        once = unpack_modules_once(patch, tmp_path_factory.mktemp("unpacked"))
         yield
+    assert not once.written_since(), "a test wrote into files that all unpacked FMUs share"
 
 
 OPTIMIZED_KERNELS = {
