@@ -20,6 +20,7 @@ from cosim_compiler.code import coder
 from cosim_compiler.convention import compounds, records, spelled
 from cosim_compiler.debugging import lines_are_shown
 from cosim_compiler.fingerprint import Reach, reach_of
+from cosim_compiler.names_at_rest import memory_at_rest
 from cosim_compiler.names_in_reach import ReachedNames
 from cosim_compiler.record import classes_in, functions_of
 from cosim_compiler.road import road
@@ -77,12 +78,18 @@ def _reach(wanted: Iterable[Wanted]) -> Reach:
     """The reach of functions; cached while every name in reach stands for the same thing."""
     wanted = tuple(wanted)
     functions = tuple((function, spelled(signature)) for function, signature in wanted)
+    memory, key = memory_at_rest(), (_reach, functions)
+    if memory is not None and key in memory:
+        known: Reach = memory[key]
+        return known
     reach = _reaches.get(functions)
     if reach is None or reach.names is None or not reach.names.are_as_before():
         passed = dict.fromkeys(cls for _, signature in wanted for cls in _passed(signature))
         # a digest of a function does not see what the methods of its arguments do
         methods = [method for cls in passed for method in functions_of(cls)]
         reach = _reaches[functions] = reach_of(functions, methods, passed)
+    if memory is not None and reach.names is not None:
+        memory[key] = reach
     return reach
 
 
