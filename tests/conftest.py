@@ -38,7 +38,7 @@ SHORT = "not thorough"
 settings.register_profile(
     "unhurried",
     settings(),
-    max_examples=min(how_many.many(15), 100),
+    max_examples=min(how_many.many(10), 100),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[phase for phase in Phase if phase is not Phase.explain],
