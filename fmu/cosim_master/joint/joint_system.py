@@ -27,17 +27,17 @@ Descriptions = Mapping[str, ParticipantDescription]
 
 
 class JointSystem:
-    """The members, what connects them with each other, and the integrator that solves them.
+    """The members, their connections with each other, and the integrator that solves them.
 
-    Each member is initialized by itself, in the order of the master; when the last one has ended its
-    initialization the system begins. Master algorithms see it under the name of its first member.
+    Each member is initialized by itself, in the order of the master; the system begins when the last one has
+    ended its initialization. For master algorithms it has the name of its first member.
 
     Parameters
     ----------
     integrator : str
         Id of an integrator.
     accuracy : float, optional
-        The smallest tolerance that a member receives, or 1e-6, unless given.
+        By default the smallest tolerance that a member receives, or else 1e-6.
     options : mapping of str to object
         For the integrator and the simulator.
 
@@ -46,7 +46,7 @@ class JointSystem:
     members : dict of str to ModelExchangeParticipant
         By the names of the participants.
     links : list of Link
-        With both ends among the members.
+        The connections between members.
     before_first_step : callable or None
         Called with the evaluation and the simulator before the latter is initialized, in runs whose tangents
         are directional derivatives.
@@ -62,7 +62,7 @@ class JointSystem:
         self._model: JointModel | None = None
         self._wiring: JointWiring | None = None
         self._lagging: frozenset[str] | None = None
-        self._outputs_are_present = False  # whether the members are where the solver is, so they can be read
+        self._outputs_are_present = False  # whether the members are at the point of the solver
         self._since = math.nan
         self._remembered: SavedMemory | None = None
         self.before_first_step: Callable[[Evaluation, cosim.Simulator], None] | None = None
@@ -76,13 +76,13 @@ class JointSystem:
         return " + ".join(self.members)
 
     def connect(self, links: Sequence[Link], descriptions: Descriptions) -> list[Link]:
-        """Connect the members. Returns the links that are not among them.
+        """Connect the members. Returns the links that are not between members.
 
         Parameters
         ----------
         links : sequence of Link
         descriptions : mapping of str to ParticipantDescription
-            With what is said about feedthrough.
+            With the user's declarations of feedthrough.
         """
         self.links = [link for link in links if link.source in self.members and link.target in self.members]
         self._descriptions = {name: descriptions[name] for name in self.members if name in descriptions}
@@ -91,7 +91,7 @@ class JointSystem:
         return [l for l in links if l.source not in self.members or l.target not in self.members]
 
     def another(self) -> JointSystem:
-        """Another one of the same FMUs and connections, before initialization; it writes no logs."""
+        """A new system of the same FMUs and connections, which writes no logs."""
         system = JointSystem(self.integrator, self._accuracy, self._options)
         for name, member in self.members.items():
             system.members[name] = type(member).joined(member, name, system)
@@ -154,22 +154,22 @@ class JointSystem:
         for part in parts:
             part.model.start_instant()
             try:
-                part.now, part.next_event, _ = part.model.leave_event_mode(start)
+                part.state_values, part.next_event, _ = part.model.leave_event_mode(start)
             except Exception as error:
                 failure = member_error(error, members, part.name, start)
                 raise failure from failure.__cause__
-        self._raise_stop_wish(start)
+        self._raise_stop_request(start)
         wiring, self._lagging = self._wire(first)
         for part in parts:
             part.model.block.words[OUTPUTS_LAG] = int(part.name in self._lagging)
         model = self._model = JointModel(parts, wiring)
         self._wiring = wiring
-        self.guard(lambda: self._agree(start))
+        self.guard(lambda: self._exchange_first(start))
         model.store_values, model.before_event = self._store_values, self._before_event
         accuracies = [m.tolerance for m in members.values() if m.tolerance]
         make = partial(
             ModelExchangeSolver,
-            *(model, inputs, start, [x for part in parts for x in part.now]),
+            *(model, inputs, start, [x for part in parts for x in part.state_values]),
             min(part.next_event for part in parts),
             integrator=self.integrator,
             accuracy=self._accuracy or min(accuracies, default=ACCURACY),
@@ -184,9 +184,9 @@ class JointSystem:
         if self.before_first_step is not None:
             self.before_first_step(model.evaluation, self.solver.simulator)
         self.guard(self.solver.simulator.initialize)
-        self._raise_stop_wish(start)
+        self._raise_stop_request(start)
 
-    def _agree(self, start: float) -> None:
+    def _exchange_first(self, start: float) -> None:
         """Exchange the outputs once all members have left their first event mode."""
         assert self._model is not None
         self._model.leave_event_mode(start, [])
@@ -194,14 +194,13 @@ class JointSystem:
             part.model.end_instant()
 
     def _wire(self, first: Mapping[str, Mapping[str, float]]) -> tuple[JointWiring, frozenset[str]]:
-        """The connections, with feedthrough that FMUs do not declare; and the members whose outputs lag."""
+        """The connections, with feedthrough that FMUs do not declare, and the members whose outputs lag."""
         continuous = {name: member.continuous_inputs() for name, member in self.members.items()}
         descriptions = {n: m.describe() for n, m in self.members.items()} | self._descriptions
         lagging = set()
+        feeding = [link for link in self.links if link.input in continuous[link.target]]
         for name, member in self.members.items():
-            outputs = list(
-                dict.fromkeys(x.output for x in self.links if x.source == name and _feeds(x, continuous))
-            )
+            outputs = list(dict.fromkeys(link.output for link in feeding if link.source == name))
             real = [y for y in outputs if descriptions[name].variables[y].type == "real"]
             try:
                 descriptions[name] = self._probed(member, descriptions, real, first[name])
@@ -221,7 +220,7 @@ class JointSystem:
         outputs: Sequence[str],
         inputs: Mapping[str, float],
     ) -> ParticipantDescription:
-        """The description with the feedthrough that appears when each doubtful input is moved a little."""
+        """The description with the feedthrough that shows when each doubtful input is moved a little."""
         description = descriptions[member.name]
         declared = {y: direct_inputs(description, y) for y in outputs}
         doubtful = [y for y in outputs if inputs.keys() - declared[y]]
@@ -263,7 +262,7 @@ class JointSystem:
         StopRequested
             A member asks for the end of the run; it is named.
         CoSimulationError
-            A member has failed, which is named, or the integrator cannot go on.
+            A member has failed, which is named, or the integrator cannot continue.
         """
         assert self._model is not None
         self._since = time
@@ -279,7 +278,7 @@ class JointSystem:
         self.invalidate_outputs()
         self.guard(advance)
         self.solver.hold_inputs()
-        self._raise_stop_wish(self.solver.time)
+        self._raise_stop_request(self.solver.time)
         return self.solver.time
 
     def call(self) -> CalledModelExchange:
@@ -308,7 +307,7 @@ class JointSystem:
         return {"kept": saved, **calls}
 
     def _before_event(self) -> None:
-        """Compiled code takes a step that it may take again: remember what the events in it change."""
+        """Store the memory before an event in a step that compiled code may repeat."""
         called = self.solver.called
         if called is None or not called.record.is_saved:
             return
@@ -318,11 +317,11 @@ class JointSystem:
             called.record.is_memory_saved = 1
 
     def remember(self) -> SavedMemory:
-        """The memory of Python besides a state that compiled code saves."""
+        """The present memory, for a state that compiled code is about to save."""
         return self._saved_memory(self.solver.event_total)
 
     def remember_saved(self) -> SavedMemory:
-        """The memory of Python when the state was saved."""
+        """The memory at the time when compiled code saved the state."""
         is_known = self.call().record.is_memory_saved
         if is_known and self._remembered is not None:
             return self._remembered
@@ -339,7 +338,7 @@ class JointSystem:
         return SavedMemory(self._memory(events), [part.model.instance.mode for part in self._model.parts])
 
     def forget(self, saved: SavedMemory) -> None:
-        """Remove the events since then; compiled code restores the state."""
+        """Restore the memory; compiled code restores the state."""
         assert self._model is not None
         self.solver.simulator.events.truncate(saved.memory.events)
         self._model.stop_requested = False
@@ -350,7 +349,7 @@ class JointSystem:
         self.call()
 
     def leave(self) -> None:
-        """Compiled code does not step the system after all."""
+        """Let Python make all further steps."""
         if self.solver.called is not None:
             self.solver.called.unbind()
         self.solver.called = None
@@ -361,7 +360,7 @@ class JointSystem:
         return {input: at for (target, input), at in self._wiring.addresses.items() if target == name}
 
     def _pass_sampled(self) -> None:
-        """Inputs that change at events alone follow at least at communication points."""
+        """Pass inputs on that change at events alone, at a communication point."""
         assert self._wiring is not None
         if self._wiring.samples:
             self.move_to_point()
@@ -370,15 +369,15 @@ class JointSystem:
                 self._pass_events(changes)
 
     def _pass_events(self, changes: Mapping[str, Mapping[str, Any]]) -> None:
-        """Members whose inputs change go through event mode between two steps, and others that they reach."""
+        """Pass members whose inputs change, and then those that they feed, through event mode."""
         assert self._model is not None
         model, time = self._model, self.solver.time
         self.move_to_point()
         self._store_values(time)
-        states, following, _ = self.guard(lambda: model.pass_events(time, changes))
+        after = self.guard(lambda: model.pass_events(time, changes))
         self.guard(model.compute_all)
         self._store_values(time)
-        self.solver.jump(states, following)
+        self.solver.jump(after.states, after.next_event)
         self.invalidate_outputs()
 
     def _store_values(self, time: float) -> None:
@@ -391,11 +390,11 @@ class JointSystem:
     def _record_step(self, state: cosim.State) -> None:
         """Record the values of the members at the end of an integrator step."""
         self.guard(self.solver.move_to_point, "setting the time")
-        self.invalidate_outputs()  # the step goes on
+        self.invalidate_outputs()  # the step continues
         self._store_values(float(state.time))
 
-    def _raise_stop_wish(self, time: float) -> None:
-        """`StopRequested` where a member wants the run to end."""
+    def _raise_stop_request(self, time: float) -> None:
+        """Raise `StopRequested` if a member has asked for the end of the run."""
         for name, member in self.members.items():
             reason = member.stop_request()
             if reason:
@@ -403,16 +402,16 @@ class JointSystem:
 
     @property
     def _is_alone(self) -> bool:
-        """Whether there is one member, which tells errors and events itself."""
+        """Whether there is only one member, whose errors and events need no name."""
         return len(self.members) == 1
 
-    def guard(self, action: Any, what: str = "") -> Any:
+    def guard(self, action: Any, function: str = "") -> Any:
         """Call a function; its exceptions become a `joint_error`, which names the member.
 
         Parameters
         ----------
         action : callable
-        what : str
+        function : str
             The call, for the message.
         """
         assert self._model is not None
@@ -421,11 +420,11 @@ class JointSystem:
         except (CoSimulationError, StopRequested):
             raise
         except Exception as error:
-            failure = joint_error(error, self._model, self.members, self._since, what)
+            failure = joint_error(error, self._model, self.members, self._since, function)
             raise failure from failure.__cause__
 
     def to_bytes(self, name: str) -> bytes:
-        """The part of the state outside the members (State, start values), stored with the last one."""
+        """The part of the state that is outside the members; empty for all members but the last."""
         if name != next(reversed(self.members)):
             return b""
         assert self._wiring is not None
@@ -440,10 +439,10 @@ class JointSystem:
         memory.apply(self._model.parts, self.members)
         self._wiring.put_back(loops)
         self.invalidate_outputs()
-        forgetful = [member for member in self.members.values() if member.remembers_relations]
-        if forgetful:
+        with_relations = [member for member in self.members.values() if member.remembers_relations]
+        if with_relations:
             self.move_to_point()
-            for member in forgetful:
+            for member in with_relations:
                 self.guard(member.refresh_relations)
             self._wiring.put_back(loops)
             self.invalidate_outputs()
@@ -472,7 +471,3 @@ class JointSystem:
             return events
         part = next(part for part in self._model.parts if part.name == name)
         return events_of_member(events, part, self._model.due)
-
-
-def _feeds(link: Link, continuous: Mapping[str, Sequence[str]]) -> bool:
-    return link.input in continuous[link.target]
