@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cosim.run_data.records.handlers import PUBLISH, TRIGGERED
+from cosim.run_data.records.handlers import PUBLISH, TRIGGERED, Handler
 from cosim.run_data.records.plan import STOP_RUN
 from cosim.run_data.records.witnesses import (
     BOTH,
@@ -210,11 +210,32 @@ def trigger_arrivals(run: Run) -> bool:
 
 def trigger_jumps(run: Run) -> bool:
     """Trigger handlers of witnesses that crossed because a variable was written; whether some did."""
-    if not mark_jumped(run):
-        return False
+    if mark_jumped(run):
+        compute_rates(run, RATE_SPACING)
+        trigger_handlers(run, 0.0)
+        return True
+    renew_rates(run)
+    return False
+
+
+def renew_rates(run: Run) -> None:
+    """Renew the rates of witnesses on guard whose handlers still wait: writes may have changed them."""
+    waits = False
+    for handler in run.handlers:
+        waits = waits or waits_on_guard(run, handler)
+    if not waits:
+        return
     compute_rates(run, RATE_SPACING)
-    trigger_handlers(run, 0.0)
-    return True
+    for handler in run.handlers:
+        if waits_on_guard(run, handler):
+            run.witnesses[handler.flag].rate = run.rates_now[handler.flag]
+
+
+def waits_on_guard(run: Run, handler: Handler) -> bool:
+    """Whether a handler waits that is called by a witness on guard where it was turned round."""
+    if handler.cause != TRIGGERED or handler.flag < 0 or run.next_index[handler.number] == 0:
+        return False
+    return is_turned_round(run.witnesses[handler.flag].guard)
 
 
 def list_pending(run: Run) -> None:
@@ -336,10 +357,17 @@ def turn_of(run: Run, i: int, moved: bool, moves_on: bool) -> Turn:
 
 
 def goes_on_through(run: Run, i: int, side: float) -> bool:
-    """Whether a witness that comes from a side goes on to the other one, in spite of its handlers."""
+    """Whether a witness that comes from a side goes on to the other one, in spite of its handlers.
+
+    A rate that its differences do not resolve says nothing: a ball that is pressed to its floor would fall
+    through it.
+    """
     witness = run.witnesses[i]
     rate = witness.rate * side
-    return rate < 0.0 and run.rates_now[i] * side <= KEPT_RATE * rate and value(run, i) == witness.value
+    keeps_rate = rate < 0.0 and run.rates_now[i] * side <= KEPT_RATE * rate
+    if not keeps_rate or value(run, i) != witness.value:
+        return False
+    return abs(rate) * RATE_SPACING > measured_rounding(run, i)
 
 
 def is_final(run: Run, i: int, turn: Turn, moved: bool) -> bool:

@@ -12,6 +12,7 @@ from cosim_master.abilities import ExportsFmu as ExportsFmu
 from cosim_master.abilities import HasFile as HasFile
 from cosim_master.abilities import InitializationMode as InitializationMode
 from cosim_master.abilities import InnerPoint as InnerPoint
+from cosim_master.abilities import IntegratesInside as IntegratesInside
 from cosim_master.abilities import LogsPrinted as LogsPrinted
 from cosim_master.abilities import RecordsEvents as RecordsEvents
 from cosim_master.abilities import ReportsCloseError as ReportsCloseError

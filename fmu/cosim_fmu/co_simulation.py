@@ -98,7 +98,7 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
         experiment, or a thousandth of that; else 1 ms.
     starts : mapping of str to object, optional
         Start values of parameters and inputs: ``{"plant.mass": 2.0}``.
-    start : float, optional
+    start : float or str, optional
         Time at the start, s; of a run with one FMU that of its default experiment, else 0.
     tolerance : float, optional
         For the participants' own integrators; by default that of an FMU's default experiment.
@@ -158,7 +158,7 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
         *,
         options: Mapping[str, Any] | None = None,
         starts: Mapping[str, Any] | None = None,
-        start: float | None = None,
+        start: float | str | None = None,
         tolerance: float | None = None,
         tolerances: Mapping[str, float] | None = None,
         steps: Mapping[str, float | str] | None = None,
@@ -172,7 +172,7 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
         with without_collection():  # it goes through all participants
             problems += self._create(participants, algorithm, options or {}, starts or {})
             experiment = only_experiment(self.descriptions)
-            self.start = experiment.start or 0.0 if start is None else start
+            self.start = experiment.start or 0.0 if start is None else read_seconds(start, "start")
             self.step, faults = _communication_step(step, experiment)
             problems += faults
             self.tolerance = tolerance

@@ -66,6 +66,24 @@ class Repeats(Ability, Protocol):
 
 
 @runtime_checkable
+class IntegratesInside(Ability, Protocol):
+    """A participant that integrates with a method and an accuracy of cosim.
+
+    Half the communication step shows no error of the integration: a run that another one is compared with
+    integrates more accurately as well.
+    """
+
+    def refine(self, refined: bool) -> None:
+        """From the next `initialize` on, integrate with a tenth of the accuracy, or as given.
+
+        Parameters
+        ----------
+        refined : bool
+            Whether to take a tenth of the accuracy and of all tolerances, and half of a fixed step.
+        """
+
+
+@runtime_checkable
 class ChangesAtTimes(Ability, Protocol):
     """A participant that knows when its outputs change.
 

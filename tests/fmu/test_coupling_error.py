@@ -25,6 +25,7 @@ from cosim_fmu import CoSimulation, TimedInputs
 from cosim_fmu.testing.linear_participant import LinearParticipant
 from cosim_master.algorithms.jacobi import Jacobi
 from cosim_master.participants.system_interface import describe_system
+from cosim_master.participants.system_participant import SystemParticipant
 from cosim_master.recording.coupling_samples import CouplingSamples, SampledInput, Samples
 from cosim_master.trust import coupling_error
 from cosim_master.trust.clock_ticks import jumps_without_clock, samples_at_ticks
@@ -242,6 +243,30 @@ def test_verify_takes_half_the_step_and_leaves_the_loop_as_it_was() -> None:
     assert "half the step" in str(report)
     true = np.abs(result["capacitor.v"] - np.cos(result.time)).max()
     assert report["capacitor.v"].error == pytest.approx(2.0 * true, rel=0.1)
+
+
+class Oscillator(cosim.Component):
+    """Law: x' = 6 v, v' = -6 x."""
+
+    x = cosim.auxiliary_state(start=1.0)
+    v = cosim.auxiliary_state()
+
+    @cosim.kernel
+    def derivatives(x, v, x_dot, v_dot):
+        x_dot[0] = 6.0 * v
+        v_dot[0] = -6.0 * x
+
+
+@pytest.mark.parametrize("settings", [{"accuracy": 1e-3}, {"accuracy": 1e-6}, {"fixed_step": 0.05}])
+def test_verify_shows_the_error_of_a_model_that_steps_inside(settings: dict[str, float]) -> None:
+    model = cosim.Model("alone")
+    model.add(Oscillator(), "part")
+    method = "integrators.runge_kutta_3" if "accuracy" in settings else "integrators.runge_kutta_4"
+    loop = CoSimulation({"one": SystemParticipant(model, method, **settings)}, (), "gauss_seidel", 2.0)
+    result = loop.simulate(6.0, record=["one.part.x"])
+    report = loop.verify(result)
+    error = np.abs(result["one.part.x"] - np.cos(6.0 * result.time)).max()
+    assert error < report["one.part.x"].error < 20.0 * error
 
 
 class Coarse(LinearParticipant):

@@ -17,6 +17,7 @@ from cosim.kit import ParticipantDescription, ParticipantVariable
 from cosim_fmi.binding.fmu_instance import FmuInstance
 from cosim_fmu import CoSimulation
 from cosim_master.algorithms.joint import Joint
+from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
 
 EXACT = {"integrator": "integrators.dormand_prince_853", "accuracy": 1e-11}
 FORCE = ("wheel.x -> body.road", "wheel.v -> body.road_rate", "body.reaction -> wheel.force")
@@ -194,6 +195,25 @@ def test_whole_numbers_drive_continuous_inputs(part: Path) -> None:
     t = np.maximum(result.time - 0.15, 0.0)
     assert result["q.x"] == pytest.approx(1.0 - np.cos(t), abs=1e-9)
     assert result["q.road"][-1] == 1.0
+
+
+@pytest.mark.parametrize("accuracy", [1e-3, 1e-6])
+@pytest.mark.parametrize("algorithm", ["joint", "waveform_iteration"])
+def test_a_second_run_shows_the_error_of_the_integration(part: Path, algorithm: str, accuracy: float) -> None:
+    """Half the communication step alone would not: the integrator takes the same steps inside."""
+    starts = {"p.k": 40.0, "q.k": 9.0, "q.x": 0.0, "q.v": 1.0}
+    integrated = {"integrator": "integrators.bogacki_shampine", "accuracy": accuracy}
+    settings = integrated if algorithm == "joint" else {}
+    alone = ModelExchangeParticipant(part, **integrated), ModelExchangeParticipant(part, **integrated)
+    members = (part, part) if algorithm == "joint" else alone
+    loop = CoSimulation(
+        dict(zip("pq", members, strict=True)), (), algorithm, 2.0, options=settings, starts=starts
+    )
+    result = loop.simulate(6.0)
+    report = loop.verify(result)
+    for name, exact in (("p.x", np.cos(40.0**0.5 * result.time)), ("q.x", np.sin(3.0 * result.time) / 3.0)):
+        error = np.abs(result[name] - exact).max()
+        assert error < report[name].error < 20.0 * error
 
 
 @pytest.mark.parametrize(

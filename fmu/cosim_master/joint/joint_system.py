@@ -22,6 +22,7 @@ from cosim_master.model_exchange.called_simulator import CalledModelExchange, Ke
 from cosim_master.model_exchange.evaluation import Evaluation
 from cosim_master.model_exchange.fmu_model import find_feedthrough, indicator_findings, moved_a_little
 from cosim_master.model_exchange.model_exchange_solver import ACCURACY, ModelExchangeSolver
+from cosim_workbench.trial_options import tightened
 
 Descriptions = Mapping[str, ParticipantDescription]
 
@@ -47,6 +48,8 @@ class JointSystem:
         By the names of the participants.
     links : list of Link
         The connections between members.
+    is_refined : bool
+        Whether the integration takes a tenth of the accuracy, for a run that another one is compared with.
     before_first_step : callable or None
         Called with the evaluation and the simulator before the latter is initialized, in runs whose tangents
         are directional derivatives.
@@ -65,6 +68,7 @@ class JointSystem:
         self._outputs_are_present = False  # whether the members are at the point of the solver
         self._since = math.nan
         self._remembered: SavedMemory | None = None
+        self.is_refined = False
         self.before_first_step: Callable[[Evaluation, cosim.Simulator], None] | None = None
 
     @property
@@ -166,14 +170,14 @@ class JointSystem:
         self._wiring = wiring
         self.guard(lambda: self._exchange_first(start))
         model.store_values, model.before_event = self._store_values, self._before_event
-        accuracies = [m.tolerance for m in members.values() if m.tolerance]
+        settings = self._settings()
         make = partial(
             ModelExchangeSolver,
             *(model, inputs, start, [x for part in parts for x in part.state_values]),
             min(part.next_event for part in parts),
             integrator=self.integrator,
-            accuracy=self._accuracy or min(accuracies, default=ACCURACY),
-            options=self._options,
+            accuracy=settings.pop("accuracy"),
+            options=settings,
             wants_steps=any(part.model.wants_steps for part in parts),
             derives=self.before_first_step is not None,
         )
@@ -185,6 +189,13 @@ class JointSystem:
             self.before_first_step(model.evaluation, self.solver.simulator)
         self.guard(self.solver.simulator.initialize)
         self._raise_stop_request(start)
+
+    def _settings(self) -> dict[str, Any]:
+        """The accuracy and the options of the integration."""
+        tolerances = [member.tolerance for member in self.members.values() if member.tolerance]
+        accuracy = self._accuracy or min(tolerances, default=ACCURACY)
+        settings = {**self._options, "accuracy": accuracy}
+        return tightened(settings, accuracy) if self.is_refined else settings
 
     def _exchange_first(self, start: float) -> None:
         """Exchange the outputs once all members have left their first event mode."""

@@ -111,6 +111,10 @@ class ModelExchangeParticipant(InstanceParticipant):
             participant._interface = original._interface
         return participant
 
+    def refine(self, refined: bool) -> None:
+        """From the next run on, integrate the FMU with a tenth of the accuracy, or as given."""
+        self.system.is_refined = refined
+
     @property
     def simulator(self) -> cosim.Simulator:
         """The simulator in use; `SimulationError` before initialization ends and after `close`."""

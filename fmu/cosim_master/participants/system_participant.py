@@ -23,6 +23,7 @@ from cosim_master.coupling.errors import StopRequested
 from cosim_master.participants.system_interface import describe_system
 from cosim_master.participants.system_native_run import SystemNativeRun, native_refusals
 from cosim_master.participants.system_reader import SystemReader
+from cosim_workbench.trial_options import tightened
 
 INTEGRATOR = "integrators.runge_kutta_merson"
 ACCURACY = 1e-6
@@ -71,6 +72,7 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
         if options or integrator is not None:
             check_options(self._integrator, options)
         self._options = options
+        self._is_refined = False
         self._description: ParticipantDescription | None = None
         self._simulator: cosim.Simulator | None = None  # from `initialize` to `close`
         self._native: SystemNativeRun | None = None  # where the compiled loop steps it
@@ -87,6 +89,10 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
     def repeated(self) -> cosim.Participant | None:
         """A copy with the same system; None if a part runs in Python, which may have effects outside."""
         return None if system_refusals(self.system) else copy.copy(self)
+
+    def refine(self, refined: bool) -> None:
+        """From the next run on, integrate with a tenth of the accuracy, or as given."""
+        self._is_refined = refined
 
     @property
     def simulator(self) -> cosim.Simulator:
@@ -280,7 +286,11 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
     ) -> None:
         """Make a State at `start` (s) with these values; events wait for `exit_initialization`."""
-        self._simulator = self._new_simulator(self._state_at(start, values), self._accuracy_of(tolerance))
+        settings = {**self._options, "accuracy": self._accuracy_of(tolerance)}
+        if self._is_refined:
+            settings = tightened(settings, settings["accuracy"])
+        state = self._state_at(start, values)
+        self._simulator = cosim.Simulator(self.system, state, self._integrator, **settings)
         self._watch_steps()
         self._has_begun = self._has_failed = False
         self._stop, self._written, self._native = stop, {}, None
@@ -384,9 +394,6 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
     def _has_handlers(self) -> bool:
         """Whether events are possible."""
         return any(part.handlers for part in self.system.parts.values())
-
-    def _new_simulator(self, state: cosim.State, accuracy: float | None) -> cosim.Simulator:
-        return cosim.Simulator(self.system, state, self._integrator, accuracy, **self._options)
 
     def _watch_steps(self) -> None:
         """Record watched variables; a system without handlers has no events to record."""
