@@ -11,7 +11,8 @@ from cosim.kit import Exchange, FeedthroughLoop
 from cosim_master.algorithms import exchange_layout as layout
 from cosim_master.algorithms.exchange_tolerances import USUAL, absolute_tolerances, check_tolerances
 from cosim_master.algorithms.next_request import SMALLEST_PART
-from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory, ProgrammedAlgorithm, continued
+from cosim_master.algorithms.noted_calls import Call
+from cosim_master.algorithms.programmed_algorithm import ExchangeMemory, ProgrammedAlgorithm, continued
 
 CONTROLS = ("values", "energy")
 

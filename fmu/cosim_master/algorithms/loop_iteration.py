@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cosim.kit import Course, Exchange, FeedthroughLoop
 from cosim_master.algorithms import exchange_layout as layout
 from cosim_master.algorithms.interface_newton import InterfaceNewton
-from cosim_master.algorithms.programmed_algorithm import Call
+from cosim_master.algorithms.noted_calls import Call
 
 Vector = NDArray[np.float64]
 

@@ -10,7 +10,8 @@ import numpy as np
 import cosim
 from cosim.kit import Exchange, FeedthroughLoop
 from cosim_master.algorithms import exchange_layout as layout
-from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory, ProgrammedAlgorithm
+from cosim_master.algorithms.noted_calls import Call
+from cosim_master.algorithms.programmed_algorithm import ExchangeMemory, ProgrammedAlgorithm
 
 HELD = {
     "line": "the line from its value at t_i to that at t_{i+1}",

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import Course
 from cosim_master.algorithms import exchange_layout as layout
-from cosim_master.algorithms.programmed_algorithm import Call, ProgrammedAlgorithm
+from cosim_master.algorithms.noted_calls import Call
+from cosim_master.algorithms.programmed_algorithm import ProgrammedAlgorithm
 from cosim_master.derivatives.participant_tangents import ParticipantTangents, ReadRecord, StepRecord
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_algorithms import ExchangeFace

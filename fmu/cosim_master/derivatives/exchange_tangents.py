@@ -15,7 +15,8 @@ from cosim_master.algorithms import exchange_layout as layout
 from cosim_master.algorithms.extrapolate import extrapolate, follow_value, remember
 from cosim_master.algorithms.iteration import copy_row, follow_guess
 from cosim_master.algorithms.next_request import exchange_once
-from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory
+from cosim_master.algorithms.noted_calls import Call
+from cosim_master.algorithms.programmed_algorithm import ExchangeMemory
 from cosim_master.derivatives.board_tangents import BoardTangents, Reals
 from cosim_master.derivatives.exchange_records import ExchangeRecord
 from cosim_master.derivatives.linear_fixed_point import linear_fixed_point

@@ -14,7 +14,8 @@ import cosim
 from cosim_fmi.binding.process_guard import same_folder
 from cosim_master.algorithms import exchange_layout as layout
 from cosim_master.algorithms.exchange_layout import ADVANCE
-from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory
+from cosim_master.algorithms.noted_calls import Call
+from cosim_master.algorithms.programmed_algorithm import ExchangeMemory
 from cosim_master.coupling.errors import CoSimulationError, StepDiscardedError
 from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.exchange import part_steps, run_exchanges, stop_codes

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from cosim_master.algorithms.exchange_layout import END, READ_AT_END, SET, SET_ALONG
-from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory
+from cosim_master.algorithms.noted_calls import Call
+from cosim_master.algorithms.programmed_algorithm import ExchangeMemory
 from cosim_master.coupling.errors import CoSimulationError
 from cosim_master.exchange.called_in_python import CalledInPython
 from cosim_master.exchange.coupled_participants import CoupledParticipants

@@ -15,7 +15,7 @@ from cosim_master.algorithms.exchange_layout import (
     READ,
     SET,
 )
-from cosim_master.algorithms.programmed_algorithm import Call
+from cosim_master.algorithms.noted_calls import Call
 from cosim_master.coupling.link import Link
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_algorithms import AlgorithmArrays
