@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from cosim.kit import Exchange, FeedthroughLoop
 from cosim_master.algorithms import exchange_layout as layout
 from cosim_master.algorithms.loop_iteration import LoopExchange, LoopIteration
+from cosim_master.algorithms.noted_calls import Call
 from cosim_master.algorithms.programmed_algorithm import (
-    Call,
     ExchangeMemory,
     ProgrammedAlgorithm,
     check_order,

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import cosim
 from cosim.kit import FeedthroughLoop
 from cosim_master.algorithms import exchange_layout as layout
+from cosim_master.algorithms.noted_calls import Call
 from cosim_master.algorithms.programmed_algorithm import (
-    Call,
     ExchangeMemory,
     ProgrammedAlgorithm,
     check_order,

@@ -26,7 +26,7 @@ MOST_EARLY_RETURNS = 1000
 MOST_SWEEPS = 100
 """Rounds in which values are passed through links at the start."""
 SETTLED = 1e-15
-"""A value has settled if its relative difference from the last round is no larger than this."""
+"""A value has settled if it differs from the last round by a smaller part than this."""
 BY_DIFFERENCES = "derivatives by differences"
 """The kind of the finding that says how exact they are."""
 NO_DERIVATIVE = "no derivative"

@@ -13,12 +13,8 @@ from cosim.kit import Course, Exchange, FeedthroughLoop
 from cosim_master.algorithms import exchange_layout as layout
 from cosim_master.algorithms.joint import Joint
 from cosim_master.algorithms.loop_iteration import LoopExchange
-from cosim_master.algorithms.programmed_algorithm import (
-    Call,
-    ExchangeMemory,
-    ProgrammedAlgorithm,
-    operations_of,
-)
+from cosim_master.algorithms.noted_calls import Call
+from cosim_master.algorithms.programmed_algorithm import ExchangeMemory, ProgrammedAlgorithm, operations_of
 from cosim_master.coupling.errors import CoSimulationError
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import Algorithm, Progress

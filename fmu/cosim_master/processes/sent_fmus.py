@@ -64,7 +64,7 @@ class SentFmus:
     """
 
     def __init__(self, folder: Path, client: str, open_fmu: Callable[..., Any]) -> None:
-        self._folder, self._client, self._open_fmu = folder, client, open_fmu
+        self._folder, self._client_name, self._open_fmu = folder, client, open_fmu
         self._log = os.dup(2)  # what FMUs print goes elsewhere
         self._store = store_folder()
         self._arriving: dict[str, _ArrivingFile] = {}
@@ -83,7 +83,7 @@ class SentFmus:
                 os.link(stored, link)  # it stays until the end of this process
             except OSError:
                 link.symlink_to(stored)
-        log(self._log, self._client, f"opens {link.name} (sha256 {digest[:12]}…)")
+        log(self._log, self._client_name, f"opens {link.name} (sha256 {digest[:12]}…)")
         instance = self._open_fmu(link, name, **options)
         instance.show_as(str(file))
         participant: cosim.Participant = instance
@@ -126,7 +126,7 @@ class SentFmus:
         except BaseException:
             arriving.remove()
             raise
-        log(self._log, self._client, f"has sent an FMU of {arriving.size} bytes (sha256 {digest[:12]}…)")
+        log(self._log, self._client_name, f"has sent an FMU of {arriving.size} bytes (sha256 {digest[:12]}…)")
         with _locked(self._store):
             remove_oldest(self._store, LARGEST_FOLDER)
 

@@ -328,10 +328,12 @@ class LocalSession(Session):
         # the kernel kills such a process when the thread that started it ends: useful for the main one only
         dies_with_thread = threading.current_thread() is threading.main_thread()
         if os.name == "nt":
-            ours, theirs = Pipe()
-            self.worker = WorkerProcess(theirs.fileno(), theirs.fileno(), dies_with_thread=dies_with_thread)
-            theirs.close()
-            super().__init__(PipeChannel(ours))
+            pipe, worker_pipe = Pipe()
+            self.worker = WorkerProcess(
+                worker_pipe.fileno(), worker_pipe.fileno(), dies_with_thread=dies_with_thread
+            )
+            worker_pipe.close()
+            super().__init__(PipeChannel(pipe))
             return
         ours, theirs = socket.socketpair()
         with theirs:
