@@ -11,16 +11,16 @@ import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmi.model_exchange.instance_calls import OUTPUTS_LAG
 from cosim_master.coupling.errors import CoSimulationError, StopRequested
-from cosim_master.coupling.feedthrough import direct_inputs, with_feedthrough
 from cosim_master.coupling.link import Link, links_into
 from cosim_master.joint.joint_errors import joint_error, member_error
 from cosim_master.joint.joint_events import events_of_member
 from cosim_master.joint.joint_memory import JointMemory, SavedMemory
 from cosim_master.joint.joint_model import JointModel, JointPart
 from cosim_master.joint.joint_wiring import JointWiring
+from cosim_master.joint.wire_members import wire_members
 from cosim_master.model_exchange.called_simulator import CalledModelExchange, KeptState
 from cosim_master.model_exchange.evaluation import Evaluation
-from cosim_master.model_exchange.fmu_model import find_feedthrough, indicator_findings, moved_a_little
+from cosim_master.model_exchange.fmu_model import indicator_findings
 from cosim_master.model_exchange.model_exchange_solver import ACCURACY, ModelExchangeSolver
 from cosim_workbench.trial_options import tightened
 
@@ -163,7 +163,8 @@ class JointSystem:
                 failure = member_error(error, members, part.name, start)
                 raise failure from failure.__cause__
         self._raise_stop_request(start)
-        wiring, self._lagging = self._wire(first)
+        wired = wire_members(members, self.links, self._descriptions, first, start)
+        wiring, self._lagging = wired.wiring, wired.lagging
         for part in parts:
             part.model.block.words[OUTPUTS_LAG] = int(part.name in self._lagging)
         model = self._model = JointModel(parts, wiring)
@@ -203,43 +204,6 @@ class JointSystem:
         self._model.leave_event_mode(start, [])
         for part in self._model.parts:
             part.model.end_instant()
-
-    def _wire(self, first: Mapping[str, Mapping[str, float]]) -> tuple[JointWiring, frozenset[str]]:
-        """The connections, with feedthrough that FMUs do not declare, and the members whose outputs lag."""
-        continuous = {name: member.continuous_inputs() for name, member in self.members.items()}
-        descriptions = {n: m.describe() for n, m in self.members.items()} | self._descriptions
-        lagging = set()
-        feeding = [link for link in self.links if link.input in continuous[link.target]]
-        for name, member in self.members.items():
-            outputs = list(dict.fromkeys(link.output for link in feeding if link.source == name))
-            real = [y for y in outputs if descriptions[name].variables[y].type == "real"]
-            try:
-                descriptions[name] = self._probed(member, descriptions, real, first[name])
-                if member.outputs_lag(real):
-                    lagging.add(name)
-            except Exception as error:
-                failure = member_error(error, self.members, name, self._since)
-                raise failure from failure.__cause__
-        wiring = JointWiring(self.links, self.members, descriptions, continuous)
-        wiring.start_from({x.end: first[x.target][x.input] for x in wiring.continuous})
-        return wiring, frozenset(lagging)
-
-    def _probed(
-        self,
-        member: Any,
-        descriptions: Descriptions,
-        outputs: Sequence[str],
-        inputs: Mapping[str, float],
-    ) -> ParticipantDescription:
-        """The description with the feedthrough that shows when each doubtful input is moved a little."""
-        description = descriptions[member.name]
-        declared = {y: direct_inputs(description, y) for y in outputs}
-        doubtful = [y for y in outputs if inputs.keys() - declared[y]]
-        if not doubtful:
-            return description
-        dependencies = find_feedthrough(partial(member.answers, doubtful), doubtful, inputs, moved_a_little)
-        member.answers(doubtful, inputs)
-        return with_feedthrough(description, {y: declared[y] | needs for y, needs in dependencies.items()})
 
     def set(self, member: Any, values: Mapping[str, Any]) -> None:
         """Write inputs of a member: real ones are held from now on, all others are written in event mode."""
