@@ -1,4 +1,7 @@
-"""The settings of the runs of a second opinion: tighter ones, another method, another solver."""
+"""The settings of the runs of a second opinion: tighter ones, another method, another solver.
+
+Public: other packages that repeat runs tighten settings in the same way.
+"""
 
 from __future__ import annotations
 
