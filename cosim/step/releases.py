@@ -27,6 +27,7 @@ from cosim.step.holds import (
 from cosim.step.realize import realize_held
 from cosim.step.sliding_field import field_numbers
 from cosim.step.witness_values import (
+    MOST_REPEATS,
     RATE_SPACING,
     compute_rates,
     direction_of,
@@ -130,6 +131,10 @@ def start_over_after_write(run: Run, i: int, why: int) -> None:
         witness.start_over(now, side, EXACT_BAND)
     else:
         witness.start_over(0.0, UNGUARDED, NOT_AT_ZERO)
+    hold_of(run, i).was_released = 1.0 if why == RELEASED_BY_HANDLER else 0.0
+    if why == RELEASED_BY_HANDLER:  # its next event, if it is close, holds it again
+        witness.fired = run.clock.time
+        witness.repeats = MOST_REPEATS - 1.0
 
 
 def was_overwritten(run: Run, i: int) -> bool:

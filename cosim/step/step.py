@@ -45,7 +45,7 @@ from cosim.step.histories import (
 )
 from cosim.step.holds import can_hold, clear_candidates, held_count
 from cosim.step.integration import assemble, integrate_step, restart_integration
-from cosim.step.realize import realize, realize_held
+from cosim.step.realize import realize, realize_held, stop_held
 from cosim.step.recording import record_update
 from cosim.step.releases import release_reset, release_unpressed
 from cosim.step.tape import log_assembly, log_step, start_step_on_tape
@@ -269,6 +269,7 @@ def integrate(run: Run, event_time: float, boundary: float) -> None:
     start = run.clock.time
     stop = end_of_step(run, event_time, boundary)
     if held_count(run) > 0:
+        stop_held(run)
         realize_held(run)
     integrate_step(run, stop)
     if run.plan.between_updates.is_empty():
