@@ -1,4 +1,4 @@
-"""Values of a signal in the past, and how far off they are."""
+"""Values of a signal in the past, and their error."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from cosim_measures.histories.polynomials import (
 
 HERMITE, LINEAR, DENSE = 0.0, 1.0, 2.0  # kinds of interpolation
 PROMISED = 10.0  # accuracies of its largest value: how exact a small signal is between the ends of steps
-SHORTEST = 0.02  # an interval shorter than this part of its neighbour says nothing about bends
-FINEST = 1e-5  # steps shorter than this part of the delay are not made shorter for its sake
+SHORTEST = 0.02  # intervals shorter than this part of their neighbour show no curvature
+FINEST = 1e-5  # steps shorter than this part of the delay are not made shorter
 SHORTEST_STEP = 1e-9  # nor those shorter than this, relative to the present
 FARTHEST = 10.0  # intervals that a cubic is trusted beyond the newest entry
 SAME_TIME = 1e-14  # relative
@@ -199,7 +199,7 @@ def in_piece(past, begin, end, at, t, value, derivative, kind):
     if d0 == d0 and not beyond:
         earlier, ve, _ = point(past, max(left - 1, begin), t, value, derivative)
         return half_hermite(at, earlier, ve, t0, v0, d0, t1, v1)
-    # No later entry: what was found good when they were appended, from left to right, stays as it was.
+    # Without later entries: so values do not change when entries are appended.
     first = left - 2
     if first < begin or beyond:
         return linear(at, t0, v0, t1, v1)
@@ -211,12 +211,11 @@ def in_piece(past, begin, end, at, t, value, derivative, kind):
 
 
 def extrapolation_error(past, t_delayed, t, has_present, value, derivative, kind):
-    """How far off values from this history are, as far as the end of a step at `t` can tell.
+    """The estimated error of values from this history, at the end of a step at `t`.
 
-    The larger one of two: the difference between a value that was extrapolated and the one that is
-    known now that the present of the signal is; and the error of the cubic over this step, by its
-    fourth derivative. Lines, and cubics without derivatives, are as good as they are; what keeps the
-    dense output is as good as the step.
+    It is the larger one of two: the difference between an extrapolated value and the value that is now
+    interpolated; and the error of the cubic over this step, by its fourth derivative. Lines, and cubics
+    without derivatives, are not judged; a history with dense output is as exact as the step.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Entries of a history between the ends of steps, as many as the signal needs.
 
-Points of a step at which a signal is not where the history would say it is. They are ends of pieces of
-the polynomials like the ends of steps, and belong to the step like the points inside it.
+They are added where the signal differs from the interpolated history. Like the ends of steps they are ends of
+polynomial pieces; like the points inside a step they belong to it.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ MARGIN = 16.0  # what a few evaluations show of a floor is less than the whole
 
 
 def refine_history(past, t, side, tolerance, value, derivative, kind):
-    """Append the end of a step (`side` 0), or add a time inside it where the history is not good there.
+    """Append the end of a step (`side` 0), or insert a time inside it if the history is inexact there.
 
-    With `side` -1/4 it is only said whether one would be added, without the derivative; with -1/8 the
-    floor is measured, at the end of the step.
+    With `side` -1/4 nothing is inserted: the history only reports whether an entry would be, without the
+    derivative. With -1/8 the floor is measured, at the end of the step.
 
     Parameters
     ----------
     tolerance : float
-        How far the history may be off, relative to the values around; where they are below 1e-3, to the
+        The allowed error of the history, relative to the values around; where they are below 1e-3, to the
         largest value so far, but to no more than 1e-3.
     kind : float
-        Of the interpolation.
+        The kind of interpolation.
     others
         As `append_to_history`.
     """
