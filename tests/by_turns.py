@@ -1,6 +1,7 @@
-"""Cases of a test that a short run leaves to a thorough one.
+"""Cases of tests that a short run leaves out.
 
-Of combinations marked ``by_turns`` it has each value of each parameter, of cases marked ``few`` that many.
+Of combinations marked ``by_turns`` a short run has each value of each parameter once; of cases marked
+``few(n)`` it has n.
 """
 
 from __future__ import annotations
@@ -14,22 +15,22 @@ import pytest
 def off_the_diagonal(combinations: Sequence[Mapping[str, Hashable]]) -> list[bool]:
     """Which combinations a short run leaves out.
 
-    It has as many as the longest parameter has values: the first of each, then the second of each; a shorter
-    parameter begins anew.
+    It has as many as the longest parameter has values: the first value of each parameter, then the second of
+    each; a shorter parameter begins again.
 
     Parameters
     ----------
     combinations : sequence of mapping
-        All that there are, in their order: values by the names of parameters.
+        All combinations in their order: values by the names of parameters.
     """
     values = {name: list(dict.fromkeys(c[name] for c in combinations)) for name in dict(*combinations[:1])}
     longest = max(map(len, values.values()), default=0)
-    kept = [{name: found[n % len(found)] for name, found in values.items()} for n in range(longest)]
-    return [dict(combination) not in kept for combination in combinations]
+    chosen = [{name: levels[n % len(levels)] for name, levels in values.items()} for n in range(longest)]
+    return [dict(combination) not in chosen for combination in combinations]
 
 
 def values_of(item: Any) -> dict[str, Hashable]:
-    """What tells the values of a parametrized test apart, by decorators, and by fixtures that have some."""
+    """Identities of the values of a parametrized test, by the names in its decorators and its fixtures."""
     together = [marker.args[0] for marker in item.iter_markers("parametrize")]
     groups = [tuple(n.strip() for n in (g.split(",") if isinstance(g, str) else g)) for g in together]
     alone = [(name,) for name in item.callspec.params if not any(name in group for group in groups)]
@@ -39,8 +40,8 @@ def values_of(item: Any) -> dict[str, Hashable]:
 
 def not_among_few(length: int, count: int) -> list[bool]:
     """Which cases a short run leaves out: it has the first, the last, and others evenly between."""
-    kept = {round(n * (length - 1) / max(count - 1, 1)) for n in range(min(count, length))}
-    return [n not in kept for n in range(length)]
+    chosen = {round(n * (length - 1) / max(count - 1, 1)) for n in range(min(count, length))}
+    return [n not in chosen for n in range(length)]
 
 
 def mark_cases(items: Iterable[Any]) -> None:
@@ -50,11 +51,11 @@ def mark_cases(items: Iterable[Any]) -> None:
         is_marked = item.get_closest_marker("by_turns") or item.get_closest_marker("few")
         if is_marked and not item.get_closest_marker("thorough"):
             functions.setdefault((item.path, item.cls, item.originalname), []).append(item)
-    for found in functions.values():
-        few = found[0].get_closest_marker("few")
+    for cases in functions.values():
+        few = cases[0].get_closest_marker("few")
         left_out = (
-            not_among_few(len(found), few.args[0]) if few else off_the_diagonal([*map(values_of, found)])
+            not_among_few(len(cases), few.args[0]) if few else off_the_diagonal([*map(values_of, cases)])
         )
-        for item, is_left_out in zip(found, left_out, strict=True):
+        for item, is_left_out in zip(cases, left_out, strict=True):
             if is_left_out:
                 item.add_marker(pytest.mark.thorough)

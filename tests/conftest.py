@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Fixtures and hooks of all tests."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import by_turns
 import few_messages
@@ -20,9 +21,11 @@ import how_many
 import long_checks
 import memory_folder
 import pytest
+import unpacked_once
 from hypothesis import HealthCheck, Phase, settings
 
 from cosim.kit import private_folder, remove_folder
+from cosim_compiler.machine import UNOPTIMIZED
 from cosim_export.native.compilers import OwnCompiler, ZigCompiler, available_compilers, own_platform
 from cosim_lowering import optimizer
 
@@ -30,12 +33,12 @@ HERE = Path(__file__).parent
 SHORT = "not thorough"
 """The expression of marks in `pyproject.toml`."""
 
-# A machine that others use as well draws examples slowly: no fault of the tests. To explain a counterexample
-# hypothesis traces every line.
+# Without a deadline: on a busy machine examples are slow. Without explanations: for these hypothesis traces
+# every line.
 settings.register_profile(
     "unhurried",
     settings(),
-    max_examples=min(how_many.many(15), 100),
+    max_examples=min(how_many.many(10), 100),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[phase for phase in Phase if phase is not Phase.explain],
@@ -45,9 +48,9 @@ settings.load_profile("unhurried")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """What is collected stays: no search for garbage goes through it, then or during the tests.
+    """Exclude the collected tests from searches for garbage, now and while tests run.
 
-    These make much and keep little, so that searches that come seldom find as much.
+    Tests make many objects and keep few of them, so that rare searches suffice.
     """
     gc.disable()
     try:
@@ -66,20 +69,20 @@ class _Backwards(pytest.Dir):
 
 
 def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Dir | None:
-    """Of two workers one begins at the end: each finds half of the files as the other has compiled them."""
+    """Let every second worker collect from the end, so that two workers share the compiled files."""
     worker = getattr(parent.config, "workerinput", {"workerid": "gw0"})["workerid"]
     return _Backwards.from_parent(parent, path=path) if int(worker[2:]) % 2 else None
 
 
 def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, obj: object) -> list[Any] | None:
-    """Workers of a short run make no cases of functions that only a thorough one runs: a quarter of all."""
+    """In workers of a short run, skip functions that only a thorough run needs, a quarter of all."""
     config = collector.config
     is_short = hasattr(config, "workerinput") and config.option.markexpr == SHORT
     return [] if is_short and long_checks.is_thorough(collector, obj) else None
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Files are given to workers in our order, and workers say little."""
+    """Distribute files in our order, and let workers send few messages."""
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False
     if hasattr(config, "workerinput"):
@@ -88,9 +91,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
-    """Workers take what takes long first; of some combinations a short run has a few.
+    """Let workers run long files first; a short run has a few of some combinations.
 
-    Whatever is imported from here on is not a helper module.
+    From here on folders of helper modules are searched last: all helpers have been imported.
     """
     is_worker = hasattr(config, "workerinput")
     if is_worker:
@@ -106,13 +109,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 _seconds: Counter[str] = Counter()
-"""What each file has taken in this run."""
+"""The time of each file in this run, s."""
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """All workers order files by the same numbers."""
-    node.workerinput["seconds_of_files"] = file_order.kept_seconds()
+    """Give all workers the same times of files."""
+    node.workerinput["seconds_of_files"] = file_order.stored_seconds()
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -120,17 +123,17 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Keep what files took for the next run, if this was one of all files."""
+    """Store the times of files for the next run, if this was a run of all files."""
     config = session.config
     is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not (
         config.option.keyword or config.option.collectonly
     )
     if is_whole and not hasattr(config, "workerinput") and not session.shouldstop:
-        file_order.keep_seconds(_seconds)
+        file_order.store_seconds(_seconds)
 
 
 def helpers_last(path: list[str]) -> list[str]:
-    """Folders of this repository that hold no package stand last, and once: else each import looks there."""
+    """The search path with our folders without packages last, and once: each import searches all before."""
     ours = tuple(str(HERE.parent / name) for name in ("benchmarks", "examples", "release", "tests"))
     helpers = dict.fromkeys(p for p in path if p.startswith(ours))
     return [*(p for p in path if p not in helpers), *helpers]
@@ -141,9 +144,9 @@ _folders: list[Path] = []
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes() -> None:
-    """All workers write into one folder, in memory where there is room and `TMPDIR` names no other.
+    """Let all workers write into one folder: in memory if there is room and `TMPDIR` names no other.
 
-    Nothing in it outlives the tests, also not what a process leaves behind that a test has killed.
+    It is removed after the tests, with the files of processes that tests have killed.
     """
     if "TMPDIR" not in os.environ and memory_folder.has_room():
         tempfile.tempdir = str(memory_folder.PLACE)
@@ -153,9 +156,9 @@ def pytest_xdist_setupnodes() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure() -> None:
-    """Remove it.
+    """Remove the folder of the workers.
 
-    pytest goes on to search five times for garbage whose end failed: after this the other four find nothing.
+    pytest then searches five times for garbage; after the search here this takes no time.
     """
     while _folders:
         remove_folder(_folders.pop())
@@ -164,9 +167,9 @@ def pytest_unconfigure() -> None:
 
 
 def find_helpers_in_subprocesses(patch: pytest.MonkeyPatch, place: Path) -> None:
-    """A Python that a test starts finds the helper modules of the tests, behind all others.
+    """Let a Python that a test starts find the helper modules of the tests, after all others.
 
-    In ``PYTHONPATH`` their folders would be looked at first, in every import of every process.
+    Folders in ``PYTHONPATH`` itself would be searched first, in every import of every process.
     """
     inside = [p for p in sorted(HERE.iterdir()) if p.is_dir() and p.name not in ("__pycache__", "data")]
     folders = [str(p) for p in (HERE, *inside)]
@@ -175,30 +178,51 @@ def find_helpers_in_subprocesses(patch: pytest.MonkeyPatch, place: Path) -> None
 
 
 def parse_names_once(patch: pytest.MonkeyPatch) -> None:
-    """fmpy asks a general parser whether names are legal, which takes longer than all its other checks."""
+    """Let fmpy parse each name once; its parser for names takes longer than all its other checks."""
     from lark import Lark
 
-    parse, legal = Lark.parse, set()
+    parse, legal_names = Lark.parse, set()
 
     def parsed(parser: Lark, name: str) -> None:
-        if (parser.source_grammar, name) not in legal:
+        if (parser.source_grammar, name) not in legal_names:
             parse(parser, name)
-            legal.add((parser.source_grammar, name))
+            legal_names.add((parser.source_grammar, name))
 
     patch.setattr(Lark, "parse", parsed)
 
 
+def unpack_modules_once(patch: pytest.MonkeyPatch, place: Path) -> unpacked_once.UnpackedOnce:
+    """To unpack FMUs took a sixth of the time of their tests."""
+    once = unpacked_once.UnpackedOnce(place)
+    patch.setattr(ZipFile, "extractall", lambda *given, **named: once.extractall(*given, **named))
+    return once
+
+
 @pytest.fixture(scope="session", autouse=True)
 def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What holds for all tests, in one fixture: pytest asks each test for each of them."""
-    # Tests of interrupts work as well where the run is in the background, which ignores them.
+    """Settings of all tests, in one fixture, because every fixture costs time in every test."""
+    # A run in the background ignores interrupts, which some tests send.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SOURCE_DATE_EPOCH", "1700000000")  # FMUs that are compared to the byte have one date
+        patch.setenv("SOURCE_DATE_EPOCH", "1700000000")  # so that FMUs are equal to the byte
         find_helpers_in_subprocesses(patch, tmp_path_factory.mktemp("helper_modules"))
         parse_names_once(patch)
+        once = unpack_modules_once(patch, tmp_path_factory.mktemp("unpacked"))
         yield
+    assert not once.written_since(), "a test wrote into files that all unpacked FMUs share"
+
+
+OPTIMIZED_KERNELS = {
+    "language",
+    "step_oracle",
+    "test_derivatives_in_lanes",
+    "test_loops_as_they_are",
+    "test_lowering_to_machine_code",
+    "test_object_loader",
+    "test_stress",
+}
+"""Folders and files whose kernel functions are optimized in a short run too, as users get them."""
 
 
 OPTIMIZED = {
@@ -226,8 +250,8 @@ WITH_ZIG = {
 @functools.cache
 def has_own_compiler() -> bool:
     """Whether this machine has a C compiler for libraries of its own platform."""
-    own = [compiler for compiler in available_compilers() if isinstance(compiler, OwnCompiler)]
-    return any(own_platform() in compiler.platforms() for compiler in own)
+    compilers = [compiler for compiler in available_compilers() if isinstance(compiler, OwnCompiler)]
+    return any(own_platform() in compiler.platforms() for compiler in compilers)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -238,6 +262,8 @@ def native_code_is_made_soon(request: pytest.FixtureRequest) -> Iterator[None]:
     compiler takes a twentieth of the second that zig takes, which exports prefer.
     """
     with pytest.MonkeyPatch.context() as patch:
+        if how_many.FACTOR == 1 and not OPTIMIZED_KERNELS & {request.path.stem, request.path.parent.name}:
+            patch.setenv(UNOPTIMIZED, "1")  # kernel functions; also those of processes that a test starts
         if how_many.FACTOR == 1 and request.path.stem not in OPTIMIZED:
             patch.setattr(optimizer, "LEVEL", 0)
         if how_many.FACTOR == 1 and request.path.stem not in WITH_ZIG and has_own_compiler():

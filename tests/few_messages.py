@@ -1,7 +1,7 @@
-"""A worker reports how each test ended; of setting up and tearing down, only what failed or took long.
+"""Workers report the call of each test; setup and teardown only if they failed or took long.
 
-Of the six messages that pytest-xdist sends for a test three are left. Most of ten thousand tests take a
-millisecond, and so did the other three messages.
+This saves three of the six messages of pytest-xdist for each test. Most of ten thousand tests take a
+millisecond, as three messages do.
 """
 
 from __future__ import annotations

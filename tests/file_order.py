@@ -1,13 +1,12 @@
-"""In which order workers take the files of tests: they end together when what takes long comes first.
+"""The order in which workers take the files of tests: the longest first, so that all workers end together.
 
-How long a file takes is known from the last whole run on this computer. Files that are new come before all
-others, large ones first.
+The times are those of the last complete run on this computer. New files come before all others, large ones
+first.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -16,26 +15,25 @@ from cosim import kit
 
 Item = TypeVar("Item")
 
-KEPT = "seconds-of-test-files"
+STORED = "seconds-of-test-files"
 
 
-def kept_seconds() -> dict[str, float]:
-    """What each file took, if that is known."""
-    return json.loads(kit.read_cached(KEPT) or "{}")
+def stored_seconds() -> dict[str, float]:
+    """The stored time of each file, s; empty if there is none."""
+    return json.loads(kit.read_cached(STORED) or "{}")
 
 
-def keep_seconds(seconds: Mapping[str, float]) -> None:
-    """Keep what each file took, beside the kernels."""
-    kit.write_cached(KEPT, json.dumps(seconds).encode())
+def store_seconds(seconds: Mapping[str, float]) -> None:
+    """Store the time of each file (s), in the folder of compiled kernels."""
+    kit.write_cached(STORED, json.dumps(seconds).encode())
 
 
 def in_order(items: Iterable[tuple[str, Item]], seconds: Mapping[str, float], folder: Path) -> list[Item]:
-    """Items by the file in `folder` that each belongs to; those of one file stay as they are."""
-    given = list(items)
-    sizes = {file: (folder / file).stat().st_size for file in Counter(file for file, _ in given)}
-    return [
-        item
-        for _, item in sorted(
-            given, key=lambda entry: (-seconds.get(entry[0], float("inf")), -sizes[entry[0]], entry[0])
-        )
-    ]
+    """Items ordered by their files in `folder`; items of one file keep their order."""
+    entries = list(items)
+    sizes = {file: (folder / file).stat().st_size for file in {file for file, _ in entries}}
+
+    def rank(file: str) -> tuple[float, int, str]:
+        return -seconds.get(file, float("inf")), -sizes[file], file
+
+    return [item for _, item in sorted(entries, key=lambda entry: rank(entry[0]))]

@@ -1,4 +1,4 @@
-"""Checks of the kits that take long are made for a few classes in a short run, for all in a thorough one."""
+"""Long checks of the kits: a short run makes them for a few classes, a thorough one for all."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ LONG = {
     "test_family.py": {"test_compiled_is_plain_python"},
     "test_gallery.py": {"test_compiled_is_plain_python", "test_runs_in_an_fmu"},
 }
-"""By files."""
+"""Names of long checks, by the files of their tests."""
 ALWAYS = {"TestDelay", "TestLinearBushing", "TestPlainSpring", "TestLeadScrew"}
 
 
 def is_thorough(collector: pytest.Collector, obj: object) -> bool:
-    """Whether a test function, or all that stands around it, is marked as thorough."""
+    """Whether a test function, its class or its module is marked as thorough."""
     marks = [*getattr(obj, "pytestmark", ()), *collector.iter_markers()]
     return any(mark.name == "thorough" for mark in marks)
 
 
 def mark_long_checks(items: Iterable[Any]) -> None:
-    """Mark them as thorough."""
+    """Mark long checks as thorough, except those of the classes in `ALWAYS`."""
     for item in items:
         names = LONG.get(item.path.name, ())
         if item.name in names and item.cls is not None and item.cls.__name__ not in ALWAYS:

@@ -7,24 +7,24 @@ from pathlib import Path
 
 PLACE = Path("/dev/shm")
 ROOM = 4 << 30
-"""Bytes: some times what all tests write."""
+"""Bytes that have to be free, several times as many as all tests write."""
 
 
 def has_room(place: Path = PLACE) -> bool:
-    """Whether a file system in memory takes what tests write, and lets machine code be loaded from there.
+    """Whether a file system in memory has room for tests, and allows loading machine code.
 
-    That of a container is often small, or lets no code be loaded.
+    In containers it is often small, or does not allow that.
     """
     try:
-        about = os.statvfs(place)
+        status = os.statvfs(place)
     except (AttributeError, OSError):
         return False
-    allowed = os.access(place, os.W_OK) and not about.f_flag & (os.ST_NOEXEC | os.ST_RDONLY)
-    return allowed and min(about.f_bavail * about.f_frsize, memory_left()) >= ROOM
+    allowed = os.access(place, os.W_OK) and not status.f_flag & (os.ST_NOEXEC | os.ST_RDONLY)
+    return allowed and min(status.f_bavail * status.f_frsize, memory_left()) >= ROOM
 
 
 def memory_left() -> int:
-    """Bytes that processes may still take; 0 where the system does not tell."""
+    """The available memory, bytes; 0 if it is not known."""
     try:
         rows = dict(line.split(":") for line in Path("/proc/meminfo").read_text("utf-8").splitlines())
         return 1024 * int(rows["MemAvailable"].split()[0])

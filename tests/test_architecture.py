@@ -43,6 +43,7 @@ PUBLIC = {
     "cosim_workbench.arguments",
     "cosim_workbench.contracts",
     "cosim_workbench.reports",
+    "cosim_workbench.trial_options",
 }
 """What a plugin lets others import."""
 LAYERS = (

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from file_order import in_order, keep_seconds, kept_seconds
+from file_order import in_order, store_seconds, stored_seconds
 
 from cosim_compiler import kernel_cache
 
@@ -21,9 +21,9 @@ def test_what_files_took_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("COSIM_CACHE_DIR", str(tmp_path))
     kernel_cache.folder.cache_clear()
     try:
-        assert kept_seconds() == {}
-        keep_seconds({"tests/a.py": 1.5})
-        assert kept_seconds() == {"tests/a.py": 1.5}
+        assert stored_seconds() == {}
+        store_seconds({"tests/a.py": 1.5})
+        assert stored_seconds() == {"tests/a.py": 1.5}
     finally:
         monkeypatch.undo()
         kernel_cache.folder.cache_clear()

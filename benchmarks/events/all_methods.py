@@ -27,7 +27,7 @@ METHODS = {
     "Simbody 3.7": ["euler", "semi_euler_2", "rk2", "verlet", "rk3", "merson", "feldberg", "cpodes"],
 }
 ERRORS = (1e-3, 1e-5, 1e-7)  # s
-PATIENCE = 200.0  # s, for a run of the peer: some of its methods take as good as for ever
+PATIENCE = 200.0  # s, for a run of the peer: with some of its methods it hardly ever ends
 
 
 class MethodRun(NamedTuple):
@@ -71,14 +71,14 @@ def main() -> None:
 def print_fewest(runs: list[MethodRun]) -> None:
     """Print for each error and program the run with the fewest evaluations that is as exact."""
     print("\n| times exact to | program | method | accuracy | evaluations / impact |\n|---|---|---|---|---|")
-    for wanted in ERRORS:
+    for largest_error in ERRORS:
         for program in METHODS:
-            exact = [run for run in runs if run.program == program and run.error <= wanted]
+            exact = [run for run in runs if run.program == program and run.error <= largest_error]
             cells = "none | |"
             if exact:
                 best = min(exact, key=lambda run: run.evaluations)
                 cells = f"{best.method} | {best.accuracy:g} | {best.evaluations:.2f}"
-            print(f"| {wanted:g} s | {program} | {cells} |")
+            print(f"| {largest_error:g} s | {program} | {cells} |")
 
 
 def figures_of(program: str, method: str, options: argparse.Namespace, accuracy: float) -> Any:

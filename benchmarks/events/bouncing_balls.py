@@ -132,10 +132,11 @@ def main() -> None:
         numbers = [str(x) for x in (count, arguments.until, arguments.accuracy, RESTITUTION)]
         for name, (peer, script, method) in RUNS.items():
             try:
-                if peer:
-                    figures = run_peer(peer, script, [*numbers, method])
-                else:
-                    figures = ours(count, arguments.until, arguments.accuracy, method)
+                figures = (
+                    run_peer(peer, script, [*numbers, method])
+                    if peer
+                    else ours(count, arguments.until, arguments.accuracy, method)
+                )
             except PeerError as error:
                 print(f"| {count} | {name} | {error} | | | |", flush=True)
                 continue

@@ -54,19 +54,22 @@ def main() -> int:
             key: min((count for error, count in pairs if error <= level), default=0)
             for key, pairs in done.items()
         }
-        cells = []
-        for method in METHODS:
-            ratios = []
-            for problem in PROBLEMS:
-                counts = [fewest[problem.name, other] for other in METHODS]
-                fewest_of_method = fewest[problem.name, method]
-                if fewest_of_method:
-                    ratios.append(fewest_of_method / min(count for count in counts if count))
-            first = sum(ratio == 1.0 for ratio in ratios)
-            mean = float(np.exp(np.mean(np.log(ratios)))) if ratios else 0.0
-            cells.append(f"{mean:.1f} (best on {first})" if len(ratios) >= ENOUGH else "–")
+        cells = [_cell(fewest, method) for method in METHODS]
         print(f"| {level:.0e} | " + " | ".join(cells) + " |")
     return 0
+
+
+def _cell(fewest: dict[tuple[str, str], int], method: str) -> str:
+    """The mean ratio of a method's evaluations to the fewest of all methods; 0 evaluations: not so exact."""
+    ratios = []
+    for problem in PROBLEMS:
+        counts = [fewest[problem.name, m] for m in METHODS if fewest[problem.name, m]]
+        if fewest[problem.name, method]:
+            ratios.append(fewest[problem.name, method] / min(counts))
+    if len(ratios) < ENOUGH:
+        return "–"
+    first = sum(ratio == 1.0 for ratio in ratios)
+    return f"{float(np.exp(np.mean(np.log(ratios)))):.1f} (best on {first})"
 
 
 if __name__ == "__main__":

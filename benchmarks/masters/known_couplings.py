@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -11,9 +11,8 @@ from cuts import TwoMasses
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 from scipy.linalg import block_diag, expm
+from species import Species
 
-import cosim
-from cosim import kit
 from cosim_fmu import CoSimulation
 from cosim_fmu.testing.linear_participant import LinearParticipant
 
@@ -47,6 +46,13 @@ class Part(NamedTuple):
     inputs: list[str]
     outputs: list[str]
     start: Any
+
+
+class LinearCoupling(NamedTuple):
+    """Linear parts by name, and the connections between them."""
+
+    parts: dict[str, Part]
+    links: Wires
 
 
 class Solved(NamedTuple):
@@ -133,7 +139,7 @@ class Case(NamedTuple):
 
 
 def _bounded(
-    random: np.random.Generator, draw_parts: Callable[[np.random.Generator], tuple[dict[str, Part], Wires]]
+    random: np.random.Generator, draw_parts: Callable[[np.random.Generator], LinearCoupling]
 ) -> Case:
     """Linear parts, drawn until they do not grow too fast; the run ends before they have grown much."""
     while True:
@@ -188,7 +194,7 @@ def _linear(parts: Mapping[str, Part], links: Wires) -> Solved:
     return Solved(make, exact, matrix)
 
 
-def _masses(random: np.random.Generator) -> tuple[dict[str, Part], Wires]:
+def _masses(random: np.random.Generator) -> LinearCoupling:
     """Two masses, cut by force and motion or by motion and motion."""
     damping = float(random.choice([0.0, 0.02, 0.2]))
     m1, m2, c1, c2 = (_spread(random, 0.3, 3.0) for _ in range(4))
@@ -202,10 +208,10 @@ def _masses(random: np.random.Generator) -> tuple[dict[str, Part], Wires]:
         name: Part(p.a, p.b, p.c, p.d, p.inputs, p.outputs, np.array(p.start))
         for name, p in cut.make(False).items()
     }
-    return parts, cut.links
+    return LinearCoupling(parts, cut.links)
 
 
-def _pendula(random: np.random.Generator) -> tuple[dict[str, Part], Wires]:
+def _pendula(random: np.random.Generator) -> LinearCoupling:
     """Two to four pendula at small angles, with springs between neighbours."""
     count = int(random.integers(2, 5))
     springs = [0.0, *random.uniform(0.1, 2.0, size=count - 1), 0.0]
@@ -225,10 +231,10 @@ def _pendula(random: np.random.Generator) -> tuple[dict[str, Part], Wires]:
             outputs=["angle"],
             start=random.normal(size=2) * [0.2, 0.3],
         )
-    return parts, links
+    return LinearCoupling(parts, links)
 
 
-def _circuits(random: np.random.Generator) -> tuple[dict[str, Part], Wires]:
+def _circuits(random: np.random.Generator) -> LinearCoupling:
     """A ladder of capacitors (currents in, voltage out) and coils (voltages in, current out)."""
     count, first = int(random.integers(2, 6)), int(random.integers(2))
     names = ["v" if (i + first) % 2 == 0 else "i" for i in range(count)]
@@ -248,10 +254,10 @@ def _circuits(random: np.random.Generator) -> tuple[dict[str, Part], Wires]:
             outputs=[name],
             start=random.normal(size=1) * (5.0 if name == "v" else 1.0),
         )
-    return parts, links
+    return LinearCoupling(parts, links)
 
 
-def _networks(random: np.random.Generator) -> tuple[dict[str, Part], Wires]:
+def _networks(random: np.random.Generator) -> LinearCoupling:
     """Two to five linear systems, wired at random; some pass inputs on directly to those behind them."""
     shift = float(random.choice([2.0, 1.0, 0.3]))
     parts: dict[str, Part] = {}
@@ -272,10 +278,10 @@ def _networks(random: np.random.Generator) -> tuple[dict[str, Part], Wires]:
             links.append((path, f"{name}.{u}"))
             if passes and order.index(source) < order.index(name):
                 parts[name].d[:, j] = 0.5 * random.normal(size=len(parts[name].outputs))
-    return parts, links
+    return LinearCoupling(parts, links)
 
 
-def _cars(random: np.random.Generator) -> tuple[dict[str, Part], Wires]:
+def _cars(random: np.random.Generator) -> LinearCoupling:
     """A quarter car on a wavy road that the wheel knows, cut above or below the suspension."""
     body, wheel = random.uniform(200.0, 500.0), random.uniform(25.0, 60.0)
     k, c, tyre = random.uniform(1e4, 4e4), random.uniform(500.0, 3000.0), random.uniform(1e5, 2.5e5)
@@ -307,10 +313,10 @@ def _cars(random: np.random.Generator) -> tuple[dict[str, Part], Wires]:
             "wheel": Part(below, pull, np.eye(2, 4), np.zeros((2, 1)), ["force"], ["z", "v"], wheel_start),
         }
         links = [("wheel.z", "body.z"), ("wheel.v", "body.v"), ("body.force", "wheel.force")]
-    return parts, links
+    return LinearCoupling(parts, links)
 
 
-def _servos(random: np.random.Generator) -> tuple[dict[str, Part], Wires]:
+def _servos(random: np.random.Generator) -> LinearCoupling:
     """A motor that moves a carriage and a trailer, held in place by a controller of its own."""
     mass, trailer = random.uniform(1.0, 3.0), random.uniform(0.3, 2.0)
     k, c = random.uniform(5.0, 100.0), random.uniform(0.1, 2.0)
@@ -350,10 +356,10 @@ def _servos(random: np.random.Generator) -> tuple[dict[str, Part], Wires]:
         ),
     }
     wires = [("plant.position", "controller.position"), ("plant.speed", "controller.speed")]
-    return parts, [*wires, ("controller.force", "plant.force")]
+    return LinearCoupling(parts, [*wires, ("controller.force", "plant.force")])
 
 
-def _heat(random: np.random.Generator) -> tuple[dict[str, Part], Wires]:
+def _heat(random: np.random.Generator) -> LinearCoupling:
     """Rooms and walls with slow and fast temperatures; some are heated at a constant rate."""
     count = int(random.integers(2, 6))
     conduct = [0.0, *np.exp(random.uniform(-2.0, 1.0, size=count - 1)), 0.0]
@@ -374,7 +380,7 @@ def _heat(random: np.random.Generator) -> tuple[dict[str, Part], Wires]:
             outputs=["t"],
             start=np.array([random.normal() * 10.0, heating]),
         )
-    return parts, links
+    return LinearCoupling(parts, links)
 
 
 DRAWN = {
@@ -386,59 +392,6 @@ DRAWN = {
     "servos": _servos,
     "heat": _heat,
 }
-
-
-class Species(cosim.Participant):
-    """x' = (growth + effect u) x, stepped exactly for inputs that are held or run along a line."""
-
-    def __init__(self, growth: float, effect: float, start: float, follows: bool) -> None:
-        self.growth, self.effect, self.start, self.follows = growth, effect, start, follows
-        self.x, self.u, self.slope = start, 0.0, 0.0
-
-    def describe(self) -> kit.ParticipantDescription:
-        """One input, one output."""
-        variables = {"u": kit.ParticipantVariable("u", "input"), "x": kit.ParticipantVariable("x", "output")}
-        feedthrough: dict[str, frozenset[str]] = {"x": frozenset()}
-        return kit.ParticipantDescription(
-            "species", variables, feedthrough, can_restore=True, follows_slopes=self.follows
-        )
-
-    def initialize(
-        self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
-    ) -> None:
-        """Begin anew."""
-        self.x, self.u, self.slope = self.start, float(values.get("u", 0.0)), 0.0
-
-    def set(self, names: Sequence[str], values: Any) -> None:
-        """The input."""
-        if len(names):
-            self.u, self.slope = float(values[0]), 0.0
-
-    def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
-        """Per s."""
-        self.slope = float(slopes[0])
-
-    def step(self, time: float, size: float) -> float:
-        """Step by the exponential."""
-        integral = self.u * size + 0.5 * self.slope * size**2
-        self.x *= float(np.exp(self.growth * size + self.effect * integral))
-        self.u, self.slope = self.u + self.slope * size, 0.0
-        return time + size
-
-    def get(self, names: Sequence[str]) -> list[float]:
-        """Number of animals, or what was set."""
-        return [self.x if name == "x" else self.u for name in names]
-
-    def save(self) -> Any:
-        """The state that a step changes."""
-        return self.x, self.u, self.slope
-
-    def restore(self, token: Any) -> None:
-        """Restore the state."""
-        self.x, self.u, self.slope = token
-
-    def close(self) -> None:
-        """Close nothing: there is no open resource."""
 
 
 def _prey(random: np.random.Generator) -> Case:

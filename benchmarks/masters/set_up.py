@@ -66,17 +66,18 @@ def main() -> None:
         copies = [Path(shutil.copy(node, Path(folder) / f"node{i}.fmu")) for i in range(count)]
         print(f"{'':<22}{'ours':>10}{'fmpy':>10}   ms for each of {count}")
         for name, paths in (("one file", [node] * count), ("as many files", copies)):
-            least: dict[Callable[[list[Path]], None], float] = {}
-            for _ in range(ROUNDS):
-                for run in (ours, theirs):
-                    # a file that was read before is not read again: touched, it is another one
-                    for path in {*paths}:
-                        path.touch()
-                    begun = process_time()
-                    run(paths)
-                    least[run] = min(least.get(run, 1e9), process_time() - begun)
-            row = "".join(f"{1e3 * least[run] / count:>10.2f}" for run in (ours, theirs))
+            seconds = [[_measure(run, paths) for run in (ours, theirs)] for _ in range(ROUNDS)]
+            row = "".join(f"{1e3 * min(times) / count:>10.2f}" for times in zip(*seconds, strict=True))
             print(f"{name:<22}{row}")
+
+
+def _measure(run: Callable[[list[Path]], None], paths: list[Path]) -> float:
+    """The processor time of a run, s."""
+    for path in {*paths}:
+        path.touch()  # else a file that was read before is not read again
+    begun = process_time()
+    run(paths)
+    return process_time() - begun
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ SWITCH = "  switch "
 """Stands in a text where an item of a tuple is taken at a computed place."""
 CODE_LEVEL = 3
 """Optimization level at which LLVM chooses machine instructions; the highest."""
+UNOPTIMIZED = "COSIM_UNOPTIMIZED"
+"""The variable with which code is compiled in a seventh of the time and runs slower, to the same bits."""
 FILES_OF_LLVM = "_version.py", "binding/libllvmlite.so"
 PROCESSOR_LINES = b"vendor_id", b"cpu family", b"model", b"model name", b"stepping", b"flags"
 """Lines of /proc/cpuinfo from which it follows what a processor can do."""
@@ -70,20 +72,25 @@ def _processor_and_features() -> tuple[str, str]:
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
-def _machine() -> Any:
+def is_optimized() -> bool:
+    """Whether code is optimized that is compiled now; code that other computers run always is."""
+    return is_for_others() or os.environ.get(UNOPTIMIZED, "0") in ("", "0")
+
+
+def _machine(level: int = CODE_LEVEL) -> Any:
     """The target machine of this processor, with all its features."""
     cpu, features = _processor_and_features()
     return (
         _llvm()
         .Target.from_default_triple()
-        .create_target_machine(cpu=cpu, features=features, opt=CODE_LEVEL, jit=True)
+        .create_target_machine(cpu=cpu, features=features, opt=level, jit=True)
     )
 
 
 @functools.cache
-def _processor() -> Any:
+def _processor(level: int = CODE_LEVEL) -> Any:
     """The target machine that optimizes; an engine owns the machine that it is made with."""
-    return _machine()
+    return _machine(level)
 
 
 @functools.cache
@@ -111,7 +118,7 @@ versions = llvm_versions
 def get_ready() -> None:
     """Load LLVM in this process, so that not each process forked from it has to."""
     llvm_versions()
-    _processor()
+    _processor(CODE_LEVEL if is_optimized() else 0)
 
 
 def _asked_versions() -> str:
@@ -148,10 +155,13 @@ def object_of(text: str) -> bytes:
     text : str
         LLVM's text. Operations on reals are neither reordered nor joined.
     """
-    llvm, machine = _llvm(), _processor()
+    llvm, machine = _llvm(), _processor(CODE_LEVEL if is_optimized() else 0)
     module = llvm.parse_assembly(text)
     module.verify()
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    if not is_optimized():
+        _run_few_passes(module)
+        return emit_object(module, machine)
     _run_passes(module, vectors=True)
     if SWITCH in text:  # LLVM can tell the items of a tuple apart only after it has written out loops
         _run_passes_of_functions(module)
@@ -208,6 +218,15 @@ def _run_passes(module: Any, vectors: bool) -> None:
     """Optimize a module as a whole."""
     builder = _pass_builder(vectors)
     builder.getModulePassManager().run(module, builder)
+
+
+def _run_few_passes(module: Any) -> None:
+    """Inline what has to be inlined, and hold local variables in registers."""
+    passes = _llvm().create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_sroa_pass()
+    passes.add_simplify_cfg_pass()
+    passes.run(module, _pass_builder(vectors=False))
 
 
 def _run_passes_of_functions(module: Any) -> None:

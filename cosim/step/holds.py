@@ -276,6 +276,7 @@ def hold_witness(run: Run, i: int, side: float, moves_on: bool) -> None:
     held = held_count(run)
     run.held_order[held] = float(i)
     run.holds.count = float(held + 1)
+    run.course.hold_known = 0
     witness = run.witnesses[i]
     witness.start_over(0.0, UNGUARDED, NOT_AT_ZERO)
     for j in range(len(run.witnesses)):

@@ -65,6 +65,7 @@ def realize_motion(run: Run) -> None:
     # put back as it was where a step ended: with what holds witnesses, unless it was written to since
     again = run.evaluation.stage == RESTORED and run.clock.jumped == 0.0
     again = again and has_held_derivatives(run) and held_count(run) > 0
+    run.course.hold_known = 0
     mark_held_derivatives(run, False)
     run.evaluation.touched = 0
     run.evaluation.evaluations += 1
@@ -150,6 +151,7 @@ def list_held_witness(run: Run, row: SlidingRow, j: int) -> None:
     entry.straight_block = kind.own_block if kind.is_straight != 0 else -1
     entry.rate_block = i if own_rate.address != 0 else -1
     entry.side = int(hold_of(run, i).side)
+    entry.shown_state = kind.shown_state
     entry.is_first = 1
     for earlier in range(j):
         if run.witness_kinds[held_at(run, earlier)].own_block == kind.own_block:

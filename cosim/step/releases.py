@@ -65,6 +65,7 @@ def release_unpressed(run: Run) -> None:
         if switches_over:
             switch_over(run, i)
     if remaining == count:
+        run.course.hold_known = 1
         return
     run.holds.count = float(remaining)
     # the derivatives that are left in the cache are those with the holds
@@ -203,6 +204,7 @@ def release_reset(run: Run) -> None:
         else:
             start_over_after_write(run, i, RELEASED_BY_HANDLER)
     run.holds.count = float(remaining)
+    run.course.hold_known = 0
 
 
 def all_fired_are_endless(run: Run) -> bool:
@@ -234,3 +236,4 @@ def release_moved(run: Run) -> None:
         else:
             remaining = list_held(run, remaining, i)
     run.holds.count = float(remaining)
+    run.course.hold_known = 0

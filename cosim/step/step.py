@@ -85,6 +85,7 @@ def one_step(run: Run, boundary: float) -> None:
     """
     run.answers.changed_in_step = 0
     run.course.arrived = 0
+    run.course.hold_known = 0
     follow_clocks(run)
     realize(run, DERIVATIVES)
     jump_waited = run.agenda.next_start == JUMP_WAITS
@@ -270,7 +271,8 @@ def integrate(run: Run, event_time: float, boundary: float) -> None:
     stop = end_of_step(run, event_time, boundary)
     if held_count(run) > 0:
         stop_held(run)
-        realize_held(run)
+        if run.course.hold_known == 0:
+            realize_held(run)
     integrate_step(run, stop)
     if run.plan.between_updates.is_empty():
         isolate_witness(run, start)

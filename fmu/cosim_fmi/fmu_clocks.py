@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from cosim.kit import exact_quantity
-from cosim_fmi.description.model_description import ASKED, PERIODIC, FmuClock
+from cosim_fmi.description.fmu_interface import FmuInterface
+from cosim_fmi.description.model_description import INTERVAL_FROM_FMU, PERIODIC, FmuClock
 
 NOT_YET_KNOWN, CHANGED = 0, 2
 """Qualifiers of an interval, as FMI 3.0 numbers them; 1 says that it is as before."""
@@ -72,7 +73,7 @@ class FmuClocks:
         self._instance, self._clocks, self.clocked = instance, clocks, clocked
         self._outputs = [name for name, clock in clocks.items() if clock.causality == "output"]
         self._timed = [name for name, clock in clocks.items() if clock.ticks_by_time]
-        self._asked = [name for name in self._timed if clocks[name].variability in ASKED]
+        self._decided_by_fmu = [n for n in self._timed if clocks[n].variability in INTERVAL_FROM_FMU]
         self._messages = messages
         self._schedule: dict[str, _Grid] = {}
         self._intervals: dict[str, Fraction | float] = {}  # the last one that the FMU has given
@@ -83,6 +84,17 @@ class FmuClocks:
         self.values: dict[str, Any] = {}
         self.shown: dict[str, Any] = {}
         self._is_read = False  # whether a clock was read since the step began
+
+    @classmethod
+    def of(cls, instance: Any, interface: FmuInterface) -> FmuClocks:
+        """The clocks of an instance, as its interface declares them."""
+        variables = interface.description.variables
+        messages = [
+            name
+            for name in interface.clocks_of
+            if variables[name].type == "binary" and variables[name].causality != "input"
+        ]
+        return cls(instance, interface.clocks, interface.clocks_of, messages)
 
     def start_instant(self) -> None:
         """Begin an event: ticks count as new from now on."""
@@ -152,7 +164,7 @@ class FmuClocks:
 
     def read_intervals(self, time: float) -> None:
         """Read the intervals that the FMU decides, in event mode, and schedule the next ticks."""
-        for name in self._asked:
+        for name in self._decided_by_fmu:
             interval = self._read_interval(name)
             if interval is not None:
                 self._intervals[name] = interval

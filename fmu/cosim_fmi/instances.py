@@ -8,8 +8,9 @@ import shutil
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
+from ctypes import addressof, c_void_p
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import cosim
 from cosim.kit import remove_folder, without_collection
@@ -58,6 +59,107 @@ def _free_state(instance: FmuInstance, saved: SavedState) -> None:
             instance.free_state(saved)
         except FmiError as error:
             instance.untold = instance.untold or error
+
+
+SERIALIZED_MODES = (
+    modes.STEPPING,
+    modes.INITIALIZING,
+    modes.CONTINUOUS,
+    modes.EVENT,
+    modes.INSTANTIATED,
+    modes.TERMINATED,
+)
+"""Modes by the first byte of a serialized state."""
+
+
+class StateFunctions(NamedTuple):
+    """Addresses by which compiled code saves and restores the state of an instance.
+
+    Attributes
+    ----------
+    save, restore, free : int
+        Functions of the FMU.
+    state : int
+        The place of the pointer to the saved state.
+    """
+
+    save: int
+    restore: int
+    free: int
+    state: int
+
+
+class InstanceStates:
+    """The saved states of one instance.
+
+    Parameters
+    ----------
+    instance : FmuInstance
+    owner : object
+        The participant.
+    guard : callable
+        Calls a function with arguments; its errors name the FMU.
+
+    Attributes
+    ----------
+    tokens : WeakSet of FmuState
+        The states that Python has saved.
+    """
+
+    def __init__(self, instance: FmuInstance, owner: object, guard: Callable[..., Any]) -> None:
+        self._instance, self._owner, self._guard = instance, owner, guard
+        self.tokens: weakref.WeakSet[FmuState] = weakref.WeakSet()
+        self._native: FmuState | None = None  # the state that compiled code saves
+
+    def save(self) -> FmuState:
+        """Save the state."""
+        return self._token(self._guard(self._instance.save))
+
+    def restore(self, token: FmuState) -> None:
+        """Restore a saved state."""
+        self._guard(self._instance.restore, token.saved)
+
+    def serialize(self, token: FmuState) -> bytes:
+        """A saved state as bytes of the FMU's own format, after one byte for the mode."""
+        data: bytes = self._guard(self._instance.serialize, token.saved)
+        return bytes((SERIALIZED_MODES.index(token.saved.mode),)) + data
+
+    def deserialize(self, data: bytes) -> FmuState | None:
+        """The token of a serialized state; None if the bytes begin with no mode."""
+        if not data or data[0] >= len(SERIALIZED_MODES):
+            return None
+        mode = SERIALIZED_MODES[data[0]]
+        return self._token(self._guard(self._instance.deserialize, data[1:], mode))
+
+    def _token(self, saved: SavedState) -> FmuState:
+        token = FmuState(saved, self._owner, self._instance)
+        self.tokens.add(token)
+        return token
+
+    def native_functions(self, mode: str) -> StateFunctions | None:
+        """The addresses for compiled code in this mode; None if the library lacks a function."""
+        names, library = self._instance.state_functions, self._instance.library
+        if not names:
+            return None
+        save, restore, free = (library.address(names[kind]) for kind in ("get", "set", "free"))
+        if not (save and restore and free):
+            return None
+        self._native = FmuState(SavedState(c_void_p(), mode), self._owner, self._instance)
+        return StateFunctions(save, restore, free, addressof(self._native.saved.pointer))
+
+    def check_native_call(self, verb: str, status: int) -> None:
+        """Raise what `save` or `restore` would have raised, for a status that compiled code received."""
+        names = self._instance.state_functions
+        # a save frees the state before it; compiled code does not tell which of the two calls has failed
+        free = self._instance.name_of(names["free"])
+        function = names["set"] if verb == "restore" else f"{names['get']} or {free}"
+        self._guard(self._instance.check, function, status)
+
+    def free_all(self) -> None:
+        """Free all saved states, before the instance is freed."""
+        for token in (*self.tokens, self._native):
+            if token is not None:
+                token.free()
 
 
 class KeptInstance:

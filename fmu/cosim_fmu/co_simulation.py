@@ -101,20 +101,20 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
     start : float or str, optional
         Time at the start, s; of a run with one FMU that of its default experiment, else 0.
     tolerance : float, optional
-        For the participants' own integrators; an FMU gets that of its default experiment when none is given.
+        For the participants' own integrators; by default that of an FMU's default experiment.
     tolerances : mapping of str to float, optional
         For single participants: ``{"plant": 1e-8}``.
     steps : mapping of str to float or str, optional
-        Participants with a longer communication step than the others', s: ``{"battery": "10 ms"}``. A
-        multiple of `step`; such a participant goes that far with the inputs at its start, and the others
-        see what it has reached when they are there, too.
+        Longer communication steps of some participants, s: ``{"battery": "10 ms"}``; multiples of `step`.
+        Such a participant steps with the inputs at the start of its step, and the others receive its outputs
+        when they have reached the end of it.
     feedthrough : mapping of str to object, optional
-        What is known of direct feedthrough and not declared, or declared wrongly: ``{"prey": "none"}``, or by
-        output the inputs that it depends on at the same instant, ``{"controller": {"force": ["speed"]}}``. An
-        output that is said to depend on nothing is one step late where it does: so a loop is cut.
+        Direct feedthrough that is not declared, or is declared wrongly: ``{"prey": "none"}``, or by output
+        the inputs that it depends on at the same instant, ``{"controller": {"force": ["speed"]}}``. To cut a
+        loop, declare that an output depends on nothing: it is then one step late.
     threads : int
-        In so many threads participants step side by side where the algorithm and they allow it; the results
-        are the same for every number. Worth it where steps take much longer than 0.1 ms.
+        The number of threads in which participants step at the same time, if the algorithm and they allow it;
+        the results do not depend on it. It is faster if steps take much longer than 0.1 ms.
     bonds : sequence of sequence of str
         Pairs of connected outputs whose product is a power: ``[["plant.force", "wheel.speed"]]``. The energy
         that the coupling creates in them is in ``result.coupling.energy``.
@@ -239,7 +239,7 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
         return [*faults, *faults_of_starts]
 
     def _check_exchange(self, steps: Mapping[str, float | str]) -> list[WiringProblem]:
-        """Find out how many steps each participant takes at once; what the exchange cannot do."""
+        """Compute the multiples of longer steps, and check that the algorithm can exchange in this way."""
         problems = [*check_copies(self.descriptions), *check_clocks(self.descriptions)]
         problems += check_abilities(self.descriptions, self._exchanging)
         multiples, faults = check_steps(self.participants, steps, self.step, self._exchanging)
@@ -247,7 +247,7 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
         return [*problems, *faults, *check_joint(self.joint, self.step_multiple)]
 
     def _read_bonds(self, bonds: Sequence[Any]) -> list[WiringProblem]:
-        """The power bonds, but for those inside the joint system; faults."""
+        """Store the power bonds outside the joint system. Returns the problems of bonds."""
         self.bonds = ()
         if bonds == ():
             return []
@@ -273,11 +273,11 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
             hint = ""
         refuse_attribute(self, name, ["until"] if hint else [*options, "until"], hint)
 
-    def _store_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
-        self._recipe: Recipe = CoSimulation, own_value(positional), own_value(dict(given))
+    def _store_arguments(self, positional: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
+        self._recipe: Recipe = CoSimulation, own_value(positional), own_value(dict(keywords))
 
     def _set(self, **attributes: Any) -> None:
-        """Set what the co-simulation has found out about itself: users cannot."""
+        """Set attributes that users cannot set."""
         self.__dict__.update(attributes)
 
     def _keep_result(self, result: cosim.Result) -> None:
@@ -295,19 +295,19 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
         values, problems = check_starts(self.descriptions, (), {path: value})
         if problems:
             raise cosim.ModelError(problems)
-        self.replace_starts({n: {**known, **values[n]} for n, known in self.start_values.items()})
+        self.replace_starts({n: {**starts, **values[n]} for n, starts in self.start_values.items()})
 
     def replace_starts(self, values: Mapping[str, Mapping[str, Any]]) -> None:
         """Replace all start values, by participant and variable, for the next runs; they are not checked."""
-        read_only = {name: MappingProxyType(dict(of_one)) for name, of_one in values.items()}
+        read_only = {name: MappingProxyType(dict(starts)) for name, starts in values.items()}
         self.__dict__["start_values"] = MappingProxyType(read_only)
 
     def __copy__(self) -> CoSimulation:
         """A copy with the same participants and settings, which may run in parallel with this one."""
-        other = super().__copy__()
-        assert isinstance(other, CoSimulation)
-        vars(other).update(_is_run=threading.Lock())
-        return other
+        copy = super().__copy__()
+        assert isinstance(copy, CoSimulation)
+        vars(copy).update(_is_run=threading.Lock())
+        return copy
 
     @property
     def until(self) -> float | None:
@@ -339,37 +339,39 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
         Parameters
         ----------
         until : float or str, optional
-            s, or text with a unit. The last step is shortened to end there. An SSP may say it itself.
+            s, or text with a unit. The last step is shortened to end there. By default the end of an SSP, or
+            of the default experiment of the only FMU.
         progress : callable, optional
-            Called with the time (s) at most twenty times a second and at the end; answering False
-            stops the run.
+            Called with the time (s) at most twenty times a second and at the end; if it returns False, the
+            run stops.
         record : str or sequence of str, optional
-            What to record (`Recorder`); outputs and what is connected, or what a scenario says, unless given.
+            Variables to record (`Recorder`); by default outputs and connected variables, or those of a
+            scenario.
         observe : callable, optional
-            Called at every communication point with the time (s) and what is recorded, by path; answering
-            False stops the run. It costs the speed of the compiled loop.
+            Called at every communication point with the time (s) and the recorded values, by path; if it
+            returns False, the run stops. The loop is then not compiled, and slower.
         real_time_rate : float
-            Simulated seconds in a second of the wall clock, at most; what came too late is counted in the
-            statistics (``overruns``, ``largest_lag``).
+            The largest number of simulated seconds in a second of wall time. Statistics count points that
+            were reached too late (``overruns``, ``largest_lag``).
         inside : str, optional
-            What is recorded between the communication points: "nothing"; both sides of "events" (unless
-            given); also values where participants that tell them make "steps" of their own (those of the
-            integrator, and intermediate updates of FMI 3.0).
+            Values that are recorded between the communication points: "nothing"; both sides of "events", the
+            default; or also those at inner "steps" of participants that report them (steps of integrators,
+            intermediate updates of FMI 3.0).
         stream : ResultStream, optional
-            Takes what is recorded while the run goes on, so that a long one needs no more memory than a
-            short one; the result has the first and the last row alone.
+            Receives the recorded rows during the run, so that a long run needs no more memory than a short
+            one; the result then has only the first and the last row.
         time_limit : float, optional
-            Seconds of wall time for the whole run; after them it is an error. An FMU in this process that
-            does not come back from a step then ends the program, when what was recorded is saved.
+            The limit of wall time of the whole run, s; exceeding it is an error. If an FMU in this process
+            does not return from a step, recorded values are saved and the program is ended.
         checkpoint : Checkpoint or path_like, optional
-            Gets the whole co-simulation from time to time, results so far included. Participants that cannot
-            serialize their state are named before the first step.
+            Receives the whole co-simulation from time to time, with the results so far. Participants that
+            cannot serialize their state are reported before the first step.
         keep : callable, optional
-            Gets the result when all steps are taken, or one has failed, and no participant has been freed: an
-            FMU that crashes at its end then takes nothing with it.
+            Receives the result after the last step, or after a failed one, before participants are freed: a
+            crash of an FMU at its end then loses nothing.
         interval : float or str, optional
-            Between two communication points that the result shows, s: a multiple of the step; every point
-            unless given. Events and the end are shown in any case.
+            The interval between communication points that the result shows, s: a multiple of the step, by
+            default the step. Events and the end are always shown.
         derivatives : sequence of str
             Parameters, start values and inputs that are not connected, ``"plant.stiffness"``. Outputs at
             communication points are differentiated with respect to them:
@@ -378,16 +380,15 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
         Returns
         -------
         CoSimulationResult
-            Its `coupling` says how far to trust it. Its statistics are those of `CoSimulationStatistics`; its
+            Its `coupling` estimates its errors. Its statistics are those of `CoSimulationStatistics`. Its
             events are those of the coupling (early returns, requests to stop) and of the participants that
-            record theirs, each with the values before and after; its message tells why it ended early, if it
-            did.
+            record theirs, each with the values before and after. Its message is the reason of an early end.
 
         Raises
         ------
         CoSimulationError
-            A participant failed; the error's `result` has what was recorded before (as has the
-            KeyboardInterrupt of a run that was interrupted).
+            A participant failed; the error's `result` has the rows before it, as has the KeyboardInterrupt of
+            an interrupted run.
         """
         check_callable(progress, "progress", "the time, s")
         check_callable(keep, "keep", "the result")
@@ -397,7 +398,7 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
         if derivatives and inside not in (None, "nothing"):
             raise cosim.ModelError.of("inside", 'with derivatives needs "nothing"')
         inside = "nothing" if derivatives else inside
-        options = self.run_options.given(
+        options = self.run_options.replaced_by(
             record=[record] if isinstance(record, str) else record,
             inside=inside,
             interval=interval,
@@ -436,7 +437,7 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
         derivatives: Sequence[str],
         hooks: RunHooks,
     ) -> CoSimulationResult:
-        """Check the settings of a run, and run; the result of a failed run is kept, too."""
+        """Check the settings of a run, and run; the result of a failed run is stored, too."""
         until = self.until if until is None else until
         if until is None:
             raise cosim.ModelError.of("master.until", "is missing: give the end of the run, in seconds")
@@ -481,12 +482,11 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
         return [] if self.algorithm is None else self._put_in_order(is_probed=False)
 
     def order_participants(self) -> None:
-        """Find out which loops of direct feedthrough are real, and order the participants so.
+        """Determine which loops of direct feedthrough are real, and order the participants accordingly.
 
-        Where the algorithm exchanges within a step, and a loop is closed by what a participant does not
-        declare, or may declare too much; and who may be read where an algorithm needs it
-        (`probe_participants`). The participants are initialized for it and closed again, once. `simulate`
-        and `explain` begin with it.
+        Participants are probed (`probe_participants`) if the algorithm exchanges within a step and a loop
+        depends on feedthrough that is undeclared or doubtful, or if the algorithm has to read outputs before
+        a step. They are initialized for it and closed again, once. `simulate` and `explain` begin with it.
 
         Raises
         ------
@@ -521,10 +521,10 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
         )
 
     def explain(self) -> str:
-        """The calls of a communication step, and for each connection how late it is and why.
+        """The calls of a communication step, and the delay of each connection with its reason.
 
-        Participants are initialized for it where their feedthrough has to be found out
-        (`order_participants`); no step is taken.
+        Participants are initialized if their feedthrough has to be probed (`order_participants`); no
+        communication step is made.
         """
         self.order_participants()
         algorithm = self._exchanging
@@ -539,11 +539,11 @@ class CoSimulation(StoredCoupling, ClosedAttributes):
 
     @property
     def _is_connected(self) -> bool:
-        """Whether there is an order of participants to find, and feedthrough to know of."""
+        """Whether participants are connected, so that their order and feedthrough matter."""
         return bool(self.links) or self.joint is not None
 
     def _put_in_order(self, *, is_probed: bool) -> list[WiringProblem]:
-        """Order the participants by what is known of their feedthrough; what is wrong with loops."""
+        """Order the participants by their known feedthrough. Returns the problems of loops."""
         algorithm = self._exchanging
         if algorithm is None or not algorithm.exchanges_within_step or not self._is_connected:
             return []
@@ -571,9 +571,9 @@ def _faults_of_threads(threads: Any) -> list[WiringProblem]:
 def _communication_step(
     step: float | str | None, experiment: DefaultExperiment
 ) -> tuple[float, list[WiringProblem]]:
-    """The communication step, s, that is given or follows from the default experiment.
+    """The communication step, s, by default that of the default experiment; and problems.
 
-    1 s, with a problem for each fault, if the given step is not a time: the other checks then go on.
+    A wrong step gives 1 s and the problems, so that the other checks can follow.
     """
     if step is None:
         return step_of(experiment), []
@@ -584,6 +584,6 @@ def _communication_step(
 
 
 def _is_passed_once(link: Link, descriptions: Mapping[str, ParticipantDescription]) -> bool:
-    """Whether it goes to a parameter, from anything but values over time."""
+    """Whether a link passes its value only once: to a parameter, unless from values over time."""
     over_time = descriptions[link.source].over_time
     return descriptions[link.target].variables[link.input].causality == "parameter" and not over_time

@@ -13,9 +13,10 @@ from cosim_fmu.scenario_subject import ScenarioSubject
 from cosim_fmu.ssp_exporter import SspExporter
 from cosim_master.algorithms.adaptive import Adaptive
 from cosim_master.algorithms.gauss_seidel import GaussSeidel
+from cosim_master.algorithms.interface_newton import InterfaceNewton
 from cosim_master.algorithms.jacobi import Jacobi
 from cosim_master.algorithms.joint import Joint
-from cosim_master.algorithms.waveform_iteration import InterfaceNewton, WaveformIteration
+from cosim_master.algorithms.waveform_iteration import WaveformIteration
 from cosim_master.component.fmu_component import ModelExchangeFmu
 from cosim_master.participants.fmu_participant import FmuParticipant
 from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant

@@ -14,7 +14,8 @@ from cosim_master.abilities import IntegratesInside, Repeats, ReusesInstance
 from cosim_master.coupling.check_participants import check_last_step, check_tolerances
 from cosim_master.coupling.coupling import Coupling
 from cosim_master.coupling.run_settings import CommunicationPoints, RunOptions
-from cosim_master.recording.co_simulation_result import CoSimulationResult, CouplingReport
+from cosim_master.recording.co_simulation_result import CoSimulationResult
+from cosim_master.recording.coupling_errors import CouplingReport
 from cosim_master.run.simulation_run import SimulationRun
 from cosim_master.run.snapshot import Snapshot
 from cosim_master.run.stepped_run import SteppedRun

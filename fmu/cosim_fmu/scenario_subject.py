@@ -309,7 +309,7 @@ class ScenarioSubject(StudySubject):
     def kept(self, result: cosim.Result) -> cosim.Result:
         """The rows that a file of a run has: those of ``[output] interval``."""
         loop = self._loop
-        every = loop.run_options.every(loop.step)
+        every = loop.run_options.steps_between_rows(loop.step)
         if every == 1 or not len(result):
             return result
         rows = KeptPoints(loop.start, loop.step, every).of(result.time, ends=True)

@@ -1,6 +1,6 @@
 """The co-simulation master: participants that run together and exchange values.
 
-The rooms from below to above, each of which uses only those before it: `coupling` (what is connected, as
-data), `algorithms`, `recording` (what a run shows and leaves), `model_exchange`, `participants`,
-`component`, `joint`, `exchange` (the interpreter of communication steps), `start`, `trust`, `run`.
+The packages from the lowest to the highest layer; each uses only those before it: `coupling` (connections as
+data), `algorithms`, `recording`, `model_exchange`, `participants`, `component`, `joint`, `exchange` (the
+interpreter of communication steps), `start`, `trust`, `run`.
 """

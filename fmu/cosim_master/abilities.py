@@ -1,7 +1,7 @@
-"""Abilities of participants beside the contract, each one a protocol.
+"""Optional abilities of participants beyond the contract, each one a protocol.
 
-A participant has an ability when it has the members of its protocol; it need not derive from it. A master
-asks with ``isinstance``.
+A participant has an ability if it has the members of the protocol; it need not derive from it. A master
+checks this with ``isinstance``.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ LOG_LEVELS = ("all", "warning", "error")
 
 @runtime_checkable
 class InitializationMode(Ability, Protocol):
-    """A participant that wants to know when the values at the start are consistent.
+    """A participant that is notified when the values at the start are consistent.
 
-    The master calls `exit_initialization` once, after the initial exchange and before the first step;
-    outputs may change by it and are exchanged once more. A participant without it is ready at once.
+    The master calls `exit_initialization` once, after the initial exchange and before the first step. Outputs
+    may change by it and are exchanged once more.
     """
 
     def exit_initialization(self) -> None:
-        """The inputs at the start are set: initialize from them."""
+        """Initialize from the inputs, which are all set."""
 
 
 class InnerPoint(NamedTuple):
@@ -51,7 +51,7 @@ class InnerPoint(NamedTuple):
 
 @runtime_checkable
 class TellsInside(Ability, Protocol):
-    """A participant that can tell values between the communication points: at events, in steps of its own."""
+    """A participant that reports values between the communication points: at events, and at inner steps."""
 
     def inside(self) -> Sequence[InnerPoint]:
         """The instants since the last call, in order: both sides of events, values inside steps."""
@@ -59,10 +59,10 @@ class TellsInside(Ability, Protocol):
 
 @runtime_checkable
 class Repeats(Ability, Protocol):
-    """A participant of which another one may run in its place without an effect outside."""
+    """A participant that can be copied for another run without effects outside."""
 
     def repeated(self) -> cosim.Participant | None:
-        """A copy of the participant; None if its run may have effects outside, by code of others."""
+        """A copy of the participant; None if its run may have effects outside, through foreign code."""
 
 
 @runtime_checkable
@@ -90,7 +90,7 @@ class ChangesAtTimes(Ability, Protocol):
     Attributes
     ----------
     change_times : ndarray or None
-        In s, in order: between them every output is constant. None where that is not known.
+        In s, ascending; every output is constant between them. None if they are not known.
     """
 
     @property
@@ -100,7 +100,7 @@ class ChangesAtTimes(Ability, Protocol):
 
 @runtime_checkable
 class HoldsStarts(Ability, Protocol):
-    """A participant whose values begin as the start values of the variables that they set."""
+    """A participant whose outputs begin with the start values of the variables that they feed."""
 
     def hold_starts(self, starts: Mapping[str, Any]) -> None:
         """Receive the start values of all participants, by path, before `initialize`."""
@@ -108,29 +108,28 @@ class HoldsStarts(Ability, Protocol):
 
 @runtime_checkable
 class Watches(Ability, Protocol):
-    """A participant that tells no more from inside its steps than what is wanted (`TellsInside`)."""
+    """A participant that reports only requested variables from inside its steps (`TellsInside`)."""
 
     def watch(self, names: Sequence[str], where: str = "events") -> None:
-        """Receive the names of variables that are wanted inside steps, before `initialize`.
+        """Receive the names of variables to report from inside steps, before `initialize`.
 
         Parameters
         ----------
         names : sequence of str
-            The variables whose values are wanted.
         where : str
-            "events": at both sides of events; "steps": also where steps of the participant's own end.
+            "events": on both sides of events; "steps": also at the ends of inner steps.
         """
 
 
 @runtime_checkable
 class RecordsEvents(Ability, Protocol):
-    """A participant that tells what has happened inside it; the result of the run has these events, too.
+    """A participant that records its events; the result of the run has them, too.
 
     Attributes
     ----------
     events : sequence of EventRecord
-        Since `initialize`, in order; what was rolled back is not among them. Names of handlers and variables
-        are its own. Asked once, at the end of a run.
+        Since `initialize`, in order, without those that were rolled back. Names of handlers and variables are
+        those of the participant. Read once, at the end of a run.
     """
 
     @property
@@ -148,7 +147,7 @@ class Resizes(Ability, Protocol):
         Parameters
         ----------
         sizes : mapping of str to int
-            All whole start values that are not negative, by variable; those that decide no size are ignored.
+            All integer start values that are not negative, by variable; those of other variables are ignored.
         """
 
 
@@ -157,25 +156,25 @@ class SharesProcess(Ability, Protocol):
     """A participant that may run in one process with others of its co-simulation."""
 
     def share_process(self, places: dict[Any, Any]) -> None:
-        """Join the others with the same host, or be the first of them.
+        """Share the process of the participants with the same host.
 
         Parameters
         ----------
         places : dict
-            The places that participants before have stored, by host.
+            The processes by host; the first participant of a host adds its process.
         """
 
 
 @runtime_checkable
 class Ticks(Ability, Protocol):
-    """A participant with clocks that tick at times of their own: all participants step to such a time.
+    """A participant with clocks that tick by themselves: all participants step to the time of a tick.
 
     Attributes
     ----------
     ticks_by_time : bool
-        Whether there are any; constant from `describe` on.
+        Whether there are such clocks; constant from `describe` on.
     next_tick : float
-        The time of the next one, s; infinite when there is none. Asked before each step.
+        The time of the next tick, s; infinite if there is none. Read before each step.
     """
 
     @property
@@ -189,12 +188,12 @@ class Ticks(Ability, Protocol):
 
 @runtime_checkable
 class WaitsForInputs(Ability, Protocol):
-    """A participant whose next tick (`Ticks`) may follow from inputs that are set at the same instant.
+    """A participant whose next tick (`Ticks`) may depend on inputs that are set at the same instant.
 
     Attributes
     ----------
     ticks_follow_inputs : bool
-        Whether it is so; constant from `describe` on.
+        Whether it does; constant from `describe` on.
     """
 
     @property
@@ -204,18 +203,18 @@ class WaitsForInputs(Ability, Protocol):
 
 @runtime_checkable
 class ReusesInstance(Ability, Protocol):
-    """A participant that `close` need not end for good: `initialize` sets it back to its beginning."""
+    """A participant whose instance can be kept after `close`, and is reset by `initialize`."""
 
     def reuse_instance(self, keep: bool = True) -> None:
-        """Whether it is kept from now on; False gives up what is kept."""
+        """Let `close` keep the instance from now on; False discards a kept one."""
 
 
 @runtime_checkable
 class ReportsCloseError(Ability, Protocol):
-    """A participant whose `close`, which never raises, can say what went wrong in it."""
+    """A participant that reports the error of its `close`, which never raises."""
 
     def close_error(self) -> str:
-        """Why the last `close` did not end it as it should; "" when it did. A result has it as a warning."""
+        """The error of the last `close`, "" if there was none. A result has it as a warning."""
 
 
 @runtime_checkable
@@ -225,7 +224,7 @@ class ReportsWarnings(Ability, Protocol):
     Attributes
     ----------
     warnings : sequence of str
-        What a user has to know about the run, in sentences; asked once, before `close`. A result has them.
+        Sentences about the run for its user; read once, before `close`. A result has them.
     """
 
     @property
@@ -235,12 +234,12 @@ class ReportsWarnings(Ability, Protocol):
 
 @runtime_checkable
 class BeginsSteps(Ability, Protocol):
-    """A participant whose step takes place elsewhere: others may step meanwhile, in this thread, too.
+    """A participant that steps in another process, while others step in this thread.
 
     Attributes
     ----------
     process_key : object
-        Participants with equal ones run in one process: they step with one message, and in one thread.
+        Participants with equal keys run in one process: they step with one message, and in one thread.
     """
 
     @property
@@ -248,21 +247,21 @@ class BeginsSteps(Ability, Protocol):
         """The key of its process; hashable."""
 
     def begin_step(self, time: float, size: float) -> Callable[[], None]:
-        """Begin what `step`, which is called with the same numbers (s) after that, comes back from.
+        """Begin a step; `step` is called later with the same numbers (s), and finishes it.
 
         Returns
         -------
         callable
-            Lets it go; called when all that step at the same time have begun.
+            Sends the step; called when all participants that step at the same time have begun.
         """
 
 
 @runtime_checkable
 class CanAbort(Ability, Protocol):
-    """A participant whose calls can be ended from outside: at a time limit."""
+    """A participant whose calls can be ended from outside, at a time limit."""
 
     def abort(self, why: str) -> None:
-        """Called from another thread: a call that is under way raises an error that says why."""
+        """Called from another thread: the present call raises an error with this reason."""
 
 
 @runtime_checkable
@@ -276,7 +275,7 @@ class LogsPrinted(Ability, Protocol):
         ----------
         text : str
         by : sequence of str
-            Participants of which one has printed it, where that is not known.
+            The participants one of which has printed it, if it is not known which.
         """
 
 
@@ -292,13 +291,13 @@ class WritesLog(Ability, Protocol):
         file : Path or None
             Written anew at `initialize`; None for no file.
         level : str
-            From which level on: one of `LOG_LEVELS`, "all" with whatever the participant can tell.
+            The lowest level that is written: one of `LOG_LEVELS`; "all" for all messages of the participant.
         """
 
 
 @runtime_checkable
 class HasFile(Ability, Protocol):
-    """A participant that is made of a file: shown in summaries, kept with results, put into an SSP.
+    """A participant that is made of a file, which is shown in summaries, and copied into an SSP.
 
     Attributes
     ----------
@@ -315,20 +314,20 @@ class ExportsFmu(Ability, Protocol):
     """A participant that can be written as an FMU: for the SSP of a co-simulation."""
 
     def export_fmu(self, path: Path, also: Sequence[str] = (), **options: Any) -> Path:
-        """Write an FMU that behaves as this participant does, and give its path.
+        """Write an FMU that behaves as this participant does, and return its path.
 
         Parameters
         ----------
         path : Path
         also : sequence of str
-            Variables that are outputs of the FMU beside the declared ones: the connected ones.
+            Connected variables that become outputs of the FMU, besides the declared ones.
         **options
             Options of the export.
         """
 
 
 def check_log_level(level: object) -> None:
-    """Refuse what is not a level.
+    """Refuse an unknown level.
 
     Raises
     ------

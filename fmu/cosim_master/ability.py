@@ -19,10 +19,10 @@ def _members(ability: type) -> tuple[str, ...]:
 
 
 class AskedOfObjects(type(Protocol)):  # type: ignore[misc]
-    """``isinstance`` asks for attributes of the object.
+    """``isinstance`` checks the attributes of the object.
 
-    From Python 3.12 on a protocol looks into the class alone. A participant that hands on to another one by
-    ``__getattr__`` would lose abilities without a word there.
+    From Python 3.12 on, protocols check only the class: a participant that delegates to another one by
+    ``__getattr__`` would lose abilities silently.
     """
 
     def __instancecheck__(cls, instance: Any) -> bool:

@@ -16,8 +16,8 @@ from cosim_master.ability import Ability
 class NativeCalls:
     """Addresses of C functions that set, step and get an instance whose variables are all real.
 
-    Status: 0 is OK, 1 a warning; any other number stops the compiled loop, and the participant is asked what
-    to do about it (`StepsNatively`). All may be called without the GIL and from several threads one after the
+    Status: 0 is OK, 1 a warning; any other number stops the compiled loop, and the participant handles it
+    (`StepsNatively`). All functions may be called without the GIL, and from several threads one after the
     other.
 
     Attributes
@@ -25,52 +25,51 @@ class NativeCalls:
     instance : int
         First argument of each function.
     set, get : int
-        ``int f(void *instance, const uint32_t references[], size_t n, double values[], size_t n)``; functions
-        of FMI 2.0, without the last argument, will do.
+        ``int f(void *instance, const uint32_t references[], size_t n, double values[], size_t n)``; also
+        functions of FMI 2.0, without the last argument.
     step : int
         ``int f(void *instance, double time, double size, int keeps_no_state, bool *event, bool *terminate,
-        bool *early, double *reached)``; functions of FMI 2.0, without the last four, will do. An event, an
-        end or a requested early return stops the compiled loop, too.
+        bool *early, double *reached)``; also functions of FMI 2.0, without the last four arguments. An event,
+        an end or a requested early return stops the compiled loop, too.
     begin : int
-        Of a function with the same arguments as `step`, which is called before it with the same numbers and
-        returns at once, where the step takes place elsewhere; 0 where there is none. In place of the integer
-        behind `size` it gets 0 where others of the same process follow (`BeginsSteps`), else 1.
+        A function with the same arguments as `step`, for a step in another process: it is called before
+        `step` with the same numbers and returns at once; 0 if there is none. Its integer after `size` is 0 if
+        further steps of the same process follow (`BeginsSteps`), else 1.
     input_references, output_references : int
-        Addresses of the arrays `references` for the variables that were asked for.
+        Addresses of the arrays `references` for the requested variables.
     input_count, output_count : int, optional
-        How many references these are; one for each variable unless given (a whole array has one).
+        The numbers of references; by default one for each variable (a whole array has one).
     same_size : bool
-        Whether every step but the last has to have the very same length.
+        Whether every step but the last has to have the same length to the bit.
     keep : object
         An object that has to live while the addresses are in use.
     access : int
-        First argument of `set` and `get`, where it is another one than `instance`.
+        First argument of `set` and `get`, if it is not `instance`.
     set_slopes : int
         ``int f(void *instance, const uint32_t references[], size_t n, const int orders[], const double
-        slopes[])``: slopes of all inputs over the next step, per s, all orders 1; 0 where there is none.
+        slopes[])``: slopes of all inputs over the next step, per s, all orders 1; 0 if there is none.
     save, restore, free : int
-        ``int f(void *instance, void **state)``, ``int f(void *instance, void *state)`` and, where a state has
-        to be freed before the next one is saved, ``int f(void *instance, void **state)``; 0 where there is
-        none.
+        ``int f(void *instance, void **state)``, ``int f(void *instance, void *state)`` and, if a state has to
+        be freed before the next one is saved, ``int f(void *instance, void **state)``; 0 if there is none.
     state : int
         Address of the state that `save` writes.
     remember : callable, optional
-        What Python knows of the participant besides, as it is now; for `forget`.
+        Returns the present part of the participant's state that is in Python, for `forget`.
     remember_saved : callable, optional
-        The same as it was when a state was saved last, where functions of C have changed it since; asked in
-        place of `remember` after that.
+        Returns that part as it was when compiled code saved the last state; called in place of `remember`
+        after that.
     forget : callable, optional
-        Called with what `remember` gave, before `restore`, where Python had to do something in between.
+        Restores the result of `remember`, before `restore`, if Python was called in between.
     always_remembered : bool
-        Whether both are called whenever a state is saved or restored.
+        Whether `remember` and `forget` are called whenever a state is saved or restored.
     after_state : callable, optional
-        Called with "save" or "restore" and a status that is not OK: raises what that means; True where it is
-        done after all: then the function is called once more, and says so.
+        Called with "save" or "restore" and a status that is not OK: raises the error, or returns True if the
+        call has succeeded after all, and is to be repeated.
     leave : callable, optional
         Called when the functions are not used after all.
     names : mapping of str to str
-        What these functions are called, by attribute: ``{"step": "fmi2DoStep"}``; for words about a process
-        that one of them has ended.
+        The names of the functions by attribute, ``{"step": "fmi2DoStep"}``, for messages about a process that
+        one of them has ended.
     """
 
     instance: int
@@ -103,43 +102,42 @@ class NativeCalls:
 class StepsNatively(Ability, Protocol):
     """A participant that can be set, stepped and read by C functions, without Python.
 
-    Where all participants can, and the algorithm always makes the same calls
-    (`MasterAlgorithm.fixed_sequence`), a master may run its loop in compiled code. What happens there has to
-    be the same as in `set`, `step` and `get`, to the last bit.
+    A master calls the functions in compiled code. Their results have to be the same as those of `set`, `step`
+    and `get`, to the last bit.
 
     Attributes
     ----------
     least_native_steps : int
-        For fewer steps than that it is not worth the preparation.
+        For fewer steps the preparation takes longer than it saves.
     """
 
     @property
     def least_native_steps(self) -> int:
-        """Number of steps from which on it pays."""
+        """The number of steps from which on compiled code is faster."""
 
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
     ) -> NativeCalls | None:
         """Addresses of functions that write `inputs`, advance, and read `reads`; None if there are none.
 
-        Called after `exit_initialization`, with real variables alone unless others are taken
+        Called after `exit_initialization`, with real variables, and others that the participant accepts
         (`StepsTypesNatively`).
 
         Parameters
         ----------
         inputs, reads : sequence of str
         flags : ndarray, shape (5,)
-            The first four are what `step` answers (bytes, and a time in s); the participant writes to the
-            last one the time (s) beyond which the compiled loop shall call `step` of Python instead.
+            The first four are results of the C function `step` (three bytes, and a time in s). To the last
+            one the participant writes the time (s) beyond which `step` is called in Python instead.
 
         Raises
         ------
         ModelError
-            Why it cannot run so; the loop then runs in Python.
+            The reason why it cannot be stepped by C functions; it is then called in Python.
         """
 
     def finish_native_step(self, status: int, time: float, size: float) -> float:
-        """React to a status and flags as `step` does: return the time reached, or raise an error."""
+        """Finish a step with this status, and these flags, as `step` does: the time reached, or an error."""
 
     def check_native_access(self, verb: str, status: int) -> None:
         """Raise the error of `set` ("Set") or `get` ("Get"); Python calls it again if none is raised."""
@@ -150,13 +148,13 @@ class StepsNatively(Ability, Protocol):
 
 @runtime_checkable
 class StepsTypesNatively(StepsNatively, Protocol):
-    """A participant whose C functions take more than real variables.
+    """A participant whose C functions accept further types than real.
 
     Attributes
     ----------
     native_types : tuple of str
-        Types of variables that `native_calls` takes beside real ones: "integer", "boolean". They are handed
-        over as reals that are whole.
+        Types of variables that `native_calls` accepts besides real ones: "integer", "boolean". Their values
+        are passed as real numbers.
     """
 
     @property

@@ -17,14 +17,14 @@ def append_source(s):
 
 
 def remember_source(s):
-    """Remember the source at the end of a step, and how far the step has looked beyond what it knew."""
+    """Remember the source at the end of a step, and how far the step has extrapolated."""
     s.largest_extrapolation_next = max(s.largest_extrapolation, s.extrapolation)
     append_source(s)
     s.past.mark_start(s.history, s.history_dot / s.delayed_time_dot)
 
 
 def advance_piece(s):
-    """Go on to the piece that the next step looks into, and forget what no step will ask for."""
+    """Choose the piece for the next step, and remove entries that no later step can need."""
     s.past.enter_piece(s.t, s.delayed_time)
     if s.side == 0.0:
         # the delayed time of the step that has ended may be read once more
@@ -41,8 +41,8 @@ class Delay(cosim.Measure):
     The source is remembered at the end of every step. Between two such times:
 
     - the cubic Hermite polynomial, of fourth order, where the source has a time derivative;
-    - with ``interpolation="dense_output"`` the polynomial through points inside the step too: it says all
-      that the dense output of the integrator says, and has its order;
+    - with ``interpolation="dense_output"`` the polynomial through points inside the step too: it is the
+      dense output of the integrator, with its order;
     - without a derivative the cubic through these and the two values before, as far as there are two;
     - with `use_linear_interpolation_only`, or where there are too few values, a line.
 
@@ -55,8 +55,8 @@ class Delay(cosim.Measure):
     changes (explicit Runge–Kutta methods do; others extrapolate), "limit" takes no step longer than the
     delay, "extrapolate" goes on beyond the newest value, which is less accurate. In a Model Exchange FMU
     its importer takes the steps, so "iterate" is "limit" there: a time event after each delay. Error control
-    sees what is left: the error of an extrapolation and of the cubic (`step_error`); lines are as good as
-    they are, and no step is longer than the delay of a source without a derivative.
+    sees the error of an extrapolation and of the cubic (`step_error`), but not that of lines. No step is
+    longer than the delay of a source without a derivative.
 
     What is remembered of a source that is not a state is compared with it inside each step, and points are
     added until it is right within the accuracy. A source that jumps where no event announces it, or is not
@@ -222,7 +222,7 @@ class Delay(cosim.Measure):
     @cosim.kernel
     def next_break(s):
         s.smooth_until = s.past.break_time + s.delay
-        # nothing says how far off an extrapolation without derivatives is
+        # the error of an extrapolation without derivatives is not known
         if (s.long_steps == LIMIT or s.source_dot != s.source_dot) and s.delay > 0.0:
             s.smooth_until = min(s.smooth_until, s.t + s.delay)
 

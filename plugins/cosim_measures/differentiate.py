@@ -9,8 +9,8 @@ class Differentiate(cosim.Measure):
     """The time derivative of a signal, exact where the source knows its own.
 
     Law: value = source', and so for further derivatives. For a source without a derivative:
-    value = (source - f) / time_constant, f' = value, the derivative of the signal behind a filter of first
-    order. It is stable, error control sees it, and it lags by the time constant; it begins at 0.
+    value = (source - f) / time_constant, f' = value: the derivative of the signal after a filter of first
+    order. It is stable, error control sees it, it lags by the time constant, and it begins at 0.
 
     Parameters
     ----------

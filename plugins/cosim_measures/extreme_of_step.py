@@ -9,7 +9,7 @@ from cosim_measures.histories.lookup import DENSE
 MINIMUM, MAXIMUM, MIN_ABS, MAX_ABS = 0.0, 1.0, 2.0, 3.0
 OLD, PRESENT, NEW = 0.0, 1.0, 2.0
 INSIDE = -1.0
-PARTS = 8  # of the distance between two points: a signal that turns twice in one of them is not seen
+PARTS = 8  # of the interval between two points: two turns of the signal in one part are missed
 BISECTIONS = 52
 
 
@@ -43,7 +43,7 @@ def changed(value, rate, derivative, kind, is_new):
 
 
 def is_inside(past, t):
-    """Whether `t` lies before the newest entry, the end of a step: where that is looked into afterwards."""
+    """Whether `t` lies inside the newest step, which has ended and is evaluated between its ends."""
     last = past.count - 1
     return last >= 0 and t < past.time(last) and past.kind(last) >= 0.0
 
@@ -68,9 +68,9 @@ def start_of_step(past):
 def best_of_step(past, kind, best, when, until):
     """The extreme and its time, after a look at the newest step, up to the time `until`.
 
-    Between two points the signal is the polynomial through all points of the step, or of each part of it
-    where it was refined. Where its derivative
-    changes sign there is an extreme; where it changes sign itself its smallest magnitude is 0.
+    Between two points the signal is the polynomial through all points of the step, or of a part of it if it
+    was refined. There is an extreme where the derivative changes its sign; where the signal changes its
+    sign, its smallest magnitude is 0.
     """
     first, last = newest_step(past)
     while 0 <= first < last and past.time(first) < until:
@@ -83,7 +83,7 @@ def best_of_step(past, kind, best, when, until):
 
 
 def best_of_piece(past, first, last, kind, best, when, until):
-    """The extreme and its time, after a look at what one polynomial says."""
+    """The extreme and its time, after a look at one polynomial."""
     for index in range(first, last):
         begin = past.time(index)
         part = (min(past.time(index + 1), until) - begin) / PARTS

@@ -1,4 +1,4 @@
-"""A signal that cannot change faster than it may."""
+"""A signal with a limited rate of change."""
 
 from __future__ import annotations
 

@@ -16,17 +16,17 @@ Values = NDArray[Any]
 
 MOST_DIGITS = 15.0
 ALL_WHOLE = 2.0**53
-"""From this size on every number is whole, which says nothing about counts."""
+"""From this size on every real is a whole number, so being whole does not mean being a count."""
 PROMISED = 10.0
 """Accuracies: the largest error that the methods promise, over the largest value of a signal."""
 LAST_PART = 0.05
 """Last part of a run, over which the size of a signal at the end is measured."""
 DIGITS_AT_END = 2.0
 """Digits of the size at the end that have to agree."""
-HARDLY = 0.5
-"""Digits: a value below the promised error that agrees to fewer is not told from zero."""
-A_LITTLE = 1e-3
-"""Part of a signal by which other steps of the method may move it where it changes fast."""
+DIGITS_OF_NONZERO = 0.5
+"""Digits to which a value below the promised error has to agree, else it may be zero."""
+VISIBLE_MOVE = 1e-3
+"""Part of a signal by which it may move because the method chooses other steps."""
 GROSS = 0.01
 """Part of the largest value of a signal by which a decision changes it at least."""
 ONE_SIDED = 0.5
@@ -34,7 +34,7 @@ ONE_SIDED = 0.5
 LASTING = 3
 """Output points at which a decision shows, or a tenth of them where there are few."""
 RESOLVED = 0.01
-"""Accuracies: of what has fallen below so much of its largest value nothing is resolved, since the absolute
+"""Accuracies, relative to the largest value of a signal: smaller values are not resolved, since the absolute
 part of a tolerance is a thousandth of the relative one."""
 
 
@@ -119,7 +119,7 @@ def difference_of(
 def decision_time(
     times: Reals, values: Values, moved: Sequence[Values], size: float, hidden: Sequence[NDArray[np.bool_]]
 ) -> float:
-    """The time from which a signal is another one since a decision fell otherwise; NaN if none did.
+    """The time from which a signal differs because a decision was made differently; NaN if none was.
 
     A smooth signal answers two opposite moves of its start by opposite changes. After a decision, a moved
     start changes it by much, and the opposite move does not change it the other way.
@@ -130,7 +130,7 @@ def decision_time(
     values : ndarray, shape (n,)
         From the original start.
     moved : sequence of ndarray
-        From the two starts that were moved both ways; nothing is known from one.
+        From the two starts that were moved up and down; one alone shows no decision.
     size : float
         The largest magnitude of the signal.
     hidden : sequence of ndarray of bool, shape (n,)
@@ -259,7 +259,7 @@ def _standing_by_digits(agreement: Agreement, accuracy: float, states_stay: bool
     """The standing of a signal that is more than rounding, by its digits."""
     promised = promised_digits(accuracy)
     deviation = 10.0**-agreement.digits if agreement.digits < MOST_DIGITS else 0.0
-    if agreement.moved_by_rounding > (max(A_LITTLE, 10.0**-promised) if states_stay else 10.0**-promised):
+    if agreement.moved_by_rounding > (max(VISIBLE_MOVE, 10.0**-promised) if states_stay else 10.0**-promised):
         return Standing.SENSITIVE
     if agreement.digits < promised:
         explained = agreement.growth * accuracy
@@ -269,7 +269,7 @@ def _standing_by_digits(agreement: Agreement, accuracy: float, states_stay: bool
         return Standing.SENSITIVE if grows else Standing.DIFFERS
     if agreement.digits_at_end < min(DIGITS_AT_END, promised):
         ratio = agreement.size_at_end / (accuracy * agreement.size)
-        is_zero = ratio <= RESOLVED or (ratio <= PROMISED and agreement.digits_at_end < HARDLY)
+        is_zero = ratio <= RESOLVED or (ratio <= PROMISED and agreement.digits_at_end < DIGITS_OF_NONZERO)
         return Standing.ZERO_AT_END if is_zero else Standing.DIFFERS_AT_END
     return Standing.AGREES if math.isnan(agreement.decided_at) else Standing.SENSITIVE
 

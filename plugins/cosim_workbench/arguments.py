@@ -17,14 +17,14 @@ Completer = Callable[[Sequence[str]], Iterable[str]]
 def completes(action: argparse.Action, completer: Completer) -> None:
     """Set the possible values of an argument, for ``cosim completion``.
 
-    Needed neither for what has ``choices`` nor for what is read by ``type=Path`` or `RegisteredId`.
+    Arguments with ``choices``, and those with ``type=Path`` or a `RegisteredId`, need none.
 
     Parameters
     ----------
     action : argparse.Action
-        As ``parser.add_argument`` returns it.
+        The return value of ``parser.add_argument``.
     completer : callable
-        Is given the words of the line before it.
+        Called with the words of the line before this one.
     """
     action.completer = completer  # type: ignore[attr-defined]
 
@@ -42,7 +42,7 @@ def completions(action: argparse.Action, words: Sequence[str]) -> list[str] | No
 
 
 class RegisteredId:
-    """Reads an id of some kinds, for the ``type`` of an argument: the whole one, or its last word alone.
+    """Reads an id of some kinds, for the ``type`` of an argument: the whole id, or only its last word.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class RegisteredId:
         self.kinds = kinds
 
     def __call__(self, typed: str) -> str:
-        """The whole id of a typed one, of which the part behind the dot suffices if it is unique."""
+        """The whole id; the typed one may be the part after the dot if that is unique."""
         ids = self.ids()
         matches = [id for id in ids if id.rpartition(".")[2] == typed]
         if typed in ids:
@@ -81,10 +81,10 @@ class RegisteredId:
                 return cosim.registry().entry(kind, typed).id
             except cosim.LookUpError as error:
                 faults.append(error)
-        words = " or ".join(error.what for error in faults)
-        same = [id for error in faults for id in error.near]
+        kinds = " or ".join(error.what for error in faults)
+        near = [id for error in faults for id in error.near]
         raise cosim.LookUpError(
-            words, typed, ids if all(e.known for e in faults) else [], faults[0].hint, same
+            kinds, typed, ids if all(e.known for e in faults) else [], faults[0].hint, near
         )
 
     def ids(self) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,17 +12,24 @@ import cosim
 from cosim import kit
 
 REPEATS, REPEATS_IN_PYTHON = 400, 20
-"""Calls of each block: so many that one call of the walker does not count."""
+"""Calls of each block, so many that the time for calling the walker is negligible."""
 STAGES = [stage for stage in cosim.Stage if cosim.Stage.INSTANCE < stage <= cosim.Stage.REPORT]
 
 
-def time_blocks(state: cosim.State) -> tuple[dict[str, float], dict[str, float]]:
-    """Time of one evaluation by stage and by part, s; the time of a block with several owners is shared.
+class BlockTimes(NamedTuple):
+    """The time of one evaluation by stage and by part, s; the longest part comes first."""
+
+    stages: dict[str, float]
+    parts: dict[str, float]
+
+
+def time_blocks(state: cosim.State) -> BlockTimes:
+    """Measure all blocks; the time of a block with several owners is divided among them.
 
     Parameters
     ----------
     state : State
-        It is realized.
+        A State that is realized.
     """
     system = state.realize(cosim.Stage.REPORT).system
     parts: dict[str, float] = defaultdict(float)
@@ -34,7 +42,7 @@ def time_blocks(state: cosim.State) -> tuple[dict[str, float], dict[str, float]]
             owners = block.owners or (block.label,)
             for owner in owners:
                 parts[_part_of(str(owner))] += seconds / len(owners)
-    return dict(stages), dict(sorted(parts.items(), key=lambda item: -item[1]))
+    return BlockTimes(dict(stages), dict(sorted(parts.items(), key=lambda item: -item[1])))
 
 
 def _time_block(system: cosim.System, index: int, state: cosim.State) -> float:
@@ -47,11 +55,11 @@ def _time_block(system: cosim.System, index: int, state: cosim.State) -> float:
     began = time.perf_counter()
     system.walk_blocks(table, 0, repeats, state.time, arrays)
     seconds = (time.perf_counter() - began) / repeats
-    for array, old in zip(arrays, saved, strict=True):
-        array[...] = old
+    for array, saved_array in zip(arrays, saved, strict=True):
+        array[...] = saved_array
     return seconds
 
 
 def _part_of(owner: str) -> str:
-    """The part behind ``cart.rates``, ``zeroing of cart.F_GB`` and the like."""
+    """The name of the part in an owner: "cart" of ``cart.rates`` and of ``zeroing of cart.F_GB``."""
     return owner.rpartition(" of ")[2].partition(".")[0].partition(":")[0]

@@ -7,7 +7,7 @@ import importlib
 import inspect
 import tomllib
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import cosim
 from cosim.kit import check_folder, replaced_file
@@ -60,7 +60,7 @@ class CheckCommand(cosim.Command):
         """Status 1 when a check fails."""
         for name in ("pytest", "hypothesis"):
             import_optional(name, "cosim check", "testing")
-        kit: Any = importlib.import_module("cosim.testing.kit_run")  # nothing else in the product needs it
+        kit: Any = importlib.import_module("cosim.testing.kit_run")  # only this command needs it
         if arguments.report is not None:
             check_folder(arguments.report)
         values = dict(map(_value, arguments.values))
@@ -70,10 +70,10 @@ class CheckCommand(cosim.Command):
         for run in runs:
             try:
                 run.run(quiet=arguments.json)
-            except cosim.ModelError as refused:
+            except cosim.ModelError as error:
                 if len(runs) == 1:
                     raise
-                run.refuse(refused, quiet=arguments.json)  # the other classes are checked all the same
+                run.refuse(error, quiet=arguments.json)  # and the other classes are checked
         if arguments.report is not None:
             with replaced_file(arguments.report) as draft:
                 draft.write_text(report_page(arguments.id, [report_row(run) for run in runs]), "utf-8")
@@ -81,21 +81,27 @@ class CheckCommand(cosim.Command):
         return 0 if all(run.passed for run in runs) else 1
 
 
-def _entries(name: str) -> list[tuple[Any, str]]:
-    """The classes that an id, or a plugin, means, each with the kit that its kind has from elsewhere."""
-    of_id = _with_kit(name)
-    if of_id:
-        return of_id[name]
+class Checkable(NamedTuple):
+    """A registered class, and the kit of its kind if another plugin brings that, else ""."""
+
+    entry: Any
+    kit: str
+
+
+def _entries(name: str) -> list[Checkable]:
+    """The classes that an id, or the name of a plugin, means."""
+    classes_with_id = _with_kit(name)
+    if classes_with_id:
+        return classes_with_id[name]
     registry, checkable = cosim.registry(), _with_kit()
-    entries = [
-        (entry, kit) for several in checkable.values() for entry, kit in several if entry.plugin == name
+    of_plugin = [
+        checked
+        for checked_by_id in checkable.values()
+        for checked in checked_by_id
+        if checked.entry.plugin == name and _can_be_made(checked)
     ]
-    entries = [(entry, kit) for entry, kit in entries if not (kit and required_arguments(entry.cls))]
-    entries = [
-        (entry, kit) for entry, kit in entries if not getattr(entry.cls, "takes_more", False)
-    ]  # of a file
-    if entries:
-        return entries
+    if of_plugin:
+        return of_plugin
     plugin = name.partition(".")[0]
     failed = next((str(record) for record in registry.failures if record.name == plugin), "")
     plugins = [record.name for record in registry.plugins]
@@ -109,23 +115,29 @@ def _entries(name: str) -> list[tuple[Any, str]]:
     raise cosim.LookUpError("plugin, or class with a kit,", name, [*checkable, *plugins], hint)
 
 
-def _with_kit(name: str = "") -> dict[str, list[tuple[Any, str]]]:
-    """Classes with a kit, and its name, by their ids; with a name, only those of this id are imported."""
+def _can_be_made(checked: Checkable) -> bool:
+    """Whether a class can be made without arguments, which may need a file."""
+    cls = checked.entry.cls
+    return not (checked.kit and required_arguments(cls)) and not getattr(cls, "takes_more", False)
+
+
+def _with_kit(name: str = "") -> dict[str, list[Checkable]]:
+    """Classes with a kit, by their ids; with a name, only classes with this id are imported."""
     registry = cosim.registry()
-    entries_by_id: dict[str, list[tuple[Any, str]]] = {}
+    entries_by_id: dict[str, list[Checkable]] = {}
     kits = registered_kits()
     for kind in ("component", "integrator", *kits):
         for entry in registry.entries(kind):
             if name not in ("", entry.id):
                 continue
             if getattr(entry.cls, "contract_kit", None) == "":
-                continue  # it says that its kit is none for it
-            entries_by_id.setdefault(entry.id, []).append((entry, kits.get(kind, "")))
+                continue  # the class declares that the kit of its kind does not fit
+            entries_by_id.setdefault(entry.id, []).append(Checkable(entry, kits.get(kind, "")))
     return entries_by_id
 
 
 def required_arguments(cls: type) -> list[str]:
-    """Arguments without which a class cannot be made."""
+    """Arguments that a class requires."""
     parameters = inspect.signature(cls).parameters.values()
     return [
         p.name for p in parameters if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)

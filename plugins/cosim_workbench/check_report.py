@@ -23,7 +23,18 @@ COLUMNS = ("class", "kind", "checks", "energy", "export", "documentation", "type
 
 @dataclass
 class ReportRow:
-    """The row of a class; `marks` is the state of each cell: good, bad or open."""
+    """The row of a class.
+
+    Attributes
+    ----------
+    cells : dict of str to str
+        The text of each column.
+    marks : dict of str to str
+        "good", "bad" or "open", by column.
+    checks : list of (str, str, str)
+        Name, outcome and message of each check.
+    passed : bool
+    """
 
     cells: dict[str, str]
     marks: dict[str, str]
@@ -54,7 +65,7 @@ def report_row(run: Any) -> ReportRow:
 
 
 def report_page(title: str, rows: Sequence[ReportRow]) -> str:
-    """The page, HTML without anything from elsewhere."""
+    """The page, HTML that needs no other file."""
     head = "".join(f"<th>{name}</th>" for name in COLUMNS)
     body = "".join(_row(row) for row in rows)
     details = "".join(_details(row) for row in rows)
@@ -82,8 +93,8 @@ def _energy(run: Any) -> tuple[str, str]:
 
 def _export(run: Any) -> tuple[str, str]:
     """Whether it can become a native FMU, and whether its FMU did the same."""
-    ran = {outcome for name, outcome, _ in run.outcomes if name == EXPORT_CHECK}
-    if "failed" in ran:
+    outcomes = {outcome for name, outcome, _ in run.outcomes if name == EXPORT_CHECK}
+    if "failed" in outcomes:
         return "another result in an FMU", "bad"
     exporters = [entry.cls for entry in cosim.registry().entries("exporter") if entry.cls.title]
     refusals_by_title = {exporter.title: list(exporter().refusals(run.entry.cls)) for exporter in exporters}
@@ -91,7 +102,7 @@ def _export(run: Any) -> tuple[str, str]:
     text = ", ".join(possible) or "; ".join(
         p.text for refusals in refusals_by_title.values() for p in refusals
     )
-    return f"{text}{'; same result there' if 'passed' in ran else ''}", "good" if possible else "open"
+    return f"{text}{'; same result there' if 'passed' in outcomes else ''}", "good" if possible else "open"
 
 
 def _types(cls: type[Any]) -> tuple[str, str]:
@@ -106,7 +117,7 @@ def _types(cls: type[Any]) -> tuple[str, str]:
 
 
 def _speed(run: Any) -> tuple[str, str]:
-    """Time of one evaluation, and how many times that of a built-in part of the kind it is."""
+    """The time of one evaluation, and its ratio to that of a built-in part of this kind."""
     kit = run.kit_class()
     if not run.passed or not getattr(kit, "beside", ""):
         return "", ""
@@ -117,7 +128,7 @@ def _speed(run: Any) -> tuple[str, str]:
 def _time(kit: Any) -> float:
     """Least time of one evaluation of the part in its kit, s."""
     state, name = kit.example()
-    return min(time_blocks(state.copy())[1].get(name, 0.0) for _ in range(5))
+    return min(time_blocks(state.copy()).parts.get(name, 0.0) for _ in range(5))
 
 
 def _entry(id: str) -> tuple[Any, str]:

@@ -64,11 +64,9 @@ class CompareCommand(cosim.Command):
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Compare, print, draw."""
-        band = (
-            _number(arguments.tol, "1", "--tol"),
-            _number(arguments.absolute, "1", "--absolute"),
-            _number(arguments.time_tol, "s", "--time-tol"),
-        )
+        tolerance = _number(arguments.tol, "1", "--tol")
+        absolute = _number(arguments.absolute, "1", "--absolute")
+        time_tolerance = _number(arguments.time_tol, "s", "--time-tol")
         if arguments.plot is not None:
             check_plot(arguments.plot)
         reference, other = cosim.read_result(arguments.reference), cosim.read_result(arguments.other)
@@ -76,8 +74,8 @@ class CompareCommand(cosim.Command):
             reference = reference.select(arguments.signals)
         if not reference.names:
             raise cosim.CosimError(f"{arguments.reference}: has no signals, so nothing can be compared")
-        deviations = compare_results(reference, other, *band)
-        span = spans_differ(reference, other, band[2])
+        deviations = compare_results(reference, other, tolerance, absolute, time_tolerance)
+        span = spans_differ(reference, other, time_tolerance)
         different = [deviation for deviation in deviations if not deviation.is_within]
         agree = not (different or span)
         self.report(agree=agree, span=span or None, signals={d.name: _reported(d) for d in deviations})
@@ -106,17 +104,19 @@ def _line(deviation: Deviation, unit: str) -> str:
         return f"{deviation.name}: {deviation.text}"
     shown = "" if unit == "1" else f" {unit}"
     values = f"{deviation.found:.9g}{shown} instead of {deviation.expected:.9g}{shown}"
-    far = f"at most {deviation.largest:.3g} off, {deviation.allowed:.3g} allowed"
-    return f"{deviation.name}: differs from t = {deviation.time:.9g} s on: {values}; {far}"
+    distance = f"at most {deviation.largest:.3g} off, {deviation.allowed:.3g} allowed"
+    return f"{deviation.name}: differs from t = {deviation.time:.9g} s on: {values}; {distance}"
 
 
 def _verdict(deviations: list[Deviation], different: list[Deviation]) -> str:
     if different:
         return f"{len(different)} of {counted(len(deviations), 'signal')} differ{'s' * (len(different) == 1)}"
-    close = max(deviations, key=lambda d: d.largest / d.allowed if d.allowed > 0.0 else 0.0, default=None)
+    farthest = max(deviations, key=lambda d: d.largest / d.allowed if d.allowed > 0.0 else 0.0, default=None)
     text = f"{counted(len(deviations), 'signal')} agree{'s' * (len(deviations) == 1)}"
-    if close is not None and close.largest > 0.0:
-        text += f"; the farthest is {close.name}, {close.largest:.3g} off of {close.allowed:.3g} allowed"
+    if farthest is not None and farthest.largest > 0.0:
+        difference = f"{farthest.largest:.3g} off of {farthest.allowed:.3g} allowed"
+        difference = f"{farthest.largest:.3g} off of {farthest.allowed:.3g} allowed"
+        text += f"; the farthest is {farthest.name}, {difference}"
     return text
 
 
@@ -127,7 +127,7 @@ def _draw(
     other: cosim.Result,
     arguments: argparse.Namespace,
 ) -> None:
-    """The signal that leaves the band first, around where it does, and over the whole run."""
+    """Draw the signal that leaves the band first: over the whole run, and near the time when it does."""
     require_matplotlib()
     name, unit = deviation.name, reference.unit(deviation.name)
     figure = new_figure(8.0, 6.0)
@@ -135,13 +135,11 @@ def _draw(
     span = float(reference.time[-1] - reference.time[0])
     for panel, width in zip(panels, (math.inf, 0.02 * span), strict=True):
         for result, file, style in ((reference, arguments.reference, "-"), (other, arguments.other, "--")):
-            near = abs(result.time - deviation.time) <= width
-            near |= _widen(near)
+            near = _near(result.time, deviation.time, width)
             values = converted(result[name], result.unit(name), unit)
             panel.plot(result.time[near], values[near], style, label=literal(str(file)), linewidth=1.2)
         values, times = reference[name], reference.time
-        near = abs(times - deviation.time) <= width
-        near |= _widen(near)
+        near = _near(times, deviation.time, width)
         low, high = values[near] - deviation.allowed, values[near] + deviation.allowed
         panel.fill_between(times[near], low, high, alpha=0.2, label="band")
         panel.axvline(deviation.time, color="0.5", linewidth=0.8)
@@ -152,8 +150,9 @@ def _draw(
     save_figure(figure, path)
 
 
-def _widen(near: Any) -> Any:
-    """The points with their neighbors, so that lines reach the borders."""
+def _near(times: Any, time: float, width: float) -> Any:
+    """The points that are near a time, and their neighbors, so that lines reach the borders."""
+    near = abs(times - time) <= width
     widened = near.copy()
     widened[1:] |= near[:-1]
     widened[:-1] |= near[1:]

@@ -1,4 +1,4 @@
-"""Runs that are compared, and what a verdict and a report read of their comparison."""
+"""Runs that are compared, and the interface of their comparison for the verdict and the report."""
 
 from __future__ import annotations
 

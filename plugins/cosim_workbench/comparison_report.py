@@ -39,7 +39,7 @@ def _run_lines(comparison: ComparedRuns) -> list[str]:
 
 
 def _signal_line(agreement: Agreement, width: int) -> str:
-    """The digits of a signal, and what there is to say of them."""
+    """The digits of a signal, and remarks about them."""
     line = f"{agreement.signal:<{width}}  {agreement.digits:4.1f}"
     remarks = _remarks(agreement)
     return f"{line}  ({'; '.join(remarks)})" if remarks else line
@@ -56,7 +56,7 @@ def _cost(comparison: ComparedRuns) -> str:
 
 
 def _remarks(agreement: Agreement) -> list[str]:
-    """The odd run, where the runs differ most, the digits at the end, and a special standing."""
+    """Remarks: the odd run, the time of the largest difference, the digits at the end, the standing."""
     remarks = []
     if agreement.odd:
         remarks.append(f"{agreement.digits_without:.1f} without: {agreement.odd}")

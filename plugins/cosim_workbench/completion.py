@@ -12,7 +12,7 @@ from cosim.kit import CommandParser, commands
 from cosim_workbench.arguments import RegisteredId, completions
 
 FILES = ":files"
-"""Stands for the files that there are: shells know them best."""
+"""Tells the shell to complete the names of files, which it does best."""
 
 
 def candidates(words: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -21,9 +21,9 @@ def candidates(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     Parameters
     ----------
     words : sequence of str
-        Those after ``cosim``, up to the cursor; the last one is what has been typed of a word, or empty.
+        The words after ``cosim`` up to the cursor; the last one may be incomplete or empty.
     """
-    # bash cuts `--until=2` in three words, zsh and fish leave it whole
+    # bash splits `--until=2` into three words, zsh and fish do not
     whole_words = [_unquoted(word) for word in words if word != "="]
     *before, typed = whole_words or [""]
     if typed.startswith("--") and "=" in typed:
@@ -35,7 +35,7 @@ def candidates(words: Sequence[str]) -> Iterator[tuple[str, str]]:
             offers = _commands() if not typed.startswith("-") else _options(None)
         else:
             offers = _arguments(before[command], before[command + 1 :], typed)
-    except cosim.CosimError:  # half a line is no place for messages
+    except cosim.CosimError:  # messages would disturb a line that is being typed
         return
     files = [item for item in offers if item[0] == FILES]
     yield from (item for item in offers if item[0].startswith(typed) and item not in files)
@@ -47,7 +47,7 @@ def _commands() -> list[tuple[str, str]]:
 
 
 def _options(parser: CommandParser | None) -> list[tuple[str, str]]:
-    """Long options, or the short one of what has no other."""
+    """Options by their long names, or by the short one if there is only that."""
     if parser is None:
         return [(word, "") for word in ("--help", "--version", "--json", "--verbose", "--traceback")]
     options = []
@@ -73,13 +73,13 @@ def _arguments(name: str, before: Sequence[str], typed: str) -> list[tuple[str, 
     if offers is None:
         return [(FILES, "")]
     if isinstance(action.type, RegisteredId) and not any(word.startswith(typed) for word in offers):
-        endings = Counter(word.rpartition(".")[2] for word in offers)  # which stands for the whole id
-        offers = [word for word, often in endings.items() if often == 1]
+        endings = Counter(word.rpartition(".")[2] for word in offers)  # unique endings mean the whole id
+        offers = [word for word, count in endings.items() if count == 1]
     return [(word, "") for word in offers]
 
 
 def _expected(parser: CommandParser, before: Sequence[str]) -> argparse.Action | None:
-    """The option or the positional argument of which the next word is a value."""
+    """The option, or the positional argument, to which the next word belongs."""
     by_option = {word: action for action in parser.arguments for word in action.option_strings}
     waiting: argparse.Action | None = None  # an option whose value comes next
     count_of_positionals = 0
@@ -104,7 +104,7 @@ def _repeats(action: argparse.Action) -> bool:
 
 
 def _unquoted(word: str) -> str:
-    """A word as the program gets it, where the shell hands it over as it was typed."""
+    """A word without quotes and escapes, which shells pass on as they were typed."""
     if not any(mark in word for mark in "\\'\""):
         return word
     try:

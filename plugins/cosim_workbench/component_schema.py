@@ -51,14 +51,14 @@ def _numbers(declaration: Declaration) -> Schema:
     if declaration.convert is not None:
         return _described({}, declaration)
     number: Schema = {"type": "number"}
-    words = choices_of(declaration)
+    choices = choices_of(declaration)
     for key, bound in (("minimum", declaration.minimum), ("maximum", declaration.maximum)):
         if bound is not None and math.isfinite(bound):
             number[key] = bound
     texts = [{"type": "string"}]
     if declaration.kind in ("integer", "discrete") or declaration.dtype is bool:
         texts.append({"type": "boolean"})
-    scalar: Schema = {"anyOf": [{"enum": list(words)}, number] if words else [number, *texts]}
+    scalar: Schema = {"anyOf": [{"enum": list(choices)}, number] if choices else [number, *texts]}
     schema: Schema = scalar
     if declaration.shape or declaration.free_length or declaration.options.get("each"):
         schema = {"type": "array"}
@@ -66,15 +66,16 @@ def _numbers(declaration: Declaration) -> Schema:
             schema["items"] = scalar
             if declaration.size:
                 schema.update(minItems=declaration.size, maxItems=declaration.size)
-        if _takes_one(declaration):
+        if _takes_scalar(declaration):
             schema = {"anyOf": [schema, scalar]}
     return _described(schema, declaration)
 
 
-def _takes_one(declaration: Declaration) -> bool:
-    """Whether one number does for a vector."""
-    each = bool(declaration.options.get("each"))
-    return declaration.kind != "parameter" or each or declaration.size == 1 or bool(declaration.free_length)
+def _takes_scalar(declaration: Declaration) -> bool:
+    """Whether one number may be given for a vector."""
+    if declaration.kind != "parameter" or declaration.options.get("each"):
+        return True
+    return declaration.size == 1 or bool(declaration.free_length)
 
 
 def _option(declaration: Declaration) -> Schema:

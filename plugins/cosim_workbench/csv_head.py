@@ -10,12 +10,12 @@ from cosim.kit import conversion, parse_unit
 
 UNIT = re.compile(r"(.+?)\s+\[([^\[\]]+)\]")
 IN_ROUND = re.compile(r"(.+?)\s+\(([^()]+)\)")
-"""Units in round brackets, which all columns may have if the time has one."""
+"""Units in round brackets, read as such only if the time has one."""
 TIMES = ("time", "t")
 
 
 class CsvHead(NamedTuple):
-    """Names and units of the columns, the number of the line that they end in, and what follows it."""
+    """Names and units of the columns, the number of the last line of the head, and the text after it."""
 
     names: list[str]
     units: list[str]
@@ -30,29 +30,34 @@ def read_head(text: str) -> CsvHead:
     Names may stand in the last remark above the numbers, as numpy writes them.
     """
     head = CsvHead([], [], ",", 1, "")
-    begin, line = 0, 0
-    while begin < len(text):
-        end = _end_of_line(text, begin)
-        first, place, begin = text[begin:end].rstrip("\r"), begin, end + 1
-        line += 1 + first.count("\n")
-        bare = first.strip()
-        if not bare or bare.lower().startswith("sep="):
+    next_begin, line = 0, 0
+    while next_begin < len(text):
+        begin, end = next_begin, _end_of_line(text, next_begin)
+        row, next_begin = text[begin:end].rstrip("\r"), end + 1
+        line += 1 + row.count("\n")
+        content = row.strip()
+        if not content or content.lower().startswith("sep="):
             continue
-        is_remark = bare.startswith("#")
-        if not is_remark and _time_in(head.names):  # of the remark before
-            return _with_units_below(head._replace(line=line - 1, body=text[place:]))
-        header = bare.lstrip("# ") if is_remark else first
+        is_remark = content.startswith("#")
+        if not is_remark and _time_in(head.names):  # the names stand in the remark above
+            return _with_units_below(head._replace(line=line - 1, body=text[begin:]))
+        header = content.lstrip("# ") if is_remark else row
         separator = _separator(header)
-        bare_names = _split(header, separator)
-        for pattern in (UNIT, IN_ROUND):
-            pairs = [_with_unit(name, pattern) for name in bare_names]
-            names, units = [name for name, _ in pairs], [unit for _, unit in pairs]
-            if _time_in(names):
-                break
-        head = CsvHead(names, units, separator, line, "" if is_remark else text[begin:])
+        names, units = _names_and_units(_split(header, separator))
+        head = CsvHead(names, units, separator, line, "" if is_remark else text[next_begin:])
         if not is_remark:
             return _with_units_below(head)
     return head
+
+
+def _names_and_units(cells: list[str]) -> tuple[list[str], list[str]]:
+    """Names and units of a header; units are in square brackets, or in round ones."""
+    for pattern in (UNIT, IN_ROUND):
+        pairs = [_with_unit(cell, pattern) for cell in cells]
+        names, units = [name for name, _ in pairs], [unit for _, unit in pairs]
+        if _time_in(names):
+            break
+    return names, units
 
 
 def _is_time(name: str) -> bool:
@@ -89,8 +94,8 @@ def _with_units_below(head: CsvHead) -> CsvHead:
 
 def _separator(header: str) -> str:
     """The separator of the columns: the sign that is in the header outside quotes."""
-    bare = re.sub(r'"[^"]*"', "", header)
-    return next((sign for sign in (";", "\t") if sign in bare), ",")
+    unquoted = re.sub(r'"[^"]*"', "", header)
+    return next((sign for sign in (";", "\t") if sign in unquoted), ",")
 
 
 def _split(header: str, separator: str) -> list[str]:

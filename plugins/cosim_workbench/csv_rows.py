@@ -19,15 +19,15 @@ WORDS = {"true": "1", "false": "0"}
 
 
 class CsvRow(NamedTuple):
-    """A line: its number, for each column the numbers, between quotes the text, and the cells as they are."""
+    """A line of a CSV file."""
 
     line: int
-    cells: list[list[str]]
-    texts: dict[int, str]
-    raw: list[str]
+    cells: list[list[str]]  # numbers of each column
+    texts: dict[int, str]  # quoted texts by column
+    raw: list[str]  # cells as they are written
 
     def bare_texts(self) -> dict[int, str]:
-        """Cells without quotes that are no numbers."""
+        """Cells without quotes that are not numbers, by column."""
         return {
             i: cell
             for i, cell in enumerate(map(str.strip, self.raw))
@@ -37,17 +37,24 @@ class CsvRow(NamedTuple):
 
 def read_rows(body: str, separator: str, first: int) -> Iterator[CsvRow]:
     """The lines that are not empty; `first` is the number of the first one."""
-    if '"' not in body:
-        for number, line in enumerate(body.split("\n"), start=first):
-            if line.strip():
-                raw = line.split(separator)
-                yield CsvRow(number, [_numbers(cell, separator) for cell in raw], {}, raw)
-        return
+    return (_quoted_rows if '"' in body else _bare_rows)(body, separator, first)
+
+
+def _bare_rows(body: str, separator: str, first: int) -> Iterator[CsvRow]:
+    """The rows of a text without quotes."""
+    for number, line in enumerate(body.split("\n"), start=first):
+        if line.strip():
+            raw = line.split(separator)
+            yield CsvRow(number, [_numbers(cell, separator) for cell in raw], {}, raw)
+
+
+def _quoted_rows(body: str, separator: str, first: int) -> Iterator[CsvRow]:
+    """The rows of a text with quotes, between which separators and line ends belong to the cell."""
     bare = re.compile(rf"[^{re.escape(separator)}\r\n]*")
     place, number = 0, first
     while place < len(body):
-        row = CsvRow(number, [], {}, [])
-        while True:
+        row, is_complete = CsvRow(number, [], {}, []), False
+        while not is_complete:
             match = QUOTED.match(body, place)
             if match is not None and body[match.end() : match.end() + 1] in (separator, "\r", "\n", ""):
                 row.texts[len(row.cells)] = match[1].replace('""', '"')
@@ -59,8 +66,7 @@ def read_rows(body: str, separator: str, first: int) -> Iterator[CsvRow]:
                 row.cells.append(_numbers(match[0], separator))
             row.raw.append(match[0])
             place = match.end() + 1
-            if body[match.end() : place] != separator:
-                break
+            is_complete = body[match.end() : place] != separator
         place += body[place - 1 : place + 1] == "\r\n"
         if len(row.cells) > 1 or row.texts or row.cells[0] != MISSING:
             yield row._replace(line=number)
@@ -86,7 +92,7 @@ def read_columns(path: Path, names: list[str], rows: Iterator[CsvRow]) -> dict[s
     booleans: set[int] = set()
     widths: list[int] = []
     for row in rows:
-        if not widths:  # what is text in the first line is text in all of them
+        if not widths:  # a column is text if it is text in the first line
             texts = {column: [] for column in (*row.texts, *row.bare_texts())}
         if texts:
             bare_texts = row.bare_texts()

@@ -14,9 +14,9 @@ from cosim.kit import compile_function, is_plain
 from cosim_workbench.number_text import LONGEST, REAL, ROWS_SIGNATURE, TEXT, WHOLE, append_rows
 
 VALUES = 1 << 16
-"""Values whose text is in memory at once. Python writes fewer ones before machine code would be loaded."""
+"""Values whose text is in memory at once; Python writes fewer values faster than machine code is loaded."""
 WIDE_VALUES = 1 << 21
-"""That are taken from very many columns at once, for several pieces of text of a few rows each."""
+"""Values that are read at once if there are many columns; their text follows in pieces of a few rows."""
 FEW_ROWS = 64
 
 
@@ -27,7 +27,7 @@ def quoted(text: str) -> str:
 
 
 def row_texts(result: cosim.Result, first: int) -> Iterator[bytes | memoryview]:
-    """The rows from one on, many lines at a time; what is handed out is overwritten by the next lines.
+    """The rows from `first` on, many lines at a time; each text is overwritten by the next one.
 
     A real has the shortest text that reads back as the same number, that of `repr`.
     """
@@ -57,15 +57,15 @@ def _cells(values: NDArray[Any]) -> Iterable[str]:
 
 
 def _compiled_writer(
-    columns: Sequence[NDArray[Any]], taken: int, rows: int
+    columns: Sequence[NDArray[Any]], most_rows: int, rows: int
 ) -> Callable[[Sequence[NDArray[Any]]], Iterator[bytes | memoryview]]:
-    """A function that does as `_lines`, of `taken` rows at most, some rows of text at a time."""
+    """A function like `_lines` for at most `most_rows` rows, which returns the text of `rows` at a time."""
     widths = [column.shape[1] if column.ndim == 2 else 1 for column in columns]
     kinds = np.repeat(np.array([_kind(column) for column in columns], dtype=np.int64), widths)
     ends = np.full(len(kinds), ord(" "), dtype=np.int64)
     ends[np.cumsum(widths) - 1] = ord(",")
     ends[-1] = ord("\n")
-    numbers = np.zeros((taken, len(kinds)), dtype=np.int64)
+    numbers = np.zeros((most_rows, len(kinds)), dtype=np.int64)
     text = np.zeros(rows * len(kinds) * LONGEST // 8 + 2, dtype=np.int64)
     append = compile_function(append_rows, ROWS_SIGNATURE)
     has_texts = bool(np.any(kinds == TEXT))
@@ -78,8 +78,8 @@ def _compiled_writer(
         else:
             numbers[:count] = np.hstack([_bits(_flat(part)) for part in parts])
         for begin in range(0, count, rows):
-            some = numbers[begin : begin + min(rows, count - begin)]
-            length = append(some.ravel(), kinds, ends, text, len(some))
+            piece = numbers[begin : begin + min(rows, count - begin)]
+            length = append(piece.ravel(), kinds, ends, text, len(piece))
             written = text.view(np.uint8)[:length].data
             if has_texts:
                 table = [_flat(part[begin : begin + rows]) for part in parts if part.dtype == object]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from cosim import EventCause
 
 Reals = NDArray[np.float64]
 ULPS = 8.0
-"""Units in the last place: scheduled times closer than this are one time on paper."""
+"""Units in the last place: scheduled times closer than this would be equal without rounding."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class EventDifference:
     counts: tuple[int, int]
 
     def __str__(self) -> str:
-        more, fewer = self.counts
-        present = f"{self.handler} happens {_times(more)} in '{self.present}'"
+        count, fewer = self.counts
+        present = f"{self.handler} happens {_times(count)} in '{self.present}'"
         absent = f"{_times(fewer)} in '{self.absent}'"
         return f"{present} and {absent}; the first that differs is at t = {self.time:.9g} s"
 
@@ -59,7 +59,7 @@ class Events:
     times : dict of str to ndarray
         When each handler was called, s.
     nearly_at_once : list of (float, str, str)
-        Scheduled events whose times differ by rounding alone: the time, which came first, which then.
+        Scheduled events whose times differ only by rounding: time, first handler, second handler.
     """
 
     def __init__(self, events: Sequence[Any]) -> None:
@@ -110,9 +110,16 @@ class MatchedEvents:
         return is_hidden
 
 
+class EventsOfRun(NamedTuple):
+    """The events of a run, and its name."""
+
+    run: str
+    events: Events
+
+
 def match_events(
-    run: tuple[str, Events],
-    other: tuple[str, Events],
+    first: EventsOfRun,
+    second: EventsOfRun,
     end: float,
     tolerance: float,
     is_negligible: Callable[[Any], bool],
@@ -121,40 +128,62 @@ def match_events(
 
     Parameters
     ----------
-    run, other : (str, Events)
-        Name and events of each run.
+    first, second : EventsOfRun
     end : float
-        The end of the run, s: an event closer to it than `tolerance` may fall behind it in the other run.
+        The end of the runs, s. An event closer to it than `tolerance` may be after the end of the other run.
     tolerance : float
         s
     is_negligible : callable
-        Whether an event that one run alone has changes less than the accuracy lets expect: as the last
-        bounces of a ball that comes to rest.
+        Whether an event that only one run has changes so little that the accuracy allows it to be missing,
+        such as the last bounces of a ball that comes to rest.
     """
     times: dict[str, tuple[Reals, Reals]] = {}
     spans: list[tuple[float, float]] = []
     differences: list[EventDifference] = []
-    none = np.zeros(0)
-    for handler in dict.fromkeys([*run[1].times, *other[1].times]):
-        first, second = run[1].times.get(handler, none), other[1].times.get(handler, none)
-        if first.size != second.size:
-            is_first = first.size > second.size
-            more, fewer = (run, other) if is_first else (other, run)
-            longer, shorter = (first, second) if is_first else (second, first)
-            records = partial(more[1].event, handler)
-            matched, extra = _common(longer, shorter, records, is_negligible, end - tolerance)
-            if extra is not None:
-                counts = longer.size, shorter.size
-                differences.append(EventDifference(float(longer[extra]), handler, more[0], fewer[0], counts))
-            alone = np.delete(longer, matched)
-            spans += [(time, math.inf) for time in alone[alone >= end - tolerance].tolist()]
-            longer, shorter = longer[matched], shorter[: matched.size]
-            first, second = (longer, shorter) if is_first else (shorter, longer)
-        times[handler] = first, second
-        different = np.flatnonzero(first != second)
-        low, high = np.minimum(first, second)[different], np.maximum(first, second)[different]
-        spans += list(zip(low.tolist(), high.tolist(), strict=True))
+    for handler in dict.fromkeys([*first.events.times, *second.events.times]):
+        match = _match_handler(handler, first, second, end - tolerance, is_negligible)
+        times[handler] = match.first, match.second
+        differences += [] if match.difference is None else [match.difference]
+        spans += [(time, math.inf) for time in match.late]
+        shifted = np.flatnonzero(match.first != match.second)
+        begins = np.minimum(match.first, match.second)[shifted]
+        ends = np.maximum(match.first, match.second)[shifted]
+        spans += list(zip(begins.tolist(), ends.tolist(), strict=True))
     return MatchedEvents(times, min(differences, key=lambda d: d.time, default=None), spans)
+
+
+class _HandlerMatch(NamedTuple):
+    """The matched calls of one handler in two runs: their times in each."""
+
+    first: Reals
+    second: Reals
+    late: list[float]  # times of unmatched events at the end of the longer list
+    difference: EventDifference | None
+
+
+def _match_handler(
+    handler: str,
+    first: EventsOfRun,
+    second: EventsOfRun,
+    last: float,
+    is_negligible: Callable[[Any], bool],
+) -> _HandlerMatch:
+    """Match the calls of one handler; those behind `last` may be missing in the other run."""
+    times, other_times = (run.events.times.get(handler, np.zeros(0)) for run in (first, second))
+    if times.size == other_times.size:
+        return _HandlerMatch(times, other_times, [], None)
+    if times.size < other_times.size:
+        swapped = _match_handler(handler, second, first, last, is_negligible)
+        return swapped._replace(first=swapped.second, second=swapped.first)
+    record = partial(first.events.event, handler)
+    matched, extra = _common(times, other_times, record, is_negligible, last)
+    difference = None
+    if extra is not None:
+        counts = times.size, other_times.size
+        difference = EventDifference(float(times[extra]), handler, first.run, second.run, counts)
+    unmatched = np.delete(times, matched)
+    late = unmatched[unmatched >= last].tolist()
+    return _HandlerMatch(times[matched], other_times[: matched.size], late, difference)
 
 
 def _common(
@@ -166,12 +195,12 @@ def _common(
 ) -> tuple[NDArray[np.int64], int | None]:
     """The times of the longer list with a counterpart in the other, up to the first without one.
 
-    Events behind `last`, and those that are negligible, may lack one.
+    Events behind `last`, and negligible ones, need none.
 
     Returns
     -------
     (ndarray of int, int or None)
-        Places of the former; the place of the latter.
+        The places of the matched times; the place of the first one without a counterpart.
     """
     matched: list[int] = []
     times, shorter_times = longer.tolist(), shorter.tolist()
@@ -205,7 +234,7 @@ def _timeline(events: Sequence[Any]) -> dict[tuple[str, EventCause], tuple[NDArr
 
 
 def _nearly_at_once(scheduled: list[tuple[float, str]]) -> list[tuple[float, str, str]]:
-    """Scheduled events whose times differ by rounding alone: time, which came first, which then."""
+    """Scheduled events whose times differ only by rounding: time, first handler, second handler."""
     near_pairs = []
     for (before, earlier), (after, later) in pairwise(sorted(scheduled)):
         if before < after <= before + ULPS * math.ulp(max(abs(before), abs(after))) and earlier != later:

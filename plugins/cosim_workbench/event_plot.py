@@ -29,9 +29,9 @@ class EventPlot(Plot):
         times: dict[str, list[float]] = {}
         for event in result.events:
             times.setdefault(event.handler, []).append(event.time)
-        often = sorted(times, key=lambda handler: len(times[handler]))
+        handlers = sorted(times, key=lambda handler: len(times[handler]))
         stride = 1 + sum(map(len, times.values())) // MOST_LINES
-        for place, handler in enumerate(often):
+        for place, handler in enumerate(handlers):
             color = f"C{9 - place}" if place < MOST_HANDLERS else "0.7"
             for panel in panels:
                 for time in times[handler][::stride]:
@@ -39,6 +39,6 @@ class EventPlot(Plot):
             if place < MOST_HANDLERS:
                 label = f"{len(times[handler])} × {handler}"
                 panels[0].plot([], [], color=color, linewidth=0.8, label=literal(label))
-        if often:
+        if handlers:
             panels[0].legend(fontsize="small", loc="best")
         return figure

@@ -74,6 +74,16 @@ class ExportCommand(cosim.Command):
             help="machine code that needs no Python (the default if possible)",
         )
         form.add_argument("--python", action="store_true", help="an FMU that runs in a Python interpreter")
+        self._add_native_options(parser)
+        parser.add_argument(
+            "--no-experiment",
+            action="store_true",
+            help="leave out the smoke test (for which the export runs the FMU)",
+        )
+        parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+
+    @staticmethod
+    def _add_native_options(parser: argparse.ArgumentParser) -> None:
         for name, (metavar, text) in NATIVE.items():
             parser.add_argument(f"--{name}", metavar=metavar, help=f"of a native FMU: {text}")
         parser.add_argument(
@@ -102,18 +112,16 @@ class ExportCommand(cosim.Command):
             metavar="N",
             help="of an FMU with sources: values that each delay can store (4096)",
         )
-        parser.add_argument(
-            "--no-experiment",
-            action="store_true",
-            help="leave out the smoke test (for which the export runs the FMU)",
-        )
-        parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Read, check, export."""
-        exporters: list[type[FileExporter]] = [e.cls for e in cosim.registry().entries("file_exporter")]
-        if able := [kind for kind in exporters if kind.reads(arguments.model)]:
-            return self._export_file(_fitting(able, arguments.output)(), arguments)
+        exporters: list[type[FileExporter]] = [
+            entry.cls
+            for entry in cosim.registry().entries("file_exporter")
+            if entry.cls.reads(arguments.model)
+        ]
+        if exporters:
+            return self._export_file(_fitting(exporters, arguments.output)(), arguments)
         target = arguments.output or Path(f"{arguments.model.stem}.fmu")
         if target.suffix.lower() != ".fmu":
             raise cosim.CosimError(f"{target}: the name of an FMU ends in .fmu")
@@ -138,9 +146,9 @@ class ExportCommand(cosim.Command):
         """Write what is not a model in its own form."""
         target = arguments.output or Path(f"{arguments.model.stem}{exporter.suffix}")
         check_folder(target)
-        if odd := [f"--{n}" for n in (*SELECTIONS, "all", "step") if getattr(arguments, n)]:
+        if refused := [f"--{n}" for n in (*SELECTIONS, "all", "step") if getattr(arguments, n)]:
             raise cosim.CosimError(
-                f"{arguments.model}: {', '.join(odd)}: applies only to models; this file is not a model"
+                f"{arguments.model}: {', '.join(refused)}: applies only to models; this file is not a model"
             )
         with nullcontext() if arguments.quiet else compile_notice():
             export = exporter.export(arguments.model, target, **self._options(arguments))
@@ -179,7 +187,9 @@ class ExportCommand(cosim.Command):
             raise cosim.CosimError(f"--{option} is for native FMUs, not for those that run Python")
         if arguments.native and arguments.libpython is not None:
             raise cosim.CosimError("--libpython is for FMUs that run Python, not for native FMUs")
-        native = False if wants_python else True if arguments.native or typed else None
+        native = True if arguments.native or typed else None
+        if wants_python:
+            native = False
         texts = {name: text for name, text in typed.items() if isinstance(text, str) and name != "fmi"}
         lists = {name: _listed(text) for name, text in texts.items()}
         return {"native": native, **typed, **lists}
@@ -199,14 +209,14 @@ def _with_experiment(
     return "\n".join(filter(None, (export.summary, reason)))
 
 
-def _fitting(able: list[type[FileExporter]], target: Path | None) -> type[FileExporter]:
+def _fitting(exporters: list[type[FileExporter]], target: Path | None) -> type[FileExporter]:
     """The exporter that writes such a file; the first one where none is named."""
     if target is None:
-        return able[0]
-    for kind in able:
-        if kind.suffix == target.suffix.lower():
-            return kind
-    endings = " or ".join(f"{kind.suffix} ({kind.what})" for kind in able)
+        return exporters[0]
+    for exporter in exporters:
+        if exporter.suffix == target.suffix.lower():
+            return exporter
+    endings = " or ".join(f"{exporter.suffix} ({exporter.what})" for exporter in exporters)
     raise cosim.CosimError(f"{target}: needs a name that ends in {endings}")
 
 

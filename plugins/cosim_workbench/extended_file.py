@@ -13,14 +13,14 @@ UNDER_WAY = "the run has not ended"
 class ExtendedFile(ResultStream):
     """Writes the first rows of a run to a new file, and extends it by all others.
 
-    At every moment the file says that it is not whole, until it is.
+    The file says that it is incomplete until it is complete.
 
     Parameters
     ----------
     sink : ResultSink
         The sink whose `extend` appends rows to a file.
     path : Path
-        A file that was there is replaced when the first rows are written.
+        An existing file is replaced when the first rows are written.
     """
 
     def __init__(self, sink: cosim.ResultSink, path: Path) -> None:
@@ -36,7 +36,7 @@ class ExtendedFile(ResultStream):
         self._has_rows = True
 
     def close(self, result: cosim.Result) -> None:
-        """The file is whole, or says why not."""
+        """Complete the file, or write why it is incomplete."""
         if self._has_rows:
             self._sink.extend(result, self.path, len(result))
         else:

@@ -13,13 +13,13 @@ from cosim.kit import replaced_file
 def new_figure(width: float, height: float) -> Any:
     """An empty `matplotlib.figure.Figure`, in inches, that belongs to no window.
 
-    A notebook shows one only where pyplot was imported; this one also without.
+    Notebooks show other figures only if pyplot was imported; they show this one always.
     """
     return _shown_figure()(figsize=(width, height), layout="constrained")
 
 
 def save_figure(figure: Any, path: Path) -> Path:
-    """Write a picture, whole or not at all; its ending says what kind."""
+    """Write a picture, completely or not at all; the ending of the name says its kind."""
     with replaced_file(path) as draft:
         figure.savefig(draft, dpi=120)
     return path

@@ -1,4 +1,4 @@
-"""Names in a model file that no part has: in connections, attachments, signals and start values."""
+"""Checks of the names of parts in a model file: in connections, attachments, signals and start values."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from cosim_workbench.wording import unknown
 
 def check_part_names(problems: FileProblems, tables: dict[str, cosim.ModelTable]) -> None:
     """Check that attachments and both ends of connections begin with the name of a part."""
-    of_parts = [
+    tables_of_parts = [
         table
         for key, table in tables.items()
         if table.form == "entries" and isinstance(problems.file.data.get(key), dict)
     ]
     names = set(problems.model.parts)
-    for table in of_parts:
-        names.update(problems.file.data[table.table])  # a part that could not be made is not missing besides
+    for table in tables_of_parts:
+        names.update(
+            problems.file.data[table.table]
+        )  # a part that could not be made is not reported as missing, too
     for name, part in problems.model.parts.items():
         for attachment, value in part.values.attachments.items():
             for attached in value if isinstance(value, list) else [value]:
                 _check_attachment(problems, f"{name}.{attachment}", attached, names)
-    for table in of_parts:
+    for table in tables_of_parts:
         _check_attached(problems, table, names)
     for index, ends in enumerate(problems.model.connections):
         for key, end in zip(("from", "to"), ends[:2], strict=True):
@@ -34,7 +36,7 @@ def check_part_names(problems: FileProblems, tables: dict[str, cosim.ModelTable]
 
 
 def _check_attachment(problems: FileProblems, where: str, attached: Any, names: set[str]) -> None:
-    """Check what one attachment of a part that was built is attached to."""
+    """Check the target of one attachment of a part that was built."""
     if isinstance(attached, cosim.Component) or attached is None:
         return
     path, label = problems.place(where)

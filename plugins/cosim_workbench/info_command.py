@@ -78,9 +78,8 @@ def describe_model(path: Path) -> Description:
     ids = {cls: registry.owner(cls).id for cls in {type(part) for part in model.parts.values()}}
     rows = [[name, ids[type(part)]] for name, part in model.parts.items()]
     lines = [f"{model.name}   {counted(len(rows), 'part')}, {sizes}", *below_each_other(rows)]
-    outputs, inputs = system.variables_of("output", "measure"), dict[str, Any]()
-    if system.inputs:
-        inputs = {path: system.variables[path] for path in system.inputs if path in system.variables}
+    outputs = system.variables_of("output", "measure")
+    inputs = {path: system.variables[path] for path in system.inputs if path in system.variables}
     for title, variables in (("inputs", inputs), ("outputs", outputs)):
         if variables:
             cells = [[path, _unit(v.unit()), v.description] for path, v in variables.items()]
@@ -122,9 +121,9 @@ def describe_fmu(path: Path) -> Description:
         description, remarks = participant.inspect()
     finally:
         participant.close()
-    able = [text for text, can in (("state saved and restored", description.can_restore),) if can]
-    able += ["state serialized"] * description.can_serialize
-    lines = [f"{path.name}   {', '.join([description.kind, *able])}", *(f"  {text}" for text in remarks)]
+    abilities = ["state saved and restored"] * description.can_restore
+    abilities += ["state serialized"] * description.can_serialize
+    lines = [f"{path.name}   {', '.join([description.kind, *abilities])}", *(f"  {text}" for text in remarks)]
     for causality in ("input", "output", "parameter", "local"):
         chosen = [v for v in description.variables.values() if v.causality == causality]
         cells = [

@@ -22,7 +22,7 @@ ELSEWHERE = {"participants": "cosimulate", "master": "cosimulate"}
 
 
 class Entry(NamedTuple):
-    """A part of a table: its place, its name in messages and in the model, and its content."""
+    """An entry of a table: its place, its name in messages and in the model, and its content."""
 
     path: KeyPath
     label: str
@@ -83,7 +83,7 @@ class ModelFile:
         if not self._problems.is_cut_short:
             check_part_names(self._problems, tables)
         if self._problems.listed and not self._problems.is_cut_short:
-            self._find_what_building_refuses()
+            self._add_faults_of_building()
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> cosim.Model:
@@ -107,7 +107,7 @@ class ModelFile:
         return self.model.build()
 
     def _building(self, build: Build) -> cosim.System:
-        """Build, and give every fault that the model has then its line in the file."""
+        """Build, and report each fault of the model with its line in the file."""
         self.check()
         try:
             system = self._located(build)
@@ -117,8 +117,8 @@ class ModelFile:
             self._problems.listed.clear()  # the model may be corrected and built again
         return system
 
-    def _find_what_building_refuses(self) -> None:
-        """Build what could be read, for the faults that only this finds; not what follows from others."""
+    def _add_faults_of_building(self) -> None:
+        """Build what could be read, and add new faults, unless they follow from others."""
         written = {n for table in self.file.data.values() if isinstance(table, dict) for n in table}
         missing = written - set(self.model.parts)
         reported = {self._label(problem.where) for problem in self._problems.listed}
@@ -139,7 +139,7 @@ class ModelFile:
         check_paths(self._problems, missing | {label.rpartition(".")[2] for label in reported})
 
     def _label(self, where: str) -> str:
-        """The part of a place behind file and line."""
+        """The text of a place after file and line."""
         return where.removeprefix(str(self.file.path)).lstrip(":0123456789 ")
 
     def _place_of_setting(self, name: str) -> str:
@@ -269,7 +269,7 @@ class ModelFile:
 
 
 def _entries(table: cosim.ModelTable, content: Any) -> Iterator[Entry]:
-    """The parts of what is written in a table, by its form."""
+    """The entries of a table, by its form."""
     key = table.table
     if table.form == "rows":
         return (Entry((key, i), f"{key}[{i}]", str(i), row) for i, row in enumerate(content))

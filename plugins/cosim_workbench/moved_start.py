@@ -27,8 +27,8 @@ def state_paths(system: System) -> list[str]:
 def sizes_of_states(system: System, result: Result) -> dict[str, float]:
     """The largest value of each continuous state in a run, by the name of its column.
 
-    Where that is zero, or rounding, it is that of the largest signal of the same unit; where these are zero,
-    too, that of the largest signal at all, but 1 at most; 1 where all are zero.
+    If that is zero or rounding, the size is that of the largest signal of the same unit. If these are zero,
+    too, it is that of the largest signal of all, but at most 1; it is 1 if all signals are zero.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def states_of(system: System) -> Iterator[tuple[str, int]]:
 def reach_of_states(system: System, start: State, span: float) -> dict[str, float]:
     """The reach of each continuous state at its first rate; of a position, at the speeds of its part.
 
-    Beside this a move of a state that rests is small, however small the state itself is.
+    It is a scale for moves of states that are near zero.
 
     Parameters
     ----------
@@ -94,9 +94,9 @@ def in_order(system: System, sizes: Mapping[str, float]) -> Reals:
 
 
 def moved_by_rounding(y: Reals, sizes: Reals, direction: float) -> Reals:
-    """Each state moved by one or two units in its last place, by turns: differences of neighbours move, too.
+    """Each state moved by one or two units in its last place, by turns, so differences of states move, too.
 
-    A state that is zero is moved by as much as rounding of its size.
+    A state that is zero is moved by the rounding of its size.
     """
     units = np.where(np.arange(y.size) % 2 == 0, 1.0, 2.0)
     steps = np.where(y != 0.0, np.spacing(np.abs(y)), ROUNDING * sizes)
@@ -104,7 +104,7 @@ def moved_by_rounding(y: Reals, sizes: Reals, direction: float) -> Reals:
 
 
 def moved_by_part(y: Reals, sizes: Reals, part: float) -> Reals:
-    """Each state moved by a part of itself; one that is smaller than this part of its size, by that."""
+    """Each state moved by a part of its value, or of its size if the value is smaller than that."""
     scale = np.where(np.abs(y) > abs(part) * sizes, np.abs(y), sizes)
     return y + part * scale
 
@@ -116,11 +116,11 @@ def growth_of_rounding(system: System, moved: Result, other: Result, sizes: Mapp
     """
     first, second, growth = moved.columns(), other.columns(), 0.0
     grid = np.intersect1d(moved.time, other.time)
-    rows = [np.searchsorted(result.time, grid, "right") - 1 for result in (moved, other)]
+    first_rows, second_rows = (np.searchsorted(result.time, grid, "right") - 1 for result in (moved, other))
     for name, _ in states_of(system):
         if name not in first or name not in second:
             return math.inf
-        distance = np.abs(first[name][rows[0]] - second[name][rows[1]])
-        most = float(np.nan_to_num(distance, nan=math.inf).max(initial=0.0))
-        growth = max(growth, most / sizes[name])
+        distance = np.abs(first[name][first_rows] - second[name][second_rows])
+        largest = float(np.nan_to_num(distance, nan=math.inf).max(initial=0.0))
+        growth = max(growth, largest / sizes[name])
     return growth

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 import cosim
 from cosim.kit import python_command, run_process, write_whole
 from cosim_workbench.arguments import completes
-from cosim_workbench.scaffold import distribution_of
+from cosim_workbench.scaffold import NewFiles, distribution_of
 
 
 class NewCommand(cosim.Command):
@@ -68,35 +68,39 @@ class NewCommand(cosim.Command):
         if arguments.kind is None or arguments.new_name is None:
             lines = "\n".join(f"  {words}" for words, _ in self.examples)
             raise cosim.CosimError(f"give a kind and a name, such as\n{lines}")
-        new = new_files(arguments.kind, arguments.new_name, arguments.folder)
-        is_new = bool(new.id) and Path("pyproject.toml") in new.files
-        if is_new and not arguments.no_install:
-            _check_free(new.id.partition(".")[0])
-        for path, text in new.files.items():
-            _write(new.folder / path, text)
-        for path in new.files:  # with a closed output the files are there all the same
-            print(f"written    {new.folder / path}")
-        self.report(id=new.id, folder=new.folder, written=[new.folder / path for path in new.files])
-        if not new.id:
+        project = new_files(arguments.kind, arguments.new_name, arguments.folder)
+        is_new_package = bool(project.id) and Path("pyproject.toml") in project.files
+        if is_new_package and not arguments.no_install:
+            _check_free(project.id.partition(".")[0])
+        self._write_files(project)
+        if not project.id:
             verb = "run" if arguments.kind == "model" else "cosimulate"
-            print(f"next       cosim {verb} {new.folder / arguments.new_name}.toml")
-            return 0
-        if arguments.no_install:
-            print(f"next       pip install -e {new.folder}; cosim check {new.id}")
-            return 0
-        if is_new and not _installed(new.folder):
+            print(f"next       cosim {verb} {project.folder / arguments.new_name}.toml")
+        elif arguments.no_install:
+            print(f"next       pip install -e {project.folder}; cosim check {project.id}")
+        elif is_new_package and not _installed(project.folder):
             return 1
-        print(f"next       cosim check {new.id}")
+        else:
+            print(f"next       cosim check {project.id}")
         return 0
 
+    def _write_files(self, project: NewFiles) -> None:
+        """Write and report the files."""
+        for path, text in project.files.items():
+            _write(project.folder / path, text)
+        for path in project.files:  # after all are written: printing fails if the output is closed
+            print(f"written    {project.folder / path}")
+        written = [project.folder / path for path in project.files]
+        self.report(id=project.id, folder=project.folder, written=written)
+
     def _write_stubs(self, folder: Path) -> int:
-        """Write the stubs of what is installed; those of before are replaced."""
+        """Write the stubs of what is installed, and remove those of removed plugins."""
         from cosim_workbench.stubs import HEADER, stub_files
 
         files = stub_files()
-        for old in folder.rglob("*.pyi"):
-            if old.relative_to(folder) not in files and old.read_text("utf-8").startswith(HEADER):
-                old.unlink()
+        for stub in folder.rglob("*.pyi"):
+            if stub.relative_to(folder) not in files and stub.read_text("utf-8").startswith(HEADER):
+                stub.unlink()
         for path, text in files.items():
             _write(folder / path, text)
         self.report(folder=folder, written=sorted(folder / path for path in files))
@@ -106,7 +110,7 @@ class NewCommand(cosim.Command):
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a text as a whole; the error names the file, and nothing of it is left."""
+    """Write a file completely or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text.encode())
 
@@ -118,7 +122,7 @@ def _kinds(words: Sequence[str] = ()) -> list[str]:
 
 
 def _check_free(plugin: str) -> None:
-    """`CosimError` where another package would be replaced by installing one of this name."""
+    """Raise `CosimError` if installing a package of this name would replace another one."""
     name = distribution_of(plugin)
     with suppress(importlib.metadata.PackageNotFoundError):
         installed = importlib.metadata.distribution(name)
@@ -136,7 +140,7 @@ def _installed(folder: Path) -> bool:
     """Install the package so that changes of its files count at once; say what to do where this fails."""
     call = python_command("-m", "pip", "install", "--quiet", "--no-deps", "--editable", str(folder))
     if all(importlib.util.find_spec(name) is not None for name in ("hatchling", "editables")):
-        call.insert(-2, "--no-build-isolation")  # nothing is to be fetched
+        call.insert(-2, "--no-build-isolation")  # so pip downloads nothing
     installation = run_process(call, capture_output=True, text=True)
     if installation.returncode == 0:
         print(f"installed  {folder}")

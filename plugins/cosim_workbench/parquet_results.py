@@ -16,21 +16,21 @@ from cosim.kit import NotWrittenError, ResultStream, check_folder, save_somewher
 from cosim_workbench.arrow_tables import arrow, arrow_table
 
 VALUES, ROWS = 2**17, 2**10
-"""In a part file, at most so many values, or rows where these have more: 1 MB, or 8 kB a column."""
+"""The largest number of values in a part file (1 MB); of rows if there are very many columns."""
 PART, SUMMARY = "part-{:06d}.parquet", "_summary.json"
-"""Readers of Parquet leave files alone whose names begin with ``_`` or ``.``."""
+"""Readers of Parquet skip files whose names begin with ``_`` or ``.``."""
 KEY = b"cosim"
 ABOUT = ("model", "integrator", "accuracy", "source")
-"""Statistics that say what results are from."""
+"""Statistics that say where results are from."""
 
 
 class ParquetResults(cosim.ResultSink):
     """A folder ``run.parquet`` with part files that pandas, polars, Arrow and DuckDB read as one table.
 
-    A column for each scalar, ``time`` first; elements of a vector are ``name[0]`` … Booleans and text are
-    columns of those types. Columns carry
-    their unit as metadata, and each file what it is from. When the run has ended, ``_summary.json``
-    has its statistics and message. Written while a run goes on, parts are safe when it is killed.
+    There is a column for each scalar, ``time`` first; elements of a vector are ``name[0]`` … Booleans and
+    text are columns of those types. The metadata of columns have their units, and those of each file its
+    source. When the run has ended, ``_summary.json`` has its statistics and message. Parts that a run has
+    written remain if it is killed.
     """
 
     suffixes = (".parquet",)
@@ -52,7 +52,7 @@ class ParquetResults(cosim.ResultSink):
         return path
 
     def check(self, path: Path) -> None:
-        """Refuse a folder with something else in it than results."""
+        """Refuse a folder that contains something else than results."""
         check_parquet(path)
 
     def stream(self, path: Path, source: Mapping[str, Any] | None = None) -> ResultStream:
@@ -67,25 +67,10 @@ class ParquetResults(cosim.ResultSink):
         CosimError
             It is none, or damaged.
         """
-        pyarrow = arrow()
-        files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-        try:
-            if not files:
-                raise ValueError("the folder has no part files")
-            tables = [pyarrow.parquet.read_table(file) for file in files]
-            schema = tables[0].schema
-            table = pyarrow.concat_tables(tables)
-        except (OSError, ValueError, pyarrow.ArrowException) as error:
-            raise cosim.CosimError(f"{path}: is not a Parquet file that can be read: {error}") from None
-        if "time" not in table.column_names:
-            raise cosim.CosimError(f'{path}: is not a result: there is no column "time"')
-        units = {field.name: (field.metadata or {}).get(b"unit", b"1").decode() for field in schema}
-        try:
-            columns = {n: _values(pyarrow, table[n]) for n in table.column_names}
-        except (ValueError, TypeError, pyarrow.ArrowException) as error:
-            raise cosim.CosimError(f"{path}: a column has neither numbers nor text: {error}") from None
-        header, summary = _about(schema), _summary(path)
-        signals = _vectors(columns, header.get("sizes", {}))
+        table = _read_table(path)
+        units = {field.name: (field.metadata or {}).get(b"unit", b"1").decode() for field in table.schema}
+        header, summary = _about(table.schema), _summary(path)
+        signals = _vectors(_read_columns(path, table), header.get("sizes", {}))
         time = signals.pop("time")
         if time.dtype == object or not np.all(np.isfinite(time)):
             fault = "are no numbers" if time.dtype == object else "are no finite numbers"
@@ -100,6 +85,30 @@ class ParquetResults(cosim.ResultSink):
             return cosim.Result(time, signals, units, (), statistics, message, unfinished=unfinished)
         except cosim.ModelError as error:
             raise cosim.CosimError(f"{path}: {error}") from None
+
+
+def _read_table(path: Path) -> Any:
+    """The table of Arrow in a file or in the parts of a folder, with a column ``time``."""
+    pyarrow = arrow()
+    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+    try:
+        if not files:
+            raise ValueError("the folder has no part files")
+        table = pyarrow.concat_tables([pyarrow.parquet.read_table(file) for file in files])
+    except (OSError, ValueError, pyarrow.ArrowException) as error:
+        raise cosim.CosimError(f"{path}: is not a Parquet file that can be read: {error}") from None
+    if "time" not in table.column_names:
+        raise cosim.CosimError(f'{path}: is not a result: there is no column "time"')
+    return table
+
+
+def _read_columns(path: Path, table: Any) -> dict[str, Any]:
+    """The columns of a table as arrays."""
+    pyarrow = arrow()
+    try:
+        return {name: _values(pyarrow, table[name]) for name in table.column_names}
+    except (ValueError, TypeError, pyarrow.ArrowException) as error:
+        raise cosim.CosimError(f"{path}: a column has neither numbers nor text: {error}") from None
 
 
 class ParquetParts(ResultStream):
@@ -136,23 +145,23 @@ class ParquetParts(ResultStream):
     def append(self, piece: cosim.Result) -> None:
         """Write parts; each has its name when it is complete.
 
-        A fast run brings many rows at once; encoding them together would take memory by their number. Where a
-        part has no room, all rows of the piece that are left go elsewhere, and the stream takes no more.
+        A fast run brings many rows at once; encoding all of them together would need much memory. If the disk
+        has no room for a part, all remaining rows of the piece are saved elsewhere, and the stream is closed.
         """
         if self._lost is not None:
             raise self._lost
         rows = max(ROWS, VALUES // (1 + len(piece.columns())))
         for first in range(0, max(len(piece), 1), rows):
             target = self.folder / PART.format(self._count)
+            self._count += 1
             try:
                 self._write(_rows(piece, first, first + rows), target)
             except NotWrittenError:
                 self._save_elsewhere(_rows(piece, first, len(piece)), target)
-                first = len(piece)  # there was room again for all of them
-            self._count += 1
+                return  # there was room again, for all remaining rows in this part
 
     def _save_elsewhere(self, piece: cosim.Result, target: Path) -> None:
-        """Save rows that have no room, and raise `NotWrittenError` now and wherever something more comes."""
+        """Save rows for which there was no room; if there is none again, now and later calls fail."""
         try:
             save_somewhere(partial(self._write, piece), target)
         except NotWrittenError as error:
@@ -173,7 +182,7 @@ class ParquetParts(ResultStream):
             with draft.open("xb") as file:
                 arrow().parquet.write_table(table, file, use_dictionary=texts)
             os.replace(draft, target)
-            arrow().default_memory_pool().release_unused()  # parts are far between
+            arrow().default_memory_pool().release_unused()  # it is long until the next part
         except (OSError, arrow().ArrowException) as error:
             draft.unlink(missing_ok=True)
             reason = getattr(error, "strerror", None) or error
@@ -193,7 +202,7 @@ class ParquetParts(ResultStream):
 
 
 def check_parquet(folder: Path) -> None:
-    """Refuse a folder that has something else in it than results; worth asking before a long run.
+    """Refuse a folder that contains something else than results; called before long runs.
 
     Raises
     ------

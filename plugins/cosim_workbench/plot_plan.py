@@ -15,19 +15,19 @@ from cosim_workbench.plot_names import axis_label, listed, pretty_unit
 MOST_PANELS, MOST_LINES = 4, 8
 """Panels and lines of a picture for which no signals were named; lines are those of a panel."""
 MOST_ROWS, MOST_MARKS = 5, 400
-"""Handlers whose events are marked, and events of one handler: more of them would be a bar."""
+"""Handlers whose events are marked, and events of one handler: more would look like a bar."""
 MOST_COMPARED = 64
 """Lines of a panel with which a signal is compared."""
-SAME = 1e-9
-"""Two signals that differ by a smaller part of the range are one line with two names."""
-CLOSE, SEEN = 0.008, 0.05
-"""Of the panel's range: lines that are closer hide each other; those with less range are flat."""
+EQUAL = 1e-9
+"""Two signals that differ by a smaller part of the range are drawn as one line with two names."""
+CLOSE, FLAT = 0.008, 0.05
+"""Parts of a panel's range: lines that are closer hide each other; lines with a smaller range are flat."""
 BALANCE = ("kinetic", "potential", "dissipated", "supplied", "total", "residual")
 RESIDUAL = "energy.residual"
 LEAST_BALANCE = 3
-"""Energies of a system of which a balance is drawn; fewer are signals like others."""
+"""The least number of energies of a system of which a balance is drawn."""
 FAR = 2.0
-"""Times the largest change in a balance: an energy that begins so far away is shown from its start."""
+"""An energy whose start exceeds the largest change in a balance by this factor is drawn from its start."""
 BALANCE_KEY = ("J", 1.0)
 SIMILAR = 8.0
 """Ratio of the ranges of signals without a unit that share a panel."""
@@ -39,7 +39,7 @@ Groups = dict[tuple[str, float], dict[str, Values]]
 
 @dataclass(frozen=True)
 class PlotLine:
-    """A line: the first name of its signal, the text of the legend, the values, and whether it is dashed."""
+    """A line of a panel, with the first name of its signal and the text in the legend."""
 
     name: str
     label: str
@@ -49,7 +49,7 @@ class PlotLine:
 
 @dataclass(frozen=True)
 class PlotPanel:
-    """Lines of one unit, and what the axis says."""
+    """Lines of one unit, and the label of the axis."""
 
     label: str
     lines: tuple[PlotLine, ...]
@@ -145,7 +145,7 @@ def _moving(
 def _without_energies_of_parts(
     result: cosim.Result, moving: dict[str, Values], notes: list[str]
 ) -> dict[str, Values]:
-    """The columns but the energies of single parts, which a balance has together; these are noted."""
+    """The columns without the energies of single parts, which the balance contains; these are noted."""
     # files without units have 1
     parts = [n for n in moving if n.endswith("_energy") and result.unit(n) in ("J", "1")]
     if parts:
@@ -174,7 +174,7 @@ def _key(unit: str, values: Values, groups: Groups) -> tuple[str, float]:
 
 
 def _most_telling(groups: Groups, notes: list[str]) -> Groups:
-    """The first panels; a balance is among them, the last. What is left out is noted."""
+    """The first panels, and the balance as the last one. The others are noted."""
     unbalanced = [key for key in groups if key != BALANCE_KEY]
     most_panels = MOST_PANELS - (BALANCE_KEY in groups)
     counts: dict[str, int] = {}
@@ -195,37 +195,40 @@ def _offsets(balance: Mapping[str, Values]) -> dict[str, float]:
 
 
 def _lines(group: Mapping[str, Values], most_lines: int | None) -> tuple[list[PlotLine], list[str]]:
-    """Lines of a panel: signals that are the same share one, and one that hides another is dashed."""
+    """Lines of a panel, and undrawn names. Equal signals share a line; one that hides another is dashed."""
     shifts = _offsets(group) if set(group) <= {f"energy.{kind}" for kind in BALANCE} else {}
     group = {name: values - shifts.get(name, 0.0) for name, values in group.items()}
-    twins, undrawn = _twins(group, most_lines)
-    low = min((np.nanmin(group[n]) for n in twins if np.isfinite(group[n]).any()), default=0.0)
-    high = max((np.nanmax(group[n]) for n in twins if np.isfinite(group[n]).any()), default=0.0)
+    equal_names, undrawn = _equal_signals(group, most_lines)
+    low = min((np.nanmin(group[n]) for n in equal_names if np.isfinite(group[n]).any()), default=0.0)
+    high = max((np.nanmax(group[n]) for n in equal_names if np.isfinite(group[n]).any()), default=0.0)
     lines: list[PlotLine] = []
-    for name, same in twins.items():
-        values, label = group[name], " = ".join(same[:3]) + (" = …" if len(same) > 3 else "")
+    for name, names in equal_names.items():
+        values, label = group[name], " = ".join(names[:3]) + (" = …" if len(names) > 3 else "")
         if name == RESIDUAL:
             label += f" (at most {np.nanmax(np.abs(values), initial=0.0):.2g} J)"
         if name in shifts:
             label += f" {'−' if shifts[name] > 0.0 else '+'} {abs(shifts[name]):.4g} J"
-        least = 0.0 if name == RESIDUAL else SEEN  # which lies on the total where that is shifted
+        least_range = 0.0 if name == RESIDUAL else FLAT  # a residual is flat, and may lie on a shifted total
         earlier = lines[:MOST_COMPARED]
-        below = next((o for o in earlier if _hides(values, o.values, high - low, least)), None)
+        below = next((line for line in earlier if _hides(values, line.values, high - low, least_range)), None)
         if below is not None:
             label += f" ≈ {below.name.removeprefix('energy.')}"
         lines.append(PlotLine(name, label, values, below is not None))
     return lines, undrawn
 
 
-def _twins(group: Mapping[str, Values], most_lines: int | None) -> tuple[dict[str, list[str]], list[str]]:
-    """Names of the signals that are the same, by the first of each line; and those beyond the last line."""
+def _equal_signals(
+    group: Mapping[str, Values], most_lines: int | None
+) -> tuple[dict[str, list[str]], list[str]]:
+    """Names of equal signals by the first of them, and the names of signals for which no line is left."""
     names: dict[str, list[str]] = {}
     undrawn = []
     for name, values in group.items():
         drawn_names = () if name == RESIDUAL else islice(names, MOST_COMPARED)
-        twin = next((o for o in drawn_names if _gap(values, group[o]) <= SAME * _range(values)), None)
-        if twin is not None:
-            names[twin].append(name)
+        equal = (drawn for drawn in drawn_names if _gap(values, group[drawn]) <= EQUAL * _range(values))
+        first = next(equal, None)
+        if first is not None:
+            names[first].append(name)
         elif most_lines is None or len(names) < most_lines:
             names[name] = [name]
         else:
@@ -233,9 +236,9 @@ def _twins(group: Mapping[str, Values], most_lines: int | None) -> tuple[dict[st
     return names, undrawn
 
 
-def _hides(values: Values, other: Values, height: float, least: float) -> bool:
-    """Whether two lines, not flatter than a share of a panel, lie closer to each other than is seen there."""
-    return max(_range(values), _range(other)) > least * height and _gap(values, other) < CLOSE * height
+def _hides(values: Values, other: Values, height: float, least_range: float) -> bool:
+    """Whether one of two lines hides the other, if one is not flatter than a part of the panel."""
+    return max(_range(values), _range(other)) > least_range * height and _gap(values, other) < CLOSE * height
 
 
 def _gap(first: Values, second: Values) -> float:
@@ -249,7 +252,7 @@ def _range(values: Values) -> float:
 
 
 def _marks(result: cosim.Result, notes: list[str]) -> dict[str, Values]:
-    """Times of events by handler, those of the fewest events first; which are not marked is noted."""
+    """Times of events by handler, those with the fewest events first; handlers without marks are noted."""
     times: dict[str, list[float]] = {}
     for event in result.events:
         if event.cause.name in ("TRIGGERED", "SCHEDULED", "SIGNALED"):

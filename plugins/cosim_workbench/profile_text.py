@@ -12,11 +12,12 @@ MOST_ROWS = 25
 
 def profile_lines(profile: RunProfile) -> list[str]:
     """The profile as lines of text."""
-    each = profile.run / max(profile.evaluations, 1)
+    seconds = profile.run / max(profile.evaluations, 1)
     return [
         f"build     {profile.build:.3f} s",
         f"compile   {profile.compile:.3f} s   loading or compiling functions, and the first step",
-        f"run       {profile.run:.3f} s   {profile.evaluations} evaluations, {1e6 * each:.3g} µs each in all",
+        f"run       {profile.run:.3f} s   {profile.evaluations} evaluations, "
+        f"{1e6 * seconds:.3g} µs each in all",
         *_table("by stage", profile.stages),
         *_table("by component", profile.parts),
         "",

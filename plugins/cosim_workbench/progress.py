@@ -14,11 +14,9 @@ from cosim.kit import raw_stream
 
 NOTICE = "compiling … (the first run of a model on this machine)"
 INTERVAL = 0.05
-"""s, between two drawings."""
-
+"""Time between two drawings, s."""
 PATIENCE = 2.0
-"""s, between two lines about what an export is doing."""
-
+"""Time between two lines about the work of an export, s."""
 LONG_WORK = ("compiling: ", "lowering", "optimizing", "building")
 """The beginnings of log records about long work."""
 
@@ -40,23 +38,23 @@ def progress_bar(until: float, *, stream: TextIO | None = None) -> Iterator[Adva
         TaskProgressColumn("{task.percentage:>3.0f} %"),
         TextColumn("{task.fields[pace]}"),
     ]
-    # Drawn only when there is news, by this thread: what is compiled before the run may fork processes.
+    # Drawn by this thread, not by one of rich: compiling before the run may fork processes.
     with Progress(*columns, console=Console(file=stream), transient=True, auto_refresh=False) as bar:
         task = bar.add_task("", total=until, pace="")
 
-        # The pace is that since the first call: what was compiled before is not part of it.
-        shown, latest, begin = -INTERVAL, 0.0, (math.nan, 0.0)
+        # The pace counts from the first call, so without the time for compiling.
+        shown, latest, wall_begin, time_begin = -INTERVAL, 0.0, math.nan, 0.0
 
         def advance(time: float) -> None:
-            nonlocal shown, latest, begin
+            nonlocal shown, latest, wall_begin, time_begin
             now = wall.perf_counter()
-            if math.isnan(begin[0]):
-                begin = now, time
-            latest, spent = time, now - begin[0]
+            if math.isnan(wall_begin):
+                wall_begin, time_begin = now, time
+            latest, spent = time, now - wall_begin
             if spent < shown + INTERVAL:  # drawing costs more than a step of a small model
                 return
             shown = spent
-            pace = f"   {(time - begin[1]) / spent:.3g}× real time" if spent > 0.0 else ""
+            pace = f"   {(time - time_begin) / spent:.3g}× real time" if spent > 0.0 else ""
             bar.update(task, completed=time, pace=f"{time:.3f} s{pace}", refresh=True)
 
         yield advance
@@ -68,7 +66,7 @@ def progress_bar(until: float, *, stream: TextIO | None = None) -> Iterator[Adva
 def compile_notice(stream: TextIO | None = None) -> Iterator[None]:
     """Report once, on the standard error, that kernels are being compiled and cached.
 
-    Where it takes longer, it says every few seconds what it is doing.
+    If it takes long, a line every few seconds says what is being done.
     """
     log = logging.getLogger("cosim.native")
     notice, level = _Notice(stream, log.getEffectiveLevel()), log.level
@@ -82,26 +80,25 @@ def compile_notice(stream: TextIO | None = None) -> Iterator[None]:
 
 
 class _Notice(logging.Filter):
-    """Prints the notice at the first record that speaks of compiling, and lets pass what was logged before.
+    """Prints the notice at the first record about compiling, and passes on what would be logged without it.
 
-    A filter and no handler: beside a handler of its own, Python would not print the warnings of a logger
-    that is not configured.
+    It is a filter because Python prints the warnings of a logger only as long as that has no handlers.
     """
 
     def __init__(self, stream: TextIO | None, level: int) -> None:
         super().__init__()
-        self._stream, self._level, self._said = stream, level, False
+        self._stream, self._level, self._was_shown = stream, level, False
         self._begun = self._shown = wall.perf_counter()
         self._work = ""
 
     def filter(self, record: logging.LogRecord) -> bool:
         text = record.getMessage() if record.levelno == logging.INFO else ""
-        if not self._said and "compil" in text:
-            self._said = True
+        if not self._was_shown and "compil" in text:
+            self._was_shown = True
             self._print(NOTICE)
         elif text.startswith(LONG_WORK):
             work, now = text.partition(" ")[0], wall.perf_counter()
-            # Another kind of work is said at once: nothing more may be heard until it is done.
+            # Another kind of work is shown at once, since it may report nothing until it is done.
             if now > (self._shown if work == self._work else self._begun) + PATIENCE:
                 self._work = work
                 self._print(text)
@@ -109,5 +106,5 @@ class _Notice(logging.Filter):
 
     def _print(self, text: str) -> None:
         self._shown = wall.perf_counter()
-        # Looked up only now: a progress bar puts a stream there that writes above the bar.
+        # Looked up late: a progress bar replaces this stream by one that writes above the bar.
         print(text, file=self._stream or sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Where a run has recorded given times."""
+"""The rows of a run that were recorded at given times."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from numpy.typing import NDArray
 
 Reals = NDArray[np.float64]
 ONE_TIME = 1e-12
-"""Part of the latest time: times closer than this are one. A step that ends at an output time to rounding
-is recorded at its own time."""
+"""Times that differ by a smaller part of the latest time are equal: a step that ends at an output time, but
+for rounding is recorded at its own time."""
 
 
 def recorded_rows(times: Reals, wanted: Reals) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The row that a run has recorded closest to each time, and whether that is this time, to rounding.
+    """The recorded row closest to each time, and whether its time is equal except for rounding.
 
-    Of several rows of one time it is the last one: after the events of that instant.
+    If several rows have that time it is the last one, after the events of that instant.
 
     Parameters
     ----------
     times : ndarray, shape (n,), s
-        Of the rows, in order.
+        The times of the rows, in order.
     wanted : ndarray, shape (m,), s
 
     Returns

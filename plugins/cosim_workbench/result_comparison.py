@@ -30,7 +30,7 @@ class Deviation:
     expected, found : float
         The reference and the other there.
     text : str
-        What is wrong besides: it is missing, has another unit, another text …
+        A fault other than the numbers: the signal is missing, has another unit, another text …
     """
 
     name: str
@@ -82,27 +82,42 @@ def compare_results(
     for name, result in (("the first", reference), ("the second", other)):
         if not len(result):
             raise cosim.CosimError(f"{name} result has no points")
-    theirs = other.columns()
+    other_columns, tolerances = other.columns(), _Tolerances(tolerance, absolute, time_tolerance)
     deviations = []
     for name, values in reference.columns().items():
-        if name not in theirs:
+        if name not in other_columns:
             deviations.append(Deviation(name, text="is missing in the second"))
             continue
-        if object in (values.dtype, theirs[name].dtype):
-            texts = _Course(reference.time, values), _Course(other.time, theirs[name])
-            deviations.append(_of_texts(name, *texts, time_tolerance))
-            continue
-        values, numbers = values.astype(np.float64), theirs[name].astype(np.float64)
-        try:
-            numbers = converted(numbers, other.unit(name), reference.unit(name))
-        except cosim.UnitError as error:
-            deviations.append(Deviation(name, text=str(error)))
-            continue
-        finite = values[np.isfinite(values)]
-        allowed = absolute + tolerance * float(np.abs(finite).max(initial=0.0))
-        courses = _Course(reference.time, values), _Course(other.time, numbers)
-        deviations.append(_deviation(name, *courses, allowed, time_tolerance))
+        courses = _Course(reference.time, values), _Course(other.time, other_columns[name])
+        units = reference.unit(name), other.unit(name)
+        deviations.append(_compare_signal(name, courses, units, tolerances))
     return sorted(deviations, key=lambda d: (d.is_within, d.time if d.time == d.time else -np.inf, d.name))
+
+
+class _Tolerances(NamedTuple):
+    """The tolerances of `compare_results`."""
+
+    relative: float
+    absolute: float
+    time: float
+
+
+def _compare_signal(
+    name: str, courses: tuple[_Course, _Course], units: tuple[str, str], tolerances: _Tolerances
+) -> Deviation:
+    """The deviation of one signal; the course and the unit of the reference come first."""
+    reference, other = courses
+    if object in (reference.values.dtype, other.values.dtype):
+        return _of_texts(name, reference, other, tolerances.time)
+    values = reference.values.astype(np.float64)
+    try:
+        other_values = converted(other.values.astype(np.float64), units[1], units[0])
+    except cosim.UnitError as error:
+        return Deviation(name, text=str(error))
+    finite = values[np.isfinite(values)]
+    allowed = tolerances.absolute + tolerances.relative * float(np.abs(finite).max(initial=0.0))
+    reference, other = _Course(reference.times, values), _Course(other.times, other_values)
+    return _deviation(name, reference, other, allowed, tolerances.time)
 
 
 def have_common_time(reference: cosim.Result, other: cosim.Result) -> bool:
@@ -137,7 +152,7 @@ def _of_texts(name: str, reference: _Course, other: _Course, window: float) -> D
     deviation = Deviation(name)
     for course, points, is_swapped in ((reference, other, False), (other, reference, True)):
         difference = _first_other_text(course, points, window)
-        if difference is None or difference[0] >= deviation.time:
+        if difference is None or difference.time >= deviation.time:
             continue
         time, nearby, text = difference
         expected, actual = (text, nearby) if is_swapped else (nearby, text)
@@ -146,19 +161,27 @@ def _of_texts(name: str, reference: _Course, other: _Course, window: float) -> D
     return deviation
 
 
-def _first_other_text(course: _Course, points: _Course, window: float) -> tuple[float, Any, Any] | None:
-    """The first point whose text a course does not have around that time: time, texts of the course, text."""
+class _TextDifference(NamedTuple):
+    """A text that a course does not have around that time, and a text that it has there."""
+
+    time: float
+    nearby: Any
+    text: Any
+
+
+def _first_other_text(course: _Course, points: _Course, window: float) -> _TextDifference | None:
+    """The first point whose text a course does not have around that time."""
     times = course.times
     start, end = max(times[0], points.times[0]), min(times[-1], points.times[-1])
     rounding = 1e-9 * max(abs(start), abs(end))
     first = np.searchsorted(times, points.times - window - rounding, "left")
-    begins = times[np.minimum(first, times.size - 1)] <= points.times - window + rounding  # a point is there
-    first = np.maximum(first - ~begins, 0)
+    has_point = times[np.minimum(first, times.size - 1)] <= points.times - window + rounding
+    first = np.maximum(first - ~has_point, 0)  # else the text of the point before counts there
     last = np.searchsorted(times, points.times + window + rounding, "right")
     for i in np.flatnonzero((points.times >= start) & (points.times <= end)):
         nearby = course.values[first[i] : last[i]]
         if points.values[i] not in nearby:
-            return float(points.times[i]), nearby[-1], points.values[i]
+            return _TextDifference(float(points.times[i]), nearby[-1], points.values[i])
     return None
 
 
@@ -228,8 +251,8 @@ def _sides(times: Vector, values: Vector, points: Vector) -> tuple[Vector, Vecto
     left = np.clip(np.searchsorted(times, points, "left"), 1, max(times.size - 1, 1))
     right = np.clip(np.searchsorted(times, points, "right"), 1, max(times.size - 1, 1))
     if times.size == 1:
-        same = np.full(points.shape, values[0])
-        return same, same
+        constant = np.full(points.shape, values[0])
+        return constant, constant
     return _on_line(times, values, points, left), _on_line(times, values, points, right)
 
 

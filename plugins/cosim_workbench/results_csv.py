@@ -45,7 +45,7 @@ class ResultsCsv(cosim.ResultSink):
         check_folder(path)
 
     def is_own(self, path: Path) -> bool:
-        """Whether its first line begins as ours do."""
+        """Whether the first line begins like that of files written here."""
         try:
             with path.open("rb") as file:
                 begin = file.read(len(FIRST) + 1)
@@ -54,7 +54,7 @@ class ResultsCsv(cosim.ResultSink):
         return begin in (b"", FIRST) or begin in (FIRST + b",", FIRST + b"\n")
 
     def write(self, result: cosim.Result, path: Path) -> Path:
-        """Write all signals; the file is replaced when it is whole."""
+        """Write all signals; an existing file is replaced when the new one is complete."""
         with replaced_file(Path(path)) as draft, draft.open("wb") as file:
             file.write(_first_line(result))
             for text in row_texts(result, 0):
@@ -63,20 +63,10 @@ class ResultsCsv(cosim.ResultSink):
         return Path(path)
 
     def extend(self, result: cosim.Result, path: Path, rows: int) -> Path:
-        """Append the other rows; at every moment the last line says so if it is not whole."""
+        """Append the rows from `rows` on; until all are there the last line says that some are missing."""
         try:
             with Path(path).open("r+b", buffering=0) as file:
-                end = end_of_rows(file)
-                try:
-                    for text in row_texts(result, rows):
-                        _write_at(file, end, b"".join((text, GOING_ON)))
-                        end += len(text)
-                    _write_at(file, end, last := last_line(result))
-                    file.truncate(end + len(last))
-                except OSError:  # a full disk: whole rows, and a last line where one was before
-                    file.truncate(end)
-                    _write_at(file, end, GOING_ON)
-                    raise
+                _append_rows(file, result, rows)
         except OSError as error:
             raise NotWrittenError(f"{path}: cannot be written: {error.strerror or error}") from None
         return Path(path)
@@ -137,8 +127,23 @@ def _first_line(result: cosim.Result) -> bytes:
     return (",".join(map(quoted, ["time", *result.names])) + "\n").encode()
 
 
+def _append_rows(file: BinaryIO, result: cosim.Result, first: int) -> None:
+    """Append rows; if the disk becomes full, the file keeps complete rows and an incomplete mark."""
+    end = end_of_rows(file)
+    try:
+        for text in row_texts(result, first):
+            _write_at(file, end, b"".join((text, GOING_ON)))
+            end += len(text)
+        _write_at(file, end, last := last_line(result))
+        file.truncate(end + len(last))
+    except OSError:
+        file.truncate(end)
+        _write_at(file, end, GOING_ON)
+        raise
+
+
 def _write_at(file: BinaryIO, place: int, data: bytes) -> None:
     file.seek(place)
-    left = memoryview(data)
-    while left:
-        left = left[file.write(left) :]
+    unwritten = memoryview(data)
+    while unwritten:
+        unwritten = unwritten[file.write(unwritten) :]

@@ -1,4 +1,4 @@
-"""Results of a run that was resumed, behind those of the run that was stopped."""
+"""Results of a resumed run, appended to those of the run that was stopped."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import cosim
 
 
 class ResumedResults:
-    """Puts the results of a resumed run behind what a file holds of the run before the checkpoint.
+    """Appends the results of a resumed run to those that a file has from before the checkpoint.
 
     Parameters
     ----------
     sink : ResultSink
-        Which reads that file.
+        The sink that reads this file.
     path : Path
         The file of the results of the run before, and of this one.
     """
@@ -26,7 +26,7 @@ class ResumedResults:
         self._earlier: cosim.Result | None = None
 
     def resume_from(self, state: cosim.State, names: Sequence[str]) -> str:
-        """Read what there is up to a checkpoint; what becomes of it, for the user.
+        """Read the results up to a checkpoint. Returns a sentence for the user about them.
 
         Parameters
         ----------
@@ -45,13 +45,13 @@ class ResumedResults:
             return f"results begin at t = {time:.9g} s: {self._path} does not hold the run up to there"
         try:
             self._earlier = self._sink.read(self._path)
-            lacks = _describe_mismatch(self._earlier, state, names)
+            mismatch = _describe_mismatch(self._earlier, state, names)
         except cosim.CosimError as error:
-            lacks = str(error)
-        if lacks:
+            mismatch = str(error)
+        if mismatch:
             raise cosim.CosimError(
-                f"{self._path}: not the results of this run up to t = {time:.9g} s ({lacks}), and they would "
-                "be lost: name another file with -o"
+                f"{self._path}: not the results of this run up to t = {time:.9g} s ({mismatch}), and they "
+                "would be lost: name another file with -o"
             )
         return f"results go on behind those up to t = {time:.9g} s in {self._path}"
 
@@ -68,20 +68,28 @@ class ResumedResults:
         earlier, result = self._earlier, result.with_derivatives()
         if earlier is None or not len(result):
             return result
-        before, start = earlier.time < result.time[0], 0
-        if not np.any(earlier.time == result.time[0]) and len(result) > 1:
-            start = 1
-        signals = {
-            name: np.concatenate([earlier[name][before].reshape(-1, *after.shape[1:]), after[start:]])
-            for name, after in ((name, result[name]) for name in result.names)
-        }
-        times = np.concatenate([earlier.time[before], result.time[start:]])
-        more = result.units, result.events, result.statistics, result.message, result.findings
-        return cosim.Result(times, signals, *more, unfinished=result.unfinished)
+        is_before = earlier.time < result.time[0]
+        start = 1 if not np.any(earlier.time == result.time[0]) and len(result) > 1 else 0
+        signals = {}
+        for name in result.names:
+            values = result[name]
+            values_before = earlier[name][is_before].reshape(-1, *values.shape[1:])
+            signals[name] = np.concatenate([values_before, values[start:]])
+        times = np.concatenate([earlier.time[is_before], result.time[start:]])
+        return cosim.Result(
+            times,
+            signals,
+            result.units,
+            result.events,
+            result.statistics,
+            result.message,
+            result.findings,
+            unfinished=result.unfinished,
+        )
 
 
 def _describe_mismatch(earlier: cosim.Result, state: cosim.State, names: Sequence[str]) -> str:
-    """Why results are not those of a run up to a State, "" when they can be."""
+    """Why results cannot be those of a run up to a State; "" if they can."""
     time, times = state.time, earlier.time
     if list(earlier.names) != list(names):
         return "other signals"
@@ -95,13 +103,13 @@ def _describe_mismatch(earlier: cosim.Result, state: cosim.State, names: Sequenc
     if any(earlier[name][0].size != value.size for name, value in values.items()):
         return "other signals"
     rows = np.flatnonzero(times == time)
-    if rows.size and not any(_same(earlier, row, values) for row in rows.tolist()):
+    if rows.size and not any(_has_values(earlier, row, values) for row in rows.tolist()):
         return "other values there"
     return ""
 
 
-def _same(earlier: cosim.Result, row: int, values: Mapping[str, np.typing.NDArray[np.float64]]) -> bool:
-    """Whether a row has these values."""
+def _has_values(earlier: cosim.Result, row: int, values: Mapping[str, np.typing.NDArray[np.float64]]) -> bool:
+    """Whether a row has these values, except for rounding."""
     return all(
         np.allclose(earlier[name][row].ravel(), value.ravel(), 1e-9, 1e-9, equal_nan=True)
         for name, value in values.items()

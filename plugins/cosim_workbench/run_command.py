@@ -134,8 +134,8 @@ class RunCommand(cosim.Command):
             return self._run_streaming(model, settings, arguments, sink, target)
         settings["keep"] = lambda result: sink.write(resumed.joined(result), target)
         try:
-            first = _simulate(model, settings, arguments, resumed, target)
-            result = resumed.joined(first)
+            last_part = _simulate(model, settings, arguments, resumed, target)
+            result = resumed.joined(last_part)
         except (cosim.SimulationError, KeyboardInterrupt) as error:
             partial = _result_of(error)
             if partial is not None and arguments.trace:
@@ -151,15 +151,15 @@ class RunCommand(cosim.Command):
         if arguments.animate is not None:
             page.write(result, arguments.animate, model)
             self._report_written(arguments, "animation", page=arguments.animate)
-        return self._verified(model, settings, first, arguments) if arguments.verify else 0
+        return self._verified(model, settings, last_part, arguments) if arguments.verify else 0
 
     def _save_partial(self, sink: cosim.ResultSink, partial: cosim.Result, model: str, target: Path) -> None:
         """Write the rows before a failure, which is reported afterwards."""
         try:
             with uninterrupted():
                 cosim.save_result(sink, partial, target)
-        except (cosim.CosimError, OSError) as lost:
-            print(lost, file=sys.stderr)
+        except (cosim.CosimError, OSError) as error:
+            print(error, file=sys.stderr)
         else:
             self._report_partial(partial, model, target)
 
@@ -233,7 +233,7 @@ class RunCommand(cosim.Command):
 
 
 def _settings(model: cosim.Model, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Settings of the run: those of the file, and before them those that were typed."""
+    """Settings of the run: those that were typed, else those of the file."""
     settings = {"until": UNTIL, **model.simulation, **_overrides(arguments)}
     if "until" not in model.simulation and arguments.until is None and not arguments.quiet:
         assumption = f"{arguments.model} gives no end, so it is run for {UNTIL:g} s"
@@ -272,26 +272,14 @@ def _simulate(
     resumed: ResumedResults | None,
     target: Path,
 ) -> cosim.Result:
-    # the system and the integrator are compiled one after the other: said once
+    # one notice for both: the system and the integrator are compiled one after the other
     with nullcontext() if arguments.quiet else compile_notice():
         system = model.prepare(**settings)
         if resumed is not None and arguments.resume is not None:
-            state = cosim.read_checkpoint(system, arguments.resume)
-            settings = {**settings, "state": state}
-            names = list(choose_signals(system, settings.get("signals")))
-            names += [derivative_name(of, by) for of in names for by in settings.get("derivatives", ())]
-            end = read_seconds(settings["until"], "until")
-            if end < state.time or (end == state.time and not target.exists()):
-                origin = f"{arguments.resume} was made at t = {state.time:.9g} s"
-                text = f"{origin}, and the run ends at {end:.9g} s: name a later end with --until"
-                raise cosim.ModelError.of("--resume", text)
-            message = resumed.resume_from(state.copy(), names)
-            if end == state.time:
-                message = f"the run had ended at t = {end:.9g} s: nothing is left to do"
-            if not arguments.quiet:
-                print(message, file=sys.stderr)
-            if end == state.time:
+            state = _resumed_state(system, settings, arguments, resumed, target)
+            if read_seconds(settings["until"], "until") == state.time:
                 return resumed.earlier()
+            settings = {**settings, "state": state}
         if arguments.quiet:
             return cosim.simulate(system, **settings)
         method = cosim.registry().get("integrator", settings.get("integrator", DEFAULT))
@@ -303,10 +291,34 @@ def _simulate(
             return cosim.simulate(system, progress=progress, **settings)
 
 
+def _resumed_state(
+    system: cosim.System,
+    settings: dict[str, Any],
+    arguments: argparse.Namespace,
+    resumed: ResumedResults,
+    target: Path,
+) -> cosim.State:
+    """The State of the checkpoint; the results before it are read."""
+    state = cosim.read_checkpoint(system, arguments.resume)
+    names = list(choose_signals(system, settings.get("signals")))
+    names += [derivative_name(of, by) for of in names for by in settings.get("derivatives", ())]
+    end = read_seconds(settings["until"], "until")
+    if end < state.time or (end == state.time and not target.exists()):
+        origin = f"{arguments.resume} was made at t = {state.time:.9g} s"
+        text = f"{origin}, and the run ends at {end:.9g} s: name a later end with --until"
+        raise cosim.ModelError.of("--resume", text)
+    message = resumed.resume_from(state.copy(), names)
+    if end == state.time:
+        message = f"the run had ended at t = {end:.9g} s: nothing is left to do"
+    if not arguments.quiet:
+        print(message, file=sys.stderr)
+    return state
+
+
 def _foreseen_space(system: cosim.System, settings: dict[str, Any], target: Path) -> str:
     """A sentence if the disk will hardly have space for the results, otherwise ""."""
     until = read_seconds(settings["until"], "until")
-    if not 0.0 < until < math.inf:  # said by the run
+    if not 0.0 < until < math.inf:  # the run raises the error
         return ""
     rows = until / checked_interval(settings.get("output_interval"), 0.0, 0.0, until)
     columns = system.signal_columns(choose_signals(system, settings.get("signals")))

@@ -14,7 +14,7 @@ from cosim_workbench.agreement import PROMISED, Agreement, promised_digits
 from cosim_workbench.compared_runs import VerifiedRun
 from cosim_workbench.compared_values import largest_values, values_at
 from cosim_workbench.comparison_report import report_of
-from cosim_workbench.event_agreement import EventDifference, MatchedEvents, match_events
+from cosim_workbench.event_agreement import EventDifference, EventsOfRun, MatchedEvents, match_events
 from cosim_workbench.run_groups import MOVED_BY_ROUNDING, RunGroups
 from cosim_workbench.signal_agreements import SignalAgreements
 from cosim_workbench.verdict import outcome_of, verdict_of
@@ -69,7 +69,7 @@ class RunComparison(Verification):
         self._state_sizes = {**sizes, **(state_sizes or {})}
         self._matches = {pair: self._match(*pair) for pair in self._groups.pairs}
         self.agreements: list[Agreement] = []
-        if len(self._groups.ended) > 1 and self._grid.size and not self._groups.given.failure:
+        if len(self._groups.ended) > 1 and self._grid.size and not self._groups.requested.failure:
             signals = SignalAgreements(
                 self._groups,
                 self._matches,
@@ -92,8 +92,8 @@ class RunComparison(Verification):
         """Match the events of two runs; their times may differ by what the accuracy promises of the run."""
         end = float(self._grid[-1]) if self._grid.size else math.inf
         span = float(self._grid[-1] - self._grid[0]) if self._grid.size else 0.0
-        pair = (run.name, run.handled_events), (other.name, other.handled_events)
-        return match_events(*pair, end, PROMISED * self.accuracy * span, self._is_negligible)
+        first, second = (EventsOfRun(r.name, r.handled_events) for r in (run, other))
+        return match_events(first, second, end, PROMISED * self.accuracy * span, self._is_negligible)
 
     def _is_negligible(self, event: Any) -> bool:
         """Whether an event changes its variables by less than the accuracy promises of them."""
@@ -145,7 +145,7 @@ class RunComparison(Verification):
     @property
     def nearly_at_once(self) -> list[tuple[float, str, str]]:
         """Scheduled events of the first run whose order is a matter of rounding: time, and both handlers."""
-        return self._groups.given.handled_events.nearly_at_once
+        return self._groups.requested.handled_events.nearly_at_once
 
     @property
     def doubtful(self) -> list[Agreement]:

@@ -21,7 +21,7 @@ class RunGroups:
 
     Attributes
     ----------
-    given : VerifiedRun
+    requested : VerifiedRun
         The one that was asked for.
     opinions : list of VerifiedRun
         Runs from its start.
@@ -30,7 +30,7 @@ class RunGroups:
     """
 
     def __init__(self, runs: Sequence[VerifiedRun]) -> None:
-        self.given = runs[0]
+        self.requested = runs[0]
         self.ended = [run for run in runs if not run.failure]
         self.opinions = [run for run in self.ended if not run.start_moved_by]
         moved = [run for run in self.ended if run.start_moved_by and not self.thresholds_crossed(run)]
@@ -39,11 +39,11 @@ class RunGroups:
 
     def thresholds_crossed(self, run: VerifiedRun) -> set[str]:
         """Witnesses on whose wrong side a moved start lies: what happens from there is another matter."""
-        return run.wrong_sides - self.given.wrong_sides
+        return run.wrong_sides - self.requested.wrong_sides
 
     def counterpart(self, run: VerifiedRun) -> VerifiedRun:
         """The run from the original start that differs from a moved one in its start alone."""
-        return next((other for other in self.opinions if other.name == run.counterpart), self.given)
+        return next((other for other in self.opinions if other.name == run.counterpart), self.requested)
 
     @property
     def compared(self) -> list[VerifiedRun]:

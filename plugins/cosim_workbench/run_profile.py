@@ -87,14 +87,14 @@ def profile(model: cosim.Model, settings: dict[str, Any]) -> RunProfile:
     with running.measure():
         simulator.advance_to(until)
     evaluations = simulator.statistics.evaluations - evaluations
-    stages, parts = time_blocks(simulator.state.copy())
+    times = time_blocks(simulator.state.copy())
     return RunProfile(
         build=building.seconds,
         compile=compiling.seconds,
         run=running.seconds,
         evaluations=evaluations,
-        stages=stages,
-        parts=parts,
+        stages=times.stages,
+        parts=times.parts,
         in_python=functions_in_python(system, simulator.integrator),
     )
 

@@ -14,7 +14,7 @@ from cosim.kit import declared_kinds
 from cosim_workbench.contracts import ContractKit
 from cosim_workbench.optional_library import import_optional
 
-HERE = Path(__file__).parent / "templates"
+TEMPLATES = Path(__file__).parent / "templates"
 FILES = ("model", "scenario")
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -27,9 +27,9 @@ class NewFiles(NamedTuple):
     folder : Path
         The folder of the project.
     files : dict of Path to str
-        By path inside of it; what is there already is replaced only where it is plugin_file.
+        The texts by the path in this folder; of existing files only ``plugin.py`` is replaced.
     id : str
-        Under which a class will be registered; empty for a model or scenario.
+        The id under which a class will be registered; empty for a model or scenario.
     """
 
     folder: Path
@@ -44,7 +44,7 @@ def kits_of_kinds() -> dict[str, str]:
         for entry in plugin.entries:
             if not loaded_kinds.issuperset(entry.kinds):
                 loaded_kinds.update(entry.kinds)
-                _ = entry.cls  # which brings the base class of its kind
+                _ = entry.cls  # the import declares the base class of its kind
     kits = {name: getattr(base, "contract_kit", "") for name, base in declared_kinds().items()}
     kits |= registered_kits()
     return {name: kit for name, kit in sorted(kits.items()) if kit}
@@ -86,7 +86,7 @@ def new_files(kind: str, name: str, where: Path) -> NewFiles:
     LookUpError
         No such kind.
     ModelError
-        The name is none, or something is there already.
+        The name is not valid, or a file exists already.
     """
     kits = {} if kind in FILES else kinds_with_template()
     if kind not in (*kits, *FILES):
@@ -176,7 +176,7 @@ def _checked(new: NewFiles) -> NewFiles:
 
 def _filled(template: str, values: Mapping[str, Any]) -> str:
     """A template of this package with the values in place of their names."""
-    return _replaced((HERE / f"{template}.txt").read_text("utf-8"), values)
+    return _replaced((TEMPLATES / f"{template}.txt").read_text("utf-8"), values)
 
 
 def _replaced(text: str, values: Mapping[str, Any]) -> str:

@@ -59,7 +59,7 @@ OF_THE_RUN = ("progress", "checkpoint", "keep", "stream", "state")
 
 
 class Trial(NamedTuple):
-    """A run besides the given one: its name, its system and its method."""
+    """A run to compare with the one as given: its name, its system and its method."""
 
     name: str
     system: System
@@ -68,7 +68,7 @@ class Trial(NamedTuple):
 
 
 class SecondOpinion(RunComparison):
-    """Runs in ways that ought to come to the same, as `cosim.verify` says."""
+    """Compares runs in ways that should give the same result: see `cosim.verify`."""
 
     @classmethod
     def of(
@@ -107,7 +107,7 @@ class Trials:
         self.accuracy = accuracy_of(self.settings_of_run)
         first = self._simulate(system, self.settings_of_run) if result is None else result
         self.runs = [VerifiedRun(AS_GIVEN, self._method_text(self.settings_of_run), first)]
-        # states are recorded besides: their sizes say what rounding of the start is
+        # states are recorded, too, because rounding of the start is measured by their sizes
         states = [path for path in state_paths(system) if path not in first.signals]
         self.recorded = {**self.settings_of_run, "signals": [*first.names, *states]}
         self.start_time = system.default_state().time if self.start is None else self.start.time
@@ -123,7 +123,7 @@ class Trials:
     def compare(self) -> SecondOpinion:
         """Run and compare; find the cause of doubts, if there are any."""
         options_of = {}
-        for trial in self._others():
+        for trial in self._trials_from_same_start():
             options_of[trial.name] = trial.options
             self.runs.append(self._run(trial))
         self._move_by_rounding()
@@ -142,8 +142,14 @@ class Trials:
 
     def _compared(self, runs: list[VerifiedRun], set_aside: list[VerifiedRun] | None = None) -> SecondOpinion:
         return self.kind(
-            *(runs, self.accuracy, self._grid(runs), set_aside or ()),
-            *(self.state_sizes, self.rounding_grows_to, self.largest_reach, self.of_the_method),
+            runs,
+            self.accuracy,
+            self._grid(runs),
+            set_aside or (),
+            self.state_sizes,
+            self.rounding_grows_to,
+            self.largest_reach,
+            self.of_the_method,
         )
 
     def _grid(self, runs: list[VerifiedRun]) -> Any:
@@ -157,22 +163,21 @@ class Trials:
     def _without_first_rival(
         self, opinion: SecondOpinion, rival_options: dict[str, Any]
     ) -> SecondOpinion | None:
-        """The comparison with a tenth of the other method's tolerance, where that method alone is off."""
+        """The comparison with a tenth of the other method's tolerance, if only that method disagrees."""
         is_alone = {agreement.odd for agreement in opinion.doubtful} <= {RIVAL}
         differences = opinion.event_differences
         is_alone = is_alone and all(RIVAL in (d.present, d.absent) for d in differences)
         if not is_alone or not (opinion.doubtful or differences) or opinion.failed:
             return None
-        at = [run.name for run in self.runs].index(RIVAL)
         options = tightened(rival_options, rival_options["accuracy"])
-        again = self._run(Trial(RIVAL, self.system, self.model.solver_id, options))
-        if again.failure:
+        tighter_rival = self._run(Trial(RIVAL, self.system, self.model.solver_id, options))
+        if tighter_rival.failure:
             return None
-        runs = [*self.runs[:at], again, *self.runs[at + 1 :]]
-        return self._compared(runs, self.runs[at : at + 1])
+        runs = [tighter_rival if run.name == RIVAL else run for run in self.runs]
+        return self._compared(runs, [run for run in self.runs if run.name == RIVAL])
 
-    def _others(self) -> Iterator[Trial]:
-        """The runs from the same start."""
+    def _trials_from_same_start(self) -> Iterator[Trial]:
+        """The trials from the start as given."""
         settings, system, solver = self.recorded, self.system, self.model.solver_id
         fixed = "fixed_step" in settings
         tighter = tightened(settings, self.accuracy)

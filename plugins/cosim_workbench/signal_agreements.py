@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim_workbench.agreement import (
-    A_LITTLE,
     MOST_DIGITS,
     RESOLVED,
+    VISIBLE_MOVE,
     Agreement,
     Difference,
     are_counted,
@@ -79,7 +79,7 @@ class SignalAgreements:
 
     def of_signals(self) -> list[Agreement]:
         """The agreement about each signal of the first run."""
-        result = self.groups.given.result
+        result = self.groups.requested.result
         units = {
             name: result.unit(name)
             for name in result.columns()
@@ -95,7 +95,7 @@ class SignalAgreements:
         """The agreement about the times of events that all runs have, where they differ."""
         span = float(self.grid[-1] - self.grid[0])
         agreements = []
-        for handler in self.groups.given.handled_events.times:
+        for handler in self.groups.requested.handled_events.times:
             differences = {
                 (run.name, other.name): _time_difference(*match.times[handler])
                 for (run, other), match in self.matches.items()
@@ -190,7 +190,7 @@ class SignalAgreements:
         """
         by_rounding = self._effect_of_moves(self.groups.moved_by_rounding, differences)
         size = agreement.size or by_rounding
-        is_moved = by_rounding >= A_LITTLE * size
+        is_moved = by_rounding >= VISIBLE_MOVE * size
         is_small_of_its_unit = size <= ROUNDING * largest_of_unit
         if is_small_of_its_unit and (is_moved or not self.groups.moved_by_rounding):
             return True

@@ -65,32 +65,32 @@ class SimulationTable(cosim.ModelTable):
         if not isinstance(value, dict):
             report("output", f'output is {value!r}, needs {{ interval = "1 ms", signals = ["engine.z"] }}')
             return
-        for key, inner in value.items():
+        for key, entry in value.items():
             path = f"output.{key}"
             if key == "interval":
-                _store_setting(model, "output_interval", partial(positive, inner, "s", key), path, report)
+                _store_setting(model, "output_interval", partial(positive, entry, "s", key), path, report)
             elif key != "signals":
                 report(path, unknown("key", key, ["interval", "signals"]))
-            elif isinstance(inner, list) and inner and all(isinstance(item, str) for item in inner):
-                model.simulation["signals"] = inner
+            elif isinstance(entry, list) and entry and all(isinstance(item, str) for item in entry):
+                model.simulation["signals"] = entry
             else:
-                report(path, f'signals is {inner!r}, needs a list of paths, such as ["engine.z", "energy.*"]')
+                report(path, f'signals is {entry!r}, needs a list of paths, such as ["engine.z", "energy.*"]')
 
     def schema(self, parts: Mapping[str, Any]) -> dict[str, Any]:
         """The settings, and the options of all integrators."""
-        positive_one = {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string"}]}
-        by_state = {"type": "object", "additionalProperties": positive_one}
+        positive_number = {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string"}]}
+        by_state = {"type": "object", "additionalProperties": positive_number}
         ids = [entry.id for entry in cosim.registry().entries("integrator")]
         short = [id.removeprefix(f"{self.prefix}.") for id in ids]
         signals = {"type": "array", "items": {"type": "string"}, "minItems": 1}
         output = {
             "type": "object",
-            "properties": {"interval": positive_one, "signals": signals},
+            "properties": {"interval": positive_number, "signals": signals},
             "additionalProperties": False,
         }
         properties = {
-            **dict.fromkeys((*TIMES, "accuracy"), positive_one),
-            **{key: {"anyOf": [*positive_one["anyOf"], by_state]} for key in TOLERANCES},
+            **dict.fromkeys((*TIMES, "accuracy"), positive_number),
+            **{key: {"anyOf": [*positive_number["anyOf"], by_state]} for key in TOLERANCES},
             "integrator": {"enum": list(dict.fromkeys([*short, *ids]))},
             "output": output,
         }

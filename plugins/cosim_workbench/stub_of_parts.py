@@ -60,9 +60,9 @@ def public_methods(cls: type[Any]) -> list[str]:
 def property_lines(declared: Declaration, bases: Iterable[type[Any]]) -> list[str]:
     """The attributes of a part, and the wider types that can be assigned before the system is built."""
     name = declared.name
-    theirs = [d for base in bases for d in getattr(base, "declarations", {}).values() if d.name == name]
-    is_other = any(argument_type(d) != argument_type(declared) for d in theirs)
-    ignored = "  # type: ignore[override]" if is_other else ""
+    inherited = [d for base in bases for d in getattr(base, "declarations", {}).values() if d.name == name]
+    overrides = any(argument_type(d) != argument_type(declared) for d in inherited)
+    ignored = "  # type: ignore[override]" if overrides else ""
     return [
         "    @property",
         f"    def {name}(self) -> {attribute_type(declared)}: ...",

@@ -51,11 +51,11 @@ def export_signature(exporters: Iterable[RegisteredClass], methods: Mapping[str,
 
 
 def simulate_signature(
-    first: str, methods: Mapping[str, Mapping[str, str]], name: str = "simulate", answer: str = "Result"
+    first: str, methods: Mapping[str, Mapping[str, str]], name: str = "simulate", returned: str = "Result"
 ) -> str:
     """A run with all options of runs, of simulators and of integrators."""
     options = typed_options(cosim.Simulator) | typed_options(cosim.simulate)
-    return f"def {name}({first}{typed_arguments(options, methods)}) -> {answer}: ..."
+    return f"def {name}({first}{typed_arguments(options, methods)}) -> {returned}: ..."
 
 
 def simulator_signature(methods: Mapping[str, Mapping[str, str]]) -> str:

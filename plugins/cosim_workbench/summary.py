@@ -40,10 +40,10 @@ def summary(name: str, result: cosim.Result, target: Path | None = None) -> str:
         ("events", counted_events(result)),
         ("derivatives", _derivative_errors(figures)),
     ]
-    noticed = [f"{f.witness} {f.message} (t = {f.time:.6g} s)" for f in result.findings]
-    rows += [("" if i else "noticed", text) for i, text in enumerate(noticed[:MOST_FINDINGS])]
-    if len(noticed) > MOST_FINDINGS:
-        rows.append(("", f"… and {len(noticed) - MOST_FINDINGS} more: cosim run --trace events"))
+    findings = [f"{f.witness} {f.message} (t = {f.time:.6g} s)" for f in result.findings]
+    rows += [("" if i else "noticed", text) for i, text in enumerate(findings[:MOST_FINDINGS])]
+    if len(findings) > MOST_FINDINGS:
+        rows.append(("", f"… and {len(findings) - MOST_FINDINGS} more: cosim run --trace events"))
     columns = result.columns() if len(result) else {}
     energies = [column for column in columns if column.startswith("energy.")]
     other_columns = [
@@ -67,7 +67,7 @@ def summary(name: str, result: cosim.Result, target: Path | None = None) -> str:
 
 
 def _method(figures: dict[str, Any]) -> str:
-    """Name, order, and what held the error: an accuracy, tolerances of their own, or a fixed step."""
+    """Name and order of the integrator, and its accuracy, its tolerances or its fixed step."""
     parts = [str(figures.get("integrator", ""))]
     if figures.get("order"):
         parts[0] += f" (order {figures['order']})"

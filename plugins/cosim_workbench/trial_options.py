@@ -1,4 +1,7 @@
-"""The settings of the runs of a second opinion: tighter ones, another method, another solver."""
+"""The settings of the runs of a second opinion: tighter ones, another method, another solver.
+
+Public: other packages that repeat runs tighten settings in the same way.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ def accuracy_of(settings: Mapping[str, Any]) -> float:
 
 
 def tightened(settings: dict[str, Any], accuracy: float) -> dict[str, Any]:
-    """Settings with a tenth of the accuracy and of all tolerances, and half the step where that is fixed."""
+    """Settings with a tenth of the accuracy and of all tolerances, and half of a fixed step."""
     tighter = {**settings, "accuracy": TIGHTER * accuracy}
     if "fixed_step" in settings:
         tighter["fixed_step"] = 0.5 * settings["fixed_step"]
@@ -46,19 +49,20 @@ def rival_method(method: str, constrained: bool) -> str:
     """Id of the method of the highest order that is as implicit as the given one, and is not that one."""
     entry_of_method = registry().entry("integrator", method)
     implicit = entry_of_method.cls.capabilities.implicit
-    listed: list[tuple[int, str]] = []
+    rivals: list[tuple[int, str]] = []
     for entry in registry().entries("integrator"):
         cls: type[cosim.Integrator] = entry.cls
-        able = cls.capabilities
-        fits = able.adaptive and able.resumes_exactly and not able.needs_second_order_form
-        fits = fits and able.implicit == implicit and (able.supports_constraints or not constrained)
+        capabilities = cls.capabilities
+        fits = capabilities.adaptive and capabilities.resumes_exactly
+        fits = fits and not capabilities.needs_second_order_form and capabilities.implicit == implicit
+        fits = fits and (capabilities.supports_constraints or not constrained)
         if fits and entry.id != entry_of_method.id:
-            listed.append((-cls.order, entry.id))
-    return min(listed, default=(0, ""))[1]
+            rivals.append((-cls.order, entry.id))
+    return min(rivals, default=(0, ""))[1]
 
 
 def with_other_solver(model: cosim.Model) -> tuple[str, System | None]:
-    """Id of another dynamics solver that takes this model, and the system that it makes of it; or neither."""
+    """Id of another dynamics solver and the system that it makes of the model; "" and None without one."""
     base = model.solver_base
     if base is None:
         return "", None
@@ -76,7 +80,7 @@ def with_other_solver(model: cosim.Model) -> tuple[str, System | None]:
 
 
 def same_start(system: System, state: Any) -> Any:
-    """A State of a system with the time and variables of another, which may be of a twin of the system."""
+    """A State of a system with the time and the variables of a State of another system of the same model."""
     if state.system is system or state.system.digest == system.digest:
         return state.copy()
     start = system.default_state()

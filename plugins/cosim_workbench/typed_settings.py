@@ -75,7 +75,7 @@ def typed_positive(text: str, unit: str, option: str) -> float:
 
 
 def pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
-    """``PATH=VALUE`` as people type it, each path once; `form` is said where it is not that.
+    """Read ``PATH=VALUE``, each path once; the error of another text names the `form`.
 
     Examples
     --------

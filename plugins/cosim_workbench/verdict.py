@@ -99,17 +99,17 @@ def _sensitive_signals(comparison: ComparedRuns) -> list[str]:
         cause = "a decision falls otherwise after an error of an accuracy at the start"
         phrases.append(f"sensitive: {cause}: {first.signal} differs from t = {first.decided_at:.6g} s on")
     if by_rounding:
-        most = max(by_rounding, key=lambda a: a.moved_by_rounding)
-        far = f"{most.moved_by_rounding:.1g} of the largest value"
-        far = "another value" if math.isinf(most.moved_by_rounding) else far
+        worst = max(by_rounding, key=lambda a: a.moved_by_rounding)
+        size = f"{worst.moved_by_rounding:.1g} of the largest value"
+        size = "another value" if math.isinf(worst.moved_by_rounding) else size
         cause = "the problem itself amplifies the rounding of its start (1e-16)"
-        phrases.append(f"sensitive: {cause} to {far} of {most.signal}")
+        phrases.append(f"sensitive: {cause} to {size} of {worst.signal}")
     if grown:
-        most = max(grown, key=lambda a: a.growth)
-        cause = f"the problem itself multiplies errors of its start by {most.growth:.2g}, so that"
-        if math.isinf(most.growth):
+        worst = max(grown, key=lambda a: a.growth)
+        cause = f"the problem itself multiplies errors of its start by {worst.growth:.2g}, so that"
+        if math.isinf(worst.growth):
             cause = "an error of an accuracy at the start changes counts or modes;"
-        phrases.append(f"sensitive: {cause} {most.signal} agrees to {most.digits:.1f} digits")
+        phrases.append(f"sensitive: {cause} {worst.signal} agrees to {worst.digits:.1f} digits")
     return phrases
 
 

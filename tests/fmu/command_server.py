@@ -19,7 +19,7 @@ from cosim.command_line.supervised import record_status
 from cosim_master.participants import process_participant
 from cosim_master.recording import recorder
 
-recorder.VALUES = 2**12  # pieces of a stream are small
+recorder.NUMBERS_IN_PIECE = 2**12  # pieces of a stream are small
 process_participant.SECONDS_TO_BEGIN = 10.0  # what loops in its first call is ended sooner
 
 

@@ -47,30 +47,30 @@ def make_fmu(tmp_path: Path, compiled: Callable[..., Path]) -> Callable[..., Pat
 @pytest.fixture(scope="module")
 def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server of participants for all tests of a file."""
-    made = Server(tmp_path_factory.mktemp("served"))
-    yield made
-    made.close()
+    server = Server(tmp_path_factory.mktemp("served"))
+    yield server
+    server.close()
 
 
 @pytest.fixture
 def server(shared_server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
-    """The same one, whose token the test has."""
+    """The shared server; the environment of the test has its token."""
     monkeypatch.setenv("COSIM_TOKEN_FILE", str(shared_server.token))
     return shared_server
 
 
 @pytest.fixture(scope="session", autouse=True)
 def same_as_fmpy() -> Iterator[None]:
-    """Each model description that a test reads, and fmpy reads too, is the same in both."""
+    """Compare each model description that a test reads with that of fmpy, if fmpy can read it."""
     compared: set[bytes] = set()
 
     def compare(root: Element) -> ModelDescription:
-        read, key = read_model_description(root), hashlib.sha256(tostring(root)).digest()
+        description, key = read_model_description(root), hashlib.sha256(tostring(root)).digest()
         if key not in compared:
             compared.add(key)
-            theirs = read_by_fmpy(root)
-            assert theirs is None or facts(read) == facts_of_fmpy(theirs)
-        return read
+            description_of_fmpy = read_by_fmpy(root)
+            assert description_of_fmpy is None or facts(description) == facts_of_fmpy(description_of_fmpy)
+        return description
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(read_interface, "read_model_description", compare)

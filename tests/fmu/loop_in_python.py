@@ -1,4 +1,4 @@
-"""The loop over the communication steps in Python, call by call: what the interpreter is compared with."""
+"""The loop over the communication steps in plain Python, with which the interpreter is compared."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,9 +21,9 @@ class PythonExchange:
         self.coupled, interface = coupled, coupled.interface
         self.interface_names, self.interface_owners = interface.names, interface.owners
         self.interface_held, self.bonds = interface.held, interface.bonds
-        self._of: dict[str, list[tuple[int, int]]] = {}
-        for i, each in enumerate(coupled.samples.inputs):
-            self._of.setdefault(each.target, []).append((i, each.place))
+        self._samples_of: dict[str, list[tuple[int, int]]] = {}  # number of the sample, place of the input
+        for i, sampled in enumerate(coupled.samples.inputs):
+            self._samples_of.setdefault(sampled.target, []).append((i, sampled.place))
         self._since = coupled.samples.since
         self._steps: dict[str, tuple[float, float]] = {}
         self._means = [np.zeros(len(coupled.samples.inputs)) for _ in range(3)]
@@ -63,10 +63,10 @@ class PythonExchange:
 
     def advance_all(self, time: float, size: float) -> None:
         coupled = self.coupled
-        going = [name for name in coupled.order if not coupled.rests(name)]
-        free = [name for name in going if coupled.descriptions[name].steps_in_threads]
-        if coupled.threads is None or not free or len(going) < 2:
-            for name in going:
+        stepping = [name for name in coupled.order if not coupled.rests(name)]
+        in_threads = [name for name in stepping if coupled.descriptions[name].steps_in_threads]
+        if coupled.threads is None or not in_threads or len(stepping) < 2:
+            for name in stepping:
                 self.advance(name, time, size)
             return
         self._begin(time)
@@ -75,9 +75,10 @@ class PythonExchange:
         def take(name: str) -> None:
             steps[name] = take_step(coupled, name, time, coupled.length(name, time, size))
 
-        tasks = {name: partial(take, name) for name in going}
-        coupled.threads.call([tasks[n] for n in free], [tasks[n] for n in going if n not in free])
-        for name in going:
+        tasks = {name: partial(take, name) for name in stepping}
+        others = [tasks[name] for name in stepping if name not in in_threads]
+        coupled.threads.call([tasks[name] for name in in_threads], others)
+        for name in stepping:
             self._record_step(name, steps[name], coupled.length(name, time, size))
 
     def _record_step(self, name: str, step: Any, size: float) -> None:
@@ -85,7 +86,7 @@ class PythonExchange:
             record_step(self.coupled, name, step)
         finally:
             for member in self.coupled.units[name]:
-                self._drove(member, size)
+                self._add_to_means(member, size)
 
     def _begin(self, time: float) -> None:
         if time > self._since:
@@ -93,17 +94,17 @@ class PythonExchange:
             if all(end >= time - small for _, end in self._steps.values()):
                 self._close(time)
 
-    def _drove(self, name: str, size: float) -> None:
+    def _add_to_means(self, name: str, size: float) -> None:
         course = self.coupled.courses[name]
         start, before = course.time, self._steps.get(name)
-        goes_on = (
+        continues = (
             before is not None and start > before[0] and start >= self._since and before[0] >= self._since
         )
-        since = before[0] if goes_on and before is not None else start
+        since = before[0] if continues and before is not None else start
         self._steps[name] = since, start + size
-        part = size / (start + size - since) if goes_on else 1.0
+        part = size / (start + size - since) if continues else 1.0
         means, slopes, ends = self._means
-        for i, place in self._of.get(name, ()):
+        for i, place in self._samples_of.get(name, ()):
             slope = 0.0 if course.slopes is None else float(course.slopes[place])
             ends[i] = float(course.values[place]) + size * slope
             mean = float(course.values[place]) + 0.5 * size * slope
@@ -116,7 +117,7 @@ class PythonExchange:
         for member in self.coupled.units[name]:
             held = self.coupled.held[member]
             if held is not before[member] and self.coupled.rereads_inputs[member]:
-                for i, place in self._of.get(member, ()):
+                for i, place in self._samples_of.get(member, ()):
                     self._means[2][i] = held[place]
 
     def _close(self, time: float) -> None:
@@ -130,7 +131,7 @@ class PythonExchange:
 
 
 def steps_in_python(run: SimulationRun, check: Callable[[], None]) -> Callable[[int], int]:
-    """In place of `SimulationRun._steps`."""
+    """A replacement of `SimulationRun._steps`."""
     coupled, recorder, points = run.coupled, run.recorder, run._points
     exchange, algorithm = PythonExchange(coupled), run.algorithm
     if isinstance(algorithm, Joint):
@@ -158,7 +159,7 @@ def steps_in_python(run: SimulationRun, check: Callable[[], None]) -> Callable[[
 
 @contextmanager
 def loop_in_python() -> Iterator[None]:
-    """Runs inside take their steps in Python."""
+    """A context in which runs take their steps in Python."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SimulationRun, "_steps", steps_in_python)
         yield

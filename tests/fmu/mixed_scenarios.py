@@ -69,7 +69,7 @@ TWO = {name: text for name, text in PARTS.items() if name in ("block", "mass")}
 RING = ["block.late -> mass.x_other", "mass.x -> block.motor.target"]
 PAIR = {"left": PARTS["block"], "right": 'model = "block.toml"'}
 PAIRED = ["left.late -> right.motor.target", "right.block_joint.q[0] -> left.motor.target"]
-OF_PAIR = [f"{name}.{own}" for name in PAIR for own in ("block_joint.q[0]", "block_joint.u[0]", "late")]
+OF_PAIR = [f"{name}.{signal}" for name in PAIR for signal in ("block_joint.q[0]", "block_joint.u[0]", "late")]
 AROUND = {"whole": 'fmu = "inner.fmu"', "outer": PARTS["block"], "drive": PARTS["drive"]}
 """A scenario in which another one is an FMU."""
 OF_AROUND = [*(f"whole.{name}" for name in OUTPUTS), "outer.late", "outer.block_joint.q[0]"]
@@ -81,31 +81,31 @@ def written(
     parts: dict[str, str],
     links: Sequence[str],
     outputs: Sequence[str],
-    more: str = "",
+    changes: str = "",
     options: str = "",
 ) -> Path:
     """``loop.toml``, with the model and the series beside it."""
     (folder / "block.toml").write_text(BLOCK, "utf-8")
     (folder / "push.csv").write_text(PUSH, "utf-8")
-    quoted = ", ".join(f'"{each}"' for each in links)
-    signals = ", ".join(f'"{each}"' for each in outputs)
+    quoted = ", ".join(f'"{link}"' for link in links)
+    signals = ", ".join(f'"{output}"' for output in outputs)
     tables = "".join(f"[participants.{name}]\n{text}\n" for name, text in parts.items())
     chosen = f'algorithm = "{algorithm}"\n' + (f"options = {{ {options} }}\n" if options else "")
     path = folder / "loop.toml"
     path.write_text(
-        f"connections = [{quoted}]\n{tables}{more}[master]\nstep = 0.01\nuntil = 0.4\n{chosen}"
+        f"connections = [{quoted}]\n{tables}{changes}[master]\nstep = 0.01\nuntil = 0.4\n{chosen}"
         f"[output]\nsignals = [{signals}]\n",
         "utf-8",
     )
     return path
 
 
-def mixed(algorithm: str, options: str = "", more: str = CHANGES) -> Callable[[Path, Compiled], Path]:
+def mixed(algorithm: str, options: str = "", changes: str = CHANGES) -> Callable[[Path, Compiled], Path]:
     """All kinds of participants."""
 
     def make(folder: Path, compiled: Compiled) -> Path:
         write_fmus(folder, compiled)
-        return written(folder, algorithm, PARTS, LINKS, OUTPUTS, more, options)
+        return written(folder, algorithm, PARTS, LINKS, OUTPUTS, changes, options)
 
     return make
 
@@ -142,7 +142,7 @@ SCENARIOS: dict[str, Callable[[Path, Compiled], Path]] = {
     "adaptive": mixed("adaptive", "tolerance = 1e-3"),
     "interface_newton": mixed("interface_newton"),
     "waveform_iteration": mixed("waveform_iteration"),
-    "waveform_iteration without changes": mixed("waveform_iteration", more=""),
+    "waveform_iteration without changes": mixed("waveform_iteration", changes=""),
     "ring, interface_newton": ring("interface_newton"),
     "ring, adaptive": ring("adaptive"),
     "models, interface_newton": pair("interface_newton"),
@@ -154,29 +154,29 @@ def write_fmus(folder: Path, compiled: Compiled) -> None:
     """``mass.fmu`` (FMI 2.0), ``loop3.fmu`` and ``clock.fmu`` (FMI 3.0)."""
     write_fmu(folder / "mass.fmu", "mass", compiled("mass"))
     make_loop(folder, compiled, "3.0")
-    made = cosim.Model("clock")
-    made.add(Clockwork, "part")
-    made.export_fmu(folder / "clock.fmu", native=True, fmi=3, kind="cs", compiler=COMPILER)
+    model = cosim.Model("clock")
+    model.add(Clockwork, "part")
+    model.export_fmu(folder / "clock.fmu", native=True, fmi=3, kind="cs", compiler=COMPILER)
 
 
-def exported(path: Path, *words: str) -> Path:
+def exported(path: Path, *options: str) -> Path:
     """The FMU of a scenario, without Python."""
     target = path.with_name("whole.fmu")
-    given = ["export", str(path), "-o", str(target), "-q", "--native", "--no-experiment", *words]
-    assert main(given) == 0
+    words = ["export", str(path), "-o", str(target), "-q", "--native", "--no-experiment", *options]
+    assert main(words) == 0
     return target
 
 
 def cosimulated(path: Path) -> dict[str, NDArray[np.float64]]:
-    """What ``cosim cosimulate`` writes, at each communication point; the later of two."""
+    """The results of ``cosim cosimulate`` at each communication point; of two rows of one time the last."""
     table = path.with_name("loop.csv")
     assert main(["cosimulate", str(path), "-o", str(table), "-q", "--in-process"]) == 0
     with table.open(encoding="utf-8", newline="") as file:
         names, *rows = csv.reader(line for line in file if not line.startswith("#"))
-    at = {round(float(row[0]) / 0.01): row for row in rows if is_point(float(row[0]))}
-    assert sorted(at) == list(range(41))
+    rows_by_step = {round(float(row[0]) / 0.01): row for row in rows if is_point(float(row[0]))}
+    assert sorted(rows_by_step) == list(range(41))
     columns = {name.partition(" [")[0]: i for i, name in enumerate(names)}
-    return {name: np.array([float(at[k][i]) for k in range(41)]) for name, i in columns.items()}
+    return {name: np.array([float(rows_by_step[k][i]) for k in range(41)]) for name, i in columns.items()}
 
 
 def is_point(time: float) -> bool:
@@ -184,6 +184,6 @@ def is_point(time: float) -> bool:
 
 
 def reals(description: Any) -> list[Any]:
-    """What it computes of reals, but for the error of the coupling."""
+    """The real variables of a description that it computes, except errors of the coupling."""
     shown = [v for v in description.modelVariables if v.causality in ("output", "local")]
     return [v for v in shown if v.type in ("Real", "Float64") and "coupling." not in v.name]

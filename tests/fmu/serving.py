@@ -71,13 +71,13 @@ class Server:
         return f"tcp://{self.address}:{self.port}"
 
     def workers(self) -> list[int]:
-        """Processes of participants."""
-        found = []
+        """Ids of the processes of participants."""
+        ids = []
         for path in Path("/proc").glob("[0-9]*/stat"):
             with suppress(OSError):
                 if int(path.read_text().rpartition(")")[2].split()[1]) == self.process.pid:
-                    found.append(int(path.parent.name))
-        return found
+                    ids.append(int(path.parent.name))
+        return ids
 
     def kill(self) -> None:
         self.process.kill()
@@ -104,13 +104,13 @@ def take_kernels(folder: Path) -> None:
 
 
 def keep_kernels(folder: Path) -> None:
-    """Keep those of a store for `take_kernels`; they carry their digests and checksums."""
-    kept = kernel_cache.folder()
+    """Copy the kernels of a store to our cache, for `take_kernels`."""
+    cache = kernel_cache.folder()
     names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
-    if kept is not None:
+    if cache is not None:
         for name in names:
-            if not (kept / name).exists():
-                shutil.copy2(folder / name, kept)
+            if not (cache / name).exists():
+                shutil.copy2(folder / name, cache)
         kit.write_cached(KERNELS, json.dumps(names).encode())
 
 

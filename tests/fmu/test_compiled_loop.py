@@ -19,8 +19,9 @@ from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.testing.linear_participant import LinearParticipant
 from cosim_master.algorithms.adaptive import Adaptive
 from cosim_master.algorithms.gauss_seidel import GaussSeidel
+from cosim_master.algorithms.interface_newton import InterfaceNewton
 from cosim_master.algorithms.jacobi import Jacobi
-from cosim_master.algorithms.waveform_iteration import InterfaceNewton, WaveformIteration
+from cosim_master.algorithms.waveform_iteration import WaveformIteration
 from cosim_master.coupling.errors import CoSimulationError
 from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.exchange import compiled_loop

@@ -14,12 +14,10 @@ import cosim  # noqa: E402
 from cosim_fmu.testing import MasterAlgorithmContract  # noqa: E402
 from cosim_master.algorithms.adaptive import Adaptive  # noqa: E402
 from cosim_master.algorithms.gauss_seidel import GaussSeidel  # noqa: E402
+from cosim_master.algorithms.interface_newton import InterfaceNewton  # noqa: E402
 from cosim_master.algorithms.jacobi import Jacobi  # noqa: E402
 from cosim_master.algorithms.programmed_algorithm import operations_of  # noqa: E402
-from cosim_master.algorithms.waveform_iteration import (
-    InterfaceNewton,  # noqa: E402
-    WaveformIteration,  # noqa: E402
-)
+from cosim_master.algorithms.waveform_iteration import WaveformIteration  # noqa: E402
 
 
 def case(make: Any, **more: Any) -> type:

@@ -18,7 +18,7 @@ from serving import Server
 
 from cosim_fmu import CoSimulation, CoSimulationError, ProcessParticipant
 from cosim_master.participants.create_participants import open_fmu
-from cosim_master.participants.process_participant import LEAST_NATIVE_STEPS
+from cosim_master.participants.process_participant import LEAST_REMOTE_STEPS
 from cosim_master.processes import native_service
 from cosim_master.processes.calls import Call, answers_of_numbers, calls_of_numbers, numbers_of_calls
 from cosim_master.processes.channel import Channel, MessageError, Numbers
@@ -70,10 +70,10 @@ def test_fewer_steps_load_no_compiled_code(
     make_fmu: MakeFmu, server: Server, steps_in_python: list[int]
 ) -> None:
     fmu = make_fmu("mass")
-    for steps in (LEAST_NATIVE_STEPS - 1, LEAST_NATIVE_STEPS):
+    for steps in (LEAST_REMOTE_STEPS - 1, LEAST_REMOTE_STEPS):
         steps_in_python.clear()
         masses(fmu, server.host, "b").simulate(0.01 * steps)
-        assert len(steps_in_python) == steps if steps < LEAST_NATIVE_STEPS else len(steps_in_python) <= 1
+        assert len(steps_in_python) == steps if steps < LEAST_REMOTE_STEPS else len(steps_in_python) <= 1
 
 
 def test_an_early_return_is_told_as_in_this_process(make_fmu: MakeFmu, server: Server) -> None:

@@ -11,7 +11,7 @@ from cosim import kit
 from cosim_fmu import CoSimulation
 from cosim_fmu.testing.linear_participant import LinearParticipant
 from cosim_master.algorithms import exchange_layout as layout
-from cosim_master.algorithms import iteration
+from cosim_master.algorithms import newton_iteration
 from cosim_master.algorithms.programmed_algorithm import ExchangeMemory
 
 LINKS: list[Any] = ["one.y -> two.u", {"from": "two.y", "to": "one.u", "factor": 3.0}]
@@ -78,10 +78,10 @@ def test_a_correction_is_broydens() -> None:
     jacobian = random.normal(size=(size, size)) - 3.0 * np.eye(size)
     first = layout.matrix_row(size) * size
     memory.table[first : first + size * size] = jacobian.ravel()
-    iteration.invert(memory.counts, memory.table)
+    newton_iteration.invert(memory.counts, memory.table)
     change, left = random.normal(size=size), 0.1 * random.normal(size=size)
     memory.row(layout.CHANGE)[:], memory.row(layout.RESIDUAL)[:] = change, left
-    assert iteration.apply_broyden(size, memory.table)
+    assert newton_iteration.apply_broyden(size, memory.table)
     # the change was a step of Newton's method, so the residual before it was -J change
     corrected = jacobian + np.outer(left, change) / (change @ change)
     first = layout.INVERSE * size

@@ -220,7 +220,7 @@ class Remembers(Block):
 
 def test_texts_of_saved_states_are_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is another one, and the table of the loop holds few of them."""
-    monkeypatch.setattr("cosim_master.recording.recorder.CHARACTERS", 20)
+    monkeypatch.setattr("cosim_master.recording.recorder.CHARACTERS_IN_PIECE", 20)
     parts = {
         "a": Remembers({"said": lambda t: f"at {round(10 * t)}"}, types={"said": "string"}),
         "b": Remembers(

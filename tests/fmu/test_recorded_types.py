@@ -102,7 +102,7 @@ def test_both_sides_of_events_inside_steps(tmp_path: Path, compiled: Compiled) -
 
 @pytest.mark.parametrize("characters", [1, 100])
 def test_rows_in_pieces_have_the_same_text(monkeypatch: pytest.MonkeyPatch, characters: int) -> None:
-    monkeypatch.setattr(recorder, "CHARACTERS", characters)
+    monkeypatch.setattr(recorder, "CHARACTERS_IN_PIECE", characters)
     listener = Block({}, ["heard"], types={"heard": "string"})
     loop = CoSimulation({"a": talker(), "b": listener}, ["a.said -> b.heard"], "jacobi", 0.1)
     whole, stream = loop.simulate(5.0), Pieces()
@@ -115,7 +115,7 @@ def test_rows_in_pieces_have_the_same_text(monkeypatch: pytest.MonkeyPatch, char
 
 @pytest.mark.thorough
 def test_memory_does_not_grow_with_the_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorder, "CHARACTERS", 100_000)
+    monkeypatch.setattr(recorder, "CHARACTERS_IN_PIECE", 100_000)
 
     class Forgets(Pieces):
         def append(self, piece: cosim.Result) -> None:

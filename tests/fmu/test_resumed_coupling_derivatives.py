@@ -133,7 +133,7 @@ def test_forged_derivatives_are_a_sentence(make_fmu: MakeFmu) -> None:
 
 def test_a_stream_gets_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces of a few rows: the file has what a result in memory has."""
-    monkeypatch.setattr(recorder, "VALUES", 20)
+    monkeypatch.setattr(recorder, "NUMBERS_IN_PIECE", 20)
     target, by = tmp_path / "loop.csv", ["one.m.k", "two.m.x"]
     names = ["one.m.x", "two.m.force"]
     stream = cosim.registry().get("result_sink", "csv")().stream(target)

@@ -47,7 +47,7 @@ def same_in_pieces(loop: CoSimulation, until: float, **options: Any) -> Pieces:
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cosim_master.recording.recorder.VALUES", 8)
+    monkeypatch.setattr("cosim_master.recording.recorder.NUMBERS_IN_PIECE", 8)
 
 
 def test_plain_rows(make_fmu: MakeFmu) -> None:

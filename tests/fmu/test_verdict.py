@@ -28,7 +28,7 @@ from cosim.cli import main
 from cosim_fmu import CoSimulation, TimedInputs
 from cosim_fmu.testing.linear_participant import LinearParticipant
 from cosim_master.algorithms.jacobi import Jacobi
-from cosim_master.recording.co_simulation_result import CouplingError, CouplingReport
+from cosim_master.recording.coupling_errors import CouplingError, CouplingReport
 from cosim_master.run import simulation_run
 from cosim_master.trust import second_run
 from cosim_master.trust.advice import advise

@@ -16,6 +16,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from time import monotonic
+from typing import NamedTuple
 
 SET_TUN, NO_HEADER_TUN = 0x400454CA, 0x1001
 """TUNSETIFF, and IFF_TUN | IFF_NO_PI, of linux/if_tun.h."""
@@ -28,16 +29,25 @@ def tun_device(name: str) -> int:
     return handle
 
 
+class WaitingPacket(NamedTuple):
+    """A packet, ordered by the time at which it is due (s), then by its number."""
+
+    due: float
+    number: int
+    handle: int
+    data: bytes
+
+
 class Wire:
     """The process that carries packets from one device to the other and back."""
 
-    def __init__(self, one: int, other: int) -> None:
+    def __init__(self, left: int, right: int) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, __file__, str(one), str(other)], stdin=subprocess.PIPE, pass_fds=(one, other)
+            [sys.executable, __file__, str(left), str(right)], stdin=subprocess.PIPE, pass_fds=(left, right)
         )
 
     def tell(self, delay: float = 0.0, loss: float = 0.0) -> None:
-        """From now on."""
+        """Set the delay (s) and the share of lost packets."""
         assert self.process.stdin is not None
         self.process.stdin.write(f"{delay} {loss}\n".encode())
         self.process.stdin.flush()
@@ -50,14 +60,14 @@ class Wire:
 
 
 def main() -> None:
-    one, other = int(sys.argv[1]), int(sys.argv[2])
-    across = {one: other, other: one}
-    delay, loss, drawn = 0.0, 0.0, random.Random(54)
-    waiting: list[tuple[float, int, int, bytes]] = []
+    left, right = int(sys.argv[1]), int(sys.argv[2])
+    opposite = {left: right, right: left}
+    delay, loss, random_numbers = 0.0, 0.0, random.Random(54)
+    waiting: list[WaitingPacket] = []
     count = 0
     while True:
-        pause = max(0.0, waiting[0][0] - monotonic()) if waiting else None
-        ready, _, _ = select.select([0, one, other], [], [], pause)
+        pause = max(0.0, waiting[0].due - monotonic()) if waiting else None
+        ready, _, _ = select.select([0, left, right], [], [], pause)
         if 0 in ready:
             line = os.read(0, 1000).decode().split("\n")[-2:]
             if line == [""]:
@@ -65,14 +75,15 @@ def main() -> None:
             delay, loss = map(float, line[0].split())
         for handle in set(ready) - {0}:
             with suppress(OSError):
-                packet = os.read(handle, 1 << 16)
-                if drawn.random() >= loss:
+                data = os.read(handle, 1 << 16)
+                if random_numbers.random() >= loss:
                     count += 1
-                    heapq.heappush(waiting, (monotonic() + delay, count, across[handle], packet))
-        while waiting and waiting[0][0] <= monotonic():
-            _, _, handle, packet = heapq.heappop(waiting)
+                    packet = WaitingPacket(monotonic() + delay, count, opposite[handle], data)
+                    heapq.heappush(waiting, packet)
+        while waiting and waiting[0].due <= monotonic():
+            packet = heapq.heappop(waiting)
             with suppress(OSError):  # the device is down
-                os.write(handle, packet)
+                os.write(packet.handle, packet.data)
 
 
 if __name__ == "__main__":

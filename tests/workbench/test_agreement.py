@@ -12,7 +12,7 @@ from cosim import EventCause
 from cosim.simulation.event_record import Finding
 from cosim_workbench.agreement import are_counted, difference_of, digits_of
 from cosim_workbench.compared_runs import VerifiedRun
-from cosim_workbench.event_agreement import Events, match_events
+from cosim_workbench.event_agreement import Events, EventsOfRun, match_events
 from cosim_workbench.moved_start import ROUNDING, moved_by_part, moved_by_rounding, reach_of_states
 from cosim_workbench.second_opinion import SecondOpinion
 
@@ -180,7 +180,7 @@ def test_where_counts_differ_first_is_told():
 
 def matched(one, other, **options):
     given = {"end": 10.0, "tolerance": 1e-5, "is_negligible": NEVER, **options}
-    return match_events(("a", Events(one)), ("b", Events(other)), **given)
+    return match_events(EventsOfRun("a", Events(one)), EventsOfRun("b", Events(other)), **given)
 
 
 def test_the_first_event_that_differs_is_named():

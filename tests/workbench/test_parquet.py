@@ -299,6 +299,25 @@ def test_times_that_are_no_seconds_are_refused(tmp_path: Path) -> None:
             cosim.read_result(path)
 
 
+def test_rows_for_which_there_is_room_again_are_written_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet_results, "ROWS", 2)
+    monkeypatch.setattr(parquet_results, "VALUES", 2)
+    stream, replace = ParquetParts(tmp_path / "out.parquet"), os.replace
+    refusals = iter([True])
+
+    def refuse_once(source: Any, target: Path) -> None:
+        if target.name == "part-000001.parquet" and next(refusals, False):
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", refuse_once)
+    stream.append(some(9))
+    stream.close(some(9))
+    assert cosim.read_result(tmp_path / "out.parquet").time.tolist() == some(9).time.tolist()
+
+
 def test_rows_without_room_are_elsewhere_and_the_stream_takes_no_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 PERIODIC = ("constant", "fixed", "calculated", "tunable")
-ASKED = ("calculated", "tunable", "changing", "countdown")
+INTERVAL_FROM_FMU = ("calculated", "tunable", "changing", "countdown")
 """Kinds of clocks whose interval the FMU tells at run time."""
 
 
@@ -270,7 +270,7 @@ class FmuClock:
     @property
     def refusal(self) -> str:
         """Why it cannot be run, "" when it can."""
-        if not self.ticks_by_time or self.variability in ASKED:
+        if not self.ticks_by_time or self.variability in INTERVAL_FROM_FMU:
             return ""
         if math.isnan(self.interval):
             return f"its interval is {self.variability}, and the model description does not tell it"

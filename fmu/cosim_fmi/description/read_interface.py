@@ -1,4 +1,4 @@
-"""Reads what an FMU declares from its model description."""
+"""Makes the interface of an FMU from its model description."""
 
 from __future__ import annotations
 
@@ -61,25 +61,25 @@ def read_interface(
     Raises
     ------
     FmuError
-        When it cannot be understood. Small offences against the standard that do no harm here
-        (units not defined, missing InitialUnknowns, odd variability) are let pass.
+        The model description cannot be understood. Harmless offences against the standard (undefined units,
+        missing InitialUnknowns, odd variability) are accepted.
     """
     try:
         with without_collection():
             description = read_model_description(archive.pop_description())
-            return _Reading(description, archive, interface, sizes or {}).interface()
-    except (ValueError, TypeError) as error:  # numbers that are none
+            return _InterfaceReader(description, archive, interface, sizes or {}).interface()
+    except (ValueError, TypeError) as error:  # texts in place of numbers
         raise cosim.FmuError(
             str(archive.path), f"modelDescription.xml cannot be understood: {error}"
         ) from error
 
 
-class _Reading:
-    """The interface that a model description makes: as Co-Simulation or Model Exchange, with sizes of arrays.
+class _InterfaceReader:
+    """Makes the interface of an FMU as Co-Simulation or Model Exchange, with sizes of arrays.
 
     Parameters
     ----------
-    read : ModelDescription
+    declared : ModelDescription
     archive : FmuArchive
     interface : str
         "CoSimulation" or "ModelExchange".
@@ -88,21 +88,22 @@ class _Reading:
     """
 
     def __init__(
-        self, read: ModelDescription, archive: FmuArchive, interface: str, sizes: Mapping[str, int]
+        self, declared: ModelDescription, archive: FmuArchive, interface: str, sizes: Mapping[str, int]
     ) -> None:
-        self.read, self.archive, self.sizes = read, archive, sizes
+        self.declared, self.archive, self.sizes = declared, archive, sizes
         self.has_solver = interface == "CoSimulation"
-        if interface not in read.interfaces:
+        if interface not in declared.interfaces:
             raise ValueError(f"it does not describe {interface}")
-        self.ability = read.interfaces[interface]
-        self.is_fmi3 = read.version == "3.0"
+        self.ability = declared.interfaces[interface]
+        self.is_fmi3 = declared.version == "3.0"
         self.has_events = self.is_fmi3 and (not self.has_solver or self.ability.event_mode)
-        self.shown = [v for v in read.variables if v.causality != "independent"]
+        self.variables = [v for v in declared.variables if v.causality != "independent"]
         self.names = {
-            v.name: _element_names(v.name, v.sizes(sizes)) if v.dimensions else (v.name,) for v in self.shown
+            v.name: _element_names(v.name, v.sizes(sizes)) if v.dimensions else (v.name,)
+            for v in self.variables
         }
-        _check_names(self.shown, self.names)
-        self.by_kind = _grouped_by_kind(self.shown)
+        _check_names(self.variables, self.names)
+        self.by_kind = _grouped_by_kind(self.variables)
         self.clocks = {
             v.name: FmuClock.of(v.clock) for group in self.by_kind if group[0].type == "Clock" for v in group
         }
@@ -110,7 +111,7 @@ class _Reading:
         intermediate = self.select(lambda v: v.updates_inside)
         updates_inside = self.is_fmi3 and self.has_solver and self.ability.intermediate_update
         self.intermediate_inputs = intermediate & self.inputs if updates_inside else frozenset[str]()
-        self.shown_inside = intermediate - self.inputs if updates_inside else frozenset[str]()
+        self.readable_inside = intermediate - self.inputs if updates_inside else frozenset[str]()
         self.restores_by_states = (
             not self.has_solver
             and not self.ability.saves
@@ -119,52 +120,52 @@ class _Reading:
         )
 
     def select(self, condition: Callable[[DeclaredVariable], bool]) -> frozenset[str]:
-        """Names of the variables, and elements of arrays, that meet a condition, asked once of each kind."""
+        """Names of variables, and of elements of arrays, that meet a condition on their kind."""
         chosen = chain.from_iterable(group for group in self.by_kind if condition(group[0]))
         return frozenset(name for v in chosen for name in self.names[v.name])
 
     def interface(self) -> FmuInterface:
         """The complete interface."""
-        read, has_solver = self.read, self.has_solver
+        declared, has_solver = self.declared, self.has_solver
         description = self._description()
         step = description.default_experiment.step if has_solver else None
         return FmuInterface(
             description=description,
             elements={
                 name: Element(v.reference, v.type, i, len(self.names[v.name]), -1 if v.is_negated else 1)
-                for v in self.shown
+                for v in self.variables
                 for i, name in enumerate(self.names[v.name])
             },
-            guid=read.token,
+            guid=declared.token,
             identifier=self.ability.identifier,
-            log_categories=read.log_categories,
-            version=read.version,
+            log_categories=declared.log_categories,
+            version=declared.version,
             has_event_mode=self.has_events and has_solver,
             is_model_exchange=not has_solver,
             is_restored_by_states=self.restores_by_states,
-            states=read.states,
-            indicators=read.indicators,
+            states=declared.states,
+            indicators=declared.indicators,
             needs_completed_steps=not has_solver and self.ability.wants_steps,
             interfaces=self.archive.interfaces,
             clocks=self.clocks if self.has_events else {},
             clocks_of=self._clocked(),
             settable_inside=self.intermediate_inputs,
-            readable_inside=self.shown_inside,
-            inner_step=step if step and adds_inner_steps(read.tool) else None,
-            tool=read.tool,
+            readable_inside=self.readable_inside,
+            inner_step=step if step and adds_inner_steps(declared.tool) else None,
+            tool=declared.tool,
             state_derivatives=self._state_derivatives(),
         )
 
     def _state_derivatives(self) -> tuple[Element, ...]:
         """The derivatives of the continuous states; none where some are arrays."""
-        variables = self.read.rate_variables
+        variables = self.declared.rate_variables
         if any(v.dimensions for v in variables):
             return ()
         return tuple(Element(v.reference, v.type) for v in variables)
 
     def _description(self) -> ParticipantDescription:
         """The facts that every kind of participant describes."""
-        read, ability, has_solver = self.read, self.ability, self.has_solver
+        declared, ability, has_solver = self.declared, self.ability, self.has_solver
         feedthrough, assumed = self._feedthrough()
         clocks, names = self.clocks, self.names
         return ParticipantDescription(
@@ -176,43 +177,45 @@ class _Reading:
             # an execution tool may care about the thread that calls it
             steps_in_threads=not ability.needs_tool,
             can_serialize=ability.saves and ability.serializes and not (clocks and self.has_events),
-            settable=self.select(lambda v: _takes_start(v, read.version)),
+            settable=self.select(lambda v: _takes_start(v, declared.version)),
             tunable=self.select(self._is_tunable),
             discrete=self.select(lambda v: v.variability == "discrete"),
             unit_definitions={
                 name: UnitDefinition(base.exponents, base.factor, base.offset)
-                for name, base in read.base_units.items()
+                for name, base in declared.base_units.items()
             },
             assumed_feedthrough=assumed,
             possible_feedthrough=frozenset(n for n, needs in (feedthrough or {}).items() if needs) - assumed,
-            initial_feedthrough=_dependencies(read.initial_unknowns, self.inputs, names),
+            initial_feedthrough=_dependencies(declared.initial_unknowns, self.inputs, names),
             variable_step=not has_solver or ability.variable_step,
-            only_once=read.token if ability.only_once else "",
-            arrays={v.name: (v.sizes(self.sizes), names[v.name]) for v in self.shown if v.dimensions},
-            enumerations=_enumerations(self.shown, names),
+            only_once=declared.token if ability.only_once else "",
+            arrays={v.name: (v.sizes(self.sizes), names[v.name]) for v in self.variables if v.dimensions},
+            enumerations=_enumerations(self.variables, names),
             calculated=self.select(lambda v: v.causality == "calculatedParameter"),
             clocks_without_interval={
                 name: clock.refusal for name, clock in clocks.items() if self.has_events and clock.refusal
             },
-            structural=frozenset(v.name for v in self.shown if v.causality == "structuralParameter"),
+            structural=frozenset(v.name for v in self.variables if v.causality == "structuralParameter"),
             refused={
                 name: reason for name, clock in clocks.items() if (reason := _refusal(clock, self.has_events))
             },
             readable=frozenset(
                 name for name, clock in clocks.items() if self.has_events and clock.ticks_by_time
             ),
-            default_experiment=_experiment(read.experiment),
+            default_experiment=_experiment(declared.experiment),
             has_derivatives=ability.directional_derivatives,
             states=tuple(
                 name
-                for v in read.state_variables
+                for v in declared.state_variables
                 if TYPES[v.type] == "real"
                 for name in names.get(v.name, ())
             ),
         )
 
     def _variables(self) -> dict[str, ParticipantVariable]:
-        return {name: _variable(v, name, i) for v in self.shown for i, name in enumerate(self.names[v.name])}
+        return {
+            name: _variable(v, name, i) for v in self.variables for i, name in enumerate(self.names[v.name])
+        }
 
     def _follows_slopes(self) -> bool:
         """Whether inputs can run along lines over a step."""
@@ -230,48 +233,50 @@ class _Reading:
             return {}
         return {
             name: tuple(clock.name for clock in v.clocks)
-            for v in self.shown
+            for v in self.variables
             if v.clocks and v.type != "Clock"
             for name in self.names[v.name]
         }
 
     def _feedthrough(self) -> tuple[dict[str, frozenset[str]] | None, frozenset[str]]:
-        """The inputs that each output depends on (None: none declares any); outputs that declare none."""
-        dependencies = _dependencies(self.read.outputs, self.inputs, self.names)
+        """The inputs that each output depends on (None: none declared), and outputs that declare none."""
+        dependencies = _dependencies(self.declared.outputs, self.inputs, self.names)
         dependencies |= {
             name: self.inputs & {*v.direct_dependencies}
-            for v in self.shown
+            for v in self.variables
             if v.direct_dependencies is not None
             for name in self.names[v.name]
         }
-        outputs = [n for v in self.read.variables if v.causality == "output" for n in self.names[v.name]]
+        outputs = [n for v in self.declared.variables if v.causality == "output" for n in self.names[v.name]]
         assumed = frozenset(outputs) - dependencies.keys()
         if not dependencies:
             return None, assumed
         return {name: dependencies.get(name, self.inputs) for name in outputs}, assumed
 
 
-def _check_names(shown: Sequence[DeclaredVariable], names: Mapping[str, Sequence[str]]) -> None:
+def _check_names(variables: Sequence[DeclaredVariable], names: Mapping[str, Sequence[str]]) -> None:
     """Raise `ValueError` where two variables, or elements of arrays, have one name."""
-    has_arrays = any(v.dimensions for v in shown)
-    listed = [name for v in shown for name in names[v.name]] if has_arrays else [v.name for v in shown]
+    has_arrays = any(v.dimensions for v in variables)
+    listed = (
+        [name for v in variables for name in names[v.name]] if has_arrays else [v.name for v in variables]
+    )
     if len(set(listed)) == len(listed):
         return
     owners: dict[str, DeclaredVariable] = {}
-    for variable in shown:
+    for variable in variables:
         for name in names[variable.name]:
-            other = owners.setdefault(name, variable)
-            if other is not variable or len(names[variable.name]) != len(set(names[variable.name])):
+            owner = owners.setdefault(name, variable)
+            if owner is not variable or len(names[variable.name]) != len(set(names[variable.name])):
                 both = " and ".join(
-                    f"{v.causality} {v.name!r} (value reference {v.reference})" for v in (other, variable)
+                    f"{v.causality} {v.name!r} (value reference {v.reference})" for v in (owner, variable)
                 )
                 raise ValueError(f"two variables have the name {name!r}: {both}")
 
 
-def _grouped_by_kind(shown: Sequence[DeclaredVariable]) -> list[list[DeclaredVariable]]:
-    """Variables of one kind, which share all checks: very many variables have a few kinds."""
+def _grouped_by_kind(variables: Sequence[DeclaredVariable]) -> list[list[DeclaredVariable]]:
+    """Variables grouped by kind, so that a condition is checked once for each of the few kinds."""
     groups: dict[tuple[Any, ...], list[DeclaredVariable]] = {}
-    for v in shown:
+    for v in variables:
         kind = v.type, v.causality, v.variability, v.initial, v.updates_inside, v.start is None
         if kind in groups:
             groups[kind].append(v)
@@ -290,12 +295,12 @@ def _refusal(clock: FmuClock, has_events: bool) -> str:
 
 
 def _enumerations(
-    shown: Sequence[DeclaredVariable], names: Mapping[str, Sequence[str]]
+    variables: Sequence[DeclaredVariable], names: Mapping[str, Sequence[str]]
 ) -> dict[str, tuple[Any, ...]]:
     """The items of enumerations by variable."""
     return {
         name: tuple((item, int(value)) for item, value in v.declared_type.items)
-        for v in shown
+        for v in variables
         if v.type == "Enumeration" and v.declared_type is not None and v.declared_type.items
         for name in names[v.name]
     }
@@ -307,19 +312,19 @@ def _element_names(name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
     return tuple(f"{name}[{','.join(map(str, place))}]" for place in places)
 
 
-def _variable(read: DeclaredVariable, name: str, index: int) -> ParticipantVariable:
+def _variable(variable: DeclaredVariable, name: str, index: int) -> ParticipantVariable:
     """A scalar variable, or the element of an array at a place in it."""
-    declared = read.declared_type
-    kind = TYPES[read.type]
-    causality = "parameter" if read.causality == "structuralParameter" else read.causality
+    declared_type = variable.declared_type
+    kind = TYPES[variable.type]
+    causality = "parameter" if variable.causality == "structuralParameter" else variable.causality
     return ParticipantVariable(
         name,
         causality if causality in CAUSALITIES else "local",
         kind,
-        read.unit or (declared.unit if declared is not None else None) or "1",
-        None if read.start is None else _start(kind, read.start, index),
-        read.description or "",
-        _size(read.nominal) if kind == "real" else None,
+        variable.unit or (declared_type.unit if declared_type is not None else None) or "1",
+        None if variable.start is None else _start(kind, variable.start, index),
+        variable.description or "",
+        _size(variable.nominal) if kind == "real" else None,
     )
 
 
@@ -333,7 +338,7 @@ def _size(text: str | None) -> float | None:
 
 
 def _start(kind: str, text: str | tuple[str, ...], index: int) -> Any:
-    """The start value of one element; a lone value holds for all of them."""
+    """The start value of one element; a single value holds for all elements."""
     if kind == "clock":
         return None
     if isinstance(text, str):
@@ -362,32 +367,32 @@ def _whole(text: str) -> int:
         raise
 
 
-def _changes_at_events(read: DeclaredVariable) -> bool:
+def _changes_at_events(variable: DeclaredVariable) -> bool:
     """Whether a variable of a Model Exchange FMU is part of a state that is not continuous."""
-    if read.causality in ("parameter", "calculatedParameter", "structuralParameter", "independent"):
+    if variable.causality in ("parameter", "calculatedParameter", "structuralParameter", "independent"):
         return False
-    if read.variability in ("constant", "fixed", "tunable"):
+    if variable.variability in ("constant", "fixed", "tunable"):
         return False
-    return read.variability == "discrete" or TYPES[read.type] != "real"
+    return variable.variability == "discrete" or TYPES[variable.type] != "real"
 
 
-def _takes_start(read: DeclaredVariable, version: str) -> bool:
+def _takes_start(variable: DeclaredVariable, version: str) -> bool:
     """Whether a variable takes a start value."""
-    if read.variability == "constant" or read.type == "Clock":
+    if variable.variability == "constant" or variable.type == "Clock":
         return False
-    if version == "1.0" and read.start is not None:  # FMI 1.0: what has a start value
+    if version == "1.0" and variable.start is not None:  # in FMI 1.0 these can be set
         return True
-    if read.causality in ("calculatedParameter", "independent"):
+    if variable.causality in ("calculatedParameter", "independent"):
         return False
-    return read.causality in ("input", "parameter") or read.initial in ("exact", "approx")
+    return variable.causality in ("input", "parameter") or variable.initial in ("exact", "approx")
 
 
-def _experiment(read: DeclaredExperiment | None) -> DefaultExperiment:
-    """The valid part of the default experiment; odd numbers are ignored."""
-    if read is None:
+def _experiment(declared: DeclaredExperiment | None) -> DefaultExperiment:
+    """The default experiment without invalid numbers."""
+    if declared is None:
         return DefaultExperiment()
-    start, stop = _number(read.start), _number(read.stop)
-    tolerance, step = _number(read.tolerance), _number(read.step)
+    start, stop = _number(declared.start), _number(declared.stop)
+    tolerance, step = _number(declared.tolerance), _number(declared.step)
     return DefaultExperiment(
         start,
         stop if stop is not None and stop > (start or 0.0) else None,
@@ -408,7 +413,7 @@ def _number(text: str | None) -> float | None:
 def _dependencies(
     unknowns: Sequence[Unknown], inputs: frozenset[str], names: Mapping[str, tuple[str, ...]]
 ) -> dict[str, frozenset[str]]:
-    """The inputs that each of these variables is said to depend on."""
+    """The inputs that each of these variables depends on, as declared."""
 
     @cache
     def needed(dependencies: tuple[DeclaredVariable, ...]) -> frozenset[str]:

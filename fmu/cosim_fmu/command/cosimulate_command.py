@@ -32,12 +32,8 @@ from cosim_fmu.command.saved_rows import SavedRows
 from cosim_fmu.scenario.scenario import Scenario
 from cosim_master.coupling.coupling import file_paths
 from cosim_master.participants.isolation import Isolation, places_of_fmus
-from cosim_master.recording.co_simulation_result import (
-    UNSTABLE,
-    CoSimulationResult,
-    CouplingError,
-    CouplingReport,
-)
+from cosim_master.recording.co_simulation_result import CoSimulationResult
+from cosim_master.recording.coupling_errors import UNSTABLE, CouplingError, CouplingReport
 from cosim_workbench.reports import reported_result
 
 if TYPE_CHECKING:

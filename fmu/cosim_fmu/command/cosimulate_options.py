@@ -6,7 +6,7 @@ import argparse
 import math
 from pathlib import Path
 
-from cosim_master.recording.co_simulation_result import REQUIRED
+from cosim_master.recording.coupling_errors import REQUIRED
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -63,7 +63,9 @@ def foreseen_space(loop: CoSimulation, until: float, target: Path) -> str:
     """A sentence where the results will hardly find space on the disk, else ""."""
     options = loop.run_options
     recorder = _recorder(loop)
-    return space_warning(target, count_steps(loop, until) / options.every(loop.step), 1 + len(recorder.paths))
+    return space_warning(
+        target, count_steps(loop, until) / options.steps_between_rows(loop.step), 1 + len(recorder.paths)
+    )
 
 
 def count_steps(loop: CoSimulation, until: float) -> int:

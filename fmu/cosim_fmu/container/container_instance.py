@@ -20,7 +20,7 @@ from cosim_export.python_fmu.hosted_instance import INTERFACE, VALUES, HostedIns
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.container.carried_scenario import DATA, FOLDER, carried_co_simulation
 from cosim_fmu.container.container_interface import COUPLING, UNKNOWN, direct_dependencies
-from cosim_master.recording.co_simulation_result import CouplingReport
+from cosim_master.recording.coupling_errors import CouplingReport
 from cosim_master.run.saved_trees import from_bytes, to_bytes
 from cosim_master.run.stepped_run import SAME_TIME, SteppedRun, can_divide
 from cosim_master.trust.verdict import VERDICTS

@@ -170,8 +170,10 @@ def _read_algorithm(run: SteppedRun, members: Sequence[NativeMember]) -> bool:
         An algorithm that decides in Python.
     """
     programs = ExchangePrograms(run.algorithm, run.coupled)
-    if programs.asked is not None:
-        raise cosim.ModelError.of("master.algorithm", f"{type(programs.asked).__name__} decides in Python")
+    if programs.in_python is not None:
+        raise cosim.ModelError.of(
+            "master.algorithm", f"{type(programs.in_python).__name__} decides in Python"
+        )
     for member in members:
         member.follows = programs.along and run.coupled.interface.follows_lines(member.name)
     return programs.saves_states

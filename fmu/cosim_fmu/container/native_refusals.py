@@ -9,7 +9,7 @@ import cosim
 from cosim.kit import ParticipantDescription
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_fmu.co_simulation import CoSimulation
-from cosim_master.algorithms.waveform_iteration import InterfaceNewton
+from cosim_master.algorithms.interface_newton import InterfaceNewton
 from cosim_master.coupling.feedthrough import direct_inputs
 from cosim_master.participants.fmu_participant import FmuParticipant
 from cosim_master.participants.system_participant import SystemParticipant

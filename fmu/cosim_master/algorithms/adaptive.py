@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 import cosim
 from cosim.kit import Exchange, FeedthroughLoop
 from cosim_master.algorithms import exchange_layout as layout
-from cosim_master.algorithms.exchange_tolerances import USUAL, allowed, check_tolerances
+from cosim_master.algorithms.exchange_tolerances import USUAL, absolute_tolerances, check_tolerances
 from cosim_master.algorithms.next_request import SMALLEST_PART
-from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory, ProgrammedAlgorithm, continued
+from cosim_master.algorithms.noted_calls import Call
+from cosim_master.algorithms.programmed_algorithm import ExchangeMemory, ProgrammedAlgorithm, continued
 
 CONTROLS = ("values", "energy")
 
@@ -20,25 +21,26 @@ class Adaptive(ProgrammedAlgorithm):
     """Extrapolated inputs, and exchanges as often as the tolerance needs them; of second order.
 
     The communication points of the co-simulation stay as they are; between two of them the participants
-    exchange as often as needed. Inputs run along the line through the last two exchanges (participants that
-    do not follow slopes hold its mean). The error of an exchange is the difference between that line and the
-    interface that comes out, and for those that hold the mean what their stairs cost along a ramp, so the
-    error of the whole run falls with the tolerance. Where all participants can restore their state, an
-    exchange that misses the tolerance, or that a participant discards, is taken back and a shorter one is
-    tried; else it stands, is counted as ``missed``, and the next ones are shorter.
-    At a jump inputs are held over an exchange so short that it does not matter, and the lines begin anew.
+    exchange as often as needed. Inputs run along the line through the last two exchanges; participants that
+    do not follow slopes hold its mean. The error of an exchange is the difference between that line and the
+    computed interface; for held means the error of the zero-order hold along a ramp is added. So the error of
+    the run falls with the tolerance.
+
+    If all participants can restore their state, an exchange that misses the tolerance, or that a participant
+    discards, is repeated with a smaller length. Otherwise it is accepted, is counted as ``missed``, and the
+    next exchanges are shorter. At a jump inputs are held over a very short exchange; new lines follow.
 
     Parameters
     ----------
     tolerance : float
         The tolerance of an exchange, relative to each value of the interface, > 0.
     absolute_tolerance : float or mapping of str to float, optional
-        The error that is allowed however small a value is, > 0, in its unit; or one for each
-        ``participant.output`` that is not to have a hundredth of `tolerance`.
+        The allowed error of small values, > 0, in the unit of the value; or a mapping with one for some
+        ``participant.output``. The default is a hundredth of `tolerance`.
     iterations : int
-        So many times at most an exchange is repeated along the line to what came out of it, until both agree
-        to a tenth of the tolerance: some five times more accurate, and stiff couplings stay stable. It needs
-        participants that restore their state.
+        The largest number of repetitions of an exchange, each along the line to the values that the last one
+        computed, until both agree to a tenth of the tolerance: errors are about five times smaller, and stiff
+        couplings stay stable. It needs participants that restore their state.
     control : str
         What the length of exchanges follows: the "values" of the interface, or the "energy" that an exchange
         creates in the power bonds, over what flows in it (ECCO); tolerances are then those of energies.
@@ -77,11 +79,11 @@ class Adaptive(ProgrammedAlgorithm):
     def figures(self) -> dict[str, float]:
         """Counts: accepted ``exchanges``; ``missed`` or ``rejected`` ones; ``iterations`` after the first."""
         counts = self.memory.counts
-        taken, rejected = int(counts[layout.TAKEN]), int(counts[layout.REJECTED])
-        bad = {"rejected" if counts[layout.GOES_BACK] else "missed": rejected}
-        accepted = taken if counts[layout.GOES_BACK] else taken + rejected
-        repeated = {"iterations": int(counts[layout.AGAIN])} if self.iterations else {}
-        return {"exchanges": accepted, **bad, **repeated}
+        within_tolerance, beyond = int(counts[layout.TAKEN]), int(counts[layout.REJECTED])
+        iterations = {"iterations": int(counts[layout.AGAIN])} if self.iterations else {}
+        if counts[layout.GOES_BACK]:
+            return {"exchanges": within_tolerance, "rejected": beyond, **iterations}
+        return {"exchanges": within_tolerance + beyond, "missed": beyond, **iterations}
 
     def tightened(self) -> Adaptive:
         """The algorithm with a tenth of both tolerances."""
@@ -119,14 +121,16 @@ class Adaptive(ProgrammedAlgorithm):
         Raises
         ------
         ModelError
-            There are no power bonds, or an absolute tolerance is given for what is not a connected output.
+            There are no power bonds, or an absolute tolerance names no connected output.
         """
         super().initialize(exchange, time)
-        self.memory.row(layout.ALLOWED)[:] = allowed(self.tolerance, self._absolute, exchange.interface_names)
+        self.memory.row(layout.ALLOWED)[:] = absolute_tolerances(
+            self.tolerance, self._absolute, exchange.interface_names
+        )
         self.memory.row(layout.HELD)[:] = exchange.interface_held
 
     def calls(self, order: Sequence[str], loops: Sequence[FeedthroughLoop] = ()) -> list[Call]:
-        """Set all, step all; read twice: what passes directly sees the end of the others, not a guess."""
+        """Set all, step all, read all twice: then direct feedthrough uses computed values, not a guess."""
         sequence = [(layout.SET_ALONG, name) for name in order]
         sequence += [(layout.ADVANCE_ALL, ""), (layout.PUT_END, "")]
         for name in [*order, *order]:

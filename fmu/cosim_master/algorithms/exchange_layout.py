@@ -1,4 +1,4 @@
-"""The arrays in which an algorithm of ours decides: which index means what.
+"""The indices of the arrays in which built-in algorithms decide.
 
 =========== ==================================================================================
 ``counts``  integers, see the names below
@@ -15,17 +15,26 @@ import hashlib
 # Calls of which an exchange consists, each with a participant
 SET, ADVANCE, READ, SET_ALONG, READ_AT_END, TAKE_KNOWN, PUT_END = range(7)
 ADVANCE_ALL, ITERATE, NOTE_COURSE, BEGIN_STEP, FINISH_STEP, COLLECT_STEP = range(7, 13)
-"""`ITERATE` has the first participant of a loop. `NOTE_COURSE`: one that is solved jointly with another is
-about to step. `BEGIN_STEP`, `FINISH_STEP`: a step that takes place elsewhere, in two halves; `COLLECT_STEP`
-in place of the first: others of the same process follow, and go with the same message. `SET_ALONG` and
-`READ_AT_END` take the course of the interface, `TAKE_KNOWN` makes it lead to what was read, `PUT_END` writes
-its end onto the board."""
+"""Calls whose names do not say enough:
 
-# What `next_request` answers: what has to be done before it is asked again
+=============== ==================================================================================
+`SET_ALONG`     sets the inputs along the course of the interface
+`READ_AT_END`   reads outputs with the inputs at the end of the course
+`TAKE_KNOWN`    lets the course end at the outputs that were read
+`PUT_END`       writes the end of the course onto the board
+`ITERATE`       steps a loop; its participant is the first one of the loop
+`NOTE_COURSE`   stores the course of the inputs of a member of a joint system, which is about to step
+`BEGIN_STEP`    sends a step to another process
+`COLLECT_STEP`  prepares such a step; it is sent together with the next one to the same process
+`FINISH_STEP`   receives the answer to a step in another process
+=============== ==================================================================================
+"""
+
+# The answers of `next_request`: what has to be done before it is called again
 FINISHED, FAILED = 0, 1
 SAVE, RESTORE, PASS = 2, 4, 8  # bits; in this order
 DERIVE = 16
-"""Alone: what directional derivatives tell of the interface is wanted from `matrix_row` on."""
+"""Alone: directional derivatives of the interface have to be written from `matrix_row` on."""
 
 # Kinds of algorithms
 ONCE, ITERATED, ADAPTIVE, NEWTON = range(4)
@@ -48,7 +57,7 @@ NUMBERS = PAST_TIMES + MOST_POINTS
 NOW, START, MIDDLE, SLOPE, END, GUESS, EXPECTED, ALLOWED, WANTED, LAST_START, LAST_MIDDLE = range(11)
 HELD, STEEPEST, SHARPEST, BEGUN, SINCE, LEAP, PAST = range(11, 18)
 ROWS = PAST + MOST_POINTS
-# Beyond, in Newton's method: the transposed inverse of the Jacobian, and a matrix to be inverted
+# Further rows in Newton's method: the transposed inverse of the Jacobian, and a matrix to be inverted
 RESIDUAL, CHANGE, BASE, WORK, PIVOTS, INVERSE = range(ROWS, ROWS + 6)
 
 

@@ -8,19 +8,19 @@ from collections.abc import Mapping, Sequence
 import cosim
 
 USUAL = 1e-2
-"""The absolute tolerance of a value for which none is given, over the relative one: errors fall with both."""
+"""The default absolute tolerance of a value, as a multiple of the relative one."""
 
 
 def check_tolerances(tolerance: float, absolute_tolerance: float | Mapping[str, float] | None) -> None:
-    """Refuse what is not a tolerance.
+    """Refuse tolerances that are not positive numbers.
 
     Parameters
     ----------
     tolerance : float
         Relative to each value of the interface, > 0.
     absolute_tolerance : float or mapping of str to float, optional
-        The error that is allowed however small a value is, > 0, in its unit; or one for each name of the
-        interface that is not to have `USUAL` of the relative one.
+        The allowed error of small values, > 0, in the unit of the value; or one for some names of the
+        interface. The default is `USUAL` times the relative tolerance.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def check_tolerances(tolerance: float, absolute_tolerance: float | Mapping[str, 
         raise cosim.ModelError(problems)
 
 
-def allowed(
+def absolute_tolerances(
     tolerance: float, absolute_tolerance: float | Mapping[str, float] | None, names: Sequence[str]
 ) -> list[float]:
     """The absolute tolerance of each value of the interface.
@@ -48,7 +48,7 @@ def allowed(
     Raises
     ------
     ModelError
-        One is given for a name that is none of them.
+        A name is not in the interface.
     """
     usual = USUAL * tolerance
     if not isinstance(absolute_tolerance, Mapping):

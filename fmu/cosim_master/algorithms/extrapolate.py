@@ -1,15 +1,9 @@
-"""Where the interface is going: polynomials through its last points; how holding distorts a ramp."""
+"""The course of the interface: polynomials through its last points, and lines; kernel functions."""
 
 from __future__ import annotations
 
-import math
-
 from cosim_master.algorithms.exchange_layout import (
-    ALLOWED,
-    BEGUN,
     END,
-    HELD,
-    LEAP,
     LENGTH,
     MIDDLE,
     NOW,
@@ -17,34 +11,29 @@ from cosim_master.algorithms.exchange_layout import (
     PAST,
     PAST_TIMES,
     POINTS,
-    SHARPEST,
-    SINCE,
     SIZE,
     SLOPE,
     START,
-    STEEPEST,
-    TOLERANCE,
-    WORST,
 )
 
 
 def remember(counts, numbers, table, time):
-    """The interface is what is in NOW at a communication point; as many points are kept as are needed."""
+    """Append NOW to the points of the polynomial, as the values at `time` (s); points that are too old go."""
     n = counts[SIZE]
     earlier = 0
     while earlier < counts[POINTS] and numbers[PAST_TIMES + earlier] < time:
         earlier += 1
     first = max(0, earlier - counts[ORDER])
-    kept = earlier - first
+    count = earlier - first
     if first > 0:
-        for i in range(kept):
+        for i in range(count):
             numbers[PAST_TIMES + i] = numbers[PAST_TIMES + first + i]
             for k in range(n):
                 table[(PAST + i) * n + k] = table[(PAST + first + i) * n + k]
-    numbers[PAST_TIMES + kept] = time
+    numbers[PAST_TIMES + count] = time
     for k in range(n):
-        table[(PAST + kept) * n + k] = table[NOW * n + k]
-    counts[POINTS] = kept + 1
+        table[(PAST + count) * n + k] = table[NOW * n + k]
+    counts[POINTS] = count + 1
 
 
 def weight(counts, numbers, i, time):
@@ -57,7 +46,7 @@ def weight(counts, numbers, i, time):
 
 
 def extrapolate(counts, numbers, table, time, row):
-    """The polynomial at `time` (s), into a row of the table."""
+    """Write the polynomial at `time` (s) into a row of the table."""
     n = counts[SIZE]
     for k in range(n):
         table[row * n + k] = 0.0
@@ -68,7 +57,14 @@ def extrapolate(counts, numbers, table, time, row):
 
 
 def follow_polynomial(counts, numbers, table, time, size):
-    """A line with the integral of the polynomial over a step from `time` by `size` (s); END is that of it."""
+    """Let the course be the line with the integral of the polynomial over a step; END is the polynomial's.
+
+    Parameters
+    ----------
+    counts, numbers, table
+    time, size : float
+        The start and the size of the step, s.
+    """
     n = counts[SIZE]
     extrapolate(counts, numbers, table, time + 0.5 * size, MIDDLE)
     extrapolate(counts, numbers, table, time, SLOPE)
@@ -81,7 +77,7 @@ def follow_polynomial(counts, numbers, table, time, size):
 
 
 def follow_line(counts, numbers, table):
-    """The line from START to END over the exchange under way."""
+    """Let the course be the line from START to END over the present exchange."""
     n = counts[SIZE]
     for k in range(n):
         start = table[START * n + k]
@@ -91,78 +87,9 @@ def follow_line(counts, numbers, table):
 
 
 def follow_value(counts, numbers, table, k, value):
-    """The course of one value leads to what was read of it."""
+    """Let the course of value `k` end at the value that was read."""
     n = counts[SIZE]
     start = table[START * n + k]
     table[END * n + k] = value
     table[MIDDLE * n + k] = 0.5 * (start + value)
     table[SLOPE * n + k] = (value - start) / numbers[LENGTH]
-
-
-# What participants that hold the mean of a line make of a ramp: kernel functions.
-#
-# An input held at its mean over a step h shifts a first-order follower of rate a by a u' h² / 12 in the mean,
-# also where nothing bends and the line fits. No participant tells its rate. That of the interface stands
-# for it: how fast its slope changed, over the steepest slope of the run.
-
-PART = 1.0 / 3.0
-"""Part of the steepest slope by which a slope has to change before its rate is used."""
-EVEN = 4.0 / 3.0
-"""Lengths in a row differ by this factor at most: where values lag by half of one, slopes change with it."""
-
-
-def hold_error(counts, numbers, table, largest):
-    """The error of held inputs in the exchange under way, over its tolerance, where it is the largest."""
-    n = counts[SIZE]
-    for k in range(n):
-        if table[HELD * n + k] != 0.0 and table[STEEPEST * n + k] > 0.0:
-            a = table[(PAST + 1) * n + k]
-            b = table[NOW * n + k]
-            rate = table[SHARPEST * n + k] / table[STEEPEST * n + k]
-            moved = rate * abs(b - a) * numbers[LENGTH] / 12.0
-            ratio = moved / (numbers[TOLERANCE] * max(abs(a), abs(b)) + table[ALLOWED * n + k])
-            if ratio > largest:
-                counts[WORST] = k
-                largest = ratio
-    return largest
-
-
-def update_slope_rates(counts, numbers, table):
-    """Learn from an accepted exchange how fast slopes change.
-
-    A kink changes the slope in one exchange, or in two when it is inside of one: a rate is believed when no
-    exchange alone made half of the change.
-    """
-    n = counts[SIZE]
-    size = numbers[LENGTH]
-    before = numbers[PAST_TIMES + 1] - numbers[PAST_TIMES]
-    time = numbers[PAST_TIMES + 1] + 0.5 * size
-    even = size < EVEN * before and before < EVEN * size
-    for k in range(n):
-        a = table[(PAST + 1) * n + k]
-        last = (a - table[PAST * n + k]) / before
-        slope = (table[NOW * n + k] - a) / size
-        steepest = max(table[STEEPEST * n + k], min(abs(slope), abs(last)))
-        change = abs(slope - table[BEGUN * n + k])
-        leap = max(table[LEAP * n + k], abs(slope - last))
-        table[STEEPEST * n + k] = steepest
-        table[LEAP * n + k] = leap
-        if not even or change > PART * steepest:
-            if even and 2.0 * leap < change < math.inf:
-                sharp = change / (time - table[SINCE * n + k])
-                table[SHARPEST * n + k] = max(table[SHARPEST * n + k], sharp)
-            start_change(n, table, k, slope, time)
-
-
-def forget_changes(counts, table):
-    """Slopes of before say nothing of what comes: there was a jump, or a line missed the tolerance."""
-    n = counts[SIZE]
-    for k in range(n):
-        start_change(n, table, k, math.inf, 0.0)
-
-
-def start_change(n, table, k, slope, time):
-    """Measure the change of a slope from this time on."""
-    table[BEGUN * n + k] = slope
-    table[SINCE * n + k] = time
-    table[LEAP * n + k] = 0.0

@@ -1,4 +1,4 @@
-"""Gauss-Seidel: each participant steps with what those before it have reached."""
+"""Gauss-Seidel: each participant steps with the newest outputs of those that stepped before it."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ from collections.abc import Sequence
 
 from cosim.kit import Exchange, FeedthroughLoop
 from cosim_master.algorithms import exchange_layout as layout
+from cosim_master.algorithms.loop_iteration import LoopExchange, LoopIteration
+from cosim_master.algorithms.noted_calls import Call
 from cosim_master.algorithms.programmed_algorithm import (
-    Call,
     ExchangeMemory,
     ProgrammedAlgorithm,
     check_order,
     continued,
 )
-from cosim_master.algorithms.waveform_iteration import LoopExchange, LoopIteration
 
 
 class GaussSeidel(ProgrammedAlgorithm):
     """The participants step one after the other, each with the newest outputs of the others.
 
-    A participant takes the outputs at t_{i+1} of those that stepped before it and the outputs at t_i of
-    those that come after it, holds them and steps to t_{i+1}. The order follows from the connections: a
-    participant whose output depends directly on its inputs goes before those that read this output.
-    One pass: the error of the coupling is of first order in the step, usually
-    with a smaller constant than Jacobi's, and values do not pile up delays along the order. The participants
-    of a closed loop of direct feedthrough step together and are iterated (`LoopIteration`).
+    The inputs of a participant are the outputs at t_{i+1} of those that stepped before it, and the outputs at
+    t_i of those that come after it; they are held while it steps to t_{i+1}. The order follows from the
+    connections: a participant whose output depends directly on its inputs goes before those that read this
+    output. There is one pass: the error of the coupling is of first order in the step, usually with a smaller
+    constant than Jacobi's, and values are not delayed along the order. The participants of a closed loop of
+    direct feedthrough step together and are iterated (`LoopIteration`).
 
     Parameters
     ----------
     extrapolation : int
-        0 holds the inputs. With 1 and 2 inputs run over the step: from t_i to t_{i+1} where the source has
-        stepped already, else along a polynomial through the last two or three communication points. The
-        error of the coupling is then of second order (inputs that cannot follow a line hold its
-        mean). Jumps are extrapolated, too: keep 0 where signals jump.
+        0 holds the inputs. With 1 and 2 inputs change over the step: from the value at t_i to that at t_{i+1}
+        if the source has stepped already, else along a polynomial through the last two or three communication
+        points. The error of the coupling is then of second order; inputs that cannot follow a line hold its
+        mean. Jumps are extrapolated, too: keep 0 where signals jump.
 
     References
     ----------
@@ -68,12 +68,12 @@ class GaussSeidel(ProgrammedAlgorithm):
     @property
     def figures(self) -> dict[str, float]:
         """``iterations`` of all loops, ``largest_iterations`` of one in one step."""
-        of_loops = [iteration.figures for iteration in self._iterations.values()]
-        if not of_loops:
+        figures_of_loops = [iteration.figures for iteration in self._iterations.values()]
+        if not figures_of_loops:
             return {}
         return {
-            "iterations": sum(each["iterations"] for each in of_loops),
-            "largest_iterations": max(each["largest_iterations"] for each in of_loops),
+            "iterations": sum(figures["iterations"] for figures in figures_of_loops),
+            "largest_iterations": max(figures["largest_iterations"] for figures in figures_of_loops),
         }
 
     def initialize(self, exchange: Exchange, time: float) -> None:
@@ -90,15 +90,15 @@ class GaussSeidel(ProgrammedAlgorithm):
 
     def calls(self, order: Sequence[str], loops: Sequence[FeedthroughLoop] = ()) -> list[Call]:
         """Set, step and read each participant in the order."""
-        each: tuple[int, ...] = (layout.SET, layout.ADVANCE, layout.READ)
+        calls_of_one: tuple[int, ...] = (layout.SET, layout.ADVANCE, layout.READ)
         if self._order > 0:
-            each = (layout.SET_ALONG, layout.ADVANCE, layout.READ_AT_END, layout.TAKE_KNOWN)
-        first = {name: loop.participants[0] for loop in loops for name in loop.participants}
+            calls_of_one = (layout.SET_ALONG, layout.ADVANCE, layout.READ_AT_END, layout.TAKE_KNOWN)
+        first_of_loop = {name: loop.participants[0] for loop in loops for name in loop.participants}
         sequence = []
         for name in order:
-            if name not in first:
-                sequence += [(call, name) for call in each]
-            elif name == first[name]:
+            if name not in first_of_loop:
+                sequence += [(call, name) for call in calls_of_one]
+            elif name == first_of_loop[name]:
                 sequence.append((layout.ITERATE, name))
         return sequence
 

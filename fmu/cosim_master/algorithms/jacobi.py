@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import cosim
 from cosim.kit import FeedthroughLoop
 from cosim_master.algorithms import exchange_layout as layout
+from cosim_master.algorithms.noted_calls import Call
 from cosim_master.algorithms.programmed_algorithm import (
-    Call,
     ExchangeMemory,
     ProgrammedAlgorithm,
     check_order,
     continued,
 )
 
-WAYS = ("none", "bonds")
+CORRECTIONS = ("none", "bonds")
 
 
 class Jacobi(ProgrammedAlgorithm):
@@ -33,10 +33,10 @@ class Jacobi(ProgrammedAlgorithm):
         three communication points, with which the error of the coupling is of second order (inputs
         that cannot follow a line hold its mean). Jumps are extrapolated, too: keep 0 where signals jump.
     correction : str
-        "bonds" gives back to the two inputs of each power bond, in the next step, what their integrals lacked
-        over the last one, so that they follow those of the outputs (trapezoids); "none". The correction is of
-        what the course would have been without one: nothing adds up, and nothing swings. Held inputs become
-        of second order in the step. As every extrapolation, it narrows the range of stable steps.
+        "none", or "bonds": in each step the two inputs of each power bond are corrected by the difference
+        between the integrals of the outputs (trapezoids) and of the uncorrected inputs over the last step.
+        Since corrections are not corrected again, they do not accumulate or oscillate. Held inputs become of
+        second order in the step. As every extrapolation, it narrows the range of stable steps.
 
     References
     ----------
@@ -53,9 +53,9 @@ class Jacobi(ProgrammedAlgorithm):
     def __init__(self, extrapolation: int = 0, correction: str = "none") -> None:
         super().__init__()
         check_order(extrapolation)
-        if correction not in WAYS:
+        if correction not in CORRECTIONS:
             raise cosim.ModelError.of(
-                "correction", str(cosim.LookUpError("correction", str(correction), WAYS))
+                "correction", str(cosim.LookUpError("correction", str(correction), CORRECTIONS))
             )
         self._order, self._corrects = extrapolation, correction == "bonds"
         self._along = extrapolation > 0 or self._corrects
@@ -89,7 +89,7 @@ class Jacobi(ProgrammedAlgorithm):
     def calls(self, order: Sequence[str], loops: Sequence[FeedthroughLoop] = ()) -> list[Call]:
         """Set all, step all, read all."""
         first = layout.SET_ALONG if self._along else layout.SET
-        last = layout.READ if self._order == 0 else layout.READ_AT_END  # held to the end, or led there
+        last = layout.READ if self._order == 0 else layout.READ_AT_END
         return [
             *((first, name) for name in order),
             (layout.ADVANCE_ALL, ""),

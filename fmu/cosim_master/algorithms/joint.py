@@ -10,7 +10,7 @@ import cosim
 from cosim.kit import Exchange, accuracy_fault
 from cosim_master.algorithms.programmed_algorithm import create_algorithm
 
-SIMULATOR = ("endless_events", "final_time")  # options that are not the integrator's
+SIMULATOR_OPTIONS = ("endless_events", "final_time")
 
 
 def check_options(integrator: str, options: Mapping[str, Any]) -> None:
@@ -39,8 +39,8 @@ def check_options(integrator: str, options: Mapping[str, Any]) -> None:
     """
     kind = cosim.registry().get("integrator", integrator)
     common = inspect.signature(cosim.Integrator).parameters
-    own = [p.name for p in inspect.signature(kind).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    option_names = dict.fromkeys(("integrator", *common, *own, *SIMULATOR))
+    of_kind = [p.name for p in inspect.signature(kind).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    option_names = dict.fromkeys(("integrator", *common, *of_kind, *SIMULATOR_OPTIONS))
     unknown = [name for name in options if name not in option_names]
     if unknown:
         raise cosim.ModelError(
@@ -49,27 +49,26 @@ def check_options(integrator: str, options: Mapping[str, Any]) -> None:
                 for n in unknown
             ]
         )
-    kind(**{name: value for name, value in options.items() if name not in SIMULATOR})
+    kind(**{name: value for name, value in options.items() if name not in SIMULATOR_OPTIONS})
 
 
 class Joint(cosim.MasterAlgorithm):
     """All Model Exchange FMUs are one system, which one integrator solves; the others are coupled with it.
 
-    What connects Model Exchange FMUs with each other is evaluated with every evaluation of their derivatives,
-    so that no coupling makes an error there: that of the integrator remains. Closed loops of direct
-    feedthrough between them are solved, events of one reach the others at the same instant. The system goes
-    from communication point to communication point as a participant does, with the others under the
-    algorithm `others`.
+    Connections between Model Exchange FMUs are evaluated with every evaluation of their derivatives. So they
+    have no coupling error, only that of the integrator. Closed loops of direct feedthrough between them are
+    solved; an event of one reaches the others at the same instant. The algorithm `others` steps the system as
+    one participant, together with the other participants.
 
     Parameters
     ----------
     integrator : str, optional
-        Id of an integrator; what the FMUs' own options say if they agree, else
+        Id of an integrator; by default that of the FMUs' own options if they agree, else
         "integrators.runge_kutta_merson".
     accuracy : float, optional
-        The accuracy of the integration; by default the least one of the FMUs, the tolerance, or 1e-6.
+        The accuracy of the integration; by default the smallest of the FMUs, else the tolerance, else 1e-6.
     members : sequence of str, optional
-        Which participants are solved jointly; all FMUs that offer Model Exchange unless given.
+        The participants that are solved jointly; by default all FMUs that offer Model Exchange.
     others : str
         Algorithm between the system and the other participants.
     others_options : mapping of str to object
@@ -78,7 +77,7 @@ class Joint(cosim.MasterAlgorithm):
         ``maximum_step`` …
     """
 
-    contract_kit = ""  # whose participants are no Model Exchange FMUs
+    contract_kit = ""  # the kit has no Model Exchange FMUs
 
     def __init__(
         self,
@@ -117,9 +116,8 @@ class Joint(cosim.MasterAlgorithm):
         inner = self.others.tightened()
         if inner is None:
             return None
-        options_of_inner = None  # it has taken them already
         return Joint(
-            self.integrator, self.accuracy, self.members, inner, options_of_inner, self.integrator_options
+            self.integrator, self.accuracy, self.members, inner, integrator_options=self.integrator_options
         )
 
     def initialize(self, exchange: Exchange, time: float) -> None:
@@ -150,21 +148,21 @@ def _faults(
 ) -> list[cosim.Problem]:
     faults = []
 
-    def say(name: str, value: Any, need: str) -> None:
+    def report(name: str, value: Any, need: str) -> None:
         faults.append(cosim.Problem(name, f"is {value!r}, needs {need}"))
 
     if integrator is not None and not isinstance(integrator, str):
-        say("integrator", integrator, 'the id of an integrator: "integrators.runge_kutta_merson"')
+        report("integrator", integrator, 'the id of an integrator: "integrators.runge_kutta_merson"')
     if accuracy is not None and (fault := accuracy_fault(accuracy)):
         faults.append(cosim.Problem("accuracy", fault))
-    listed = isinstance(members, Sequence) and not isinstance(members, str)
-    if members is not None and not (listed and members and all(isinstance(name, str) for name in members)):
-        say("members", members, 'names of participants: ["plant", "wheel"]')
+    is_list = isinstance(members, Sequence) and not isinstance(members, str)
+    if members is not None and not (is_list and members and all(isinstance(name, str) for name in members)):
+        report("members", members, 'names of participants: ["plant", "wheel"]')
     for name, options in (("others_options", others_options), ("integrator_options", integrator_options)):
         if options is not None and not isinstance(options, Mapping):
-            say(name, options, "a table")
+            report(name, options, "a table")
     if others in ("joint", "fmu.joint") or isinstance(others, Joint) or others is Joint:
-        say("others", "joint", 'another algorithm: "gauss_seidel"')
+        report("others", "joint", 'another algorithm: "gauss_seidel"')
     if faults:
         return faults
     try:

@@ -1,7 +1,7 @@
 """The next request of a built-in algorithm: a kernel function over its arrays (`exchange_layout`).
 
-The algorithm calls nothing: it says what has to be done and is asked again, with the interface that
-came of it in NOW. So the same function decides in the compiled loop and for an exchange in Python.
+The function calls no participant. It returns what has to be done, and is called again with the resulting
+interface in NOW, so that it serves the compiled loop and an exchange in Python alike.
 """
 
 from __future__ import annotations
@@ -51,26 +51,22 @@ from cosim_master.algorithms.exchange_layout import (
     TOLERANCE,
     WANTED,
 )
-from cosim_master.algorithms.extrapolate import (
-    extrapolate,
-    follow_polynomial,
-    forget_changes,
-    hold_error,
-    remember,
-    update_slope_rates,
-)
-from cosim_master.algorithms.iteration import copy_row, find_root, follow_guess, iterate
+from cosim_master.algorithms.extrapolate import extrapolate, follow_polynomial, remember
+from cosim_master.algorithms.hold_error import forget_changes, hold_error, update_slope_rates
+from cosim_master.algorithms.iteration import copy_row, follow_guess, iterate
+from cosim_master.algorithms.newton_iteration import find_root
 from cosim_master.algorithms.step_control import adapt, energy_error, next_length, scaled_difference, stop_of
 
 SIGNATURE = "IFFIff>i"
 FIRST_PART = 1e-2
 """Largest part of the communication step for the first exchange, whose error is not known."""
 STUBBORN = 3
-"""After this number of exchanges in a row that miss the tolerance, a line is taken to run across a jump."""
+"""If this number of exchanges in a row miss the tolerance, there is a jump in the line."""
 JUMP = 100.0
-"""An error of this many tolerances is taken for a jump at once."""
+"""A single error of this many tolerances is a jump."""
 STAYS = 0.7
-"""So much of its error has an exchange of half the length: that of a line would have fallen with it."""
+"""If half the length leaves more than this part of the error, there is a jump: the error of a smooth line
+would have fallen further."""
 HELD_PART = 0.1
 """Part of the communication step for which inputs may be held with an error of the tolerance."""
 SMALLEST_PART = 1e-9
@@ -109,17 +105,17 @@ def exchange_once(counts, numbers, table, time, size):
 
 
 def correct_bonds(counts, table):
-    """Correct the course of power bonds by what their integrals lacked over the last step."""
+    """Add to the course of power bonds the error of their integrals over the last step."""
     n = counts[SIZE]
     for k in range(n):
         start = table[START * n + k]
         middle = table[MIDDLE * n + k]
-        lacked = 0.0
+        missing = 0.0
         if counts[CORRECTS] > 1 and table[WANTED * n + k] != 0.0:
-            lacked = 0.5 * (table[LAST_START * n + k] + start) - table[LAST_MIDDLE * n + k]
+            missing = 0.5 * (table[LAST_START * n + k] + start) - table[LAST_MIDDLE * n + k]
         table[LAST_START * n + k] = start
         table[LAST_MIDDLE * n + k] = middle
-        table[MIDDLE * n + k] = middle + lacked
+        table[MIDDLE * n + k] = middle + missing
     counts[CORRECTS] = 2
 
 
@@ -127,7 +123,8 @@ def adapt_exchanges(counts, numbers, table, bonds, time, size):
     """Make exchanges along lines until the tolerance is met."""
     if counts[PHASE] == BEGIN:
         if numbers[NEXT] == math.inf:
-            # held inputs err by the first power of its length: once, so that the run's error is of the second
+            # The first exchange holds its inputs, so its error is of first order: it is made short enough for
+            # a run of second order.
             numbers[NEXT] = FIRST_PART * min(1.0, 10.0 * math.sqrt(numbers[TOLERANCE])) * size
         numbers[REACHED] = time
         numbers[STEP_END] = time + size
@@ -158,7 +155,7 @@ def adapt_exchanges(counts, numbers, table, bonds, time, size):
 
 
 def start_exchange(counts, numbers, table):
-    """The next exchange, along the line through the last two."""
+    """Prepare the next exchange, along the line through the last two."""
     time = numbers[REACHED]
     numbers[TIME] = time
     numbers[LENGTH] = stop_of(numbers, next_length(numbers)) - time
@@ -181,20 +178,20 @@ def error_of_exchange(counts, numbers, table, bonds, size):
             return hold_error(counts, numbers, table, error)
     if counts[POINTS] > 1:
         return error
-    # Held inputs err by what the interface moves, or jumps: what counts is for how long.
+    # The error of held inputs is the movement of the interface, which matters by the length of the exchange.
     return error * min(1.0, numbers[LENGTH] / (HELD_PART * size))
 
 
 def adapt_length(counts, numbers, table, error):
     """Adapt the length to the error of an exchange. Returns whether the exchange is repeated."""
-    length = next_length(numbers)  # as it was chosen, not the difference of two times
+    length = next_length(numbers)  # a difference of two times would be rounded
     stop = stop_of(numbers, length)
     adapt(counts, numbers, length, error, stop == numbers[STEP_END])
     counts[IN_A_ROW] = counts[IN_A_ROW] + 1 if error > 1.0 else 0
     is_jump = stays(numbers, length, stop, error) or counts[IN_A_ROW] >= STUBBORN
     if counts[POINTS] > 1 and (is_jump or JUMP < error < math.inf):
         counts[POINTS] = 0
-        numbers[NEXT] = length  # held, it may be short enough
+        numbers[NEXT] = length  # with held inputs this length may meet the tolerance
     if error > 1.0 and counts[GOES_BACK] != 0:
         return True
     if counts[POINTS] > 1 and error <= 1.0:
@@ -206,9 +203,10 @@ def adapt_length(counts, numbers, table, error):
 
 
 def stays(numbers, length, stop, error):
-    """Whether the tolerance is missed as before, where an exchange twice as long missed it.
+    """Whether an exchange misses the tolerance nearly as much as an earlier one of twice the length.
 
-    Exchanges that end before a jump may stand meanwhile: what was missed counts until time has passed it.
+    Exchanges in between may end before the jump and be accepted: the missed one is compared until time has
+    passed its end.
     """
     if error <= 1.0:
         if stop >= numbers[MISSED_STOP]:

@@ -1,4 +1,4 @@
-"""Algorithms of ours: calls that are always the same, and a decision how often to make them."""
+"""Built-in algorithms: a fixed list of calls, and a decision how often to make them."""
 
 from __future__ import annotations
 
@@ -14,52 +14,18 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import Course, Exchange, FeedthroughLoop, compile_function
 from cosim_master.algorithms import exchange_layout as layout
-from cosim_master.algorithms.exchange_layout import ADVANCE, ADVANCE_ALL, READ, SET
+from cosim_master.algorithms.exchange_layout import ADVANCE, ADVANCE_ALL
 from cosim_master.algorithms.extrapolate import follow_value
 from cosim_master.algorithms.next_request import SIGNATURE, next_request
+from cosim_master.algorithms.noted_calls import Call, noted_calls
 from cosim_master.coupling.errors import CoSimulationError, StepDiscardedError, WiringProblem, problem
-
-
-class _Notes:
-    """An exchange that only notes what a master algorithm does."""
-
-    loops = ()
-
-    def __init__(self, order: Sequence[str]) -> None:
-        self.order = order
-        self.operations: list[Call] = []
-
-    def set_inputs(self, name: str) -> None:
-        self.operations.append((SET, name))
-
-    def advance(self, name: str, time: float, size: float) -> None:
-        self.operations.append((ADVANCE, name))
-
-    def advance_all(self, time: float, size: float) -> None:
-        for name in self.order:
-            self.advance(name, time, size)
-
-    def read_outputs(self, name: str, end: Any = None) -> None:
-        if end is not None:
-            raise _fixed("read_outputs(name, end)")
-        self.operations.append((READ, name))
-
-    def __getattr__(self, name: str) -> Any:
-        raise _fixed(name)
-
-
-def _fixed(member: str) -> cosim.ContractError:
-    return cosim.ContractError(
-        f"exchange.{member}: with fixed_sequence = True, step uses order, set_inputs(name), advance, "
-        "advance_all and read_outputs(name) alone; set fixed_sequence = False for all others"
-    )
 
 
 def split_into_single_calls(calls: Sequence[Call], order: Sequence[str]) -> list[Call]:
     """The calls with one for each participant in place of one that steps all."""
     sequence = []
     for call, name in calls:
-        sequence += [(ADVANCE, each) for each in order] if call == ADVANCE_ALL else [(call, name)]
+        sequence += [(ADVANCE, member) for member in order] if call == ADVANCE_ALL else [(call, name)]
     return sequence
 
 
@@ -69,17 +35,13 @@ def operations_of(algorithm: cosim.MasterAlgorithm, order: Sequence[str]) -> lis
     Parameters
     ----------
     algorithm : MasterAlgorithm
-        With a `fixed_sequence`, or one of ours that says its calls; else it is run once with an exchange that
-        only takes notes.
+        A built-in one, or one with a `fixed_sequence`.
     order : sequence of str
         The participants in order.
     """
     if isinstance(algorithm, ProgrammedAlgorithm):
         return split_into_single_calls(algorithm.calls(order), order)
-    notes: Any = _Notes(order)
-    algorithm.step(notes, 0.0, 1.0)
-    noted: list[Call] = notes.operations
-    return noted
+    return noted_calls(algorithm, order)
 
 
 HIGHEST_ORDER = 2
@@ -146,17 +108,16 @@ class ExchangeMemory:
         return Course(self.row(layout.MIDDLE), self.row(layout.SLOPE), self.length)
 
 
-Call = tuple[int, str]
 MANY = 100
-"""Values of the interface from which on a decision in plain Python takes longer than to compile it."""
+"""Values of the interface from which on loading compiled code is faster than deciding in plain Python."""
 
 
 class ProgrammedAlgorithm(cosim.MasterAlgorithm):
     """A master algorithm that the compiled loop can run, too.
 
-    What is called in an exchange is a list (`calls`); what comes next is decided on arrays by a kernel
-    function (`next_request`). The compiled loop carries out the same list and asks the same function; `step`
-    does it with any `Exchange`.
+    The calls of an exchange are a list (`calls`); a kernel function decides on arrays what comes next
+    (`next_request`). The compiled loop carries out the same list and calls the same function; `step` does so
+    with any `Exchange`.
     """
 
     is_iterated: ClassVar[bool] = False
@@ -188,7 +149,7 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
         return layout.ROWS
 
     def write_options(self, memory: ExchangeMemory) -> None:
-        """Write the options into the memory of a run; its kind first."""
+        """Write the kind of the algorithm and its options into the memory of a run."""
 
     def initialize(self, exchange: Exchange, time: float) -> None:
         """Forget an earlier run."""
@@ -203,11 +164,11 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
         """The next operation; the interface is in the memory."""
         memory = self.memory
         decide = next_request if memory.counts[layout.SIZE] < MANY else _compiled()
-        with np.errstate(over="ignore", invalid="ignore"):  # what diverges is reported where it is passed on
+        with np.errstate(over="ignore", invalid="ignore"):  # reported where values are passed on
             return int(decide(memory.counts, memory.numbers, memory.table, memory.bonds, time, size))
 
     def step(self, exchange: Exchange, time: float, size: float) -> None:
-        """Exchange until the decision is that it is enough."""
+        """Exchange until the decision is FINISHED."""
         memory, token = self.memory, None
         complaint: cosim.CosimError | None = None
         memory.counts[layout.PHASE] = layout.BEGIN
@@ -226,13 +187,18 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
             if request & layout.RESTORE:
                 exchange.restore(token)
             if request & layout.PASS:
-                complaint = None
-                try:
-                    self._exchange(exchange)
-                except CoSimulationError as error:  # too long for a participant
-                    if not self.retries_discarded or not StepDiscardedError.is_cause_of(error):
-                        raise
-                    memory.counts[layout.DISCARDED], complaint = 1, error
+                complaint = self._try_exchange(exchange)
+                memory.counts[layout.DISCARDED] = complaint is not None
+
+    def _try_exchange(self, exchange: Exchange) -> CoSimulationError | None:
+        """Make one exchange; the error if a participant has discarded it and a shorter one is tried."""
+        try:
+            self._exchange(exchange)
+        except CoSimulationError as error:
+            if not self.retries_discarded or not StepDiscardedError.is_cause_of(error):
+                raise
+            return error
+        return None
 
     def derive(self, exchange: Exchange) -> None:
         """Write the interface's directional derivatives into the memory, where the algorithm uses them."""
@@ -245,7 +211,7 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
 
     @property
     def retries_discarded(self) -> bool:
-        """Whether it tries a shorter exchange where a participant has discarded one."""
+        """Whether it tries a shorter exchange when a participant has discarded one."""
         counts = self.memory.counts
         return bool(counts[layout.KIND] == layout.ADAPTIVE and counts[layout.GOES_BACK])
 

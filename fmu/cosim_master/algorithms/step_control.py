@@ -24,13 +24,13 @@ SAFETY, MOST_GROWTH, LEAST_SHRINK = 0.9, 2.0, 0.2
 
 
 def next_length(numbers):
-    """Length of the next exchange, s; two equal ones instead of one and a sliver."""
-    rest = numbers[STEP_END] - numbers[REACHED]
+    """The length of the next exchange, s; the last two are equal, so that no short one is left."""
+    remaining = numbers[STEP_END] - numbers[REACHED]
     desired = numbers[NEXT]
-    if desired >= 0.99 * rest:
-        return rest
-    if desired > 0.5 * rest:
-        return 0.5 * rest
+    if desired >= 0.99 * remaining:
+        return remaining
+    if desired > 0.5 * remaining:
+        return 0.5 * remaining
     return desired
 
 
@@ -41,14 +41,14 @@ def stop_of(numbers, length):
     return numbers[REACHED] + length
 
 
-def scaled_difference(counts, numbers, table, one, other):
+def scaled_difference(counts, numbers, table, row1, row2):
     """The largest difference of two rows over its tolerance; infinite when it is not finite."""
     n = counts[SIZE]
     largest = 0.0
     counts[WORST] = -1
     for k in range(n):
-        a = table[one * n + k]
-        b = table[other * n + k]
+        a = table[row1 * n + k]
+        b = table[row2 * n + k]
         ratio = abs(a - b) / (numbers[TOLERANCE] * max(abs(a), abs(b)) + table[ALLOWED * n + k])
         if not ratio < math.inf:
             ratio = math.inf
@@ -64,12 +64,12 @@ def energy_error(counts, numbers, table, bonds, expected, computed):
     size = numbers[LENGTH]
     largest = 0.0
     for i in range(bonds.shape[0] // 2):
-        one = bonds[2 * i]
-        other = bonds[2 * i + 1]
-        taken = table[expected * n + one] * table[computed * n + other]
-        left = table[computed * n + one] * table[expected * n + other]
-        allowed = numbers[ABSOLUTE] + numbers[TOLERANCE] * size * max(abs(taken), abs(left))
-        ratio = size * abs(taken - left) / allowed
+        first = bonds[2 * i]
+        second = bonds[2 * i + 1]
+        received = table[expected * n + first] * table[computed * n + second]
+        delivered = table[computed * n + first] * table[expected * n + second]
+        allowed = numbers[ABSOLUTE] + numbers[TOLERANCE] * size * max(abs(received), abs(delivered))
+        ratio = size * abs(received - delivered) / allowed
         if not ratio < math.inf:
             ratio = math.inf
         largest = max(largest, ratio)
@@ -81,7 +81,7 @@ def adapt(counts, numbers, length, error, at_end):
 
     A line through points `before` apart errs by h (h + before) u'' / 2 over an exchange by h.
     """
-    most = MOST_GROWTH * length
+    longest = MOST_GROWTH * length
     before = 0.0
     after = 0.0
     if counts[POINTS] > 1:
@@ -94,9 +94,9 @@ def adapt(counts, numbers, length, error, at_end):
         factor = math.sqrt(part * part + goal) - part
     if error <= 1.0:
         counts[TAKEN] += 1
-        # One that the end made short says nothing against a longer one.
+        # an exchange that was cut at the end of the step does not forbid the length that was chosen before
         if at_end and numbers[NEXT] < math.inf:
-            most = max(most, numbers[NEXT])
+            longest = max(longest, numbers[NEXT])
     else:
         counts[REJECTED] += 1
-    numbers[NEXT] = min(most, max(LEAST_SHRINK, factor) * length)
+    numbers[NEXT] = min(longest, max(LEAST_SHRINK, factor) * length)

@@ -1,17 +1,17 @@
-"""Waveform iteration: every step is repeated until inputs and outputs fit; with Newton's method, too."""
+"""Waveform iteration: every step is repeated until inputs and outputs agree."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import Course, Exchange, FeedthroughLoop
+from cosim.kit import Exchange, FeedthroughLoop
 from cosim_master.algorithms import exchange_layout as layout
-from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory, ProgrammedAlgorithm
+from cosim_master.algorithms.noted_calls import Call
+from cosim_master.algorithms.programmed_algorithm import ExchangeMemory, ProgrammedAlgorithm
 
 HELD = {
     "line": "the line from its value at t_i to that at t_{i+1}",
@@ -21,32 +21,33 @@ HELD = {
 """The courses of inputs over a step, in words."""
 HOLDS = {"line": layout.LINE, "mean": layout.MEAN, "end": layout.END_HELD}
 NEARLY = 1e-4
-"""What settles to this part of the values alone is held up by what the participants solve inside."""
+"""Relative changes that stay below this part are caused by solvers inside participants."""
 
 
 class WaveformIteration(ProgrammedAlgorithm):
     """Fixed-point iteration of the interface over each communication step, with rollback.
 
     The interface runs linearly from its values at t_i to its values at t_{i+1}, which are not known: they are
-    guessed by extrapolation, all participants step with them, and what comes out is the next guess, for which
-    all are set back to t_i. The iteration ends when a guess and what comes of it agree; the coupling is
-    then implicit: of second order in the step, loops of direct feedthrough solved. It converges when
-    the participants' answers to a change of the interface are weaker than the change; `InterfaceNewton`
-    converges beyond that.
+    guessed by extrapolation, and all participants step with them. The resulting outputs are the next guess,
+    for which all participants are set back to t_i. The iteration ends when a guess and its result agree. The
+    coupling is then implicit: it is of second order in the step, and loops of direct feedthrough are solved.
+    It converges if a change of the interface changes the result by less; `InterfaceNewton` converges beyond
+    that.
 
     Parameters
     ----------
     tolerance : float
         Relative change of each value of the interface at which the iteration ends, > 0.
     absolute_tolerance : float
-        Change below which a value counts as settled, however small it is, > 0; in its unit.
+        Absolute change of each value below which the iteration ends as well, > 0; in its unit.
     iterations : int
-        At most so many in one step.
+        The largest number of iterations in one step.
     relaxation : float
-        Part of the change that is taken over, 0 < relaxation <= 1.
+        The part of a change that enters the next guess, 0 < relaxation <= 1.
     hold : str
-        What inputs do over a step: run along a "line" where participants follow slopes (the others hold its
-        mean); hold the "mean"; hold the value at the "end", which is of first order and damps what is stiff.
+        The course of inputs over a step: along a "line" (participants that do not follow slopes hold its
+        mean); held at the "mean"; held at the value at the "end", which is of first order and damps stiff
+        couplings.
     """
 
     restores: bool = True
@@ -68,8 +69,8 @@ class WaveformIteration(ProgrammedAlgorithm):
             raise cosim.ModelError.of("hold", str(cosim.LookUpError("way to hold inputs", str(hold), HELD)))
         self.hold, self.order = hold, 1 if hold == "end" else 2
         problems = [
-            cosim.Problem(name, f"is {value!r}, needs a number greater than 0" + more)
-            for name, value, highest, more in (
+            cosim.Problem(name, f"is {value!r}, needs a number greater than 0" + upper_bound)
+            for name, value, highest, upper_bound in (
                 ("tolerance", tolerance, 1.0, " and at most 1"),
                 ("absolute_tolerance", absolute_tolerance, float("inf"), ""),
                 ("iterations", iterations, float("inf"), ""),
@@ -104,7 +105,7 @@ class WaveformIteration(ProgrammedAlgorithm):
         memory.numbers[layout.RELAXATION] = self.relaxation
 
     def calls(self, order: Sequence[str], loops: Sequence[FeedthroughLoop] = ()) -> list[Call]:
-        """Set all, step all; read one after the other, each with the values of those before."""
+        """Set all, step all; read one after the other, each with the new values of those before."""
         sequence = [(layout.SET_ALONG, name) for name in order]
         sequence += [(layout.ADVANCE_ALL, ""), (layout.PUT_END, "")]
         for name in order:
@@ -114,18 +115,20 @@ class WaveformIteration(ProgrammedAlgorithm):
     def complaint(self, exchange: Exchange) -> str:
         """The values that did not settle, in a sentence."""
         guess, result = self.memory.row(layout.GUESS), self.memory.row(layout.NOW)
-        size = self.tolerance * np.maximum(np.abs(guess), np.abs(result)) + self.absolute_tolerance
-        open_ = ~(np.abs(result - guess) <= size)  # what is not a number, too
+        allowed = self.tolerance * np.maximum(np.abs(guess), np.abs(result)) + self.absolute_tolerance
+        is_open = ~(np.abs(result - guess) <= allowed)  # also values that are not numbers
         listed = ", ".join(
             f"{name}: {before:.9g} gives {after:.9g}"
-            for name, before, after, wrong in zip(exchange.interface_names, guess, result, open_, strict=True)
+            for name, before, after, wrong in zip(
+                exchange.interface_names, guess, result, is_open, strict=True
+            )
             if wrong
         )
-        off = np.abs(result - guess)[open_] / np.maximum(np.abs(guess), np.abs(result))[open_]
-        if np.all(off < NEARLY):
-            advice = (
-                f"options.tolerance = {5.0 * off.max():.0e}: a participant's own solver may be no more exact"
-            )
+        largest = np.maximum(np.abs(guess), np.abs(result))[is_open]
+        relative = np.abs(result - guess)[is_open] / largest
+        if np.all(relative < NEARLY):
+            tolerance = f"options.tolerance = {5.0 * relative.max():.0e}"
+            advice = f"{tolerance}: a participant's own solver may be no more exact"
         else:
             advice = (
                 f"{self.more_likely}; a value that switches within the step settles in no number of them: "
@@ -133,160 +136,3 @@ class WaveformIteration(ProgrammedAlgorithm):
             )
         name = type(self).__name__
         return f"the interface did not settle in {self.most} iterations of {name}: {listed}. Take {advice}"
-
-
-Vector = NDArray[np.float64]
-
-
-class InterfaceNewton(WaveformIteration):
-    """Implicit coupling as `WaveformIteration`, solved by Newton's method.
-
-    The Jacobian of *what comes out minus what was put in* with respect to the interface at the end of the
-    step is taken, at first, from the participants' directional derivatives, where all with direct feedthrough
-    give them: it lacks what passes through states within the step. It is kept from step to step, corrected by
-    Broyden's formula in each iteration, and made of differences (one more step of all participants, with
-    rollback, for each value of the interface) when the residual shrinks slowly, or where derivatives are
-    missing. It converges where fixed-point iteration does not: stiff springs between participants, loops of
-    direct feedthrough with any gain but 1.
-
-    Parameters
-    ----------
-    **options
-        `tolerance`, `absolute_tolerance`, `iterations`, `hold`: see `WaveformIteration`.
-    """
-
-    more_likely: ClassVar[str] = "a smaller step"
-
-    def __init__(
-        self,
-        tolerance: float = 1e-8,
-        absolute_tolerance: float = 1e-10,
-        iterations: int = 20,
-        hold: str = "line",
-    ) -> None:
-        super().__init__(tolerance, absolute_tolerance, iterations, hold=hold)
-
-    @property
-    def figures(self) -> dict[str, float]:
-        """``iterations``, ``largest_iterations``; ``jacobians`` of differences, and of ``derivatives``."""
-        counts = self.memory.counts
-        count = int(counts[layout.DERIVATIVES])
-        derivatives = {"derivatives": count} if count else {}
-        return {**super().figures, "jacobians": int(counts[layout.DIFFERENCES]), **derivatives}
-
-    def rows(self, size: int) -> int:
-        """The number of rows with a Jacobian."""
-        return layout.newton_rows(size)
-
-    def write_options(self, memory: ExchangeMemory) -> None:
-        """Write the options of waveform iteration, with another next guess."""
-        super().write_options(memory)
-        memory.counts[layout.KIND] = layout.NEWTON
-
-    def derive(self, exchange: Exchange) -> None:
-        """Take the Jacobian from the direct feedthrough of the participants, if all can differentiate."""
-        through = exchange.derivatives()
-        if through is None or not np.any(through):  # without feedthrough they say nothing of a step
-            return
-        memory, size = self.memory, len(through)
-        first = layout.matrix_row(size) * size
-        matrix = self.answer(through, exchange) - np.eye(size)
-        memory.table[first : first + size * size] = matrix.ravel()
-        memory.counts[layout.KNOWN] = 1
-        memory.counts[layout.DERIVATIVES] += 1
-
-    def answer(self, through: Vector, exchange: Exchange) -> Vector:
-        """Derivatives of what `evaluate` reads: one after the other, with what those before have told."""
-        owners = np.array(exchange.interface_owners)
-        product = np.eye(len(through))
-        for name in exchange.order:
-            product[owners == name] = through[owners == name] @ product
-        return product
-
-
-class LoopIteration(InterfaceNewton):
-    """Finds the outputs on a loop such that the inputs that they become lead to them.
-
-    The participants of the loop step with the values at t_{i+1} as inputs, held over the step, and are set
-    back until what comes out is what went in: Newton's method on the values of the loop. All other inputs are
-    what they are on the board.
-    """
-
-    def calls(self, order: Sequence[str], loops: Sequence[FeedthroughLoop] = ()) -> list[Call]:
-        """Set all to what is expected, step all, read all."""
-        return [
-            (layout.PUT_END, ""),
-            *((layout.SET, name) for name in order),
-            (layout.ADVANCE_ALL, ""),
-            *((layout.READ, name) for name in order),
-        ]
-
-    def answer(self, through: Vector, exchange: Exchange) -> Vector:
-        """The derivatives as they are, since all inputs are set before any output is read."""
-        return through
-
-
-class LoopExchange:
-    """The part of an exchange that belongs to a loop: its participants, and its values as interface.
-
-    Parameters
-    ----------
-    exchange : Exchange
-    loop : FeedthroughLoop
-    """
-
-    loops: Sequence[FeedthroughLoop] = ()
-    bonds: Sequence[tuple[int, int]] = ()
-
-    def __init__(self, exchange: Exchange, loop: FeedthroughLoop) -> None:
-        self._exchange = exchange
-        self.can_restore = exchange.can_restore
-        self.order: Sequence[str] = loop.participants
-        self.interface_names: Sequence[str] = loop.values
-        place_of = {name: place for place, name in enumerate(exchange.interface_names)}
-        self.places = np.array([place_of[name] for name in loop.values], dtype=np.intp)
-        self.interface_owners: Sequence[str] = [exchange.interface_owners[place] for place in self.places]
-        self.interface_held: Sequence[bool] = [exchange.interface_held[place] for place in self.places]
-
-    def set_inputs(self, name: str, course: Course | None = None) -> None:
-        """Set inputs as the whole exchange does."""
-        self._exchange.set_inputs(name, course)
-
-    def advance(self, name: str, time: float, size: float) -> None:
-        """Step a participant."""
-        self._exchange.advance(name, time, size)
-
-    def restore(self, token: Any) -> None:
-        """Restore a saved state."""
-        self._exchange.restore(token)
-
-    def advance_all(self, time: float, size: float) -> None:
-        """Step the participants of the loop."""
-        for name in self.order:
-            self.advance(name, time, size)
-
-    def read_outputs(self, name: str, end: Vector | None = None) -> None:
-        """Read outputs as the whole exchange does; `end` are values of the loop."""
-        self._exchange.read_outputs(name, None if end is None else self._whole(end))
-
-    def interface(self) -> Vector:
-        """The values of the loop."""
-        return self._exchange.interface()[self.places]
-
-    def put(self, values: Vector) -> None:
-        """Write the values of the loop onto the board."""
-        self._exchange.put(self._whole(values))
-
-    def derivatives(self) -> Vector | None:
-        """The derivatives of the whole exchange, for the values of the loop."""
-        matrix = self._exchange.derivatives()
-        return None if matrix is None else matrix[np.ix_(self.places, self.places)]
-
-    def _whole(self, values: Vector) -> Vector:
-        whole = self._exchange.interface()
-        whole[self.places] = values
-        return whole
-
-    def save(self, names: Sequence[str] | None = None) -> Any:
-        """The state of the participants of the loop."""
-        return self._exchange.save(self.order if names is None else names)

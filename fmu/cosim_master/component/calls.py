@@ -1,8 +1,8 @@
-"""The calls of a Model Exchange FMU, from compiled code.
+"""The calls of a Model Exchange FMU that is a component, for compiled code.
 
-A component has one array of integers, its *control block*: which instance it has now, and the buffers of
-variables between it and us. The State holds no address: a kernel function gets that of the block. What is
-called in continuous-time mode, and what an answer means, stands in `instance_calls`.
+A component has one array of integers, its *control block*, with its present instance and the buffers of
+variables. The State holds no address of an instance: kernel functions receive the address of the block.
+`instance_calls` explains the calls in continuous-time mode and their codes.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ integers_at, reals_at = foreign.integers_at, foreign.reals_at
 
 (
     INSTANCE,  # address of the block of `instance_calls`; 0: there is no instance
-    EPOCH,  # number of the last event mode: it names what the instance holds besides time, states and inputs
-    ANY_EPOCH_WILL_DO,  # 1: the instance holds nothing besides, so a State of any epoch fits
+    EPOCH,  # number of the last event mode, which identifies the discrete part of the instance's state
+    ANY_EPOCH_WILL_DO,  # 1: the instance has no such part, so a State of any epoch fits
     INPUTS, INPUTS_AT,  # number of continuous inputs; address of their values
     INPUT_CALLS,  # address of the calls that write them, CALL words for each
-    OUTPUTS_AT, OUTPUT_CALLS,  # the same of the outputs, a call for each group that is read at once
-    RESTORE, KEPT_AT, KEPT,  # the function that goes back to a saved state; epochs and states that are kept
+    OUTPUTS_AT, OUTPUT_CALLS,  # the same for outputs, with a call for each group
+    RESTORE, KEPT_AT, KEPT,  # the function that restores a state; the stored epochs and states; their number
     SIZE,
 ) = range(12)  # fmt: skip
 REAL = 8
@@ -60,7 +60,7 @@ def has_instance(live, epoch):
     Raises
     ------
     ValueError
-        It has, and that FMU is gone.
+        That FMU was closed.
     """
     if epoch != 0 and integers_at(int(live), SIZE)[INSTANCE] == 0:
         raise ValueError("this State belongs to a run whose FMU was closed: initialize the simulation again")
@@ -68,7 +68,7 @@ def has_instance(live, epoch):
 
 
 def move_to(live, t, z, scale, epoch):
-    """Make time and states those of this point.
+    """Set time and states of the instance.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def move_to(live, t, z, scale, epoch):
 
 
 def restore_epoch(live, epoch):
-    """Restore the state of the FMU after that event mode. Returns whether it is still stored."""
+    """Restore the state of the FMU after an event mode. Returns whether that state is still stored."""
     block = integers_at(int(live), SIZE)
     instance = integers_at(block[INSTANCE], INSTANCE_SIZE)
     stored_epochs = integers_at(block[KEPT_AT], 2 * block[KEPT])
@@ -121,7 +121,7 @@ def write_input(live, index, value):
 
 
 def make_call(live, calls, index, number):
-    """Make one of the calls that lie there; `number` says which access it is."""
+    """Make the call `index` of a list of calls; `number` is that of its access, for errors."""
     words = integers_at(calls + 8 * CALL * index, CALL)
     block = integers_at(int(live), SIZE)
     instance = integers_at(block[INSTANCE], INSTANCE_SIZE)
@@ -165,7 +165,7 @@ def read_rates(live, t, scale, z_dot, indicators):
     rates = reals_at(instance[RATES_AT], instance[STATES])
     for i in range(instance[STATES]):
         z_dot[i] = rates[i] / scale[i]
-    if instance[STATES] == 0:  # then this says that indicators are not defined
+    if instance[STATES] == 0:  # a placeholder state then shows whether indicators are defined
         z_dot[0] = math.nan if instance[UNDEFINED] != DEFINED else 0.0
     values = reals_at(instance[INSTANCE_INDICATORS_AT], instance[INSTANCE_INDICATORS])
     for i in range(instance[INSTANCE_INDICATORS]):

@@ -28,11 +28,11 @@ TAKEN = (
     | {"has_instance", "move_to", "write_input", "read_outputs", "read_rates", "output", "completed_step"}
     | {*dir(ModelExchangeFmu)}
 )
-"""What the class of an FMU, its objects and its kernel functions use themselves."""
+"""Names that the class of an FMU, its objects and its kernel functions use for other things."""
 NUMBERED = re.compile(r"(outputs|indicator|state_event)_\d+$")
-"""Likewise."""
+"""Further such names."""
 DERIVED = re.compile(r"_(dot\d?|next|ring|state|rate)$")
-"""Endings by which a component asks for something else than a variable of its own."""
+"""Endings by which kernel functions request something else than a variable."""
 
 
 def identifiers(names: Iterable[str]) -> dict[str, str]:
@@ -69,7 +69,7 @@ DOUBLE = ("Real", "Float64")
 NUMBERS = ("real", "integer", "boolean")
 OPTION_TYPES: dict[str, type] = {"integer": int, "boolean": bool, "string": str}
 LARGEST = 64
-"""Elements of an array, each of which is an input or output of its own."""
+"""The largest number of elements of an array that become inputs or outputs."""
 
 
 def class_for(fmu: Any, feedthrough: Any) -> type[ModelExchangeFmu]:
@@ -78,7 +78,7 @@ def class_for(fmu: Any, feedthrough: Any) -> type[ModelExchangeFmu]:
     Raises
     ------
     ModelError
-        No file is given, or `feedthrough` names what is not there.
+        No file is given, or `feedthrough` names an unknown variable.
     FmuError
         The file cannot be used.
     """
@@ -157,7 +157,7 @@ def _class(file: Any, feedthrough: str) -> type[ModelExchangeFmu]:
     follows = _follows(inputs, outputs, description.feedthrough, json.loads(feedthrough))
 
     def reading(name: str) -> tuple[list[str], bool]:
-        """What outputs that are read at once share: the inputs, and whether values need conversion."""
+        """Outputs that are read together follow the same inputs, and need the same conversion."""
         return follows[name], not _is_plain(interface.elements[name])
 
     outputs.sort(key=reading)
@@ -185,19 +185,26 @@ def _class(file: Any, feedthrough: str) -> type[ModelExchangeFmu]:
     }
     body |= _memory(interface, len(discrete_inputs), len(discrete_outputs))
     body |= _declarations(variables, python_names, body["items"])
-    ports = FmuPorts(
-        inputs=[python_names[name] for name in inputs],
+    body |= make_kernels(_ports_in_python(body, interface), f"{__name__}.kernels")
+    return type("ModelExchangeFmu", (ModelExchangeFmu,), body)
+
+
+def _ports_in_python(body: Mapping[str, Any], interface: FmuInterface) -> FmuPorts:
+    """The ports of a class with this body, by their names in Python."""
+
+    def in_python(names: Iterable[str]) -> list[str]:
+        return [body["variables"][name] for name in names]
+
+    return FmuPorts(
+        inputs=in_python(body["inputs"]),
         groups=[
-            OutputGroup([python_names[n] for n in names], [python_names[n] for n in follows[names[0]]])
-            for names in groups
+            OutputGroup(in_python(names), in_python(body["follows"][names[0]])) for names in body["groups"]
         ],
-        discrete_inputs=[python_names[name] for name in discrete_inputs],
-        discrete_outputs=[python_names[name] for name in discrete_outputs],
+        discrete_inputs=in_python(body["discrete_inputs"]),
+        discrete_outputs=in_python(body["discrete_outputs"]),
         indicators=interface.indicators,
         wants_steps=interface.needs_completed_steps,
     )
-    body |= make_kernels(ports, f"{__name__}.kernels")
-    return type("ModelExchangeFmu", (ModelExchangeFmu,), body)
 
 
 def _memory(interface: FmuInterface, discrete_inputs: int, discrete_outputs: int) -> dict[str, Any]:
@@ -249,15 +256,18 @@ def _follows(
         direct_inputs = dict.fromkeys(outputs, inputs)
     elif override is not None:
         for output, needs in override.items():
-            for name, among in ((output, outputs), *((need, inputs) for need in needs)):
-                if name not in among:
-                    raise cosim.ModelError.of(
-                        "feedthrough",
-                        f"'{name}' is not one of its {'out' if among is outputs else 'in'}puts: "
-                        f"{', '.join(among) or 'it has none'}",
-                    )
+            _check_ports([output], outputs, "outputs")
+            _check_ports(needs, inputs, "inputs")
         direct_inputs |= override
     return {name: [i for i in inputs if i in direct_inputs.get(name, inputs)] for name in outputs}
+
+
+def _check_ports(names: Iterable[str], ports: Sequence[str], role: str) -> None:
+    """Refuse names of `feedthrough` that are no ports of the FMU."""
+    for name in names:
+        if name not in ports:
+            text = f"'{name}' is not one of its {role}: {', '.join(ports) or 'it has none'}"
+            raise cosim.ModelError.of("feedthrough", text)
 
 
 def _option(kind: str, start: Any, items: Mapping[str, int] | None, about: str) -> Any:
@@ -271,7 +281,7 @@ def _option(kind: str, start: Any, items: Mapping[str, int] | None, about: str) 
 
 
 def _unit(unit: str) -> str | None:
-    """The unit where we know it; None lets it follow from what is connected."""
+    """The unit if it can be read; None lets it follow from the connected variables."""
     if unit in ("", "1"):
         return None
     try:
@@ -282,11 +292,11 @@ def _unit(unit: str) -> str | None:
 
 
 def _described(variable: ParticipantVariable, python_names: Mapping[str, str]) -> str:
-    """The description, behind the name in the FMU where Python has another one."""
+    """The description, after the name in the FMU if that differs from the name in Python."""
     name = variable.name if python_names[variable.name] != variable.name else ""
     return ": ".join(filter(None, (name, variable.description)))
 
 
 def _is_plain(element: Element, largest: int = LARGEST) -> bool:
-    """Whether it is a double with its own sign, or one of an array of doubles."""
+    """Whether a scalar is a double without a change of sign, or an element of an array of doubles."""
     return element.type in DOUBLE and element.sign > 0 and element.size <= largest

@@ -13,6 +13,7 @@ import cosim
 from cosim.kit import data_file
 from cosim_master.component import calls
 from cosim_master.component.running_fmu import NotKeptError, RunningFmu
+from cosim_master.model_exchange.fmu_model import AfterEvent
 
 
 class ModelExchangeFmu(cosim.Component):
@@ -21,29 +22,29 @@ class ModelExchangeFmu(cosim.Component):
     Its states, derivatives, inputs, outputs, event indicators and time events join those of the model: one
     integrator solves several FMUs and the other parts as one system, without communication points. Inputs,
     outputs (numbers of any type, elements of arrays) and parameters have the names of the variables, with
-    ``_`` for what Python does not take in names; start values of others have the names in the FMU.
-    Parameters that are no real numbers (integers, booleans, text, items of enumerations by name) are options.
-    Outputs are evaluated in the order in which the model description lets them depend on inputs; a loop is
-    refused by name. Booleans are 0 or 1. Discrete outputs (integers, booleans, discrete reals) change when
-    the FMU is in event mode; discrete inputs that have changed at the end of a step lead it there, at once.
+    ``_`` for characters that names in Python cannot have; start values of other variables have the names in
+    the FMU. Parameters that are no real numbers (integers, booleans, text, items of enumerations by name) are
+    options. Outputs are evaluated in the order of the dependencies in the model description; a loop is
+    refused, and named. Booleans are 0 or 1. Discrete outputs (integers, booleans, discrete reals) change in
+    event mode, which the FMU enters at once when discrete inputs have changed at the end of a step.
 
-    Limits: the FMU runs for one State at a time. A State can be put back as long as the FMU has not been in
-    event mode since, or, where it saves its state, over the last `kept_events` events; that of an FMU without
-    discrete variables and indicators always can. Others are refused. In another process, or after another
-    run has begun, only the latter goes on. A model with such a part is not exported as an FMU. States are
-    kept in units of ``scale``, the powers of two next to their nominal values.
+    Limits: the FMU runs for one State at a time. An earlier State can be restored if the FMU has not been in
+    event mode since then. If it can save its state, earlier States are valid over the last `kept_events`
+    events. If it has no discrete variables and no indicators, all States are valid, also in another process
+    and after another run has begun. Other States are refused. A model with such a part is not exported as an
+    FMU. States are stored in units of ``scale``, the powers of two next to their nominal values.
 
     Parameters
     ----------
     fmu : path
         The file. It is not trusted: nothing of it is loaded before a run begins.
     feedthrough : mapping of str to list of str, or "all"
-        For each output the inputs that it follows at once, in place of what the description says; "all":
-        every output follows every input.
+        For each output the inputs that it depends on directly, in place of the model description; "all":
+        every output depends on every input.
     tolerance : float
-        The tolerance of solvers inside the FMU; 0: that of its default experiment.
+        The tolerance of solvers inside the FMU; 0 for that of its default experiment.
     kept_events : int
-        Behind so many of its last events the state of the FMU is kept, where it can save it; 0: none.
+        The number of last events after which the state of the FMU is stored, if it can save it; 0 for none.
 
     Attributes
     ----------
@@ -89,14 +90,14 @@ class ModelExchangeFmu(cosim.Component):
 
     def __init__(self, **values: Any) -> None:
         feedthrough = {"feedthrough": values.pop("feedthrough")} if "feedthrough" in values else {}
-        own = {self.variables.get(name, name): value for name, value in values.items()}
-        for name, value in own.items():
+        arguments = {self.variables.get(name, name): value for name, value in values.items()}
+        for name, value in arguments.items():
             if name in self.chosen:
-                own[name] = self._as_declared(name, value)
+                arguments[name] = self._as_declared(name, value)
             elif isinstance(value, bool) and name not in self.other_starts:
-                own[name] = float(value)
-        self.others = {name: own.pop(name) for name in [*own] if name in self.other_starts}
-        super().__init__(**{**own, "fmu": str(own["fmu"])})
+                arguments[name] = float(value)
+        self.others = {name: arguments.pop(name) for name in [*arguments] if name in self.other_starts}
+        super().__init__(**{**arguments, "fmu": str(arguments["fmu"])})
         self.values.arguments |= {**self.others, **feedthrough}
         self.block = np.zeros(calls.SIZE, dtype=np.int64)
         self.running: RunningFmu | None = None
@@ -107,14 +108,14 @@ class ModelExchangeFmu(cosim.Component):
         return _rebuild, (self.name, self.values.arguments)
 
     other_starts: ClassVar[frozenset[str]] = frozenset()
-    """Variables that take a start value and are neither an input nor a parameter with a name in the model."""
+    """Variables with a start value that are neither inputs nor parameters of the part."""
     chosen: ClassVar[Mapping[str, str]] = {}
     """The parameters that are no real numbers: name in the model, and in the FMU."""
     items: ClassVar[Mapping[str, Mapping[str, int]]] = {}
     """The items of options that are enumerations."""
 
     def _as_declared(self, name: str, value: Any) -> Any:
-        """A value of one of `chosen`: the name of an item also by its number, integers of any kind."""
+        """The value of an option in its declared type; items of enumerations may be chosen by number."""
         declared = self.declarations[name]
         if declared.options["choices"] and isinstance(value, Integral):
             return {number: item for item, number in self.items[name].items()}.get(int(value), value)
@@ -130,53 +131,61 @@ class ModelExchangeFmu(cosim.Component):
     def begin(self, state, next_state):
         """Instantiate and initialize the FMU at the present time."""
         self.close()
-        parameters = {
-            n: own for n, own in self.variables.items() if self.declarations[own].kind == "parameter"
-        }
-        values = {n: float(state[f"{self.name}.{own}"]) for n, own in parameters.items()}
-        # what stays as it is declared is not set: an FMU may refuse even that
-        values = {n: v for n, v in values.items() if v != self.declarations[parameters[n]].start}
         discrete = self._discrete(state)
-        values |= {n: v for n, v in discrete.items() if v != self.declarations[self.variables[n]].start}
-        options = {own: self.values.options[own] for own in self.chosen}
-        changed = {own: value for own, value in options.items() if value != self.declarations[own].start}
-        values |= {self.chosen[n]: self.items.get(n, {}).get(value, value) for n, value in changed.items()}
-        arguments = state.time, {**values, **self.others}, self._inputs(state), self.tolerance or None
+        values = {**self._changed_starts(state, discrete), **self.others}
+        arguments = state.time, values, self._inputs(state), self.tolerance or None
         try:
-            fmu, states, following = self._started(arguments, 0 if self.keeps_nothing else self.kept_events)
-        except NotKeptError:  # after that it is of no use: those of OpenModelica, for example
+            fmu, after = self._started(arguments, 0 if self.keeps_nothing else self.kept_events)
+        except NotKeptError:  # that instance cannot be used any more: of OpenModelica, for example
             self.keeps_nothing = True
-            fmu, states, following = self._started(arguments, 0)
+            fmu, after = self._started(arguments, 0)
         self.running = fmu
-        self._end = weakref.finalize(self, fmu.close)  # now: at exit the last made is called first
-        self._take(next_state, states, following, True, discrete)
+        # created after the FMU, since finalizers are called in reverse order at exit
+        self._end = weakref.finalize(self, fmu.close)
+        self._store(next_state, after._replace(nominals_changed=True), discrete)
         return fmu.stop_request() or cosim.EventStatus.succeeded()
 
-    def _started(self, values: Any, kept_events: int) -> tuple[RunningFmu, Sequence[float], float]:
+    def _changed_starts(self, state: Any, discrete: Mapping[str, float]) -> dict[str, Any]:
+        """The start values that differ from the declared ones: an FMU may refuse to be set even to these."""
+        names = self.variables
+        values = {n: float(state[f"{self.name}.{p}"]) for n, p in names.items() if self._is_parameter(p)}
+        values |= discrete
+        starts = {n: value for n, value in values.items() if value != self.declarations[names[n]].start}
+        for option, name in self.chosen.items():
+            value = self.values.options[option]
+            if value != self.declarations[option].start:
+                starts[name] = self.items.get(option, {}).get(value, value)
+        return starts
+
+    def _is_parameter(self, name: str) -> bool:
+        return self.declarations[name].kind == "parameter"
+
+    def _started(self, arguments: Any, kept_events: int) -> tuple[RunningFmu, AfterEvent]:
+        """A new instance, started with these arguments."""
         ports = self.inputs, self.groups, self.block, self.follows
         fmu = RunningFmu(self.fmu, self.name, *ports, kept_events)
         try:
-            return fmu, *fmu.start(*values)
+            return fmu, fmu.start(*arguments)
         except BaseException:
             fmu.close()
             raise
 
     @cosim.on(next_event, does="unrestricted")
     def time_event(self, state, next_state):
-        """The FMU has announced an event for this time."""
-        if state[f"{self.name}.next_event"] > state.time:  # an indicator has led through event mode here
+        """Handle an event that the FMU has announced for this time."""
+        if state[f"{self.name}.next_event"] > state.time:  # the event of an indicator has handled it
             return cosim.EventStatus.did_nothing()
         return self._handle(state, next_state)
 
     def _handle(self, state: Any, next_state: Any) -> cosim.EventStatus | None:
         if next_state[f"{self.name}.epoch"] != state[f"{self.name}.epoch"]:
-            return cosim.EventStatus.did_nothing()  # another event of this instant has led through event mode
+            return cosim.EventStatus.did_nothing()  # another event of this instant has handled it
         fmu = self._fmu(state)
         discrete = self._discrete(state)
-        inputs_with_values = zip(discrete.items(), np.atleast_1d(state[f"{self.name}.given"]), strict=False)
-        news = {name: value for (name, value), last in inputs_with_values if value != last}
-        answer = fmu.handle_event(state.time, self._states(state), self._inputs(state), news)
-        self._take(next_state, *answer, discrete)
+        last_values = np.atleast_1d(state[f"{self.name}.given"])
+        changes = {n: v for (n, v), last in zip(discrete.items(), last_values, strict=False) if v != last}
+        after = fmu.handle_event(state.time, self._states(state), self._inputs(state), changes)
+        self._store(next_state, after, discrete)
         return fmu.stop_request()
 
     def _handle_request(self, state: Any, next_state: Any) -> cosim.EventStatus | None:
@@ -188,27 +197,21 @@ class ModelExchangeFmu(cosim.Component):
             raise cosim.FmuError(str(self.fmu), "runs for another State: initialize the simulation again")
         return fmu
 
-    def _take(
-        self,
-        next_state: Any,
-        states: Sequence[float],
-        following: float,
-        rescale: bool,
-        values: Mapping[str, float],
-    ) -> None:
+    def _store(self, next_state: Any, after: AfterEvent, discrete: Mapping[str, float]) -> None:
+        """Store the FMU after event mode, and the discrete inputs that it has received."""
         fmu = self.running
         assert fmu is not None
-        if values:
-            next_state[f"{self.name}.given"] = [*values.values()]
+        if discrete:
+            next_state[f"{self.name}.given"] = [*discrete.values()]
         if self.discrete_outputs:
             next_state[f"{self.name}.shown"] = [float(x) for x in fmu.get(self.discrete_outputs)]
-        if len(states):
-            if rescale:
+        if len(after.states):
+            if after.nominals_changed:
                 next_state[f"{self.name}.scale"] = fmu.scales()
             scale = np.atleast_1d(next_state[f"{self.name}.scale"])
-            next_state[f"{self.name}.z"] = np.asarray(states) / scale
-        next_state[f"{self.name}.next_event"] = following
-        # what changed inside the FMU makes everything that was computed from it void
+            next_state[f"{self.name}.z"] = np.asarray(after.states) / scale
+        next_state[f"{self.name}.next_event"] = after.next_event
+        # invalidates everything that was computed from the FMU
         next_state[f"{self.name}.epoch"] = fmu.epoch
 
     def _states(self, state: Any) -> list[float]:

@@ -13,7 +13,7 @@ REQUEST_EVENT = ("        wanted_next[0] = 1", "        return 1")
 
 
 class OutputGroup(NamedTuple):
-    """Outputs that follow the same inputs and are read at once; names in Python."""
+    """Outputs that depend on the same inputs and are read together; names in Python."""
 
     outputs: list[str]
     follows: list[str]
@@ -111,7 +111,7 @@ def _discrete_outputs(names: Sequence[str]) -> list[str]:
 
 
 def _completed_step(inputs: Sequence[str]) -> list[str]:
-    """A handler at the end of each step, after which the FMU may want an event."""
+    """The source of a handler that reports the end of each step to the FMU, which may request an event."""
     return [
         "    @cosim.on(cosim.EventCause.TIME_ADVANCED, does='unrestricted')",
         f"    def step_ended({', '.join((*POINT, *inputs, 'wanted_next'))}):",
@@ -126,7 +126,7 @@ def _completed_step(inputs: Sequence[str]) -> list[str]:
 
 
 def _changed_inputs(names: Sequence[str]) -> list[str]:
-    """A handler that wants an event where a discrete input has another value than the FMU was given."""
+    """The source of a handler that requests an event if a discrete input has changed."""
     is_same = " and ".join(f"given[{i}] == {name}" for i, name in enumerate(names))
     return [
         "    @cosim.on(cosim.EventCause.TIME_ADVANCED, does='discrete')",

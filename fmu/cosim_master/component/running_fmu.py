@@ -1,8 +1,8 @@
 """The instance of an FMU that runs as a component of a model.
 
-Each event mode has a number, its *epoch*: what an FMU holds besides time, states and inputs changes there
-alone. A State stores the epoch that it belongs to. If the FMU can save its state, the instance goes back to
-one of its last epochs (`restore_epoch`); else a State of an earlier epoch cannot be evaluated.
+Each event mode has a number, its *epoch*, since the discrete part of an FMU's state changes only there. A
+State stores the epoch that it belongs to. If the FMU can save its state, the instance can return to one of
+its last epochs (`restore_epoch`); otherwise a State of an earlier epoch cannot be evaluated.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from cosim_fmi.variables.variable_access import Access
 from cosim_master.component import calls
 from cosim_master.joint.joint_model import JointModel, JointPart
 from cosim_master.joint.joint_wiring import JointWiring
-from cosim_master.model_exchange.fmu_model import FmuModel, find_feedthrough, moved_a_little
+from cosim_master.model_exchange.fmu_model import AfterEvent, FmuModel, find_feedthrough, moved_a_little
 from cosim_master.model_exchange.model_exchange_system import scales
 from cosim_master.participants.instance_participant import InstanceParticipant
 
@@ -47,13 +47,13 @@ class RunningFmu(InstanceParticipant):
     inputs : sequence of str
         Continuous ones, in the order of the control block.
     groups : sequence of sequence of str
-        Continuous outputs, those together that are read at once.
+        Continuous outputs, in groups that are read together.
     block : ndarray of int
         See `calls`; filled by `start`.
     follows : mapping of str to sequence of str
-        For each output the inputs that it is evaluated after.
+        For each output the inputs that are written before it is read.
     kept_events : int
-        Over how many event modes the instance can go back, if it saves its state; 0: none are kept.
+        The number of event modes after which the state is stored, if the FMU can save it.
     """
 
     _interface_wanted: ClassVar[str] = "ModelExchange"
@@ -81,14 +81,14 @@ class RunningFmu(InstanceParticipant):
 
     def start(
         self, time: float, values: Mapping[str, Any], inputs: Sequence[float], tolerance: float | None
-    ) -> tuple[Sequence[float], float]:
-        """Instantiate and initialize at `time`, s. Returns continuous states, and the next time event, s."""
+    ) -> AfterEvent:
+        """Instantiate and initialize at `time`, s."""
         starts = dict(values) | dict(zip(self.inputs, inputs, strict=True))
         settable = self.describe().settable or frozenset()
         self.initialize(time, None, {n: v for n, v in starts.items() if n in settable}, tolerance)
         self._start_point = time, inputs
         self.exit_initialization()
-        return self._start_answer[:2]
+        return self._after_start
 
     def _enter_stepped_mode(self) -> None:
         interface = self.read_interface()
@@ -102,7 +102,7 @@ class RunningFmu(InstanceParticipant):
             *(self._instance, *sizes, access, self._event_inputs),
             interface.needs_completed_steps,
         )
-        self._start_answer = self._guard(self.model.leave_event_mode, self._start_point[0])
+        self._after_start: AfterEvent = self._guard(self.model.leave_event_mode, self._start_point[0])
         self._fill_control_block(sizes[1])
         self._check_dependencies()
         if sizes[0] and self.outputs:
@@ -114,18 +114,18 @@ class RunningFmu(InstanceParticipant):
         """Write the control block."""
         instance, block, interface = self._instance, self.block, self.read_interface()
         library = instance.library
-        # from now on the buffers of the block have their places
+        # this gives the buffers of the model's block their final places
         self.system = JointModel([JointPart(self.name, self.model)], JointWiring((), {}, {}, {}))
         buffers = {
             calls.INPUTS_AT: (ctypes.c_double * max(1, len(self.inputs)))(*self._start_point[1]),
             calls.OUTPUTS_AT: (ctypes.c_double * max(1, len(self.outputs)))(),
         }
         elements = interface.elements
-        rows = []  # the inputs that one call writes: an array is written whole with each of its elements
+        rows = []  # the inputs that one call writes: each element of an array writes the whole array
         for name in self.inputs:
-            same = elements[name].reference
-            whole = [n for n in self.inputs if elements[n].size > 1 and elements[n].reference == same]
-            rows.append(whole or [name])
+            reference = elements[name].reference
+            array = [n for n in self.inputs if elements[n].size > 1 and elements[n].reference == reference]
+            rows.append(array or [name])
         buffers[calls.INPUT_CALLS] = self._call_buffer("Set", rows, self.inputs, buffers[calls.INPUTS_AT])
         buffers[calls.OUTPUT_CALLS] = self._call_buffer(
             "Get", self.groups, self.outputs, buffers[calls.OUTPUTS_AT]
@@ -156,7 +156,7 @@ class RunningFmu(InstanceParticipant):
         return (ctypes.c_int64 * max(1, len(words)))(*words)
 
     def next_epoch(self) -> int:
-        """Begin a new epoch after event mode: States from before are invalid, except stored ones."""
+        """Begin a new epoch after event mode; earlier States become invalid, unless they are stored."""
         self.block[calls.EPOCH] = self._python_epoch = next(_epochs)
         if len(self._kept_table) and not self.model.stop_requested:
             try:
@@ -174,9 +174,9 @@ class RunningFmu(InstanceParticipant):
         return self.epoch
 
     def restore_epoch(self, epoch: int) -> bool:
-        """Restore the state of the instance after that event mode. Returns whether that is possible.
+        """Restore the state of the instance after an event mode. Returns whether that is possible.
 
-        Compiled code may have put it there already: then what Python knows of it follows.
+        If compiled code has restored it already, only modes and clocks are restored.
         """
         if epoch == self._python_epoch and epoch == self.epoch:
             return True
@@ -201,12 +201,11 @@ class RunningFmu(InstanceParticipant):
 
     def handle_event(
         self, time: float, states: Sequence[float], inputs: Sequence[float], discrete: Mapping[str, float]
-    ) -> tuple[Sequence[float], float, bool]:
+    ) -> AfterEvent:
         """Event mode, with discrete inputs that have changed; see `JointModel.handle_event`."""
-        point = time, states, inputs, discrete
-        answer: tuple[Sequence[float], float, bool] = self._guard(self.system.handle_event, *point)
+        after: AfterEvent = self._guard(self.system.handle_event, time, states, inputs, discrete)
         self.next_epoch()
-        return answer
+        return after
 
     def scales(self) -> tuple[float, ...]:
         """The nominal sizes in which the model stores the states."""
@@ -227,7 +226,7 @@ class RunningFmu(InstanceParticipant):
         return cosim.EventStatus.reached_termination(self._why_it_stops())
 
     def _check_dependencies(self) -> None:
-        """Refuse an FMU whose outputs follow inputs that its description does not name for them.
+        """Refuse an FMU with direct feedthrough that its description does not declare.
 
         It would be evaluated in the wrong order, with old values.
         """
@@ -253,7 +252,7 @@ class RunningFmu(InstanceParticipant):
             )
 
     def step(self, time: float, size: float) -> float:
-        """Refused: the integrator of the model takes the steps."""
+        """Raise an error: the integrator of the model takes the steps."""
         raise self._error("is a part of a model, whose integrator takes the steps")
 
     def close(self) -> None:
@@ -262,5 +261,5 @@ class RunningFmu(InstanceParticipant):
         self._kept_states.clear()
         self.model = self.system = None
         super().close()
-        if why := self.close_error():
-            log.warning("it did not end as it should: %s", why)
+        if error := self.close_error():
+            log.warning("it did not end as it should: %s", error)

@@ -22,7 +22,7 @@ WATT = (1, 2, -3, 0, 0, 0, 0)
 def check_bonds(
     bonds: Sequence[Any], links: Sequence[Link], descriptions: Mapping[str, ParticipantDescription]
 ) -> tuple[list[Bond], list[WiringProblem]]:
-    """The connections of each bond, and what is wrong with the other bonds.
+    """The connections of each sound bond, and the problems of the others.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def _find_bond(
     (bond,) = bonds
     if any(_type(end, descriptions) != "real" for link in bond for end in (link.start, link.end)):
         return None, "needs real variables"
-    fault = _no_power(bond, descriptions)
+    fault = _unit_fault(bond, descriptions)
     return (None, fault) if fault else (bond, "")
 
 
@@ -86,8 +86,8 @@ def _there_and_back(names: set[str], links: Sequence[Link]) -> list[Bond]:
     ]
 
 
-def _no_power(bond: Bond, descriptions: Mapping[str, ParticipantDescription]) -> str:
-    """Why the units of the two do not multiply to a power; "" when they do, or one of them is not known."""
+def _unit_fault(bond: Bond, descriptions: Mapping[str, ParticipantDescription]) -> str:
+    """Why the two units do not multiply to a power; "" when they do, or when one of them is not known."""
     known_units = [
         _known_unit(link.start, descriptions) or _known_unit(link.end, descriptions) for link in bond
     ]
@@ -106,7 +106,7 @@ def _known_unit(
     definition = definition_of(unit, descriptions[participant])
     if definition is None:
         return None
-    return f"{participant}.{variable} ({unit})", definition.exponents[: len(WATT)]  # behind them: of rad
+    return f"{participant}.{variable} ({unit})", definition.exponents[: len(WATT)]  # without that of rad
 
 
 def _type(end: tuple[str, str], descriptions: Mapping[str, ParticipantDescription]) -> str:

@@ -50,7 +50,7 @@ def check_loops(
     for loop in feedthrough_loops(descriptions, links, joint):
         path = _path_of(loop, graph, joint)
         if not path:
-            continue  # it stays among the participants that step as one
+            continue  # all of it is inside the joint system, which solves it
         if not is_probed and doubtful_outputs(descriptions, links).keys() & set(path):
             continue
         reason = _refusal(loop, descriptions, step_multiple, algorithm)
@@ -70,7 +70,7 @@ def check_loops(
 
 
 def _path_of(loop: FeedthroughLoop, graph: Mapping[Port, Sequence[Port]], joint: Sequence[str]) -> list[Port]:
-    """The ports on one way round a loop, which leaves the participants that step as one."""
+    """The ports on one way round a loop that leaves the joint system; [] if there is none."""
     inside = [port for port in graph if ".".join(port) in loop.values or port[0] in loop.participants]
     paths = (closed_path(graph, [port, *graph]) for port in inside)
     return next((path for path in paths if any(name not in joint for name, _ in path)), [])
@@ -131,8 +131,8 @@ def _key(name: str) -> str:
 
 
 def unknown_order(descriptions: Descriptions, links: Sequence[Link], order: Sequence[str]) -> list[str]:
-    """A warning where the order of the participants follows from what is not known of them."""
-    unknown = unknown_outputs(descriptions, links)  # a joint system finds out by itself
+    """A warning if the order of the participants depends on feedthrough that is not known."""
+    unknown = unknown_outputs(descriptions, links)
     if not unknown:
         return []
     names = ", ".join(".".join(port) for port in unknown)

@@ -18,10 +18,10 @@ from cosim_master.coupling.ports import Descriptions, find_port, with_article
 from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.coupling.unit_conversion import Quantity
 
-SAME = 1e-9
-"""Lengths of steps that differ by a smaller part of a step are equal."""
+ROUNDING = 1e-9
+"""Lengths of steps are equal if they differ by a smaller part of a step."""
 MOST_STEPS = 2.0**53
-"""Beyond, a real number does not count one by one."""
+"""Larger numbers of steps are not exact as real numbers."""
 START_TYPES: dict[str, tuple[tuple[type, ...], Callable[[Any], Any]]] = {
     "integer": ((Integral,), int),
     "boolean": ((bool, np.bool_), bool),
@@ -61,7 +61,10 @@ def check_steps(
             problems.append(problem(key, str(error)))
             continue
         multiple = own_step / step if own_step > 0.0 else 0.0
-        if not 1.0 - SAME <= multiple < MOST_STEPS or abs(multiple - round(multiple)) > SAME * multiple:
+        if (
+            not 1.0 - ROUNDING <= multiple < MOST_STEPS
+            or abs(multiple - round(multiple)) > ROUNDING * multiple
+        ):
             text = f"is {own_step:g} s, needs a multiple of the communication step, {step:g} s"
             problems.append(problem(key, text))
             continue
@@ -99,7 +102,7 @@ def check_copies(descriptions: Descriptions) -> list[WiringProblem]:
 
 
 def check_clocks(descriptions: Descriptions) -> list[WiringProblem]:
-    """A problem for each clock that has to tick by itself and does not say when."""
+    """A problem for each clock with an interval that declares none."""
     return [
         problem(("participants", name), f"clock {clock} cannot tick: {reason}")
         for name, description in descriptions.items()
@@ -110,7 +113,7 @@ def check_clocks(descriptions: Descriptions) -> list[WiringProblem]:
 def check_abilities(
     descriptions: Descriptions, algorithm: cosim.MasterAlgorithm | None
 ) -> list[WiringProblem]:
-    """A problem for each participant that cannot do what the algorithm wants of it."""
+    """A problem for each participant that lacks an ability that the algorithm needs."""
     if algorithm is None:
         return []
     kind = type(algorithm).__name__
@@ -149,9 +152,11 @@ def _with_equal_steps(descriptions: Descriptions) -> list[str]:
 
 
 def _algorithms() -> list[tuple[str, Any]]:
-    """Names and classes of those that scenarios can name."""
+    """Names and classes of the algorithms that an error message suggests."""
     entries = cosim.registry().entries("master_algorithm")
-    return [(e.id.removeprefix("fmu."), e.cls) for e in entries if e.id != "fmu.joint"]  # it takes another
+    return [
+        (e.id.removeprefix("fmu."), e.cls) for e in entries if e.id != "fmu.joint"
+    ]  # joint is used with another one
 
 
 def check_last_step(
@@ -161,12 +166,13 @@ def check_last_step(
     last = points.time(points.count) - points.time(points.count - 1) if points.count else points.step
     problems = []
     for name, description in descriptions.items():
-        cut = abs(last - points.step) > SAME * points.step or points.count % step_multiple.get(name, 1) != 0
-        if cut and not description.variable_step:
-            own = step_multiple.get(name, 1) * points.step
+        multiple = step_multiple.get(name, 1)
+        is_cut = abs(last - points.step) > ROUNDING * points.step or points.count % multiple != 0
+        if is_cut and not description.variable_step:
+            step = multiple * points.step
             text = (
                 f"{name} cannot vary its communication step, and the end, {points.until:g} s, is not a "
-                f"multiple of {own:g} s away from the start: choose the end or the step so"
+                f"multiple of {step:g} s away from the start: choose the end or the step so"
             )
             problems.append(problem(("master", "until"), text))
     return problems
@@ -175,7 +181,7 @@ def check_last_step(
 def check_tolerances(
     participants: Mapping[str, Any], common: Any, of_single: Mapping[str, Any]
 ) -> tuple[dict[str, float | None], list[WiringProblem]]:
-    """The tolerance of each participant, None where it takes its own, and what is wrong."""
+    """The tolerance of each participant, None for its own default, and the problems."""
     tolerances_of: dict[str, float | None] = {}
     problems = []
     if common is not None and (fault := accuracy_fault(common)):
@@ -313,8 +319,8 @@ def check_values(description: ParticipantDescription, names: Sequence[str], valu
 def early_ticks(participants: Mapping[str, cosim.Participant], links: Sequence[Link]) -> list[str]:
     """A warning where ticks are passed on to a participant that answers with ticks of its own, such as a bus.
 
-    An algorithm that exchanges within a step has the receiver tick where its step begins, with what the
-    sender says where its step ends.
+    With an algorithm that exchanges within a step the receiver ticks at the start of its step, with values
+    that the sender has at the end of its step.
     """
     waiting = {
         name for name, p in participants.items() if isinstance(p, WaitsForInputs) and p.ticks_follow_inputs

@@ -30,14 +30,18 @@ class DerivedSignal:
     offset: float = 0.0
     table: Mapping[int, int] = field(default_factory=dict, hash=False)
 
-    def of(self, given: NDArray[Any]) -> NDArray[Any]:
+    def of(self, variable_values: NDArray[Any]) -> NDArray[Any]:
         """The values of the signal from those of the variable; without a conversion they keep their type."""
         is_scaled = (self.factor, self.offset) != (1.0, 0.0)
         if not self.table and not is_scaled:
-            return given
-        values = given.astype(np.float64)
+            return variable_values
+        values = variable_values.astype(np.float64)
         for source, target in self.table.items():
-            values[given == source] = target
+            values[variable_values == source] = target
         if is_scaled:
             return self.factor * values + self.offset
-        return values != 0.0 if given.dtype == np.bool_ and set(self.table.values()) <= {0, 1} else values
+        return (
+            values != 0.0
+            if variable_values.dtype == np.bool_ and set(self.table.values()) <= {0, 1}
+            else values
+        )

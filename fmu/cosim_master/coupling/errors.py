@@ -49,7 +49,7 @@ class CoSimulationError(cosim.SimulationError):
         The last communication point that was reached by all, s.
     reason : str
     participant : str
-        The one that failed, "" where the fault belongs to several or to none.
+        The participant that failed, "" if the fault belongs to several or to none.
     result : Result or None
         The values up to `time`.
     """
@@ -61,7 +61,7 @@ class CoSimulationError(cosim.SimulationError):
 
 
 class StepDiscardedError(cosim.FmuError):
-    """The FMU discarded a step; from a saved state a shorter one may do."""
+    """The FMU discarded a step; a shorter step from a saved state may succeed."""
 
     @staticmethod
     def is_cause_of(error: BaseException) -> bool:
@@ -81,7 +81,7 @@ class StopRequested(cosim.CosimError):
         The time that the participant has reached, s.
     reason : str
     participant : str
-        Which of several that are stepped as one; "" where it is the one that is stepped.
+        The member of a joint system that asked to stop; "" if the stepped participant itself did.
     """
 
     def __init__(self, time: float, reason: str = "asked to stop", participant: str = "") -> None:

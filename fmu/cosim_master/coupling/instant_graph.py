@@ -75,27 +75,26 @@ def feedthrough_loops(
     links: Sequence[Link],
     joint: Sequence[str] = (),
 ) -> list[FeedthroughLoop]:
-    """The closed loops of direct feedthrough that is known; those that share a participant are one.
+    """The closed loops of direct feedthrough that is known; loops that share a participant are joined.
 
     Parameters
     ----------
     descriptions : mapping of str to ParticipantDescription
     links : sequence of Link
     joint : sequence of str
-        Participants that step as one: they solve the loops among themselves, and any of them is all of them.
+        Participants that step as one: they solve the loops among themselves, and a loop through one of them
+        goes through all.
     """
-    closed: list[tuple[list[str], list[str]]] = []
+    loops: list[FeedthroughLoop] = []
     outputs = {link.start for link in links if link.source not in joint or link.target not in joint}
     for members in looped_outputs(descriptions, links, known_only=True):
         if all(name in joint for name, _ in members):
             continue
         ports = [port for port in members if port in outputs]
-        names = list(
-            dict.fromkeys(each for name, _ in ports for each in (joint if name in joint else [name]))
-        )
+        names = [n for name, _ in ports for n in (joint if name in joint else [name])]
         values = [".".join(port) for port in ports if descriptions[port[0]].variables[port[1]].type == "real"]
-        for other in [each for each in closed if set(each[0]) & set(names)]:
-            closed.remove(other)
-            names, values = list(dict.fromkeys([*other[0], *names])), [*other[1], *values]
-        closed.append((names, values))
-    return [FeedthroughLoop(tuple(names), tuple(values)) for names, values in closed]
+        for loop in [loop for loop in loops if set(loop.participants) & set(names)]:
+            loops.remove(loop)
+            names, values = [*loop.participants, *names], [*loop.values, *values]
+        loops.append(FeedthroughLoop(tuple(dict.fromkeys(names)), tuple(values)))
+    return loops

@@ -1,4 +1,4 @@
-"""Derivatives of what participants exchange, by directional derivatives."""
+"""Derivatives of the exchanged values by each other, from directional derivatives of participants."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def interface_derivatives(
     Returns
     -------
     ndarray, shape (n, n), or None
-        None where a participant does not tell them, or not here.
+        None if a participant has no derivatives, or none at this point.
     """
     matrix = np.zeros((len(interface), len(interface)))
     for link in links:
@@ -63,7 +63,7 @@ def _derivative(
     link: Link,
     guarded: Callable[..., Any],
 ) -> Sequence[float] | None:
-    """Derivatives of outputs by an input; None if the participant has none here, so differences are taken."""
+    """Derivatives of outputs by an input; None if the participant has none at this point."""
     token = participant.save() if can_restore else None
     try:
         slopes: Sequence[float] = guarded(
@@ -71,7 +71,7 @@ def _derivative(
         )
     except CoSimulationError:
         try:
-            participant.restore(token)  # an instance goes on after an error from a saved state alone
+            participant.restore(token)  # after an error an instance can only continue from a saved state
         except Exception:
             token = None
         if token is None:

@@ -98,8 +98,8 @@ class Link:
         if isinstance(value, float) and not math.isfinite(value):
             return f"{self.output} is {value}: not passed on to {self.target}.{self.input}"
         if self.check == ONLY_EXACT and abs(value) >= EXACT:
-            why = "from 2**53 on integers are not exact among reals, and are not passed on"
-            return f"{self.output} becomes {value:.0f}: {why}"
+            reason = "from 2**53 on integers are not exact among reals, and are not passed on"
+            return f"{self.output} becomes {value:.0f}: {reason}"
         if self.check == ONLY_BOOLEANS and not isinstance(value, bool):
             end = f"{self.target}.{self.input}"
             number = int(value) if value == int(value) else value

@@ -23,11 +23,14 @@ from cosim.kit import (
 )
 from cosim_master.coupling.errors import WiringProblem, either, problem
 
-EXACT = 2.0**53  # integers below are doubles
-STEPS = 1000
-"""Steps of a default experiment that does not say how long they are."""
-STEP = 1e-3
-"""s, where nothing says it."""
+EXACT = 2.0**53
+"""Smaller integers are exact as real numbers."""
+ROUNDING = 1e-9
+"""Part of a step below which a difference is a rounding error."""
+DEFAULT_STEP_COUNT = 1000
+"""Steps of a default experiment that declares no step."""
+DEFAULT_STEP = 1e-3
+"""s, where nothing declares a step or an end."""
 INSIDE = ("nothing", "events", "steps")
 """The kinds of points between communication points that a run can record."""
 
@@ -67,7 +70,6 @@ class CommunicationPoints:
 
     def __post_init__(self) -> None:
         problems = []
-        shortest = shortest_interval(self.start, self.until)
         if not (math.isfinite(self.step) and self.step > 0.0):
             problems.append(
                 cosim.Problem("step", f"is {self.step!r} s, needs a finite number greater than 0")
@@ -77,40 +79,52 @@ class CommunicationPoints:
         if not (math.isfinite(self.until) and self.until >= self.start):
             text = f"is {self.until!r} s, needs a finite number, at least the start ({self.start:g} s)"
             problems.append(cosim.Problem("until", text))
-        if not problems and not (self.until - self.start) / self.step < 2.0**53:
-            problems.append(cosim.Problem("step", f"is {self.step!r} s: too small for {self.until:g} s"))
-        elif not problems and self.step < min(shortest, self.until - self.start):
-            text = (
-                f"is {self.step!r} s, where times up to {self.until:g} s cannot tell points closer than "
-                f"{shortest:g} s apart: give more, or start nearer to 0 s"
-            )
-            problems.append(cosim.Problem("step", text))
-        if not problems and not self.grid[-1]:
-            text = (
-                f"is {self.step!r} s, which cannot be counted from {self.start!r} s on in one resolution of "
-                "64 bits: give times with fewer decimals"
-            )
+        if not problems and (text := self._resolution_fault()):
             problems.append(cosim.Problem("step", text))
         if problems:
             raise cosim.ModelError(problems)
 
+    def _resolution_fault(self) -> str:
+        """Why the points cannot be counted exactly, or told apart; "" if they can."""
+        shortest = shortest_interval(self.start, self.until)
+        if not (self.until - self.start) / self.step < EXACT:
+            return f"is {self.step!r} s: too small for {self.until:g} s"
+        if self.step < min(shortest, self.until - self.start):
+            return (
+                f"is {self.step!r} s, where times up to {self.until:g} s cannot tell points closer than "
+                f"{shortest:g} s apart: give more, or start nearer to 0 s"
+            )
+        if not self.grid[-1]:
+            return (
+                f"is {self.step!r} s, which cannot be counted from {self.start!r} s on in one resolution of "
+                "64 bits: give times with fewer decimals"
+            )
+        return ""
+
     @cached_property
     def grid(self) -> NDArray[np.int64]:
-        """For `tick_time`: whole and rest of the start, of the step, and the resolution, 0 if none fits."""
-        whole, rest, of_start = rational_time(self.start)
-        length, more, of_step = rational_time(self.step)
-        common = common_resolution(of_start, of_step) if of_start and of_step else 0
-        if not common:
+        """Start and step as the integers that `tick_time` needs; zeros if no common resolution fits.
+
+        Returns
+        -------
+        ndarray, shape (5,)
+            Whole seconds of the start, and the rest in parts of a second; the same of the step; the number of
+            parts in a second.
+        """
+        start_seconds, start_rest, start_parts = rational_time(self.start)
+        step_seconds, step_rest, step_parts = rational_time(self.step)
+        parts = common_resolution(start_parts, step_parts) if start_parts and step_parts else 0
+        if not parts:
             return np.zeros(5, dtype=np.int64)
-        scaled = whole, rest * (common // of_start), length, more * (common // of_step), common
-        return np.array(scaled, dtype=np.int64)
+        start_rest, step_rest = start_rest * (parts // start_parts), step_rest * (parts // step_parts)
+        return np.array((start_seconds, start_rest, step_seconds, step_rest, parts), dtype=np.int64)
 
     @cached_property
     def count(self) -> int:
         """Number of steps."""
         exact = (self.until - self.start) / self.step
         nearest = max(round(exact), 1 if exact > 0.0 else 0)
-        return nearest if abs(exact - nearest) <= 1e-9 + 1e-15 * exact else math.ceil(exact)
+        return nearest if abs(exact - nearest) <= ROUNDING + 1e-15 * exact else math.ceil(exact)
 
     def time(self, index: int) -> float:
         """The communication point `index`, s; index `count` is exactly `until`."""
@@ -123,10 +137,12 @@ class CommunicationPoints:
         -------
         ndarray, shape (last - first,), s
         """
-        whole, rest, length, more, resolution = self.grid.tolist()
-        least, each = whole * resolution + rest, length * resolution + more
-        if resolution < EXACT and abs(least) + max(last, 1) * each < EXACT:
-            points = (least + each * np.arange(first, last)) / float(resolution)
+        start_seconds, start_rest, step_seconds, step_rest, parts = self.grid.tolist()
+        start, step = start_seconds * parts + start_rest, step_seconds * parts + step_rest
+        if (
+            parts < EXACT and abs(start) + max(last, 1) * step < EXACT
+        ):  # then the quotients are exactly rounded
+            points = (start + step * np.arange(first, last)) / float(parts)
         else:
             points = np.array([tick_time(i, *self.grid.tolist()) for i in range(first, last)])
         if first <= self.count < last:
@@ -135,17 +151,17 @@ class CommunicationPoints:
 
 
 def only_experiment(descriptions: Mapping[str, ParticipantDescription]) -> DefaultExperiment:
-    """The default experiment of the only participant that has one; an empty one where there are several.
+    """The default experiment of the only participant; an empty one if there are several.
 
-    Values over time take part in the run of another participant and do not count.
+    Participants that give values over time do not count.
     """
     experiments = [
         d.default_experiment
         for d in descriptions.values()
         if d.default_experiment.count(None) < 4 and not d.over_time
     ]
-    others = [d for d in descriptions.values() if not d.over_time]
-    return experiments[0] if len(experiments) == 1 == len(others) else DefaultExperiment()
+    simulated = [d for d in descriptions.values() if not d.over_time]
+    return experiments[0] if len(experiments) == 1 == len(simulated) else DefaultExperiment()
 
 
 def step_of(experiment: DefaultExperiment) -> float:
@@ -153,24 +169,24 @@ def step_of(experiment: DefaultExperiment) -> float:
     if experiment.step is not None:
         return experiment.step
     if experiment.stop is None:
-        return STEP
-    return (experiment.stop - (experiment.start or 0.0)) / STEPS
+        return DEFAULT_STEP
+    return (experiment.stop - (experiment.start or 0.0)) / DEFAULT_STEP_COUNT
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What is recorded, and how long a run may take; of a scenario what its file says.
+    """What is recorded, and how long a run may take.
 
     Attributes
     ----------
     record : sequence of str or None
-        Paths and patterns; None for outputs and what is connected.
+        Paths and patterns; None for outputs and connected variables.
     inside : str
         The values that are recorded between the communication points.
     interval : float, str or None
         Between two recorded communication points, s.
     decimation : int
-        Each so many communication points one is recorded; what counts where there is no interval.
+        One of so many communication points is recorded, unless there is an interval.
     time_limit : float or None
         The limit of wall time, s.
     """
@@ -181,12 +197,12 @@ class RunOptions:
     decimation: int = 1
     time_limit: float | None = None
 
-    def given(self, **options: Any) -> RunOptions:
+    def replaced_by(self, **options: Any) -> RunOptions:
         """These options, replaced by those that are not None."""
         return replace(self, **{name: value for name, value in options.items() if value is not None})
 
-    def every(self, step: float) -> int:
-        """How many communication steps (s) lie between two recorded points.
+    def steps_between_rows(self, step: float) -> int:
+        """The number of communication steps (s) between two recorded points.
 
         Raises
         ------
@@ -197,7 +213,7 @@ class RunOptions:
             return self.decimation
         interval = read_seconds(self.interval, "output.interval")
         multiple = interval / step
-        if not 1.0 - 1e-9 <= multiple < 2.0**53 or abs(multiple - round(multiple)) > 1e-9 * multiple:
+        if not 1.0 - ROUNDING <= multiple < EXACT or abs(multiple - round(multiple)) > ROUNDING * multiple:
             text = f"is {interval:g} s, needs a multiple of the communication step, {step:g} s"
             raise cosim.ModelError([problem(("output", "interval"), text)])
         return round(multiple)
@@ -208,7 +224,7 @@ class RunOptions:
         if self.inside not in INSIDE:
             problems.append(problem(("output", "inside"), f"is {self.inside!r}, needs {either(INSIDE)}"))
         try:
-            self.every(step)
+            self.steps_between_rows(step)
         except cosim.ModelError as error:
             problems += [problem(("output", "interval"), fault.text) for fault in error.problems]
         return problems

@@ -23,11 +23,11 @@ def stepping_order(
 ) -> list[str]:
     """The order for a sequential master.
 
-    A participant goes after those whose outputs it reads when these depend directly on *their* inputs,
-    since such an output is worth most when it is fresh; an output without feedthrough is known at the
-    communication point, and its reader may go first. Among those that may go next, the one that
-    waits for the fewest others comes first, then the order in which they were given. The participants
-    of a loop stay together; timed inputs come last: the others use their value at the start of the step.
+    An output without feedthrough is known at the communication point, so its reader may be stepped first. An
+    output that depends directly on connected inputs is not: its reader comes after its source. Among the
+    participants that can be next, the one that waits for the fewest others comes first, then the order of
+    `names` decides. The participants of a loop stay together. Timed inputs come last: the others use their
+    value at the start of the step.
     """
     together = {name: frozenset(loop.participants) for loop in loops for name in loop.participants}
     units = list(dict.fromkeys(together.get(name, frozenset([name])) for name in names))
@@ -63,15 +63,15 @@ def _needs(
 
 
 def _order_of_units(units: Sequence[Unit], awaited: Needs, read: Needs) -> Iterator[Unit]:
-    """The units: next comes the one that waits for the fewest, then that reads the fewest of those left.
+    """The units in their order: next is the one that waits for the fewest, then that reads the fewest others.
 
-    Both sets of needs are used up.
+    Both sets of needs are emptied.
     """
     readers: dict[Unit, list[Unit]] = {unit: [] for unit in units}
     for unit in units:
         for source in read[unit]:
             readers[source].append(unit)
-    number = {unit: i for i, unit in enumerate(units)}  # of those that have had no turn
+    number = {unit: i for i, unit in enumerate(units)}  # of the units that have had no turn
 
     def next_turn(unit: Unit) -> tuple[int, int, int]:
         return len(awaited[unit]), len(read[unit]), number[unit]
@@ -81,7 +81,9 @@ def _order_of_units(units: Sequence[Unit], awaited: Needs, read: Needs) -> Itera
     while queue:
         turn = heapq.heappop(queue)
         unit = units[turn[2]]
-        if unit not in number or turn != next_turn(unit):  # it has had its turn, or waits for fewer now
+        if unit not in number or turn != next_turn(
+            unit
+        ):  # an entry from before it had its turn or waited for fewer
             continue
         del number[unit]
         yield unit

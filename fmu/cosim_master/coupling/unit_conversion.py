@@ -24,7 +24,7 @@ class Quantity(NamedTuple):
 
 
 SECOND, RADIAN = 2, 7
-"""Places in `UnitDefinition.exponents`; only the radian comes behind the seven base units of the SI."""
+"""Places in `UnitDefinition.exponents`: seven base units of the SI, then the radian."""
 
 
 def conversion_of(

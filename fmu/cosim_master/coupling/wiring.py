@@ -35,7 +35,7 @@ def check_connections(
     ----------
     descriptions : mapping of str to ParticipantDescription
     unknown : sequence of str
-        Participants whose description could not be read: their variables are not judged.
+        Participants whose description could not be read: their variables are not checked.
     connections : sequence
         Each one in a form that `Connection.of` reads.
     """
@@ -47,45 +47,77 @@ def check_connections(
     fed_by: dict[str, int] = {}  # the connection that feeds an input
     for i, text_or_table in enumerate(connections):
         try:
-            connection = Connection.of(text_or_table)
-            if connection.is_bus:
-                parts = connection.expanded(_readable_paths(descriptions), _input_paths(descriptions))
-            else:
-                parts = _elements(descriptions, connection)
+            parts = _single_connections(descriptions, Connection.of(text_or_table))
         except ValueError as error:
             problems.append(problem(("connections", i), str(error)))
             continue
         for part in parts:
-            start, end, faults = _find_ends(descriptions, unknown, part)
-            problems += [problem(("connections", i, key), fault) for key, fault in faults.items()]
+            link, faults = _check_connection(descriptions, unknown, part)
             if part.end in fed_by:
                 first = f"connections[{fed_by[part.end]}]"
-                text = f"{part.end} has a source already, {first}: an input has one source"
-                problems.append(problem(("connections", i, "to"), text))
+                faults.append(
+                    _Fault("to", f"{part.end} has a source already, {first}: an input has one source")
+                )
             fed_by.setdefault(part.end, i)
-            if start is not None and end is not None:
-                try:
-                    links.append(make_link(start, end, part))
-                except (ValueError, cosim.UnitError) as error:
-                    problems.append(problem(("connections", i), str(error)))
+            problems += [problem(("connections", i, *fault.keys), fault.text) for fault in faults]
+            if link is not None:
+                links.append(link)
     return links, problems
+
+
+class _Fault(NamedTuple):
+    """A fault of a connection.
+
+    Attributes
+    ----------
+    key : str
+        The faulty end, "from" or "to"; "" for the connection as a whole.
+    text : str
+    """
+
+    key: str
+    text: str
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (self.key,) if self.key else ()
+
+
+def _single_connections(descriptions: Descriptions, connection: Connection) -> list[Connection]:
+    """The connections of single variables that a bus or a connection of arrays stands for."""
+    if connection.is_bus:
+        return connection.expanded(_readable_paths(descriptions), _input_paths(descriptions))
+    return _elements(descriptions, connection)
+
+
+def _check_connection(
+    descriptions: Descriptions, unknown: Sequence[str], connection: Connection
+) -> tuple[Link | None, list[_Fault]]:
+    """The link of a connection of single variables, None for a faulty one, and the faults."""
+    start, end, faults = _find_ends(descriptions, unknown, connection)
+    if start is None or end is None:
+        return None, faults
+    try:
+        return make_link(start, end, connection), faults
+    except (ValueError, cosim.UnitError) as error:
+        return None, [*faults, _Fault("", str(error))]
 
 
 def _find_ends(
     descriptions: Descriptions, unknown: Sequence[str], connection: Connection
-) -> tuple[_End | None, _End | None, dict[str, str]]:
-    """The ends of a connection, None for a faulty one, and their faults by key."""
+) -> tuple[_End | None, _End | None, list[_Fault]]:
+    """The ends of a connection, None for a faulty one, and their faults."""
     is_of_parameter = _is_parameter(descriptions, connection.end)
     start_role, end_role = ("calculated", "parameter") if is_of_parameter else ("output", "input")
     if connection.reads_any:
         start_role = ""
-    ends, faults = list[_End | None](), dict[str, str]()
+    ends, faults = list[_End | None](), list[_Fault]()
     for key, path, role in (("from", connection.start, start_role), ("to", connection.end, end_role)):
         variable, fault = find_port(descriptions, unknown, path, role)
         participant = path.partition(".")[0]
         ends.append(None if variable is None else _End(participant, variable, descriptions[participant]))
         if fault:
-            faults[key] = fault
+            faults.append(_Fault(key, fault))
     start, end = ends
     return start, end, faults
 

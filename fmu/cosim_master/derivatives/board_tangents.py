@@ -1,4 +1,4 @@
-"""The tangents of the values on the board of a co-simulation: what was read and set last."""
+"""The tangents of the values on the board of a co-simulation, which were read or set last."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class BoardTangents:
     Attributes
     ----------
     outputs : dict of str to ndarray, shape (directions, outputs)
-        By participant: of its outputs in `CoupledParticipants.reads`.
+        Tangents of the outputs in `CoupledParticipants.reads`, by participant.
     inputs : dict of str to ndarray, shape (directions, inputs)
-        By participant: of its connected inputs.
+        Tangents of the connected inputs, by participant.
     """
 
     def __init__(self, coupled: CoupledParticipants, directions: int) -> None:
@@ -82,4 +82,4 @@ class BoardTangents:
 
 
 def _zeros(directions: int, names: Mapping[str, Sequence[str]]) -> dict[str, Reals]:
-    return {name: np.zeros((directions, len(of))) for name, of in names.items()}
+    return {name: np.zeros((directions, len(variables))) for name, variables in names.items()}

@@ -50,13 +50,13 @@ class CouplingTangents(RowDerivatives):
     Raises
     ------
     ModelError
-        Something in it has no derivatives, or a path stands for nothing that varies.
+        A part of the coupling has no derivatives, or there are none by a path.
     """
 
     def __init__(self, coupling: Coupling, by: Sequence[str]) -> None:
         self._coupling, self.by = coupling, list(by)
         problems = self._faults_of_coupling()
-        own: dict[str, dict[int, str]] = {name: {} for name in coupling.participants}
+        varied: dict[str, dict[int, str]] = {name: {} for name in coupling.participants}
         starts = []
         for i, path in enumerate(self.by):
             name, _, variable = str(path).partition(".")
@@ -64,11 +64,11 @@ class CouplingTangents(RowDerivatives):
             if fault:
                 problems.append(cosim.Problem(str(path), fault))
                 continue
-            own[name][i] = variable
+            varied[name][i] = variable
             starts.append(self._start_of(name, variable) or 0.0)
         if problems:
             raise cosim.ModelError(problems)
-        self._own, self._starts = own, starts
+        self._varied, self._starts = varied, starts
         self.units = {
             path: coupling.descriptions[path.partition(".")[0]].variables[path.partition(".")[2]].unit
             for path in self.by
@@ -97,7 +97,7 @@ class CouplingTangents(RowDerivatives):
         return problems
 
     def _fault_of_path(self, name: str, variable: str) -> str:
-        """Why a variable has no derivatives by it; "" where it has."""
+        """Why there are no derivatives by a variable; "" if there are."""
         coupling = self._coupling
         if name not in coupling.descriptions:
             return str(cosim.LookUpError("participant", name, coupling.descriptions))
@@ -142,75 +142,86 @@ class CouplingTangents(RowDerivatives):
         joint = [] if coupling.joint is None else coupling.joint.names
         for name, participant in coupling.participants.items():
             if isinstance(participant, SystemParticipant):
-                self._tangents[name] = SystemParticipantTangents(participant, count, self._own[name])
+                self._tangents[name] = SystemParticipantTangents(participant, count, self._varied[name])
             elif name not in joint:
-                why = self._why_differences(name, participant, stop)
-                if why is None:
+                reason = self._why_differences(name, participant, stop)
+                if reason is None:
                     reads = coupled.reads[name]
                     self._tangents[name] = ModelExchangeTangents(participant, count, reads)
                 else:
-                    self._prepare_neighbors([name], stop, partial(_copy_of, name, participant), why)
+                    self._prepare_neighbors([name], stop, partial(_copy_of, name, participant), reason)
             elif coupling.joint is not None and name == joint[0]:
-                self._prepare_neighbors(joint, stop, partial(_others_of, coupling.joint))
+                self._prepare_neighbors(joint, stop, partial(_copies_of_members, coupling.joint))
         self._tangents = {name: self._tangents[name] for name in coupling.participants}
 
     def _why_differences(self, name: str, participant: Any, stop: float | None) -> str | None:
-        """Why an FMU is differentiated by differences although it gives derivatives; None if it is not.
+        """Why the directional derivatives of a participant are not used; None if they are.
 
-        Empty where it gives none, or nothing in it varies.
+        "" if it has none, or if nothing in it varies.
         """
         coupled, coupling = self._coupled, self._coupling
         inputs = coupled.interface.input_names[name]
-        if not (isinstance(participant, ModelExchangeParticipant) and (self._own[name] or inputs)):
+        if not (isinstance(participant, ModelExchangeParticipant) and (self._varied[name] or inputs)):
             return ""
         if not coupling.descriptions[name].has_derivatives:
             return ""
-        if self._own[name]:
+        if self._varied[name]:
             return "FMI has none by parameters and start values"
 
-        def begin(other: cosim.Participant) -> None:
+        def begin(trial: cosim.Participant) -> None:
             values, tolerance = coupling.start_values[name], coupling.tolerances[name]
-            other.initialize(coupling.start, stop, values, tolerance)
+            trial.initialize(coupling.start, stop, values, tolerance)
 
         return why_differences(participant, begin, inputs, coupled.reads[name]) or None
 
     def _prepare_neighbors(
-        self, names: Sequence[str], stop: float | None, make: Callable[[], Mapping[str, Any]], why: str = ""
+        self,
+        names: Sequence[str],
+        stop: float | None,
+        make: Callable[[], Mapping[str, Any]],
+        unused: str = "",
     ) -> None:
         """Make neighbors of a participant, or of those that are solved jointly."""
         coupled, coupling = self._coupled, self._coupling
         values = {
-            name: {**coupling.start_values[name], **{v: self._starts[i] for i, v in self._own[name].items()}}
+            name: {
+                **coupling.start_values[name],
+                **{v: self._starts[i] for i, v in self._varied[name].items()},
+            }
             for name in names
         }
-        varies = any(self._own[name] or coupled.interface.input_names[name] for name in names)
+        varies = any(self._varied[name] or coupled.interface.input_names[name] for name in names)
         neighbors = create_neighbors(make, values, len(self.by)) if varies else {}
 
-        def initialize(other: cosim.Participant, values: Mapping[str, Any], tolerance: float | None) -> None:
-            other.initialize(coupling.start, stop, values, tolerance)
+        def initialize(
+            neighbor: cosim.Participant, values: Mapping[str, Any], tolerance: float | None
+        ) -> None:
+            neighbor.initialize(coupling.start, stop, values, tolerance)
 
         for name in names:
             self._tangents[name] = NeighborTangents(
                 name,
                 neighbors.get(name, [[] for _ in self.by]),
-                self._own[name],
+                self._varied[name],
                 self._increments,
                 partial(initialize, tolerance=coupling.tolerances[name]),
                 values[name],
                 steps=name == names[0],
-                unused=why,
+                unused=unused,
             )
 
     def start(self, face: ExchangeFace, algorithm: cosim.MasterAlgorithm) -> RecordedAlgorithm:
-        """The participants are initialized: what runs the algorithm, and moves the tangents along."""
+        """An algorithm that also moves the tangents; the participants have just been initialized."""
         coupled, tangents, algorithm = self._coupled, self._tangents, exchanging_algorithm(algorithm)
         self._board = BoardTangents(coupled, len(self.by))
         self._columns = {path: k for k, path in enumerate(self._board.paths)}
-        self._settle(lambda name, of: of.start(coupled.reads[name]), self._pass_at_start)
-        for each in tangents.values():
-            each.exit_initialization()
-        read = {name: ReadRecord(None, each.at_read()) for name, each in tangents.items()}
-        self._settle(lambda name, of: of.read(coupled.reads[name], read[name]))
+        self._settle(
+            lambda name, participant: participant.start(coupled.reads[name]), self._pass_start_values
+        )
+        for participant_tangents in tangents.values():
+            participant_tangents.exit_initialization()
+        reads = {name: ReadRecord(None, participant.at_read()) for name, participant in tangents.items()}
+        self._settle(lambda name, participant: participant.read(coupled.reads[name], reads[name]))
         self._record_row(self._coupling.start)
         if not isinstance(algorithm, ProgrammedAlgorithm):
             return RecordedAlgorithm(
@@ -228,8 +239,8 @@ class CouplingTangents(RowDerivatives):
             self._follow,
         )
 
-    def _pass_at_start(self) -> None:
-        """Pass on what is connected in the initialization alone: parameters, the inside of a joint system."""
+    def _pass_start_values(self) -> None:
+        """Pass tangents along the links of parameters and inside a joint system, used at the start only."""
         links = [link for link in self._coupling.parameter_links if link.kind is float and link.table is None]
         for link in links * len(links):  # chains in any order
             dots = link.factor * self._tangents[link.source].start([link.output])
@@ -246,11 +257,11 @@ class CouplingTangents(RowDerivatives):
         for name, tangents in self._tangents.items():
             board.outputs[name][:] = read(name, tangents)
 
-        def pass_on(lines: Reals | None) -> Reals:
+        def pass_on(interface: Reals | None) -> Reals:
             begin()
             for name in coupled.members(coupled.order):
                 names = coupled.interface.input_names[name]
-                dots = board.inputs[name][:] = board.input_dots(name, lines)
+                dots = board.inputs[name][:] = board.input_dots(name, interface)
                 self._tangents[name].set_inputs(names, values[name], dots)
                 board.outputs[name][:] = read(name, self._tangents[name])
             return board.interface()
@@ -281,9 +292,11 @@ class CouplingTangents(RowDerivatives):
         if not len(times) or not len(result):
             return
         nearest = np.abs(times[:, None] - result.time[None, :]).argmin(axis=0)
-        is_known = np.abs(times[nearest] - result.time) <= 1e-9 * np.maximum(1.0, np.abs(result.time))
+        is_communication_point = np.abs(times[nearest] - result.time) <= 1e-9 * np.maximum(
+            1.0, np.abs(result.time)
+        )
         rows = np.array(self._rows)[nearest]
-        rows[~is_known] = np.nan
+        rows[~is_communication_point] = np.nan
         for path, values in result.signals.items():
             if path in self._columns and values.dtype == np.float64:
                 dots = rows[:, :, self._columns[path]]
@@ -292,16 +305,16 @@ class CouplingTangents(RowDerivatives):
 
     def discard_before(self, time: float) -> None:
         """Keep the first row, and those from a time (s) on."""
-        first = next((i for i, each in enumerate(self._times) if i and each >= time), len(self._times))
+        first = next((i for i, point in enumerate(self._times) if i and point >= time), len(self._times))
         del self._times[1:first], self._rows[1:first]
 
     def lost(self) -> LostDerivatives:
-        """NaN for each of them."""
+        """NaN in place of all derivatives."""
         return LostDerivatives(self.by, self.units)
 
     @property
     def findings(self) -> list[Finding]:
-        """Of the participants: from when on there are none, how far differences can be trusted."""
+        """Findings of the participants: when derivatives ended, and how exact differences are."""
         return [finding for tangents in self._tangents.values() for finding in tangents.findings]
 
     # saved and resumed
@@ -318,7 +331,7 @@ class CouplingTangents(RowDerivatives):
         }
 
     def put_back(self, memory: Mapping[str, Any]) -> None:
-        """Go on with what `memory` returned; the participants are where they were then."""
+        """Continue with tangents that `memory` returned; the participants are in the states of that time."""
         for name, tangents in self._tangents.items():
             tangents.put_back(memory["participants"][name])
         self._board.put_row(memory["board"])
@@ -328,7 +341,7 @@ class CouplingTangents(RowDerivatives):
         self._times, self._rows = memory["times"].tolist(), list(memory["rows"])
 
     def close(self) -> None:
-        """The run is over."""
+        """Release the tangents of all participants at the end of the run."""
         for tangents in self._tangents.values():
             tangents.close()
         self._tangents = {}
@@ -338,7 +351,7 @@ def _copy_of(name: str, participant: cosim.Participant) -> dict[str, Any]:
     return {name: copy.deepcopy(participant)}
 
 
-def _others_of(system: JointSystem) -> dict[str, Any]:
+def _copies_of_members(system: JointSystem) -> dict[str, Any]:
     return system.another().members
 
 

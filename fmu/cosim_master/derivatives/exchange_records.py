@@ -1,4 +1,4 @@
-"""What an algorithm does in a communication step, but for what it takes back."""
+"""Records of the exchanges of an algorithm in a communication step, without those that it has undone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import Course
 from cosim_master.algorithms import exchange_layout as layout
-from cosim_master.algorithms.programmed_algorithm import Call, ProgrammedAlgorithm
+from cosim_master.algorithms.noted_calls import Call
+from cosim_master.algorithms.programmed_algorithm import ProgrammedAlgorithm
 from cosim_master.derivatives.participant_tangents import ParticipantTangents, ReadRecord, StepRecord
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_algorithms import ExchangeFace
@@ -23,18 +24,18 @@ Vector = NDArray[np.float64]
 
 @dataclass
 class ExchangeRecord:
-    """An exchange: how often it was extrapolated from where, and what each participant did in it."""
+    """An exchange: the memory of the algorithm before it, and the steps and reads of each participant."""
 
     index: int  # of the communication step
     counts: NDArray[np.int64]
     numbers: Vector
     steps: dict[str, StepRecord] = field(default_factory=dict)
     reads: dict[str, list[ReadRecord]] = field(default_factory=lambda: defaultdict(list))
-    earlier: list[ExchangeRecord] = field(default_factory=list)  # from the same start, along other lines
+    earlier: list[ExchangeRecord] = field(default_factory=list)  # from the same start, with other inputs
 
 
 class RecordedExchange:
-    """The exchange of a run, which records what is done with it.
+    """Passes calls on to the exchange of a run, and records them.
 
     Parameters
     ----------
@@ -42,10 +43,10 @@ class RecordedExchange:
     coupled : CoupledParticipants
     algorithm : ProgrammedAlgorithm
     calls : sequence of (int, str)
-        Those of one exchange.
+        The calls of one exchange.
     tangents : mapping of str to ParticipantTangents
     index : int
-        Of the communication step.
+        The number of the communication step.
     """
 
     def __init__(
@@ -60,8 +61,8 @@ class RecordedExchange:
         self._exchange, self._coupled, self._algorithm = exchange, coupled, algorithm
         self._tangents, self._index = tangents, index
         self._length = sum(call not in (layout.TAKE_KNOWN, layout.PUT_END) for call, _ in calls)
-        self._is_one = bool(algorithm.memory.counts[layout.KIND] == layout.ONCE)
-        self._done = 0
+        self._has_one_exchange = bool(algorithm.memory.counts[layout.KIND] == layout.ONCE)
+        self._calls_done = 0
         self.records: list[ExchangeRecord] = []
         self._earlier: list[ExchangeRecord] = []
 
@@ -69,12 +70,12 @@ class RecordedExchange:
         return getattr(self._exchange, name)
 
     def _next(self) -> ExchangeRecord:
-        """The exchange under way; each call of it counts, unless there is one exchange in a step."""
-        if self._done == 0 and not (self._is_one and self.records):
+        """The record of the exchange to which the next call belongs."""
+        if self._calls_done == 0 and not (self._has_one_exchange and self.records):
             memory = self._algorithm.memory
             self.records.append(ExchangeRecord(self._index, memory.counts.copy(), memory.numbers.copy()))
             self.records[-1].earlier, self._earlier = self._earlier, []
-        self._done = (self._done + 1) % self._length
+        self._calls_done = (self._calls_done + 1) % self._length
         return self.records[-1]
 
     def set_inputs(self, name: str, course: Course | None = None) -> None:
@@ -121,19 +122,20 @@ class RecordedExchange:
         return self._exchange.save(names), len(self.records)
 
     def restore(self, token: Any) -> None:
-        """Restore saved states and drop the records since then: a loop of an exchange repeats them.
+        """Restore saved states and drop the records since then, because a loop repeats these exchanges.
 
-        An exchange that is repeated along the line to its own outcome depends on them: it keeps them.
+        An exchange that is repeated along the line to its own result depends on the ones before: its record
+        keeps them as `earlier`.
         """
         states, count = token
         self._exchange.restore(states)
-        if not self._is_one:
+        if not self._has_one_exchange:
             self._earlier = []
             if self._is_repeated:
                 for record in self.records[count:]:
                     self._earlier += [*record.earlier, record]
             del self.records[count:]
-            self._done = 0
+            self._calls_done = 0
 
     @property
     def _is_repeated(self) -> bool:
@@ -143,16 +145,16 @@ class RecordedExchange:
 
 
 class RecordedAlgorithm(cosim.MasterAlgorithm):
-    """An algorithm in a run with derivatives: its communication steps use an exchange that knows of tangents.
+    """An algorithm in a run with derivatives, whose exchange is replaced in each communication step.
 
     Parameters
     ----------
     algorithm : MasterAlgorithm
-        Initialized.
+        One that is initialized.
     wrap : callable
-        Makes the exchange of a step, of the one of the run.
+        Makes the exchange of a step from the exchange of the run.
     follow : callable
-        Called after each step with its exchange and its end (s).
+        Called after each step with the exchange of the step and its end (s).
     """
 
     def __init__(
@@ -173,7 +175,7 @@ class RecordedAlgorithm(cosim.MasterAlgorithm):
         return self._algorithm.course_of_inputs(stepped)
 
     def step(self, exchange: Any, time: float, size: float) -> None:
-        """Let the algorithm take a step, and carry the tangents along it."""
+        """Let the algorithm take a step, then compute its tangents."""
         wrapped = self._wrap(exchange)
         self._algorithm.step(wrapped, time, size)
         self._follow(wrapped, time + size)

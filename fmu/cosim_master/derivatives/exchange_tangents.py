@@ -1,10 +1,10 @@
-"""The tangents of an exchange: for each of its operations a rule, beside which its values stand still.
+"""The tangents of an exchange, with a rule for member of its operations.
 
-What an algorithm does to the interface between passes is linear in the interface (polynomials, lines, means),
-with weights that follow from times alone. So the functions that compute courses compute the tangents of
-courses, too, of all directions at once: an interface with as many values for each value as there are
-directions. What an algorithm iterates has an implicit derivative: a linear system, whose columns are found by
-passing unit tangents through the exchange that was kept.
+Between passes an algorithm changes the interface linearly (polynomials, lines, means), with weights that
+depend on times only. So the functions that compute courses of values also compute those of tangents, for all
+directions at once: they are given an interface with one value for each value and direction. An iteration has
+an implicit derivative: a linear system, whose columns are found by passing unit tangents through the recorded
+exchange.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from cosim_master.algorithms import exchange_layout as layout
 from cosim_master.algorithms.extrapolate import extrapolate, follow_value, remember
 from cosim_master.algorithms.iteration import copy_row, follow_guess
 from cosim_master.algorithms.next_request import exchange_once
-from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory
+from cosim_master.algorithms.noted_calls import Call
+from cosim_master.algorithms.programmed_algorithm import ExchangeMemory
 from cosim_master.derivatives.board_tangents import BoardTangents, Reals
 from cosim_master.derivatives.exchange_records import ExchangeRecord
 from cosim_master.derivatives.linear_fixed_point import linear_fixed_point
@@ -24,15 +25,15 @@ from cosim_master.exchange.coupled_participants import CoupledParticipants
 
 
 class ExchangeTangents:
-    """Tangents of the courses of the interface, and of what passes an exchange.
+    """Moves the tangents of the interface, the board and the participants along recorded exchanges.
 
     Parameters
     ----------
     coupled : CoupledParticipants
     calls : sequence of (int, str)
-        Of one exchange of the algorithm, which is initialized.
+        The calls of one exchange of the algorithm, which is initialized.
     memory : ExchangeMemory
-        Of the algorithm.
+        The memory of the algorithm.
     tangents : mapping of str to ParticipantTangents
     board : BoardTangents
     """
@@ -59,7 +60,7 @@ class ExchangeTangents:
         return self.memory.row(row).reshape(self._directions, self._size)
 
     def follow(self, record: ExchangeRecord) -> None:
-        """Move all tangents along an exchange that was kept."""
+        """Move all tangents along a recorded exchange."""
         memory, counts, numbers = self.memory, self.memory.counts, self.memory.numbers
         numbers[layout.TIME], numbers[layout.LENGTH] = record.numbers[[layout.TIME, layout.LENGTH]]
         time, length = float(numbers[layout.TIME]), float(numbers[layout.LENGTH])
@@ -71,7 +72,7 @@ class ExchangeTangents:
             return
         copy_row(counts, memory.table, layout.NOW, layout.START)
         if self._kind == layout.ADAPTIVE:
-            if record.counts[layout.POINTS] == 1:  # it has begun anew, behind a jump
+            if record.counts[layout.POINTS] == 1:  # it has begun anew, after a jump
                 counts[layout.POINTS] = 0
             remember(counts, numbers, memory.table, time)
             extrapolate(counts, numbers, memory.table, time + length, layout.GUESS)
@@ -80,21 +81,21 @@ class ExchangeTangents:
         self._solve(record)
 
     def _repeat(self, records: Sequence[ExchangeRecord]) -> None:
-        """An exchange that was made several times, each along the line to what came out of the one before."""
+        """Follow an exchange that was repeated, each time along the line to the result before."""
         guess, last = self._row(layout.GUESS).copy(), records[-1]
         if len(records) > 1:
-            restart = self._again(self._coupled.order, lambda guess: guess)
+            restart = self._repeatable(self._coupled.order, lambda guess: guess)
         for record in records:
-            guess = self._end(record, guess)
+            guess = self._end_of_exchange(record, guess)
             if record is not last:
                 restart(guess)
 
     def _solve(self, record: ExchangeRecord) -> None:
-        """An exchange whose end was iterated until it is what comes out: so it is of the tangents."""
-        respond = self._again(self._coupled.order, lambda guess: self._end(record, guess))
+        """Follow an exchange that was iterated until its guess was its result; so are its tangents."""
+        respond = self._repeatable(self._coupled.order, lambda guess: self._end_of_exchange(record, guess))
         respond(linear_fixed_point(respond, self._directions, self._size))
 
-    def _end(self, record: ExchangeRecord, guess: Reals) -> Reals:
+    def _end_of_exchange(self, record: ExchangeRecord, guess: Reals) -> Reals:
         """The interface after an exchange along the line to a guess."""
         self._row(layout.GUESS)[:] = guess
         follow_guess(self.memory.counts, self.memory.numbers, self.memory.table)
@@ -109,9 +110,9 @@ class ExchangeTangents:
         members = loop.participants
 
         def end(guess: Reals) -> Reals:
-            lines = self._board.interface()
-            lines[:, places] = guess
-            self._board.put_interface(lines)
+            interface = self._board.interface()
+            interface[:, places] = guess
+            self._board.put_interface(interface)
             for name in coupled.members(members):
                 self._set(name, record, along=False)
             for name in members:
@@ -120,47 +121,47 @@ class ExchangeTangents:
                 self._read(name, record.reads[name][-1], record, at_end=False)
             return self._board.interface()[:, places]
 
-        respond = self._again(members, end)
+        respond = self._repeatable(members, end)
         respond(linear_fixed_point(respond, self._directions, len(places)))
 
-    def _again(self, names: Sequence[str], end: Callable[[Reals], Reals]) -> Callable[[Reals], Reals]:
-        """The function `end` of a guess, evaluated from the present tangents of these participants."""
+    def _repeatable(self, names: Sequence[str], end: Callable[[Reals], Reals]) -> Callable[[Reals], Reals]:
+        """A function that restores the present tangents of these participants, then calls `end`."""
         states = {name: self._tangents[name].save() for name in self._coupled.members(names)}
         board = {name: dots.copy() for name, dots in self._board.outputs.items()}
 
-        def answer(guess: Reals) -> Reals:
+        def repeat(guess: Reals) -> Reals:
             for name, state in states.items():
                 self._tangents[name].restore(state)
             for name, dots in board.items():
                 self._board.outputs[name][:] = dots
             return end(guess)
 
-        return answer
+        return repeat
 
     def _pass(self, record: ExchangeRecord) -> None:
-        """The operations of an exchange, one after the other."""
-        reads = {name: iter(each) for name, each in record.reads.items()}
+        """Carry out the operations of an exchange, one after the other."""
+        reads = {name: iter(records) for name, records in record.reads.items()}
         for call, name in self._calls:
             self._operate(call, name, record, reads)
 
     def _operate(
         self, call: int, name: str, record: ExchangeRecord, reads: Mapping[str, Iterator[ReadRecord]]
     ) -> None:
-        """The rule of an operation; a participant in the middle of a longer step rests."""
+        """Apply the rule of an operation; participants in the middle of a longer step are left out."""
         if call == layout.PUT_END:
             self._board.put_interface(self._row(layout.END))
         elif call == layout.ADVANCE_ALL:
-            for each in self._coupled.order:
-                self._advance(each, record)
+            for participant in self._coupled.order:
+                self._advance(participant, record)
         elif call == layout.ADVANCE:
             self._advance(name, record)
         elif call in (layout.SET, layout.SET_ALONG):
-            for each in self._coupled.members([name]):
-                if each in record.steps:
-                    self._set(each, record, along=call == layout.SET_ALONG)
+            for member in self._coupled.members([name]):
+                if member in record.steps:
+                    self._set(member, record, along=call == layout.SET_ALONG)
         elif call in (layout.READ, layout.READ_AT_END):
-            for each in self._coupled.members([name]):
-                self._read(each, next(reads[each]), record, at_end=call == layout.READ_AT_END)
+            for member in self._coupled.members([name]):
+                self._read(member, next(reads[member]), record, at_end=call == layout.READ_AT_END)
         elif call == layout.ITERATE:
             self._iterate(name, record)
         elif call == layout.TAKE_KNOWN:
@@ -172,21 +173,21 @@ class ExchangeTangents:
             dots = self._board.inputs[name][:] = self._board.input_dots(name)
             self._tangents[name].set_inputs(names, step.inputs, dots)
             return
-        lines, slopes = self._row(layout.MIDDLE), None
+        interface, slopes = self._row(layout.MIDDLE), None
         if self._coupled.interface.follows_slopes[name]:
-            rising = self._row(layout.SLOPE)
-            lines = lines - 0.5 * self.memory.length * rising
-            slopes = self._board.input_dots(name, rising)
+            interface_slopes = self._row(layout.SLOPE)
+            interface = interface - 0.5 * self.memory.length * interface_slopes
+            slopes = self._board.input_dots(name, interface_slopes)
             for j, feed in enumerate(self._coupled.interface.feeds[name]):
                 if feed.interface_place < 0:
                     slopes[:, j] = 0.0
-        dots = self._board.inputs[name][:] = self._board.input_dots(name, lines)
+        dots = self._board.inputs[name][:] = self._board.input_dots(name, interface)
         self._tangents[name].set_inputs(names, step.inputs, dots, slopes)
 
     def _advance(self, name: str, record: ExchangeRecord) -> None:
-        for each in reversed(self._coupled.members([name])):  # the first of several steps for all
-            if each in record.steps:
-                self._tangents[each].follow(record.steps[each])
+        for member in reversed(self._coupled.members([name])):  # the first member steps all others
+            if member in record.steps:
+                self._tangents[member].follow(record.steps[member])
 
     def _read(self, name: str, read: ReadRecord, record: ExchangeRecord, *, at_end: bool) -> None:
         coupled = self._coupled
@@ -204,6 +205,5 @@ class ExchangeTangents:
         for k, owner in enumerate(self._coupled.interface.owners):
             if owner == name:
                 source, place = self._coupled.interface.places[k]
-                for i in range(self._directions):
-                    dot = float(self._board.outputs[source][i, place])
+                for i, dot in enumerate(self._board.outputs[source][:, place].tolist()):
                     follow_value(memory.counts, memory.numbers, memory.table, i * self._size + k, dot)

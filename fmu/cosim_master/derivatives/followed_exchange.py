@@ -16,8 +16,8 @@ from cosim_master.exchange.exchange_algorithms import ExchangeFace, Vector
 class FollowedExchange:
     """Passes calls on to an exchange, and moves the tangents with each of them; `restore` moves them back.
 
-    Values that go from the board to inputs have derivatives. Values that an algorithm computes itself have
-    none: courses of inputs, and other values of the interface.
+    Only values that go from the board to inputs have derivatives. An algorithm that computes values itself,
+    such as courses of inputs, is refused.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class FollowedExchange:
             self._tangents[member].start_step()
         self._exchange.advance(name, time, size)
         length = coupled.length(name, time, size)
-        for member in reversed(members):  # the first of several steps them all, so it comes last
+        for member in reversed(members):  # the first member steps all others, so it comes last
             tangents, inputs = self._tangents[member], self._exchange.values.began(member)
             self._write(member, inputs)
             tangents.follow(StepRecord(time, length, inputs, None, tangents.end_step()))
@@ -134,10 +134,10 @@ class FollowedExchange:
             )
 
 
-def _refusal(what: str) -> cosim.ModelError:
-    """The error of an algorithm that computes values itself; `what` completes "it … between participants"."""
+def _refusal(action: str) -> cosim.ModelError:
+    """The error for an algorithm that computes values itself; `action`: "it … between participants"."""
     text = (
-        f"has no derivatives: it {what} between participants. Derivatives pass algorithms that call "
+        f"has no derivatives: it {action} between participants. Derivatives pass algorithms that call "
         "set_inputs(name), advance, read_outputs(name), save and restore alone"
     )
     return cosim.ModelError.of("master.algorithm", text)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Reals = NDArray[np.float64]
 
 
-def linear_fixed_point(respond: Callable[[Reals], Reals], directions: int, m: int) -> Reals:
+def linear_fixed_point(respond: Callable[[Reals], Reals], directions: int, unknowns: int) -> Reals:
     """Solve ``x = A x + b`` for each direction, where `respond` returns ``A x + b``.
 
     `respond` is called with 0 and with unit vectors. A caller that needs its side effects for the solution
@@ -19,26 +19,26 @@ def linear_fixed_point(respond: Callable[[Reals], Reals], directions: int, m: in
     Parameters
     ----------
     respond : callable
-        From an array, shape (directions, m), to another one of this shape; row by row the same function.
+        A function of an array, shape (directions, unknowns), with a result of this shape; row by row.
     directions : int
         The number of rows.
-    m : int
+    unknowns : int
         The number of unknowns in each row.
 
     Returns
     -------
-    ndarray, shape (directions, m)
+    ndarray, shape (directions, unknowns)
         NaN if ``I - A`` is singular.
     """
-    start = respond(np.zeros((directions, m)))
-    matrix = np.zeros((m, m))
-    for first in range(0, m, directions):
-        columns = range(first, min(first + directions, m))
-        units = np.zeros((directions, m))
+    start = respond(np.zeros((directions, unknowns)))
+    matrix = np.zeros((unknowns, unknowns))
+    for first in range(0, unknowns, directions):
+        columns = range(first, min(first + directions, unknowns))
+        units = np.zeros((directions, unknowns))
         units[range(len(columns)), columns] = 1.0
         matrix[:, columns] = (respond(units) - start)[: len(columns)].T
     with np.errstate(all="ignore"):
         try:
-            return np.asarray(np.linalg.solve(np.eye(m) - matrix, start.T).T, dtype=np.float64)
+            return np.asarray(np.linalg.solve(np.eye(unknowns) - matrix, start.T).T, dtype=np.float64)
         except np.linalg.LinAlgError:
-            return np.full((directions, m), np.nan)
+            return np.full((directions, unknowns), np.nan)

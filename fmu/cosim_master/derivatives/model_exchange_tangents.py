@@ -1,7 +1,7 @@
 """Exact tangents of a Model Exchange FMU that gives directional derivatives.
 
-Its integrator is ours, so tangents go along its steps as along those of a system: the FMU gives derivatives
-of its derivatives by states and inputs at each point, and of its outputs where these are read.
+The tangents follow the steps of our integrator, as those of a system do. The FMU gives the derivatives of its
+state derivatives by states and inputs at each point, and those of its outputs where these are read.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from cosim_master.model_exchange.directional_derivatives import Jacobian
 from cosim_master.model_exchange.model_exchange_system import states_of
 from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
 
-AGREES = 1e-4
-"""By so much of the largest one in a column the derivatives that an FMU gives may differ from differences."""
-STEP = 2.0**-17
-"""Of these differences, of a state or input (at least of 1)."""
+LARGEST_DEVIATION = 1e-4
+"""The allowed deviation of an FMU's derivatives from differences, relative to the largest one in a column."""
+INCREMENT = 2.0**-17
+"""The increment of these differences, relative to a state or input (at least to 1)."""
 
 
 class Linearized(NamedTuple):
-    """The outputs where they were read, by states and inputs."""
+    """The outputs that were read at a point, linearized in states and inputs."""
 
     discrete: NDArray[np.float64]
     scale: NDArray[np.float64]
@@ -37,12 +37,12 @@ class Linearized(NamedTuple):
 
 
 class ModelExchangeTangents(SystemParticipantTangents):
-    """Those of the run of its integrator.
+    """Tangents of the run of the integrator.
 
     Parameters
     ----------
     participant : ModelExchangeParticipant
-        Of which `why_differences` says nothing.
+        One for which `why_differences` returns "".
     directions : int
     reads : sequence of str
         The outputs that are read.
@@ -75,19 +75,19 @@ class ModelExchangeTangents(SystemParticipantTangents):
     def read(self, names: Sequence[str], record: ReadRecord) -> Reals:
         return self._outputs(names, record.piece)
 
-    def _outputs(self, names: Sequence[str], at: Linearized) -> Reals:
+    def _outputs(self, names: Sequence[str], point: Linearized) -> Reals:
         """The tangents of outputs: those of states and inputs through the jacobian, 0 of discrete ones."""
-        count, inputs = at.jacobian.by_states.shape[1], at.jacobian.by_inputs.shape[1]
+        count, inputs = point.jacobian.by_states.shape[1], point.jacobian.by_inputs.shape[1]
         paths = [*(f"fmu.z[{i}]" for i in range(count)), *(f"fmu.u[{i}]" for i in range(inputs))]
-        dots: Reals = self._tangents.read(paths, at.discrete)
+        dots: Reals = self._tangents.read(paths, point.discrete)
         self._participant.system.invalidate_outputs()
-        of_states = dots[:, :count] * at.scale[:count]
-        of_outputs = of_states @ at.jacobian.by_states.T + dots[:, count:] @ at.jacobian.by_inputs.T
+        of_states = dots[:, :count] * point.scale[:count]
+        of_outputs = of_states @ point.jacobian.by_states.T + dots[:, count:] @ point.jacobian.by_inputs.T
         tangents = np.zeros((len(dots), len(names)))
         tangents[np.isnan(dots).any(axis=1)] = np.nan
         for j, name in enumerate(names):
-            if name in at.names:
-                tangents[:, j] = of_outputs[:, at.names.index(name)]
+            if name in point.names:
+                tangents[:, j] = of_outputs[:, point.names.index(name)]
         return tangents
 
     def exit_initialization(self) -> None:
@@ -105,17 +105,17 @@ def why_differences(
     inputs: Iterable[str],
     outputs: Sequence[str],
 ) -> str:
-    """Why the directional derivatives of an FMU are not used; empty if they are.
+    """Why the directional derivatives of an FMU are not used; "" if they are.
 
-    Another instance begins a run: there they are compared with differences.
+    They are compared with differences in a second instance, at the start of a run.
 
     Parameters
     ----------
     participant : ModelExchangeParticipant
     begin : callable
-        Initializes a participant as that one will be.
+        Initializes a participant with the values of the run.
     inputs, outputs : iterable of str
-        The connected ones.
+        Names of the connected ones.
     """
     reason = _why_not_declared(participant, inputs)
     if reason:
@@ -153,13 +153,12 @@ def _why_not_at_start(trial: ModelExchangeParticipant, outputs: Sequence[str]) -
     assert trial.derivatives is not None
     continuous = trial.continuous_outputs(outputs)
     jacobians = trial.derivatives.rate_jacobian(), trial.derivatives.jacobian(list(continuous.values()))
-    derivatives = np.concatenate([np.hstack(each) for each in jacobians])
+    derivatives = np.concatenate([np.hstack(jacobian) for jacobian in jacobians])
     differences = _differences(trial, list(continuous))
-    sizes = (np.abs(each).max(axis=0, initial=0.0) for each in (differences, derivatives))
-    largest = np.maximum(*sizes)
-    off = np.abs(derivatives - differences)
-    if not (off <= AGREES * largest).all():
-        worst = float(np.max(off / np.where(largest > 0.0, largest, 1.0)))
+    largest = np.maximum(*(np.abs(matrix).max(axis=0, initial=0.0) for matrix in (differences, derivatives)))
+    deviations = np.abs(derivatives - differences)
+    if not (deviations <= LARGEST_DEVIATION * largest).all():
+        worst = float(np.max(deviations / np.where(largest > 0.0, largest, 1.0)))
         return f"they differ from differences at the start, by {worst:.2g} of the largest"
     return ""
 
@@ -168,18 +167,20 @@ def _differences(trial: ModelExchangeParticipant, outputs: Sequence[str]) -> Rea
     """Derivatives of rates and outputs by states and inputs, by central differences of second order."""
     state, system = trial.simulator.state, trial.system
     evaluation = system.evaluation
-    known = [*states_of(state)[: evaluation.states], *np.ravel(state["fmu.u"])[: evaluation.inputs]]
+    point = [*states_of(state)[: evaluation.states], *np.ravel(state["fmu.u"])[: evaluation.inputs]]
 
-    def answer(point: Sequence[float]) -> Reals:
+    def evaluate(point: Sequence[float]) -> Reals:
         states, inputs = point[: evaluation.states], point[evaluation.states :]
         evaluation.move_to_point(state.time, states, inputs)
         rates, _ = evaluation.evaluate(state.time, states, inputs)
         return np.array([*rates, *map(float, trial.read_ports(outputs))])
 
     columns = []
-    for i, value in enumerate(known):
-        step = STEP * max(1.0, abs(value))
-        ends = [answer([*known[:i], value + sign * step, *known[i + 1 :]]) for sign in (1.0, -1.0)]
-        columns.append((ends[0] - ends[1]) / (2.0 * step))
+    for i, value in enumerate(point):
+        increment = INCREMENT * max(1.0, abs(value))
+        above, below = (
+            evaluate([*point[:i], value + change, *point[i + 1 :]]) for change in (increment, -increment)
+        )
+        columns.append((above - below) / (2.0 * increment))
     system.invalidate_outputs()
-    return np.array(columns).reshape(len(known), -1).T
+    return np.array(columns).reshape(len(point), -1).T

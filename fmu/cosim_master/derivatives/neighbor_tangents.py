@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,15 +18,15 @@ from cosim_master.derivatives.participant_tangents import ParticipantTangents, R
 OFFSETS = (1.0, -1.0, 2.0, -2.0)
 """Offsets of the neighbors along a direction, in increments; their differences are of fourth order."""
 INCREMENT = 1e-3
-"""Of a variable, in parts of its value, or else of its nominal value: near the fifth root of the spacing."""
+"""Relative to the value of a variable, or else to its nominal value: near the fifth root of the spacing."""
 JUMP = 7.0 / 3.0
-"""The error, in parts of |near - far|, if the output jumps between the inner neighbors; else it is less."""
+"""The error relative to |near - far| if the output jumps between the inner neighbors; else it is less."""
 MOST_EARLY_RETURNS = 1000
-"""Within one step."""
+"""The largest number of early returns within one step."""
 MOST_SWEEPS = 100
 """Rounds in which values are passed through links at the start."""
-SAME = 1e-15
-"""By this much, relative, a value may differ from that of the round before and count as settled."""
+SETTLED = 1e-15
+"""A value has settled if it differs from the last round by a smaller part than this."""
 BY_DIFFERENCES = "derivatives by differences"
 """The kind of the finding that says how exact they are."""
 NO_DERIVATIVE = "no derivative"
@@ -36,6 +36,14 @@ NO_DERIVATIVE = "no derivative"
 def increment_of(value: float, nominal: float | None = None) -> float:
     """The increment of a variable with this value, in its unit; of one that is 0 by its nominal value."""
     return INCREMENT * (abs(value) if value != 0.0 else nominal or 1.0)
+
+
+class _Neighbor(NamedTuple):
+    """A neighbor, with the number of its direction and the distance along it."""
+
+    direction: int
+    distance: float
+    participant: Any
 
 
 class NeighborTangents(ParticipantTangents):
@@ -49,8 +57,8 @@ class NeighborTangents(ParticipantTangents):
     name : str
     neighbors : sequence of sequence of Participant
         As many as `OFFSETS` for each direction (`create_neighbors`); none where nothing in it varies.
-    own : mapping of int to str
-        By the number of a direction the start value of the participant that varies in it.
+    varied : mapping of int to str
+        The start values of the participant that vary, by the numbers of their directions.
     increments : sequence of float
         One for each direction, in the unit of what varies.
     initialize : callable
@@ -67,7 +75,7 @@ class NeighborTangents(ParticipantTangents):
         self,
         name: str,
         neighbors: Sequence[Sequence[Any]],
-        own: Mapping[int, str],
+        varied: Mapping[int, str],
         increments: Sequence[float],
         initialize: Callable[[cosim.Participant, Mapping[str, Any]], None],
         values: Mapping[str, Any],
@@ -76,13 +84,11 @@ class NeighborTangents(ParticipantTangents):
         unused: str = "",
     ) -> None:
         self._name, self._increments, self._initialize = name, list(increments), initialize
-        self._own, self._values, self._steps, self._unused = own, values, steps, unused
+        self._varied, self._values, self._steps, self._unused = varied, values, steps, unused
         self._neighbors = neighbors
         self._is_started = False
         self._slopes: tuple[Sequence[str], Reals | None] = (), None
-        self._passed: dict[
-            tuple[int, str], Any
-        ] = {}  # the last value by neighbor and input, before the first step
+        self._last_passed: dict[tuple[int, str], Any] = {}  # by neighbor and input, before the first step
         self._least_derivatives: dict[str, Reals] = {}  # of outputs: the largest so far, less its error
         self._errors: dict[str, Reals] = {}  # of outputs: the largest so far
         self._largest_moves: dict[str, Reals] = {}  # of inputs, in each direction
@@ -90,22 +96,25 @@ class NeighborTangents(ParticipantTangents):
         self._lost: Finding | None = None
         self._first_time = self._time = math.nan
 
-    def _moved_neighbors(self) -> list[tuple[int, float, Any]]:
-        """All neighbors, each with the number of its direction and how far it is moved along it."""
+    def _all_neighbors(self) -> list[_Neighbor]:
         return [
-            (i, offset * self._increments[i], neighbor)
+            _Neighbor(i, offset * self._increments[i], participant)
             for i, neighbors in enumerate(self._neighbors)
-            for offset, neighbor in zip(OFFSETS, neighbors, strict=False)  # none where nothing varies
+            for offset, participant in zip(OFFSETS, neighbors, strict=False)  # none where nothing varies
         ]
+
+    def _participants(self) -> list[Any]:
+        return [neighbor.participant for neighbor in self._all_neighbors()]
 
     def start(self, names: Sequence[str]) -> Reals:
         if not self._is_started:
             self._is_started = True
-            for i, moved, neighbor in self._moved_neighbors():
+            for neighbor in self._all_neighbors():
                 values = dict(self._values)
-                if i in self._own:
-                    values[self._own[i]] = float(values[self._own[i]]) + moved
-                self._initialize(neighbor, values)
+                name = self._varied.get(neighbor.direction)
+                if name is not None:
+                    values[name] = float(values[name]) + neighbor.distance
+                self._initialize(neighbor.participant, values)
         return self._differences(names)
 
     def pass_on(self, link: Link, target: NeighborTangents) -> bool:
@@ -117,38 +126,36 @@ class NeighborTangents(ParticipantTangents):
             Whether they had these values already.
         """
         is_settled = True
-        for (_, _, neighbor), (_, _, other) in zip(
-            self._moved_neighbors(), target._moved_neighbors(), strict=True
-        ):
-            value = self._attempt(neighbor.get, [link.output])
+        for sender, receiver in zip(self._participants(), target._participants(), strict=True):
+            value = self._attempt(sender.get, [link.output])
             if value is None:
                 return True
             converted = link.convert(next(iter(value)))
-            last_value = target._passed.get((id(other), link.input))
-            is_settled = is_settled and last_value is not None and _is_alike(last_value, converted)
-            target._passed[id(other), link.input] = converted
-            target._attempt(other.set, [link.input], [converted])
+            last_value = target._last_passed.get((id(receiver), link.input))
+            is_settled = is_settled and last_value is not None and _is_settled(last_value, converted)
+            target._last_passed[id(receiver), link.input] = converted
+            target._attempt(receiver.set, [link.input], [converted])
         return is_settled
 
-    def lose(self, why: str) -> None:
+    def lose(self, reason: str) -> None:
         """Record why there are no derivatives from now on; the first reason stays."""
-        self._lost = self._lost or Finding(self._time, NO_DERIVATIVE, self._name, why)
+        self._lost = self._lost or Finding(self._time, NO_DERIVATIVE, self._name, reason)
 
     def exit_initialization(self) -> None:
-        for _, _, neighbor in self._moved_neighbors():
-            if isinstance(neighbor, InitializationMode):
-                self._attempt(neighbor.exit_initialization)
+        for participant in self._participants():
+            if isinstance(participant, InitializationMode):
+                self._attempt(participant.exit_initialization)
 
     def save(self) -> Any:
-        return [neighbor.save() for _, _, neighbor in self._moved_neighbors()]
+        return [participant.save() for participant in self._participants()]
 
     def restore(self, token: Any) -> None:
-        for (_, _, neighbor), state in zip(self._moved_neighbors(), token, strict=True):
-            neighbor.restore(state)
+        for participant, state in zip(self._participants(), token, strict=True):
+            participant.restore(state)
 
     def memory(self) -> dict[str, Any]:
         lost = self._lost
-        saved = [] if lost is not None else [n.serialize(n.save()) for _, _, n in self._moved_neighbors()]
+        saved = [] if lost is not None else [p.serialize(p.save()) for p in self._participants()]
         return {
             "neighbors": saved,
             "largest": dict(self._least_derivatives),
@@ -164,9 +171,8 @@ class NeighborTangents(ParticipantTangents):
             time, text = memory["lost"]
             self._lost = Finding(float(time), NO_DERIVATIVE, self._name, str(text))
         else:
-            states = zip(self._moved_neighbors(), memory["neighbors"], strict=True)
-            for (_, _, neighbor), data in states:
-                neighbor.restore(neighbor.deserialize(data))
+            for participant, data in zip(self._participants(), memory["neighbors"], strict=True):
+                participant.restore(participant.deserialize(data))
         self._least_derivatives, self._errors, self._largest_moves = (
             {str(name): np.array(sizes) for name, sizes in memory[key].items()}
             for key in ("largest", "errors", "moves")
@@ -177,19 +183,19 @@ class NeighborTangents(ParticipantTangents):
     def set_inputs(
         self, names: Sequence[str], values: Sequence[Any], dots: Reals, slopes: Reals | None = None
     ) -> None:
-        if not names or not self._moved_neighbors():
+        if not names or not self._all_neighbors():
             return
         increments = np.array(self._increments)
         for name, value, moves in zip(names, values, (abs(dots).T * increments), strict=True):
             if isinstance(value, float):
                 self._largest_moves[name] = np.maximum(self._largest_moves.get(name, 0.0), moves)
                 self._spacing[name] = max(self._spacing.get(name, 0.0), math.ulp(value))
-        for i, moved, neighbor in self._moved_neighbors():
+        for direction, distance, participant in self._all_neighbors():
             moved_values = [
-                value + moved * dot if isinstance(value, float) else value
-                for value, dot in zip(values, dots[i].tolist(), strict=True)
+                value + distance * dot if isinstance(value, float) else value
+                for value, dot in zip(values, dots[direction].tolist(), strict=True)
             ]
-            self._attempt(neighbor.set, names, moved_values)
+            self._attempt(participant.set, names, moved_values)
         self._slopes = names, slopes
 
     def follow(self, step: StepRecord) -> None:
@@ -198,22 +204,23 @@ class NeighborTangents(ParticipantTangents):
             self._first_time = step.time
         self._first_time = min(self._first_time, step.time)
         names, slopes = self._slopes
-        for i, moved, neighbor in self._moved_neighbors():
+        for direction, distance, participant in self._all_neighbors():
             if step.slopes is not None and slopes is not None:
+                slope_dots = slopes[direction].tolist()
                 moved_slopes = [
-                    slope + moved * dot for slope, dot in zip(step.slopes, slopes[i].tolist(), strict=True)
+                    slope + distance * dot for slope, dot in zip(step.slopes, slope_dots, strict=True)
                 ]
-                self._attempt(neighbor.set_slopes, names, moved_slopes)
+                self._attempt(participant.set_slopes, names, moved_slopes)
             if self._steps:
-                self._attempt(_step_to_end, neighbor, step.time, step.size)
+                self._attempt(_step_to_end, participant, step.time, step.size)
 
     def read(self, names: Sequence[str], record: ReadRecord) -> Reals:
         return self._differences(names)
 
     def _differences(self, names: Sequence[str]) -> Reals:
-        """The derivatives of outputs along all directions; nan where they are lost."""
+        """The derivatives of outputs along all directions; NaN once they are lost."""
         differences = np.zeros((len(self._increments), len(names)))
-        if not names or not self._moved_neighbors():
+        if not names or not self._all_neighbors():
             return differences
         for i, neighbors in enumerate(self._neighbors):
             values = [self._attempt(_numbers, neighbor, names) for neighbor in neighbors]
@@ -233,13 +240,13 @@ class NeighborTangents(ParticipantTangents):
     def _keep_largest(
         self, largest: dict[str, Reals], names: Sequence[str], direction: int, sizes: Reals
     ) -> None:
-        """Raise the largest sizes so far of outputs, which are at least 0, to these."""
+        """Raise the largest sizes of outputs so far to these sizes."""
         for name, size in zip(names, sizes.tolist(), strict=True):
             by_direction = largest.setdefault(name, np.zeros(len(self._increments)))
             by_direction[direction] = max(by_direction[direction], size)
 
     def _attempt(self, action: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a neighbor; where it fails there are no derivatives from now on."""
+        """Call a neighbor; if that fails, derivatives are lost from now on."""
         if self._lost is not None:
             return None
         try:
@@ -251,18 +258,16 @@ class NeighborTangents(ParticipantTangents):
 
     def _error_of_outputs(self) -> float:
         """The largest error relative to the least that its derivative can be, infinite if that is 0."""
-        return max(
-            (
-                (error / least if least > 0.0 else math.inf)
-                for name, errors in self._errors.items()
-                for error, least in zip(errors.tolist(), self._least_derivatives[name].tolist(), strict=True)
-                if error > 0.0
-            ),
-            default=0.0,
-        )
+        largest = 0.0
+        for name, errors in self._errors.items():
+            derivatives = self._least_derivatives[name].tolist()
+            for error, derivative in zip(errors.tolist(), derivatives, strict=True):
+                if error > 0.0:
+                    largest = max(largest, error / derivative if derivative > 0.0 else math.inf)
+        return largest
 
     def _error_of_inputs(self) -> float:
-        """The largest spacing of numbers, relative to the increment of an input: below it nothing moves."""
+        """The largest spacing of numbers relative to an increment of an input, which is so inexact."""
         return max(
             (
                 self._spacing[name] / move
@@ -275,12 +280,14 @@ class NeighborTangents(ParticipantTangents):
 
     @property
     def findings(self) -> list[Finding]:
-        if self._lost is not None or not self._moved_neighbors():
-            return [] if self._lost is None else [self._lost]
+        if self._lost is not None:
+            return [self._lost]
+        if not self._all_neighbors():
+            return []
         worst = max(map(float, (self._error_of_outputs(), self._error_of_inputs(), 1e-12)))
         error = f"relative error below {worst:.1e}" if worst < 1.0 else "no digit is certain"
         text = f"differences of its own run, of fourth order: {error}"
-        for i, variable in self._own.items():
+        for i, variable in self._varied.items():
             if not any(errors[i] for errors in self._errors.values()):
                 text += f"; {variable} moves its outputs by less than the rounding of these"
         if self._unused:
@@ -288,8 +295,8 @@ class NeighborTangents(ParticipantTangents):
         return [Finding(self._first_time, BY_DIFFERENCES, self._name, text)]
 
     def close(self) -> None:
-        for _, _, neighbor in self._moved_neighbors():
-            neighbor.close()
+        for participant in self._participants():
+            participant.close()
 
 
 def settle_links(links: Sequence[Link], tangents: Mapping[str, Any]) -> None:
@@ -309,10 +316,10 @@ def settle_links(links: Sequence[Link], tangents: Mapping[str, Any]) -> None:
         tangents[link.target].lose("the loop that it is in does not settle by substitution at the start")
 
 
-def _is_alike(one: Any, other: Any) -> bool:
-    if isinstance(one, float) and isinstance(other, float):
-        return abs(one - other) <= SAME * abs(other)
-    return bool(one == other)
+def _is_settled(last_value: Any, value: Any) -> bool:
+    if isinstance(last_value, float) and isinstance(value, float):
+        return abs(last_value - value) <= SETTLED * abs(value)
+    return bool(last_value == value)
 
 
 def create_neighbors(
@@ -336,20 +343,24 @@ def create_neighbors(
     Raises
     ------
     ModelError
-        One cannot be made twice.
+        There can be no second instance of one of them.
     """
-    neighbors: dict[str, list[list[Any]]] = {name: [[] for _ in range(directions)] for name in values}
-    for i in range(directions):
-        for _ in OFFSETS:
-            try:
-                for name, other in make().items():
-                    if isinstance(other, Resizes):
-                        other.configure(values[name])
-                    neighbors[name][i].append(other)
-            except Exception as error:
-                text = f"no second {' and '.join(values)} can be made for differences: {error}"
-                raise cosim.ModelError.of("derivatives", text) from error
-    return neighbors
+    try:
+        copies = [[_configured(make(), values) for _ in OFFSETS] for _ in range(directions)]
+    except Exception as error:
+        text = f"no second {' and '.join(values)} can be made for differences: {error}"
+        raise cosim.ModelError.of("derivatives", text) from error
+    return {name: [[copy[name] for copy in of_direction] for of_direction in copies] for name in values}
+
+
+def _configured(
+    participants: Mapping[str, Any], values: Mapping[str, Mapping[str, Any]]
+) -> Mapping[str, Any]:
+    """New participants, with the sizes of their arrays set."""
+    for name, participant in participants.items():
+        if isinstance(participant, Resizes):
+            participant.configure(values[name])
+    return participants
 
 
 def _numbers(participant: cosim.Participant, names: Sequence[str]) -> Reals:

@@ -1,4 +1,4 @@
-"""What a participant carries along in a run with derivatives."""
+"""ParticipantTangents: the interface for tangents of one participant in a run with derivatives."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ Reals = NDArray[np.float64]
 
 
 class StepRecord(NamedTuple):
-    """A step of a participant: what it began with, and what came of it."""
+    """A step of a participant, for `ParticipantTangents.follow`."""
 
     time: float  # s
     size: float  # s
     inputs: list[Any]  # the connected ones, as they were written
     slopes: list[float] | None  # per s
-    piece: Any  # what `ParticipantTangents.end_step` has answered
+    piece: Any  # the return value of `ParticipantTangents.end_step`
 
 
 class ReadRecord(NamedTuple):
-    """Outputs were read: the inputs written just before, and what `ParticipantTangents.at_read` answered."""
+    """A read of outputs, for `ParticipantTangents.read`."""
 
-    inputs: list[Any] | None
-    piece: Any
+    inputs: list[Any] | None  # those that were written just before
+    piece: Any  # the return value of `ParticipantTangents.at_read`
 
 
 class ParticipantTangents(ABC):
     """Tangents of a participant, one for each direction; those of its inputs are given.
 
-    While the participant runs, `start_step`, `end_step` and `at_read` record what happens. Later, `follow`
-    and `read` move the tangents along it; after `restore` they may do so again.
+    While the participant runs, `start_step`, `end_step` and `at_read` record its steps and reads. Afterwards
+    `follow` and `read` compute the tangents of these; after `restore` they may do so again.
     """
 
     @abstractmethod
@@ -47,19 +47,19 @@ class ParticipantTangents(ABC):
         """Move the tangents over the first events."""
 
     def start_step(self) -> None:  # noqa: B027
-        """The participant is about to step."""
+        """Prepare to record a step, before the participant takes it."""
 
     def end_step(self) -> Any:
-        """What `follow` needs of a step that the participant has just taken."""
+        """Return data for `follow` of the step that the participant has just taken."""
         return None
 
     def at_read(self) -> Any:
-        """What `read` needs of outputs that have just been read."""
+        """Return data for `read` of the outputs that have just been read."""
         return None
 
     @abstractmethod
     def save(self) -> Any:
-        """The tangents as they are."""
+        """The present tangents, for `restore`."""
 
     @abstractmethod
     def restore(self, token: Any) -> None:
@@ -71,13 +71,13 @@ class ParticipantTangents(ABC):
 
     @abstractmethod
     def put_back(self, memory: Any) -> None:
-        """Go on with what `memory` returned; the participant is where it was then."""
+        """Continue with tangents that `memory` returned; the participant is in the state of that time."""
 
     @abstractmethod
     def set_inputs(
         self, names: Sequence[str], values: Sequence[Any], dots: Reals, slopes: Reals | None = None
     ) -> None:
-        """The tangents of inputs and of their slopes, shape (directions, inputs)."""
+        """Set the tangents of inputs and of their slopes, shape (directions, inputs)."""
 
     @abstractmethod
     def follow(self, step: StepRecord) -> None:
@@ -93,4 +93,4 @@ class ParticipantTangents(ABC):
         return []
 
     def close(self) -> None:  # noqa: B027
-        """The run is over."""
+        """Release resources at the end of the run."""

@@ -17,14 +17,14 @@ class SystemParticipantTangents(ParticipantTangents):
     participant : Participant
         With `couple_tangents`, `tangents`, `path_of` and `simulator`.
     directions : int
-    own : mapping of int to str
-        By the number of a direction what varies in it.
+    varied : mapping of int to str
+        The variables of the participant that vary, by the numbers of their directions.
     """
 
-    def __init__(self, participant: Any, directions: int, own: Mapping[int, str]) -> None:
+    def __init__(self, participant: Any, directions: int, varied: Mapping[int, str]) -> None:
         self._participant = participant
         self._initialization: Any = None
-        participant.couple_tangents(directions, {i: participant.path_of(name) for i, name in own.items()})
+        participant.couple_tangents(directions, {i: participant.path_of(name) for i, name in varied.items()})
 
     @property
     def _tangents(self) -> Any:

@@ -1,4 +1,4 @@
-"""Calls of the functions of C of a participant; meanwhile its record says which one is under way."""
+"""Calls of the C functions of a participant; meanwhile its record (`Part.calling`) names the function."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def end_call(part):
 
 
 def write_part(part, at):
-    """Hand inputs over that lie at an address; returns a status."""
+    """Write inputs, whose values are at an address; returns a status."""
     if part.inputs == 0:
         return OK
     part.calling = SETTING
@@ -36,7 +36,7 @@ def write_part(part, at):
 
 
 def lead_part(part, at):
-    """Hand slopes of the inputs over that lie at an address; returns a status."""
+    """Write slopes of the inputs, which are at an address; returns a status."""
     if part.inputs == 0:
         return OK
     part.calling = LEADING
@@ -48,7 +48,7 @@ def lead_part(part, at):
 
 
 def step_part(part, begin, length, at):
-    """Step, and put three flags and the time reached at an address (`NativeCalls.step`); returns a status."""
+    """Step, and write flags and the time reached to an address (`NativeCalls.step`); returns a status."""
     part.calling = STEPPING
     status = call_with_interval(part.step_at, part.instance, begin, length, 1, at, at + 8, at + 16, at + 24)
     end_call(part)
@@ -68,7 +68,7 @@ def read_part(part, at):
 
 
 def save_part(part):
-    """Save the state in place of the one before; returns a status."""
+    """Save the state, and free the one saved before; returns a status."""
     state = integers_at(part.state_at, 1)
     status = OK
     if part.free_at != 0 and state[0] != 0:

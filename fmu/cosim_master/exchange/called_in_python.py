@@ -1,4 +1,4 @@
-"""The functions by which the interpreter of exchanges calls a participant that is Python."""
+"""The C functions by which the interpreter of exchanges calls a participant in Python."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ OK, NOT_OK = 0, 3
 
 
 class CalledInPython:
-    """The C functions of a participant that is Python: its methods, called from compiled code.
+    """The methods of a participant in Python as C functions, which compiled code calls.
 
-    What a step brings about (early returns, events, values inside it, an error) is recorded as after a step
-    in Python.
+    Early returns, events, values inside a step and errors are recorded as after a step in Python.
 
     Parameters
     ----------
@@ -34,18 +33,18 @@ class CalledInPython:
     machine : ExchangeMachine
     numbers : ValueNumbers
     noticed : callable
-        Called when a step has brought something about.
+        Called when a step has added a record: an event, a stop, or values inside it.
     enter : callable
-        Called before a step: time and number of the communication step are those under way.
+        Called before a step, to set the time and number of the communication step.
     limit_table : callable
-        Called when text or binary data have been read: the table that holds them may be crowded now.
+        Called after text or binary data were read, since their table may be full.
 
     Attributes
     ----------
     raised : BaseException or None
         The exception of a method; the function has returned `NOT_OK`.
     waits : bool
-        Whether the result of a step waits for `record_waiting_step`, since others step at the same time.
+        Whether the outcome of a step waits for `record_waiting_step`, since others step at the same time.
     """
 
     _waiting_step: StepOutcome | None
@@ -66,7 +65,7 @@ class CalledInPython:
         self._inputs, self._reads = coupled.interface.input_names[name], list(coupled.reads[name])
         self._input_types, self._read_types = types_of(coupled, name)
         # its step is also that of the participants that are solved jointly with it
-        self._members = {each: types_of(coupled, each)[0] for each in coupled.units.get(name, [name])}
+        self._members = {member: types_of(coupled, member)[0] for member in coupled.units.get(name, [name])}
         native = self._participant
         self._native = native if isinstance(native, StepsNatively) else None
         self._state = ctypes.c_void_p()
@@ -75,7 +74,7 @@ class CalledInPython:
 
     def calls(self) -> NativeCalls:
         """All functions, for the interpreter; `remember` saves the state and `forget` restores it."""
-        # a value that cannot be set is set once more by `OperationsInPython`, which raises its error
+        # `OperationsInPython` sets a refused value once more, and so raises the error
         set_inputs = ARRAY_CALL(self._answering(self._set, keeps_error=False))
         set_slopes = ARRAY_CALL(self._answering(self._set_slopes, keeps_error=False))
         get = ARRAY_CALL(self._answering(self._get))
@@ -100,7 +99,7 @@ class CalledInPython:
         )
 
     def read_in_python(self, calls: NativeCalls) -> NativeCalls:
-        """Functions in which Python reads the participant; the others are the given ones."""
+        """The functions `calls`, but with a read by Python."""
         get = ARRAY_CALL(self._answering(self._get))
         keep = calls.keep, self, get
         return replace(calls, get=_address(get), output_references=0, output_count=None, keep=keep)
@@ -112,7 +111,7 @@ class CalledInPython:
         return error
 
     def _answering(self, function: Callable[..., None], *, keeps_error: bool = True) -> Callable[..., int]:
-        """The function as C code calls it, which takes no exception: it answers `OK` or `NOT_OK`."""
+        """The function for C code, which cannot pass exceptions on: it returns `OK` or `NOT_OK`."""
 
         def call(*arguments: Any) -> int:
             try:
@@ -124,7 +123,7 @@ class CalledInPython:
 
         return call
 
-    # the functions themselves; their arguments are those that `NativeCalls` explains
+    # the functions themselves; `NativeCalls` explains their arguments
 
     def _set(self, handle: int, references: int, count: int, values: int, size: int) -> None:
         reals = (REAL * count).from_address(values)
@@ -150,13 +149,13 @@ class CalledInPython:
         self._record_step(self._take_step(time, size))
 
     def record_waiting_step(self) -> None:
-        """Record the result of a step that was taken while others stepped, if there was one."""
-        step, self._waiting_step = self._waiting_step, None
-        if step is not None:
-            self._record_step(step)
+        """Record the outcome of a step that was taken while others stepped, if there was one."""
+        outcome, self._waiting_step = self._waiting_step, None
+        if outcome is not None:
+            self._record_step(outcome)
 
     def _take_step(self, time: float, size: float) -> StepOutcome:
-        """StepOutcome in Python with the inputs that the interpreter holds; those of Python are put back."""
+        """Step in Python with the inputs of the interpreter; those of `CoupledParticipants` are put back."""
         coupled, machine, members = self._coupled, self._machine, self._members
         held = [coupled.held[member] for member in members]
         for (member, types), values in zip(members.items(), held, strict=True):
@@ -168,10 +167,10 @@ class CalledInPython:
         finally:
             coupled.held.update(zip(members, held, strict=True))
 
-    def _record_step(self, step: StepOutcome) -> None:
-        before = self._coupled.marks()
-        record_step(self._coupled, self._name, step)
-        if self._coupled.marks() != before:
+    def _record_step(self, outcome: StepOutcome) -> None:
+        marks_before = self._coupled.marks()
+        record_step(self._coupled, self._name, outcome)
+        if self._coupled.marks() != marks_before:
             self._noticed()
 
 

@@ -14,7 +14,8 @@ import cosim
 from cosim_fmi.binding.process_guard import same_folder
 from cosim_master.algorithms import exchange_layout as layout
 from cosim_master.algorithms.exchange_layout import ADVANCE
-from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory
+from cosim_master.algorithms.noted_calls import Call
+from cosim_master.algorithms.programmed_algorithm import ExchangeMemory
 from cosim_master.coupling.errors import CoSimulationError, StepDiscardedError
 from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.exchange import part_steps, run_exchanges, stop_codes
@@ -43,9 +44,9 @@ from cosim_master.recording.recorder import Recorder
 SECONDS_AT_ONCE = 0.04
 """Wall time between two checks of Ctrl-C and of the progress."""
 MOST_VALUES_AT_ONCE = 1 << 17
-"""1 MB: what waits to be written is copied several times."""
+"""The largest number of values in rows that wait to be recorded, 1 MB: they are copied several times."""
 FEW = 200
-"""Operations that are done in plain Python before compiled code is loaded."""
+"""Runs with fewer operations are done in plain Python, since loading compiled code would take longer."""
 
 
 class DiscardedExchange(NamedTuple):
@@ -107,8 +108,8 @@ class CompiledLoop:
         self.coupled, self.points, self.recorder = coupled, points, recorder
         self._check, self._one_by_one = check, split_into_single_calls
         programs = ExchangePrograms(algorithm, coupled)
-        self._python_algorithm = programs.asked
-        self.decides_in_python = "" if programs.asked is None else type(programs.asked).__name__
+        self._python_algorithm = programs.in_python
+        self.decides_in_python = "" if programs.in_python is None else type(programs.in_python).__name__
         self._carries_slopes = programs.along
         self.machine = machine = ExchangeMachine(coupled, points, recorder.sources, self._carries_slopes)
         self._names, self._numbers = machine.names, ValueNumbers()
@@ -122,9 +123,9 @@ class CompiledLoop:
         self._face = face
         self._algorithms = programs.arrays(machine, face)
         machine.follow(self._algorithms)
-        for each in self._algorithms:
-            each.progress.always_watched = any(self._calls[n].always_remembered for n in each.members)
-            each.progress.watched = each.progress.always_watched
+        for arrays in self._algorithms:
+            arrays.progress.always_watched = any(self._calls[n].always_remembered for n in arrays.members)
+            arrays.progress.watched = arrays.progress.always_watched
         self._main = self._algorithms[0]
         self.memory: ExchangeMemory = self._main.memory
         self.values = RunValues(coupled, machine, self._numbers, self.in_python)
@@ -141,13 +142,13 @@ class CompiledLoop:
                 coupled, machine, self._main, self._calls, self._carries_slopes
             )
         self._together: StepsTogether | None = None
-        operations = sum(len(each.operations) for each in self._algorithms)
+        operations = sum(len(arrays.operations) for arrays in self._algorithms)
         face.bind(self)
         self._choose_code(points.count * (3 * len(self._names) if self._python_algorithm else operations))
 
     @cached_property
     def _parts(self) -> StepParts:
-        """The parts of the step under way, if something cuts it."""
+        """The parts of the present step; created when a step is cut."""
         return StepParts(
             self.coupled,
             self.points,
@@ -160,7 +161,7 @@ class CompiledLoop:
 
     @cached_property
     def _python(self) -> OperationsInPython:
-        """The object that carries out unusual operations in Python."""
+        """Carries out operations that the interpreter leaves to Python; created with the first one."""
         return OperationsInPython(
             self.coupled,
             self.machine,
@@ -179,17 +180,17 @@ class CompiledLoop:
             self._parallel.choose(with_threads=self._together.gain.uses_threads)
 
     def _choose_code(self, operations: int) -> None:
-        """Compiled functions, or where there is little to do the same in plain Python."""
+        """Take compiled functions, or for a short run the same functions in plain Python."""
         is_long, threads = operations >= FEW, self.coupled.threads
-        asks_python = self._python_algorithm is not None
-        wanted: dict[Any, bool] = {
-            run_exchanges.run_steps: not asks_python,
-            run_exchanges.run_operation: asks_python or threads is not None,
-            run_exchanges.end_step: asks_python,
+        decides_in_python = self._python_algorithm is not None
+        is_used: dict[Any, bool] = {
+            run_exchanges.run_steps: not decides_in_python,
+            run_exchanges.run_operation: decides_in_python or threads is not None,
+            run_exchanges.end_step: decides_in_python,
         }
         self._run, self._operate, self._end = (
-            number_function(function, run_exchanges.ENTRIES[function], is_long and is_wanted)
-            for function, is_wanted in wanted.items()
+            number_function(function, run_exchanges.ENTRIES[function], is_long and used)
+            for function, used in is_used.items()
         )
         if threads is not None:
             begin, take = (
@@ -214,25 +215,25 @@ class CompiledLoop:
         return called.calls() if isinstance(calls, str) else called.read_in_python(calls)
 
     def _start_python_call(self) -> None:
-        """Set the number and the time of the step under way, before a participant is called in Python."""
+        """Set the number and the time of the present step, before a participant is called in Python."""
         index = int(self.machine.report.step)
         self.coupled.start_step(index)
         self.coupled.time = self.machine.clock.begin
 
     def _limit_table(self) -> None:
-        """Stop the loop, and empty its rows, if many values have come into the table."""
+        """Stop the loop, so that its rows are emptied, if the table of texts is full."""
         if self._rows.are_crowded:
             self.machine.report.left, self._is_limited = 0, True
 
     def _report_python_change(self) -> None:
-        """Stop the loop at the end of the step: a call in Python has recorded something unusual."""
+        """Stop the loop at the end of the step, since a call in Python has added a record."""
         self.machine.report.noticed = 1
         self._rows.watched_step = int(self.machine.report.step)
 
     def run_into(self, index: int, time: float) -> None:
-        """Advance to a time (s) inside the communication step `index`, where a part of it ends as at a tick.
+        """Advance to a time (s) inside the communication step `index`, which is cut there as at a tick.
 
-        The next `run` or `run_into` of the same step goes on from there.
+        The next `run` or `run_into` of the same step continues from there.
         """
         self._parts.pause = time
         self.machine.report.ticks = True
@@ -243,16 +244,16 @@ class CompiledLoop:
             self.machine.report.ticks = bool(self.coupled.ticking)
 
     def resume_inside(self, index: int, time: float) -> None:
-        """Continue inside the communication step `index`, which another loop has taken up to `time` (s)."""
+        """Continue inside the communication step `index`, which another loop has made up to `time` (s)."""
         self._parts.resume_at(index, time)
 
-    def run(self, first: int, most: int | None = None) -> int:
+    def run(self, first: int, limit: int | None = None) -> int:
         """Take steps from communication point `first` on for some milliseconds. Returns the point reached.
 
         Parameters
         ----------
         first : int
-        most : int, optional
+        limit : int, optional
             A communication point that is not passed.
 
         Raises
@@ -266,7 +267,7 @@ class CompiledLoop:
         at_once = min(self._at_once, max(1, MOST_VALUES_AT_ONCE // (self.machine.columns + 2)))
         is_single = self._one_by_one or self._rows.needs_course
         last = min(self.points.count, first + (1 if is_single else at_once))
-        last = last if most is None else min(last, most)
+        last = last if limit is None else min(last, limit)
         is_inside = self._main.progress.under_way == stop_codes.CUT
         if is_inside and self._python_algorithm is None:
             self._is_paused = not self._parts.start_next(first)
@@ -277,7 +278,7 @@ class CompiledLoop:
             if code == stop_codes.DONE:
                 return int(report.step) + 1
             first = int(report.step)
-            last = first + 1  # the step under way is finished at least
+            last = first + 1  # finish the present step
             if code == stop_codes.PAUSED:
                 self._check()
             else:
@@ -287,7 +288,7 @@ class CompiledLoop:
                     return first
 
     def _take_steps(self, first: int, last: int, at_once: int) -> int:
-        """Take steps up to communication point `last`, or until something is left to Python.
+        """Take steps up to communication point `last`, or until an operation is left to Python.
 
         The rows of at most `at_once` steps are recorded. The next call takes as many steps as fit into
         `SECONDS_AT_ONCE`.
@@ -300,7 +301,7 @@ class CompiledLoop:
         report = self.machine.report
         self._rows.make(at_once + 2)
         report.left, report.noticed, self._is_limited = at_once, 0, False
-        begun = perf_counter()
+        wall_start = perf_counter()
         self.recorder.unfinished = self._rows.empty_buffer
         try:
             with same_folder():
@@ -313,7 +314,7 @@ class CompiledLoop:
             raise
         finally:
             self.recorder.unfinished = None
-        spent = perf_counter() - begun
+        spent = perf_counter() - wall_start
         is_done = code == stop_codes.DONE and last - first >= at_once
         is_whole = code == stop_codes.PAUSED or is_done
         if is_whole and not self._is_limited and spent < SECONDS_AT_ONCE:
@@ -329,17 +330,17 @@ class CompiledLoop:
         for index in range(first, last):
             report.step = index
             coupled.start_step(index)
-            following = self.points.time(index + 1)
-            if self._main.progress.under_way != stop_codes.CUT:  # else the step has been left inside
+            step_end = self.points.time(index + 1)
+            if self._main.progress.under_way != stop_codes.CUT:  # otherwise a part of the step has been made
                 clock.begin = self.points.time(index)
             self._main.progress.under_way = stop_codes.BETWEEN
             while True:
-                self._parts.prepare(following)
+                self._parts.prepare(step_end)
                 size = clock.end - clock.begin
                 coupled.guarded_algorithm(algorithm, algorithm.step, self._face, clock.begin, size)
-                if not clock.end < following:
+                if not clock.end < step_end:
                     break
-                if not self._parts.finish(index, following):
+                if not self._parts.finish(index, step_end):
                     self._is_paused = True
                     return stop_codes.DONE
             self._rows.make_room()
@@ -360,7 +361,7 @@ class CompiledLoop:
             self._python.complete(index, self.memory, (call, name), code, int(report.status))
 
     def advance_together(self, names: Sequence[str]) -> bool:
-        """Step participants at the same time for such an algorithm, if threads are worth it here."""
+        """Step participants at the same time, for an algorithm in Python; False if threads are not faster."""
         coupled, together = self.coupled, self._together
         if together is None or len(names) < 2 or not together.gain.uses_threads:
             return False
@@ -401,7 +402,7 @@ class CompiledLoop:
                 self._do_operation(index, code, algorithm)
 
     def _save_or_restore(self, algorithm: AlgorithmArrays, *, is_restored: bool) -> None:
-        """The state of what runs in Python, as the interpreter does with that of the others."""
+        """Save or restore the states of participants in Python; the interpreter does so with the others."""
         if is_restored:
             self._python.forget(algorithm)
         else:
@@ -411,15 +412,15 @@ class CompiledLoop:
         algorithm.progress.watched = 0
 
     def _do_operation(self, index: int, code: int, algorithm: AlgorithmArrays) -> None:
-        """An operation in which a participant runs in Python, or has failed.
+        """Complete an operation of a participant that runs in Python, or has failed.
 
-        Where a participant discards its step and the algorithm may take a shorter one, it decides.
+        If a participant discards its step, and the algorithm can make a shorter exchange, it decides next.
         """
         report, progress, programmed = self.machine.report, algorithm.progress, algorithm.programmed
-        for each in {0: self._main, report.algorithm: algorithm}.values():
-            if each.saves_states:
-                self._python.remember(each, is_saved=True)
-                each.progress.watched = 1
+        for arrays in {0: self._main, report.algorithm: algorithm}.values():
+            if arrays.saves_states:
+                self._python.remember(arrays, is_saved=True)
+                arrays.progress.watched = 1
         place = int(progress.place)
         try:
             if code == stop_codes.TOGETHER:
@@ -429,8 +430,8 @@ class CompiledLoop:
                 self._python.complete(index, algorithm.memory, operation, code, int(report.status))
                 self._rows.watched_step = index
         except CoSimulationError as error:
-            takes_it = programmed is not None and programmed.retries_discarded
-            if not takes_it or not StepDiscardedError.is_cause_of(error):
+            can_retry = programmed is not None and programmed.retries_discarded
+            if not can_retry or not StepDiscardedError.is_cause_of(error):
                 raise
             self._discarded = DiscardedExchange(error, algorithm.memory.time, algorithm.memory.length)
             algorithm.memory.counts[layout.DISCARDED] = 1
@@ -440,7 +441,7 @@ class CompiledLoop:
         progress.place = place + 1
 
     def _complaint(self, memory: ExchangeMemory) -> cosim.CosimError | None:
-        """The error for which the last exchange was discarded, if it was."""
+        """The error of the participant that discarded the last exchange; None if none did."""
         discarded = self._discarded
         if discarded is None or (discarded.time, discarded.length) != (memory.time, memory.length):
             return None
@@ -453,10 +454,10 @@ class CompiledLoop:
         return algorithm.operations
 
     def _step_together(self, index: int, algorithm: AlgorithmArrays, place: int) -> int:
-        """Several participants step at once; returns the place of the last operation that has been done.
+        """Step several participants at once; returns the place of the last operation that has been done.
 
-        Where one was not as usual, the rest of the exchange is done in the order of the program for one
-        thread, so that what happens does not depend on the number of threads.
+        After an event or a failure the other operations of the exchange follow in the order of the program
+        for one thread, so that the result does not depend on the number of threads.
         """
         assert self._parallel is not None and self._together is not None
         covers, operations = self._parallel.threaded.covers, algorithm.operations

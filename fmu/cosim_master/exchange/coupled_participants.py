@@ -1,7 +1,7 @@
 """Participants and their connections at run time: values, times and records of a run.
 
-The connected outputs in one order are the *interface*; the last values that were read of each participant
-are the *board*.
+The *interface* consists of the connected real outputs in one order, the *board* of the last values that were
+read of each participant.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Feed(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """How far the records of the coupling had come when a state was saved; see `revert_to`."""
+    """The lengths of the records of the coupling when a state was saved; see `revert_to`."""
 
     events: int
     stop_reason: str
@@ -67,7 +67,7 @@ class Marks(NamedTuple):
 
 
 LARGEST = 1e60
-"""The largest value that is taken for one that a participant means: beyond, the exchange has exploded."""
+"""Larger values mean that the exchange diverges."""
 ADVICE = "try another algorithm, then a smaller step"
 SHORT = 1e-9
 """Part of a step: a time that is closer to the end of the step is the end."""
@@ -93,11 +93,11 @@ class Interface:
     names : list of str
         ``participant.output`` of each.
     owners : list of str
-        For each the name under which its participant steps.
+        The name under which the participant of each output steps.
     held : list of bool
-        For each whether a participant that it feeds holds the middle value of a course.
+        Whether a participant that the output feeds holds the middle value of a course.
     places : list of (str, int)
-        For each the place of its value on the board: participant, and place among the values read.
+        The place of each value on the board: participant, and place among the values read.
     bonds : list of (int, int)
         The numbers of both outputs of each power bond.
     links_into : dict of str to list of Link
@@ -105,7 +105,7 @@ class Interface:
     input_names : dict of str to list of str
         The connected inputs of each participant.
     feeds : dict of str to list of Feed
-        Their sources.
+        The sources of the connected inputs of each participant.
     follows_slopes : dict of str to bool
         The participants whose inputs run along lines.
     """
@@ -127,7 +127,7 @@ class Interface:
         self.owners: Sequence[str] = [unit_of[name] for name, _ in self.numbers]
         self.places = self.on_board(self.numbers)
         self.bonds: Sequence[tuple[int, int]] = [
-            (self.numbers[one.start], self.numbers[other.start]) for one, other in coupling.bonds
+            (self.numbers[there.start], self.numbers[back.start]) for there, back in coupling.bonds
         ]
         self.follows_slopes = {name: description.follows_slopes for name, description in descriptions.items()}
         held = {link.start for link in links if not self.follows_slopes[link.target]}
@@ -142,11 +142,11 @@ class Interface:
         return [(name, self._board_places[name, output]) for name, output in ports]
 
     def number_of(self, link: Link) -> int:
-        """The number of the output of a connection; -1 if it is not real, and follows no line."""
+        """The number of the output of a connection; -1 if it is not in the interface."""
         return self.numbers.get(link.start, -1)
 
     def follows_lines(self, name: str) -> bool:
-        """Whether inputs of a participant run along lines where the interface does."""
+        """Whether inputs of a participant can run along lines of the interface."""
         return self.follows_slopes[name] and any(feed.interface_place >= 0 for feed in self.feeds[name])
 
 
@@ -156,14 +156,14 @@ class CoupledParticipants:
     Parameters
     ----------
     coupling : Coupling
-        Its order settled, its participants initialized.
+        With its final order; the participants are initialized.
     reads : mapping of str to sequence of str
         The variables that are read of each participant at each communication point, with all connected
         outputs.
     statistics : CoSimulationStatistics
     points : CommunicationPoints
     threads : StepThreads, optional
-        In which participants step that may step beside others; without them one steps after the other.
+        For participants that can step at the same time; by default they step one after the other.
     recorded : sequence of (str, str)
         Participants and variables that are recorded: the errors of real ones are estimated.
 
@@ -177,14 +177,14 @@ class CoupledParticipants:
         Early returns (cause Triggered) and requests to stop (cause Termination); the handler is the
         participant.
     inside : list of InnerValues
-        Values between the communication points, of participants that tell them.
+        Values between the communication points, of participants that report them.
     courses : dict of str to InputCourse
         The courses of the connected inputs in the last step.
     rereads_inputs : dict of str to bool
-        Participants whose inputs are set once more at the end of a step before their outputs are read, since
-        these depend directly on them.
+        Participants whose outputs depend directly on connected inputs: the inputs are set once more before
+        the outputs are read at the end of a step.
     can_restore : bool
-        Whether all participants can go back to a saved state.
+        Whether all participants can restore a saved state.
     stop_reason : str
         Set when a participant asked to stop.
     stops : dict of str to float
@@ -192,7 +192,7 @@ class CoupledParticipants:
     solved_at_start : list of str
         Closed loops whose first values Newton's method had to find.
     loops : sequence of FeedthroughLoop
-        To be iterated by the algorithm.
+        The loops that the algorithm iterates.
     interface : Interface
         The connected outputs and the inputs that they feed.
     sampled : SampledPorts
@@ -202,8 +202,8 @@ class CoupledParticipants:
     ticking : list of Ticks
         The participants whose clocks cut the steps of all.
     units : dict of str to list of str
-        For each name in `order` the participants that step under it: one, or those of the joint system, which
-        goes under the name of its first.
+        For each name in `order` the participants that step under it: one, or all members of the joint system,
+        which has the name of its first member.
     """
 
     def __init__(
@@ -233,7 +233,7 @@ class CoupledParticipants:
         self.stops: dict[str, float] = {}
         self.time = math.nan
         self._points = points
-        self._index: int | None = None  # before the first step all take part
+        self._index: int | None = None  # None before the first step, in which all take part
         self.step_multiple = {name: coupling.step_multiple.get(name, 1) for name in self.participants}
         self._unit_of = {name: name for name in self.participants}
         if self.joint is not None:
@@ -249,7 +249,7 @@ class CoupledParticipants:
         )
         self.samples = self._create_samples(coupling)
         self._find_ticking()
-        self._tell_inside = {
+        self._inside_of = {
             name: p.inside for name, p in self.participants.items() if isinstance(p, TellsInside)
         }
         statistics.participant_time.update(dict.fromkeys(self.participants, 0.0))
@@ -269,7 +269,7 @@ class CoupledParticipants:
     def _create_samples(self, coupling: Coupling) -> CouplingSamples:
         inputs = sampled_inputs(self.interface.links_into, self.interface.numbers)
         place_of = {sampled.name: i for i, sampled in enumerate(inputs)}
-        pairs = [(place_of[str(one)], place_of[str(other)]) for one, other in coupling.bonds]
+        pairs = [(place_of[str(there)], place_of[str(back)]) for there, back in coupling.bonds]
         steps_of_one = math.lcm(*self.step_multiple.values())
         return CouplingSamples(inputs, len(self.sampled.ports), steps_of_one, pairs, self.sampled.jumping)
 
@@ -283,7 +283,7 @@ class CoupledParticipants:
             if can_cut and isinstance(p, Ticks) and p.ticks_by_time
         }
         self.ticking: list[Ticks] = list(ticking.values())
-        self.told_to_tick = [
+        self.ticking_by_inputs = [
             name
             for name, p in ticking.items()
             if self.interface.feeds[name] and isinstance(p, WaitsForInputs) and p.ticks_follow_inputs
@@ -311,7 +311,7 @@ class CoupledParticipants:
         return self._points.time(min(self._index + multiple, self._points.count)) - time
 
     def rests(self, name: str) -> bool:
-        """Whether a participant is in the middle of a longer step than the others'."""
+        """Whether a participant with a longer step does not begin one in this communication step."""
         return self._index is not None and self._index % self.step_multiple[name] != 0
 
     def set_inputs(self, name: str, course: Course | None = None) -> None:
@@ -365,20 +365,20 @@ class CoupledParticipants:
         )
 
     def watch(self, where: str) -> None:
-        """Ask the participants for what is read of them, at "events" or "steps" inside their steps."""
+        """Let the participants report the values that are read of them, at "events" or inner "steps"."""
         for name, participant in self.participants.items():
             if isinstance(participant, Watches):
                 self.guarded(name, participant.watch, () if where == "nothing" else self.reads[name], where)
 
     def collect(self) -> None:
         """Collect the values between communication points that participants report."""
-        for name in self._tell_inside:
+        for name in self._inside_of:
             self.collect_of(name)
 
     def collect_of(self, name: str) -> None:
         """Collect the values between communication points that one participant reports."""
-        tell = self._tell_inside.get(name)
-        for point in self.guarded(name, _checked, tell) if tell is not None else ():
+        inside = self._inside_of.get(name)
+        for point in self.guarded(name, _checked, inside) if inside is not None else ():
             course = self.courses.get(name)
             inputs = self.held[name] if course is None else course.at(point.time)
             self.inside.append(InnerValues(name, point, list(inputs)))
@@ -389,15 +389,15 @@ class CoupledParticipants:
         self.inside = []
 
     def next_tick(self, time: float, end: float) -> float:
-        """When a clock of a participant ticks next in the step from `time` to `end` (s), else its end.
+        """The next tick of a participant's clock in the step from `time` to `end` (s), where the step is cut.
 
-        All participants go there together, if they can.
+        If there is none, the end of the step.
         """
         if not self.ticking:
             return end
-        small = SHORT * (end - time)
+        rounding = SHORT * (end - time)
         ticks = (p.next_tick for p in self.ticking)
-        return min((tick for tick in ticks if time + small < tick < end - small), default=end)
+        return min((tick for tick in ticks if time + rounding < tick < end - rounding), default=end)
 
     def pop_inner_values(self) -> list[InnerValues]:
         """The collected values between communication points, which are removed here."""
@@ -416,12 +416,10 @@ class CoupledParticipants:
         self.stop_reason, self.stops = marks.stop_reason, dict(marks.stops)
 
     def _values_to_set(self, name: str, course: Course) -> Vector:
-        """The interface over a step: the middle, or the start where inputs follow the slope from there."""
-        return (
-            course.middle - 0.5 * course.size * course.slope
-            if self.interface.follows_slopes[name]
-            else course.middle
-        )
+        """The values of a course to set: at its start if inputs then follow its slope, else the middle."""
+        if self.interface.follows_slopes[name]:
+            return course.middle - 0.5 * course.size * course.slope
+        return course.middle
 
     def _set_slopes(self, name: str, course: Course) -> None:
         names, slopes = [], []
@@ -435,7 +433,7 @@ class CoupledParticipants:
             self._slopes[name] = [slope_of.get(input, 0.0) for input in self.interface.input_names[name]]
 
     def read_outputs(self, name: str, end: Vector | None = None) -> None:
-        """Read everything that is wanted of a participant."""
+        """Read the outputs of a participant onto the board, with `end` as its inputs if it is given."""
         for member in self.units[name]:
             self.read_member_outputs(member, end)
 
@@ -455,7 +453,7 @@ class CoupledParticipants:
                 self.guarded(name, check_values, self.descriptions[name], names, self.board[name])
 
     def _converted(self, name: str, interface: Vector | None) -> list[Any]:
-        """The connected inputs, from the board or from values of the interface; finite ones alone."""
+        """The values of the connected inputs, from the board or the interface; an error if not finite."""
         values = []
         lines = None if interface is None else interface.tolist()
         for source, place, interface_place, link in self.interface.feeds[name]:
@@ -465,7 +463,7 @@ class CoupledParticipants:
                 value = lines[interface_place]
             value = link.convert(value)
             if fault := link.fault(value):
-                if any(abs(shown) > LARGEST for shown in self.values()):
+                if any(abs(exchanged) > LARGEST for exchanged in self.values()):
                     fault += f": the exchange is unstable; {ADVICE}"
                 raise CoSimulationError(self.time, fault, link.source)
             values.append(value)
@@ -523,9 +521,9 @@ class CoupledParticipants:
         self.events.append(cosim.EventRecord(time, cause, "publish", name, (time, time), message=text))
 
 
-def _checked(tell: Callable[[], Sequence[InnerPoint]]) -> list[InnerPoint]:
+def _checked(inside: Callable[[], Sequence[InnerPoint]]) -> list[InnerPoint]:
     """The instants that a participant reports, checked."""
-    points = [InnerPoint(float(time), tuple(names), list(values)) for time, names, values in tell()]
+    points = [InnerPoint(float(time), tuple(names), list(values)) for time, names, values in inside()]
     for point in points:
         if not math.isfinite(point.time) or len(point.names) != len(point.values):
             raise ValueError(f"inside returned {point!r}: a time and one value for each name are needed")
@@ -533,7 +531,7 @@ def _checked(tell: Callable[[], Sequence[InnerPoint]]) -> list[InnerPoint]:
 
 
 def _is_continuous(link: Link, descriptions: Mapping[str, ParticipantDescription]) -> bool:
-    """Whether a connection is of real variables; a parameter that is fed jumps."""
+    """Whether a connection is of real variables, and not to a parameter, which can only jump."""
     source = descriptions[link.source].variables[link.output]
     target = descriptions[link.target].variables[link.input]
     return source.type == "real" and target.causality != "parameter"

@@ -1,4 +1,4 @@
-"""Algorithms in the arrays of the interpreter, and the exchange that they are offered."""
+"""Algorithms in the arrays of the interpreter, and the exchange that algorithms in Python use."""
 
 from __future__ import annotations
 
@@ -12,13 +12,9 @@ import cosim
 from cosim.kit import Course, Exchange, FeedthroughLoop
 from cosim_master.algorithms import exchange_layout as layout
 from cosim_master.algorithms.joint import Joint
-from cosim_master.algorithms.programmed_algorithm import (
-    Call,
-    ExchangeMemory,
-    ProgrammedAlgorithm,
-    operations_of,
-)
-from cosim_master.algorithms.waveform_iteration import LoopExchange
+from cosim_master.algorithms.loop_iteration import LoopExchange
+from cosim_master.algorithms.noted_calls import Call
+from cosim_master.algorithms.programmed_algorithm import ExchangeMemory, ProgrammedAlgorithm, operations_of
 from cosim_master.coupling.errors import CoSimulationError
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import Algorithm, Progress
@@ -32,7 +28,7 @@ Vector = NDArray[np.float64]
 
 
 class AlgorithmArrays:
-    """The arrays of an algorithm for the interpreter: of the master's, or of the iteration of a loop.
+    """The arrays of the master's algorithm, or of the iteration of a loop, for the interpreter.
 
     Parameters
     ----------
@@ -44,7 +40,7 @@ class AlgorithmArrays:
     loops : mapping of str to int
         The numbers of loops by their first participants, for ITERATE.
     ports : sequence of int
-        Outputs that are the values of its interface.
+        The slots of the outputs that make its interface.
     members : sequence of str
         Participants whose states it saves.
     outputs : int
@@ -59,7 +55,7 @@ class AlgorithmArrays:
     arrays : Algorithm
     progress : Progress
     remembered : tuple or None
-        The memory of Python when a state was saved: of the participants, and of the co-simulation.
+        The parts of a saved state that are in Python: of the participants, and of the co-simulation.
     """
 
     def __init__(
@@ -94,7 +90,7 @@ class AlgorithmArrays:
         )
 
     def program_of(self, operations: Sequence[Call]) -> NDArray[np.int64]:
-        """Operations as the interpreter has them."""
+        """Operations as pairs of integers, for the interpreter."""
         rows = [
             (call, self._loops[name] if call == layout.ITERATE else self._numbers.get(name, 0))
             for call, name in operations
@@ -118,11 +114,11 @@ class ExchangePrograms:
 
     Attributes
     ----------
-    asked : MasterAlgorithm or None
+    in_python : MasterAlgorithm or None
         The algorithm, if it decides in Python.
     along : bool
         Whether inputs may run along lines.
-    goes_back : bool
+    saves_states : bool
         Whether states are saved in compiled code.
     """
 
@@ -133,57 +129,62 @@ class ExchangePrograms:
         if isinstance(algorithm, ProgrammedAlgorithm) and type(algorithm).step is ProgrammedAlgorithm.step:
             programmed = algorithm
         self._programmed = programmed
-        self.asked = None if programmed is not None or algorithm.fixed_sequence else algorithm
-        self.along = self.asked is not None or (programmed is not None and programmed.reads_interface)
+        self.in_python = None if programmed is not None or algorithm.fixed_sequence else algorithm
+        self.along = self.in_python is not None or (programmed is not None and programmed.reads_interface)
         self._loops = () if programmed is None else tuple(coupled.loops)
         self.saves_states = (programmed is not None and programmed.saves_states) or bool(self._loops)
 
     def arrays(self, machine: ExchangeMachine, exchange: Exchange) -> list[AlgorithmArrays]:
-        """The arrays of the master's algorithm, then of its loops; algorithms in Python get this exchange."""
-        coupled, size = self._coupled, len(self._coupled.interface.names)
-        numbers, outputs = machine.number, machine.outputs.size
-        programmed = self._programmed
-        operations: Sequence[Call] = ()
-        memory = ExchangeMemory(size)
+        """The arrays of the master's algorithm, then of its loops.
+
+        Parameters
+        ----------
+        machine : ExchangeMachine
+        exchange : Exchange
+            For an algorithm that decides in Python.
+        """
+        coupled, programmed = self._coupled, self._programmed
+        loop_numbers = {loop.participants[0]: i + 1 for i, loop in enumerate(self._loops)}
+        memory, operations = ExchangeMemory(len(coupled.interface.names)), list[Call]()
         if programmed is not None:
             memory, operations = programmed.memory, programmed.calls(coupled.order, self._loops)
-        elif self.asked is None:
+        elif self.in_python is None:
             memory, operations = ExchangeMemory(), operations_of(self._algorithm, coupled.order)
-        first = {loop.participants[0]: i + 1 for i, loop in enumerate(self._loops)}
-        algorithms = [
-            AlgorithmArrays(
-                memory,
-                self._of_members(operations, coupled.order),
-                numbers=numbers,
-                loops=first,
-                ports=machine.ports,
-                members=machine.names,
-                outputs=outputs,
-                programmed=programmed,
-                exchange=exchange,
-            )
-        ]
-        for loop in self._loops:
-            assert programmed is not None
-            iteration = programmed.iteration(loop)
-            part = LoopExchange(exchange, loop)
-            members = [member for name in loop.participants for member in coupled.units[name]]
-            ports = [machine.ports[place] for place in part.places.tolist()]
-            calls = self._of_members(iteration.calls(loop.participants), loop.participants)
-            algorithms.append(
-                AlgorithmArrays(
-                    iteration.memory,
-                    calls,
-                    numbers=numbers,
-                    loops={},
-                    ports=ports,
-                    members=members,
-                    outputs=outputs,
-                    programmed=iteration,
-                    exchange=part,
-                )
-            )
-        return algorithms
+        main = AlgorithmArrays(
+            memory,
+            self._of_members(operations, coupled.order),
+            numbers=machine.number,
+            loops=loop_numbers,
+            ports=machine.ports,
+            members=machine.names,
+            outputs=machine.outputs.size,
+            programmed=programmed,
+            exchange=exchange,
+        )
+        if programmed is None:
+            return [main]
+        return [main, *(self._loop_arrays(programmed, loop, machine, exchange) for loop in self._loops)]
+
+    def _loop_arrays(
+        self,
+        programmed: ProgrammedAlgorithm,
+        loop: FeedthroughLoop,
+        machine: ExchangeMachine,
+        exchange: Exchange,
+    ) -> AlgorithmArrays:
+        """The arrays of the iteration of a loop."""
+        iteration, loop_exchange = programmed.iteration(loop), LoopExchange(exchange, loop)
+        return AlgorithmArrays(
+            iteration.memory,
+            self._of_members(iteration.calls(loop.participants), loop.participants),
+            numbers=machine.number,
+            loops={},
+            ports=[machine.ports[place] for place in loop_exchange.places.tolist()],
+            members=[member for name in loop.participants for member in self._coupled.units[name]],
+            outputs=machine.outputs.size,
+            programmed=iteration,
+            exchange=loop_exchange,
+        )
 
     def _of_members(self, calls: Sequence[Call], order: Sequence[str]) -> list[Call]:
         """The calls by participant: a call that steps all, or a joint system, becomes one for each."""
@@ -191,8 +192,8 @@ class ExchangePrograms:
         for call, name in calls:
             if call in (layout.ADVANCE, layout.ADVANCE_ALL):
                 stepping = order if call == layout.ADVANCE_ALL else [name]
-                others = [member for unit in stepping for member in units[unit][1:]]
-                of_members += [(layout.NOTE_COURSE, member) for member in others]
+                further_members = [member for unit in stepping for member in units[unit][1:]]
+                of_members += [(layout.NOTE_COURSE, member) for member in further_members]
                 of_members += [(layout.ADVANCE, unit) for unit in stepping]
             elif call in (layout.PUT_END, layout.ITERATE):
                 of_members.append((call, name))
@@ -202,12 +203,12 @@ class ExchangePrograms:
 
 
 def exchanging_algorithm(algorithm: cosim.MasterAlgorithm) -> cosim.MasterAlgorithm:
-    """The algorithm that exchanges values: of a joint system, that between it and the others."""
+    """The algorithm that exchanges values: of `Joint` the algorithm between the system and the others."""
     return algorithm.others if isinstance(algorithm, Joint) else algorithm
 
 
 class _Saved(NamedTuple):
-    """States of participants, and what was read of them."""
+    """States of participants, the values that were read of them, and the lengths of the records."""
 
     states: dict[str, Any]
     outputs: dict[str, list[Any]]
@@ -255,7 +256,7 @@ class ExchangeFace:
         return self._running.memory
 
     def set_inputs(self, name: str, course: Course | None = None) -> None:
-        """Write the connected inputs of a participant, from what was read or from a course."""
+        """Write the connected inputs of a participant, from the board or from a course."""
         if self._loop is None:
             self._coupled.set_inputs(name, course)
             return
@@ -271,13 +272,13 @@ class ExchangeFace:
         loop = self._running
         self._memory.numbers[layout.TIME] = time
         self._memory.numbers[layout.LENGTH] = size
-        first, *others = self._coupled.units[name]
-        for member in others:  # they are solved jointly with the first one
+        first, *further_members = self._coupled.units[name]
+        for member in further_members:  # they are solved jointly with the first one
             loop.operate(layout.NOTE_COURSE, member)
         loop.operate(layout.ADVANCE, first)
 
     def advance_all(self, time: float, size: float) -> None:
-        """Step all participants, side by side in threads where that is faster."""
+        """Step all participants, in threads if that is faster."""
         self._memory.numbers[layout.TIME] = time
         self._memory.numbers[layout.LENGTH] = size
         if self._running.advance_together(self.order):
@@ -286,7 +287,7 @@ class ExchangeFace:
             self.advance(name, time, size)
 
     def read_outputs(self, name: str, end: Vector | None = None) -> None:
-        """Read what is wanted of a participant."""
+        """Read the outputs of a participant."""
         if self._loop is None:
             self._coupled.read_outputs(name, end)
             return
@@ -309,7 +310,7 @@ class ExchangeFace:
         return self._coupled.derivatives()
 
     def save(self, names: Sequence[str] | None = None) -> _Saved:
-        """The state of these participants, what was read of them, and what has happened."""
+        """The states of these participants, the values that were read of them, and the records so far."""
         coupled = self._coupled
         coupled.collect()
         members = {m for name in (self.order if names is None else names) for m in coupled.units[name]}

@@ -1,6 +1,6 @@
 """The arrays of the interpreter of exchanges: participants, connections, values, and the progress of the run.
 
-All of it lies in arrays that are found by one address (`machine_at`), so that a call hands over one number.
+All arrays are found from one address (`machine_at`), so that a call passes one number.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Part(Record):
     free_at: int
     state_at: int
     same_size: int
-    step_multiple: int  # it steps once in so many communication steps
+    step_multiple: int  # communication steps in one of its steps
     rereads_inputs: int  # inputs are set once more at the end of an exchange before outputs are read
     first_input: int
     inputs: int
@@ -39,7 +39,7 @@ class Part(Record):
     first_value: int  # of `own_values`
     values: int
     rounding_at: int  # `rounding.ROUNDING_AT`
-    calling: int  # which of its functions is being called (`NOTHING` …): who outlives the process looks here
+    calling: int  # the function that is being called (`NOTHING` …), for the process that watches this one
 
 
 class Link(Record):
@@ -55,7 +55,7 @@ class Link(Record):
 class Answer(Record):
     """The answer of a participant to its last step, and limits for its next one."""
 
-    event: float  # these three are bytes: any number but 0 is yes
+    event: float  # these three are flags of one byte, true unless 0
     end: float
     early: float
     reached: float
@@ -77,9 +77,9 @@ class Clock(Record):
 
     step: float  # the communication step
     until: float
-    begin: float  # of what the algorithm advances: a communication step, or its part up to a tick
+    begin: float  # of the present communication step, or of its part up to a tick
     end: float
-    sampled: float  # until when the coupling is in samples
+    sampled: float  # the end of the last sample of the coupling
 
 
 class Progress(Record):
@@ -87,22 +87,22 @@ class Progress(Record):
 
     under_way: int
     place: int  # of the next operation
-    request: int  # what is left to be done of it; -1: nothing
-    watched: int  # Python did something since the last state was saved
+    request: int  # the remaining bits of the last request; -1 if there are none
+    watched: int  # whether Python was called since the last state was saved
     always_watched: int
 
 
 class Report(Record):
     """The progress of the run, and the reason of a stop."""
 
-    step: int  # the communication step under way
+    step: int  # the present communication step
     algorithm: int  # 0, or the loop that is iterated
-    part: int  # whose state could not be saved or restored
-    status: int  # that a participant has answered
+    part: int  # the participant whose state could not be saved or restored
+    status: int  # the status that a participant has returned
     rows: int
-    left: int  # so many exchanges before PAUSED
-    noticed: int  # a participant that was called in Python has brought something about
-    ticks: int  # Python is asked where a communication step is cut
+    left: int  # number of exchanges before PAUSED
+    noticed: int  # whether a participant that was called in Python has added a record
+    ticks: int  # whether Python decides where a communication step is cut
     inputs_at: int
     outputs_at: int
     answers_at: int
@@ -112,9 +112,9 @@ class Report(Record):
 NOTHING, SETTING, LEADING, STEPPING, READING, SAVING, RESTORING, FREEING = range(8)
 """Which of the functions of `NativeCalls`: `set`, `set_slopes`, `step`, `get`, `save`, `restore`, `free`."""
 
-# `inputs`: so many rows, each of one number for each input
+# The rows of `inputs`, with one number for each input
 HELD, SLOPES, BEGAN, COURSES, MEANS, MEAN_SLOPES, ENDS, REGIONS = range(8)
-"""Values and slopes as they were set last; both as they were when the step under way began; means since the
+"""Values and slopes as they were set last; both at the start of the present step; means and slopes since the
 last sample of the coupling; values with which outputs were read last."""
 
 
@@ -124,9 +124,9 @@ class Machine(NamedTuple):
     part_words: Integers
     link_words: Integers
     scales: Reals  # factor and offset of each input
-    pairs: Reals  # of mapped connections: values, and what they become
-    own_values: Integers  # of each participant, one after the other: its values of the interface
-    columns: Integers  # what is recorded: an output, or a place of `inputs` as -1 - place
+    pairs: Reals  # of mapped connections: values and their replacements
+    own_values: Integers  # the values of the interface, participant by participant
+    columns: Integers  # of recorded rows: a place of `outputs`, or -1 - place of `inputs`
     inputs: Reals
     outputs: Reals
     answer_words: Reals
@@ -134,15 +134,15 @@ class Machine(NamedTuple):
     rows: Reals  # time, whether it is a communication point, and the recorded values
     report_words: Integers
     clock_words: Reals
-    grid: Integers  # of the communication points (`CommunicationPoints.grid`), and how many steps there are
+    grid: Integers  # `CommunicationPoints.grid`, and the number of steps
     algorithm_words: Integers  # for each algorithm the address and the length of each of its arrays
 
 
 class Algorithm(NamedTuple):
     """The arrays of an algorithm: of the master's, or of the iteration of a loop inside its exchange."""
 
-    program: Integers  # pairs *(call, participant)* of one exchange; ITERATE has the loop in place of it
-    ports: Integers  # for each value of its interface the output
+    program: Integers  # pairs (call, participant) of one exchange; of ITERATE (call, loop)
+    ports: Integers  # the place in `outputs` of each value of its interface
     members: Integers  # participants whose states it saves
     saved: Reals  # all outputs as they were when it saved
     counts: Integers  # these four: `exchange_layout`
@@ -154,8 +154,7 @@ class Algorithm(NamedTuple):
 
 PART, LINK, ANSWER, STEP_TIMES = (width_of(cls) for cls in (Part, Link, Answer, StepTimes))
 ANSWERED = 5
-"""The participant writes this number of numbers of an `Answer`."""
-
+"""The first numbers of an `Answer`, which the participant writes."""
 
 read_machine, read_algorithm = group_reader(Machine), group_reader(Algorithm)
 HEAD, ALGORITHM_HEAD = (2 * len(group._fields) for group in (Machine, Algorithm))
@@ -197,7 +196,7 @@ def report_of(machine):
 
 
 def clock_of(machine):
-    """The times of the exchange that is under way."""
+    """The times of the present exchange."""
     return rows_of(Clock, machine.clock_words, 0, 1)[0]
 
 

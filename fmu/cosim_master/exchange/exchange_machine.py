@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def number_function(function: Callable[..., int], count: int, compiled: bool) -> Callable[..., int]:
-    """A function of whole numbers, which raises nothing.
+    """A kernel function of `count` integers, compiled or in plain Python; floating-point errors are ignored.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def number_function(function: Callable[..., int], count: int, compiled: bool) ->
         A kernel function.
     count : int
     compiled : bool
-        Whether it is worth loading compiled code; else it runs as plain Python, to the same bytes.
+        Whether the run is long enough for compiled code; both give the same bytes.
     """
     if compiled and not is_plain():
         return _compiled(function, count)
@@ -78,26 +78,26 @@ def signature_of(count: int) -> str:
 def printed_in_calls(participants: Mapping[str, cosim.Participant]) -> Iterator[Callable[[], None]]:
     """Capture printed text; the function that it yields passes the text on to the logs.
 
-    Participants themselves see to what is printed while they begin and end. Nothing is done about it step
-    by step, since a step takes less than a look would: where several FMUs are stepped in this process,
-    what is printed goes to the log of each, with the names of all.
+    Participants themselves capture what they print in initialization and at the end. Text is not read after
+    each step, since that would take longer than a step. So with several FMUs in this process it goes to the
+    log of each, with the names of all.
 
     Parameters
     ----------
     participants : mapping of str to Participant
     """
-    able = {name: p for name, p in participants.items() if isinstance(p, LogsPrinted)}
-    if not able:
+    with_logs = {name: p for name, p in participants.items() if isinstance(p, LogsPrinted)}
+    if not with_logs:
         yield lambda: None
         return
-    by = tuple(able) if len(able) > 1 else ()
+    possible_names = tuple(with_logs) if len(with_logs) > 1 else ()
 
-    def add(text: str) -> None:
-        for participant in able.values():
-            participant.log_printed(text, by)
+    def log_text(text: str) -> None:
+        for participant in with_logs.values():
+            participant.log_printed(text, possible_names)
 
-    with printed_beside(add) as take:
-        yield take
+    with printed_beside(log_text) as pass_on:
+        yield pass_on
 
 
 def native_participants(
@@ -107,16 +107,16 @@ def native_participants(
     along: bool,
     goes_back: bool,
 ) -> dict[str, NativeCalls | str]:
-    """The C functions of each participant, or why it is called in Python at its place.
+    """The C functions of each participant, or why it is called in Python.
 
-    Where text or binary data are read (`shows_tables`), the function that reads is for all else.
+    Text and binary data are read in Python (`shows_tables`): the function reads only the other outputs.
 
     Parameters
     ----------
     coupled : CoupledParticipants
     points : CommunicationPoints
     flags : ndarray, shape (participants, 5)
-        A row for each, which its functions write.
+        The row that the functions of each participant write.
     along : bool
         Whether inputs run along lines.
     goes_back : bool
@@ -166,39 +166,39 @@ def _native_calls(
     variables = coupled.descriptions[name].variables
     types = ("real", *(participant.native_types if isinstance(participant, StepsTypesNatively) else ()))
     numbers = [n for n in reads if variables[n].type not in TABLED]
-    other = [n for n in (*inputs, *numbers) if variables[n].type not in types]
-    if other:
-        raise _NoFunctionsError(f"{other[0]} is {variables[other[0]].type}")
+    refused = [n for n in (*inputs, *numbers) if variables[n].type not in types]
+    if refused:
+        raise _NoFunctionsError(f"{refused[0]} is {variables[refused[0]].type}")
     try:
         calls = participant.native_calls(inputs, numbers, flags)
     except cosim.FmuError as error:
         raise CoSimulationError(coupled.time, str(error), name) from error
-    except cosim.ContractError as error:  # nothing is compiled here
+    except cosim.ContractError as error:
         raise _NoFunctionsError(str(error)) from error
     except cosim.ModelError as error:
         first = error.problems[0]
         raise _NoFunctionsError(f"{first.where}: {first.text}") from error
     if calls is None:
         raise _NoFunctionsError("it has arrays or types other than Float64, no solver, or lacks a function")
-    why = ""
+    reason = ""
     if along and coupled.interface.follows_lines(name) and not calls.set_slopes:
-        why = "its input slopes are set in Python"
+        reason = "its input slopes are set in Python"
     elif goes_back and not (calls.save and calls.restore and calls.state):
-        why = "it saves its state in Python"
+        reason = "it saves its state in Python"
     elif calls.begin and shows_tables(coupled, name):
-        why = "its texts are read by messages"
-    if why:
+        reason = "its texts are read by messages"
+    if reason:
         if calls.leave is not None:
             calls.leave()
-        raise _NoFunctionsError(why)
+        raise _NoFunctionsError(reason)
     return calls
 
 
 def _is_short(coupled: CoupledParticipants, points: CommunicationPoints) -> bool:
-    """Whether preparing participants takes as long as the whole run in Python."""
+    """Whether loading the compiled code of participants takes longer than the whole run in Python."""
     natives = [p for p in coupled.participants.values() if isinstance(p, StepsNatively)]
-    least = [p.least_native_steps for p in natives if p.least_native_steps > 0]
-    return bool(least) and points.count * sum(1.0 / steps for steps in least) < 1.0
+    worthwhile_steps = [p.least_native_steps for p in natives if p.least_native_steps > 0]
+    return bool(worthwhile_steps) and points.count * sum(1.0 / steps for steps in worthwhile_steps) < 1.0
 
 
 Vector = NDArray[np.float64]
@@ -223,9 +223,9 @@ class ExchangeMachine:
     outputs : ndarray, shape (outputs,)
     report, clock : Report, Clock
     columns : int
-        In a row.
+        The number of columns of a row.
     arrays : Machine
-        All of them, once `follow` has been called.
+        All arrays, once `follow` has been called.
     sampled : tuple of list of int
         Columns of the outputs that are sampled, of the inputs' means, their slopes, and their last values.
     """
@@ -266,29 +266,30 @@ class ExchangeMachine:
     def _connect(self) -> None:
         """Store the source and conversion of each input, and the owners of the values of the interface."""
         coupled = self._coupled
-        fed = sorted(coupled.links, key=lambda link: self.number[link.target])  # stable: in order for each
+        # sorted by target; stable, so that each target has its links in their order
+        links = sorted(coupled.links, key=lambda link: self.number[link.target])
         places = {
             (name, output): self.output_slot(name, place)
             for name in self.names
             for place, output in enumerate(coupled.reads[name])
         }
-        self._links = records(Link, len(fed))
+        self._links = records(Link, len(links))
         scales, pairs = list[float](), list[float]()
-        for i, link in enumerate(fed):
+        for i, link in enumerate(links):
             place = link.add_conversion(scales, pairs)
             self._links[i] = Link(places[link.start], coupled.interface.number_of(link), *place, link.check)
         self._scales, self._pairs = np.array(scales, dtype=np.float64), np.array(pairs, dtype=np.float64)
         self.ports = [self.output_slot(name, place) for name, place in coupled.interface.places]
         self._sampled_ports = [self.output_slot(name, place) for name, place in coupled.sampled.places]
-        own: list[int] = []
+        own_values: list[int] = []
         values_of: dict[str, list[int]] = {name: [] for name in self.names}
         for k, (owner, _) in enumerate(coupled.interface.places):
             values_of[owner].append(k)
         for name, part in zip(self.names, self.parts, strict=True):
             values = values_of[name]
-            part.first_value, part.values = len(own), len(values)
-            own += values
-        self._own_values = np.array(own, dtype=np.int64)
+            part.first_value, part.values = len(own_values), len(values)
+            own_values += values
+        self._own_values = np.array(own_values, dtype=np.int64)
 
     def _choose_columns(self, recorded: Sequence[tuple[str, int, bool]]) -> None:
         """Choose the columns of a row: first the recorded values, then those that show the coupling error."""
@@ -297,12 +298,12 @@ class ExchangeMachine:
             -1 - self.input_slot(name, place) if is_held else self.output_slot(name, place)
             for name, place, is_held in recorded
         ]
-        inputs = [self.input_slot(each.target, each.place) for each in coupled.samples.inputs]
+        inputs = [self.input_slot(sampled.target, sampled.place) for sampled in coupled.samples.inputs]
         slots = self.inputs.shape[1]
         region = MEANS if self._along else HELD
         means = [-1 - (region * slots + slot) for slot in inputs]
         slopes, ends = (
-            [-1 - (of * slots + slot) for slot in inputs] * self._along for of in (MEAN_SLOPES, ENDS)
+            [-1 - (row * slots + slot) for slot in inputs] * self._along for row in (MEAN_SLOPES, ENDS)
         )
         recorded_slots = set(columns)
         columns += [
@@ -320,14 +321,13 @@ class ExchangeMachine:
     def call(self, calls: Mapping[str, NativeCalls]) -> None:
         """Call these functions from now on."""
         coupled = self._coupled
-        self._calls = dict(calls)  # what they keep is in use
+        self._calls = dict(calls)  # keeps the memory of the functions alive
         if black_box.box is not None:
             black_box.box.send_note("functions", [(name, calls[name].names) for name in self.names])
         for i, (name, part) in enumerate(zip(self.names, self.parts, strict=True)):
-            of = calls[name]
             follows = self._along and coupled.interface.follows_lines(name)
             inputs, outputs = (first[i + 1] - first[i] for first in (self.first_input, self.first_output))
-            connect_part(part, of, inputs, outputs, self._orders.ctypes.data)
+            connect_part(part, calls[name], inputs, outputs, self._orders.ctypes.data)
             part.set_slopes_at *= follows
             part.step_multiple = coupled.step_multiple[name]
             part.rereads_inputs = int(coupled.rereads_inputs[name])
@@ -336,7 +336,7 @@ class ExchangeMachine:
     def follow(self, algorithms: Sequence[AlgorithmArrays]) -> None:
         """Let these algorithms decide: the master's, then those of its loops."""
         self.algorithms = list(algorithms)
-        words = [head_of(each.arrays) for each in algorithms]
+        words = [head_of(algorithm.arrays) for algorithm in algorithms]
         self._algorithm_words = np.concatenate(words)
         self._lay_out()
 
@@ -385,11 +385,11 @@ class ExchangeMachine:
         return self.first_input[self.number[name]] + place
 
     def inputs_of(self, name: str, region: int = HELD) -> Vector:
-        """A view of the inputs of a participant in one of the regions, always the same."""
+        """The view of the inputs of a participant in one of the regions; always the same object."""
         return self._inputs_of[region][self.number[name]]
 
     def outputs_of(self, name: str) -> Vector:
-        """A view of what was read of a participant, always the same."""
+        """The view of the values that were read of a participant; always the same object."""
         return self._outputs_of[self.number[name]]
 
     def follows(self, name: str) -> bool:
@@ -427,7 +427,7 @@ def connect_part(part: Any, calls: NativeCalls, inputs: int, outputs: int, order
 
 
 def outliving(cls: Any, count: int) -> Any:
-    """Records in memory that the watching process shares, if there is one."""
+    """Records in memory that a watching process shares, if there is one."""
     size = count * ctypes.sizeof(cls)
     if black_box.box is None:
         return (cls * count).from_buffer(black_box.unforked(size)) if size else records(cls, count)

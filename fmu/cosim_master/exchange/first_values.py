@@ -1,4 +1,4 @@
-"""The values at the start of a run without Python: passed on until all fit, then exchanged once."""
+"""The values at the start of a run without Python: passed on until all agree, then exchanged once."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from cosim_master.exchange.part_values import converted, is_passed_on, read, set
 from cosim_master.exchange.stop_codes import DONE, NOT_FINITE, NOT_SETTLED, READ_FAILED, SET_FAILED
 
 TOLERANCE, MOST_SWEEPS, HOPELESS = 1e-10, 40, 1e100
-"""As in `initialize_participants`."""
+"""The same as in `initialize_participants`."""
 REFERENCE = 4
 """Bytes of a value reference."""
 
 
 def settle_values(address, at, length):
-    """Pass outputs on to the inputs that they feed, until all values at the start fit; returns a stop code.
+    """Pass outputs on to the inputs that they feed, until all values at the start agree; returns a stop code.
 
-    `length` whole numbers lie at the address `at`: for each group of outputs, in the order of their
-    dependencies, how many there are, whether they are a closed loop, and *(participant, output)* of each.
+    At the address `at` are `length` integers. They describe groups of outputs in the order of dependencies:
+    the number of outputs, whether they are a closed loop, and the pair (participant, output) of each.
     """
     machine = machine_at(address)
     words = integers_at(at, length)
@@ -85,7 +85,7 @@ def read_one(machine, number, slot):
 
 
 def pass_one_on(machine, slot):
-    """Write an output to the inputs that it feeds, unless they have it."""
+    """Write an output to the inputs that it feeds, unless they have the value already."""
     report = report_of(machine)
     for target in parts_of(machine):
         for fed in range(target.first_input, target.first_input + target.inputs):
@@ -110,7 +110,7 @@ def pass_one_on(machine, slot):
 def exchange_first(address, at, count):
     """Read all participants, then write all their inputs, before the first step; returns a stop code.
 
-    Their numbers lie at the address `at`, in their order.
+    Their numbers are at the address `at`, in the order of stepping.
     """
     machine = machine_at(address)
     order = integers_at(at, count)

@@ -1,8 +1,7 @@
-"""A run that its caller leads from one time to the next, as kernel functions over the arrays of the machine.
+"""A run whose host advances it from one time to the next, as kernel functions over the arrays of the machine.
 
-A library of C without Python calls these and nothing else (`exchange_arrays` says on what): first values
-(`settle_values`, `exchange_first`), then `lead` for each step of the host. In Python `SteppedRun` does the
-same with `CompiledLoop`.
+A C library without Python calls only these functions: first `settle_values` and `exchange_first`, then
+`lead` for each step of the host. In Python `SteppedRun` does the same with `CompiledLoop`.
 """
 
 from __future__ import annotations
@@ -30,43 +29,42 @@ from cosim_master.exchange.run_exchanges import run_algorithms, run_steps
 from cosim_master.exchange.stop_codes import BETWEEN, CUT, DECIDING, DERIVES, DONE, PAUSED, STEP_FAILED
 
 DISCARD = 2
-"""A participant's answer: the step is too long for it."""
+"""The status of a participant that discarded its step, which is too long for it."""
 NOT_COUNTED = 1
 """Start and step have no resolution of 64 bits in common."""
 MANY = 1 << 40
-"""Exchanges before `PAUSED`: only rows are too many before that."""
+"""Exchanges before `PAUSED`, so many that the buffer of rows is always full before."""
 
 
 def set_start(address, time):
     """Count communication points from another start (s); returns a stop code."""
     machine = machine_at(address)
     clock = clock_of(machine)
-    whole, rest, of_start = rational_time(time)
-    length, more, of_step = rational_time(clock.step)
-    if of_start == 0 or of_step == 0:
+    start_seconds, start_rest, start_parts = rational_time(time)
+    step_seconds, step_rest, step_parts = rational_time(clock.step)
+    if start_parts == 0 or step_parts == 0:
         return NOT_COUNTED
-    common = common_resolution(of_start, of_step)
-    if common == 0:
+    parts = common_resolution(start_parts, step_parts)
+    if parts == 0:
         return NOT_COUNTED
     clock.until += time - point_time(machine, 0)
     clock.sampled = time
-    machine.grid[0] = whole
-    machine.grid[1] = rest * (common // of_start)
-    machine.grid[2] = length
-    machine.grid[3] = more * (common // of_step)
-    machine.grid[4] = common
+    machine.grid[0] = start_seconds
+    machine.grid[1] = start_rest * (parts // start_parts)
+    machine.grid[2] = step_seconds
+    machine.grid[3] = step_rest * (parts // step_parts)
+    machine.grid[4] = parts
     return DONE
 
 
 def lead(address, samples, target, slack):
     """Advance to a time (s), or to the communication point within `slack` of it.
 
-    `samples` is the address of the head of `Sampling` and `Collected`, or 0. Where they need room,
-    `Report.noticed` is set as well.
+    A target inside a communication step cuts it there for all participants, and the next call continues from
+    there. `Report.step` is the communication step that is taken next, or has been cut.
 
-    A target inside a communication step cuts it there for all participants, and the next call goes on from
-    there. `Report.step` is the communication step that is taken next, or has been cut. Ends early where a
-    participant has set `Report.noticed`. Returns a stop code.
+    `samples` is the address of the head of `Sampling` and `Collected`, or 0. If a participant sets
+    `Report.noticed`, or samples need room, which sets it as well, the call ends early. Returns a stop code.
     """
     machine = machine_at(address)
     report = report_of(machine)
@@ -76,14 +74,14 @@ def lead(address, samples, target, slack):
     report.ticks = 0
     while report.noticed == 0:
         index = report.step
-        following = point_time(machine, index + 1)
-        is_whole = following <= target + slack
+        step_end = point_time(machine, index + 1)
+        is_whole = step_end <= target + slack
         if not is_whole and not time_reached(address) < target - slack:
             return DONE
         if progress.under_way == BETWEEN:
             clock.begin = point_time(machine, index)
         if progress.under_way == BETWEEN or progress.under_way == CUT:
-            clock.end = following if is_whole else target
+            clock.end = step_end if is_whole else target
             main.counts[PHASE] = BEGIN
             progress.under_way = DECIDING
         stop = run_part(address, samples, is_whole)
@@ -96,15 +94,15 @@ def lead(address, samples, target, slack):
             report.step = index + 1
         else:
             clock.begin = clock.end
-            clock.end = following
+            clock.end = step_end
             progress.under_way = CUT
     return DONE
 
 
 def run_part(address, samples, is_whole):
-    """Finish the communication step under way, or the part of it that ends at the end of the clock.
+    """Finish the present communication step, or the part of it that ends at the end of the clock.
 
-    PAUSED where samples need room before it is finished.
+    Returns a stop code: PAUSED if samples need room before it is finished.
     """
     machine = machine_at(address)
     report = report_of(machine)
@@ -128,7 +126,7 @@ def run_part(address, samples, is_whole):
 
 
 def is_point(address, time, slack):
-    """Whether a communication point lies at a time (s), or no further from it than `slack`: 1 or 0."""
+    """1 if a communication point is at a time (s), or within `slack` of it, else 0."""
     machine = machine_at(address)
     first = report_of(machine).step
     steps = (time + slack - point_time(machine, first)) / clock_of(machine).step

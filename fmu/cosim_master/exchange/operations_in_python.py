@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from cosim_master.algorithms.exchange_layout import END, READ_AT_END, SET, SET_ALONG
-from cosim_master.algorithms.programmed_algorithm import Call, ExchangeMemory
+from cosim_master.algorithms.noted_calls import Call
+from cosim_master.algorithms.programmed_algorithm import ExchangeMemory
 from cosim_master.coupling.errors import CoSimulationError
 from cosim_master.exchange.called_in_python import CalledInPython
 from cosim_master.exchange.coupled_participants import CoupledParticipants
@@ -20,7 +21,7 @@ from cosim_master.native_calls import NativeCalls, StepsNatively
 
 
 class OperationsInPython:
-    """Completes by methods of Python what compiled code cannot, so that errors say the same everywhere.
+    """Completes by methods in Python the operations that compiled code cannot, with the same messages.
 
     Parameters
     ----------
@@ -30,9 +31,9 @@ class OperationsInPython:
     calls : mapping of str to NativeCalls
         The functions that the interpreter calls.
     called : mapping of str to CalledInPython
-        Participants of which some calls lead to methods of Python.
+        Participants some of whose C functions call methods in Python.
     in_python : mapping of str to str
-        Participants of which all calls do, each with the reason.
+        Participants that are called only in Python, with the reasons.
     """
 
     def __init__(
@@ -53,11 +54,11 @@ class OperationsInPython:
         Parameters
         ----------
         memory : ExchangeMemory
-            The memory of the algorithm whose operation it is.
+            The memory of the algorithm that makes the operation.
         operation : (int, str)
             The operation (`exchange_layout`), and the participant.
         code, status : int
-            Why the interpreter stopped (`run_exchanges`), and what the participant answered.
+            The stop code of the interpreter (`stop_codes`), and the status of the participant.
         """
         coupled = self._coupled
         kind, name = operation
@@ -108,9 +109,9 @@ class OperationsInPython:
             self._machine.inputs_of(name, SLOPES)[:] = coupled.slopes(name)
 
     def remember(self, algorithm: AlgorithmArrays, *, is_saved: bool) -> None:
-        """Store what Python knows besides a saved state, for `forget`; once for each state.
+        """Store the part of a saved state that is in Python, for `forget`; once for each state.
 
-        `is_saved` says that the state has been saved already; otherwise it is about to be.
+        `is_saved` tells whether compiled code has saved its part already.
         """
         if algorithm.remembered is None:
             coupled = self._coupled
@@ -123,7 +124,7 @@ class OperationsInPython:
             algorithm.remembered = memories, coupled.marks()
 
     def forget(self, algorithm: AlgorithmArrays) -> None:
-        """Undo what Python has done since the state was saved."""
+        """Restore the part of the saved state that is in Python, and undo all records since then."""
         assert algorithm.remembered is not None
         memories, marks = algorithm.remembered
         self._coupled.collect()
@@ -136,7 +137,7 @@ class OperationsInPython:
     def check_failed_state(self, name: str, code: int, status: int) -> None:
         """Raise what saving or restoring a state would have raised in Python.
 
-        Returns where the participant says that it is done after all: then the interpreter calls it once more.
+        Returns if the participant reports that it is done after all; the interpreter then calls it again.
         """
         verb = "save" if code == SAVE_FAILED else "restore"
         after = self._calls[name].after_state

@@ -15,7 +15,7 @@ from cosim_master.algorithms.exchange_layout import (
     READ,
     SET,
 )
-from cosim_master.algorithms.programmed_algorithm import Call
+from cosim_master.algorithms.noted_calls import Call
 from cosim_master.coupling.link import Link
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_algorithms import AlgorithmArrays
@@ -24,10 +24,10 @@ from cosim_master.native_calls import NativeCalls
 
 
 def levels(operations: Sequence[tuple[int, str]], links: Sequence[Link]) -> list[list[int]]:
-    """Calls in levels: those of one level do not care in which order they are made.
+    """Groups calls into levels; calls of one level may be made in any order.
 
-    Two calls keep their order when they are of the same participant, or when one reads outputs that the
-    other hands on as inputs.
+    Two calls keep their order if they are calls of the same participant, or if one reads outputs that the
+    other writes to inputs.
 
     Parameters
     ----------
@@ -54,12 +54,15 @@ def levels(operations: Sequence[tuple[int, str]], links: Sequence[Link]) -> list
         fed.setdefault(link.source, set()).add(link.target)
         feeding.setdefault(link.target, set()).add(link.source)
     after: dict[tuple[int, str], int] = {}  # the level after the last call of this kind
-    busy: dict[str, int] = {}  # and after the last one of this participant
+    busy: dict[str, int] = {}  # the level after the last call of this participant
     ordered: list[list[int]] = []
     for place, (kind, name) in enumerate(operations):
-        others = fed.get(name, ()) if kind == READ else feeding.get(name, ()) if kind == SET else ()
-        against = SET if kind == READ else READ
-        level = max([busy.get(name, 0), *(after.get((against, other), 0) for other in others)])
+        conflicting: set[tuple[int, str]] = set()
+        if kind == READ:
+            conflicting = {(SET, target) for target in fed.get(name, ())}
+        elif kind == SET:
+            conflicting = {(READ, source) for source in feeding.get(name, ())}
+        level = max([busy.get(name, 0), *(after.get(call, 0) for call in conflicting)])
         after[kind, name] = max(after.get((kind, name), 0), level + 1)
         busy[name] = level + 1
         if level == len(ordered):
@@ -69,14 +72,14 @@ def levels(operations: Sequence[tuple[int, str]], links: Sequence[Link]) -> list
 
 
 class ThreadedProgram(NamedTuple):
-    """The operations of another program, some of them together.
+    """A program in which some operations of another program are made together.
 
     Attributes
     ----------
     operations : list of (int, str)
-        ADVANCE_ALL where several step at once.
+        ADVANCE_ALL for several steps at once.
     covers : list of list of int
-        For each of them which operations of the other program it does.
+        For each of these operations the places of the operations of the other program that it makes.
     """
 
     operations: list[Call]
@@ -86,7 +89,7 @@ class ThreadedProgram(NamedTuple):
 def threaded_program(
     operations: Sequence[Call], links: Sequence[Link], free: Container[str], along: bool
 ) -> ThreadedProgram | None:
-    """Steps that do not depend on each other together; None where there are no two of them.
+    """The program with independent steps together; None if no two steps are independent.
 
     Parameters
     ----------
@@ -95,22 +98,11 @@ def threaded_program(
     free : container of str
         Participants that may step in other threads.
     along : bool
-        Whether inputs run along lines, or states are restored: then only steps in a row are together.
+        Whether inputs run along lines, or states are restored: then only successive steps are together.
     """
-    if along:
-        pieces = [[0]] if operations else []
-        for place in range(1, len(operations)):
-            if operations[place][0] == ADVANCE == operations[place - 1][0]:
-                pieces[-1].append(place)
-            else:
-                pieces.append([place])
-        steps_in = [(piece, [operations[p][0] == ADVANCE for p in piece]) for piece in pieces]
-    else:
-        ordered = levels(operations, links)
-        steps_in = [(level, [operations[p][0] == ADVANCE for p in level]) for level in ordered]
     program = ThreadedProgram([], [])
-    for level, steps in steps_in:
-        together = [p for p, is_step in zip(level, steps, strict=True) if is_step]
+    for level in _successive_steps(operations) if along else levels(operations, links):
+        together = [place for place in level if operations[place][0] == ADVANCE]
         if len(together) < 2 or not any(operations[p][1] in free for p in together):
             together = []
         for place in level:
@@ -120,21 +112,32 @@ def threaded_program(
         if together:
             program.operations.append((ADVANCE_ALL, ""))
             program.covers.append(together)
-    return program if any(len(each) > 1 for each in program.covers) else None
+    return program if any(len(covered) > 1 for covered in program.covers) else None
+
+
+def _successive_steps(operations: Sequence[Call]) -> list[list[int]]:
+    """The places of the operations in groups: successive steps together, all others alone."""
+    groups = [[0]] if operations else []
+    for place in range(1, len(operations)):
+        if operations[place][0] == ADVANCE == operations[place - 1][0]:
+            groups[-1].append(place)
+        else:
+            groups.append([place])
+    return groups
 
 
 def steps_in_halves(
     operations: Sequence[Call], program: ThreadedProgram, elsewhere: Mapping[str, object]
 ) -> list[Call]:
-    """The operations of a program without threads: steps that take place elsewhere begin before the others.
+    """The operations of a program without threads, in which steps in other processes begin before the others.
 
     Parameters
     ----------
     operations : sequence of (int, str)
-        As `threaded_program` had them.
+        The argument of `threaded_program`.
     program : ThreadedProgram
     elsewhere : mapping of str to object
-        Participants that begin a step and wait for it later, and `BeginsSteps.process_key` of each.
+        Participants in other processes, and `BeginsSteps.process_key` of each.
 
     Examples
     --------
@@ -148,23 +151,25 @@ def steps_in_halves(
     """
     in_halves: list[Call] = []
     for covered in program.covers:
-        done = [operations[place] for place in covered]
-        begun = [name for _, name in done if name in elsewhere] if len(done) > 1 else []
-        last = {elsewhere[name]: name for name in begun}
-        in_halves += [(BEGIN_STEP if last[elsewhere[n]] == n else COLLECT_STEP, n) for n in begun]
-        in_halves += [call for call in done if call[1] not in begun]
+        calls = [operations[place] for place in covered]
+        begun = [name for _, name in calls if name in elsewhere] if len(calls) > 1 else []
+        last_of_process = {elsewhere[name]: name for name in begun}
+        in_halves += [
+            (BEGIN_STEP if last_of_process[elsewhere[name]] == name else COLLECT_STEP, name) for name in begun
+        ]
+        in_halves += [(call, name) for call, name in calls if name not in begun]
         in_halves += [(FINISH_STEP, name) for name in begun]
     return in_halves
 
 
 class ParallelPrograms:
-    """The program of the master's exchange for one thread, and the one for several; which of them runs.
+    """The programs of the master's exchange for one thread and for several, of which one is in use.
 
     Parameters
     ----------
     machine : ExchangeMachine
     main : AlgorithmArrays
-        Of the master's algorithm, with the program for one thread.
+        The arrays of the master's algorithm, with the program for one thread.
     threaded : ThreadedProgram
 
     Attributes
@@ -176,7 +181,7 @@ class ParallelPrograms:
     def __init__(self, machine: ExchangeMachine, main: AlgorithmArrays, threaded: ThreadedProgram) -> None:
         self.threaded, self.with_threads = threaded, False
         self._machine = machine
-        self._programs = [main.program_of(each) for each in (main.operations, threaded.operations)]
+        self._programs = [main.program_of(calls) for calls in (main.operations, threaded.operations)]
 
     def choose(self, *, with_threads: bool) -> None:
         """Run the program with threads, or the one without."""
@@ -192,9 +197,9 @@ def parallel_programs(
     calls: Mapping[str, NativeCalls],
     carries_slopes: bool,
 ) -> ParallelPrograms | None:
-    """Prepare the master's exchange with steps at the same time; None where there is only one program.
+    """Prepare the master's exchange with steps at the same time; None if there is only one program.
 
-    If functions of C begin all these steps elsewhere, one program suffices, in which they are in halves.
+    One program suffices if C functions begin all these steps in other processes (`steps_in_halves`).
 
     Parameters
     ----------

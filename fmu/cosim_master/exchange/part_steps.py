@@ -64,7 +64,7 @@ def advance(machine, algorithm, number):
 
 
 def send_step(machine, algorithm, number, is_last):
-    """Begin a step elsewhere, unless it is left to Python; the last one of a message sends it."""
+    """Begin a step in another process, unless it is left to Python; the last step of a message sends it."""
     part = parts_of(machine)[number]
     begin = algorithm.numbers[TIME]
     length = step_length(machine, algorithm, part)
@@ -73,7 +73,7 @@ def send_step(machine, algorithm, number, is_last):
 
 
 def finish_step(machine, algorithm, number):
-    """The step of a participant whose inputs are noted."""
+    """Step a participant; `start_step` has stored the course of its inputs."""
     stop = call_step(
         machine, number, algorithm.numbers[TIME], step_length(machine, algorithm, parts_of(machine)[number])
     )
@@ -82,14 +82,14 @@ def finish_step(machine, algorithm, number):
 
 
 def start_step(machine, algorithm, number):
-    """A participant is about to step: what its inputs do meanwhile is known now."""
+    """Store the course of the inputs of a participant that is about to step."""
     begin = algorithm.numbers[TIME]
     record_sample(machine, begin)
     store_course(machine, number, begin, step_length(machine, algorithm, parts_of(machine)[number]))
 
 
 def start_steps(address, algorithm_number, at, count):
-    """Several participants, whose numbers lie at an address, are about to step; returns DONE."""
+    """`start_step` for several participants, whose numbers are at an address; returns DONE."""
     machine = machine_at(address)
     algorithm = algorithm_of(machine, algorithm_number)
     numbers = integers_at(at, count)
@@ -100,7 +100,7 @@ def start_steps(address, algorithm_number, at, count):
 
 
 def take_steps(address, algorithm_number, at, count):
-    """Step several participants one after the other; changes only them and their answers."""
+    """Step several participants one after the other, and change nothing but them and their answers."""
     machine = machine_at(address)
     algorithm = algorithm_of(machine, algorithm_number)
     numbers = integers_at(at, count)
@@ -128,7 +128,7 @@ def step_length(machine, algorithm, part):
             point_time(machine, min(report_of(machine).step + multiple, machine.grid[5]))
             - algorithm.numbers[TIME]
         )
-    # Who cannot vary the step gets the very same number each time, not one an ulp away.
+    # A participant that cannot vary its step receives the same number to the bit each time.
     if part.same_size != 0 and abs(length - multiple * clock_of(machine).step) <= 1e-9 * length:
         length = multiple * clock_of(machine).step
     return length
@@ -166,16 +166,16 @@ def store_course(machine, number, begin, length):
     part = parts_of(machine)[number]
     times = step_times_of(machine)[number]
     slots = len(links_of(machine))
-    goes_on = (
+    continues = (  # a participant with several steps in one sample
         begin > times.since
         and begin >= clock_of(machine).sampled
         and times.since >= clock_of(machine).sampled
     )
-    if not goes_on:
+    if not continues:
         times.since = begin
     times.began = begin
     times.reached = begin + length
-    share = length / (times.reached - times.since) if goes_on else 1.0
+    share = length / (times.reached - times.since) if continues else 1.0
     for slot in range(part.first_input, part.first_input + part.inputs):
         slope = machine.inputs[SLOPES * slots + slot]
         machine.inputs[BEGAN * slots + slot] = machine.inputs[HELD * slots + slot]

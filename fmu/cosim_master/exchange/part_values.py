@@ -11,7 +11,7 @@ from cosim_master.exchange.stop_codes import DONE, NOT_FINITE, READ_FAILED, SET_
 
 
 def set_held(machine, part):
-    """Write the inputs of a participant from what was read."""
+    """Write the inputs of a participant from the outputs that were read."""
     slots = len(links_of(machine))
     for slot in range(part.first_input, part.first_input + part.inputs):
         link = links_of(machine)[slot]
@@ -24,14 +24,14 @@ def set_held(machine, part):
 
 
 def converted(machine, slot, value):
-    """A value as the input takes it."""
+    """The value of an output in the unit and the mapping of an input."""
     link = links_of(machine)[slot]
     mapped = machine.pairs[2 * link.first_pair : 2 * (link.first_pair + link.pairs)]
     return convert_value(value, mapped, machine.scales[2 * slot], machine.scales[2 * slot + 1])
 
 
 def is_passed_on(link, value):
-    """Whether an input takes the value: a finite one, and what else `Link.fault` says."""
+    """Whether an input accepts the value, by the same rules as `Link.fault`."""
     if value - value != 0.0:
         return False
     if link.check == ONLY_EXACT:
@@ -40,7 +40,7 @@ def is_passed_on(link, value):
 
 
 def write_inputs(machine, part):
-    """Hand the inputs of a participant over as they are now."""
+    """Write the present inputs of a participant."""
     status = write_part(part, report_of(machine).inputs_at + 8 * part.first_input)
     report_of(machine).status = status
     return SET_FAILED if is_bad(status) else DONE
@@ -49,7 +49,7 @@ def write_inputs(machine, part):
 def set_along(machine, algorithm, part):
     """Write the inputs of a participant for an exchange over which the interface runs along lines.
 
-    Who follows slopes gets the value where it begins, the others hold the middle.
+    A participant that follows slopes receives the value at the start, all others the middle.
     """
     slots = len(links_of(machine))
     n = algorithm.counts[SIZE]
@@ -79,7 +79,7 @@ def set_along(machine, algorithm, part):
 
 
 def set_end(machine, algorithm, part):
-    """The inputs of a participant are those at the end of an exchange; written where outputs need it."""
+    """Set the inputs at the end of an exchange; they are written if outputs depend directly on them."""
     slots = len(links_of(machine))
     n = algorithm.counts[SIZE]
     for slot in range(part.first_input, part.first_input + part.inputs):
@@ -96,7 +96,7 @@ def set_end(machine, algorithm, part):
 
 
 def read(machine, part):
-    """Read what is wanted of a participant."""
+    """Read the outputs of a participant."""
     status = read_part(part, report_of(machine).outputs_at + 8 * part.first_output)
     report_of(machine).status = status
     return READ_FAILED if is_bad(status) else DONE

@@ -1,6 +1,6 @@
 """Steps of participants in Python: early returns are continued, and outcomes are recorded afterwards.
 
-Participants may step in threads: `take_step` touches nothing but its participant, `record_step` comes after.
+Participants may step in threads: `take_step` uses only its participant, and `record_step` follows later.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def finish_step(coupled: CoupledParticipants, name: str, time: float, size: floa
     time, size : float
         Of the step, s.
     attempt : callable
-        Gives the time that the first attempt has reached, s.
+        Returns the time that the first attempt has reached, s.
     """
     record_step(coupled, name, take_step(coupled, name, time, size, attempt))
 
@@ -58,34 +58,34 @@ def finish_step(coupled: CoupledParticipants, name: str, time: float, size: floa
 def take_step(
     coupled: CoupledParticipants, name: str, time: float, size: float, attempt: Attempt | None = None
 ) -> StepOutcome:
-    """Step a participant to ``time + size``; touches nothing but this participant."""
-    before, outcome = perf_counter(), StepOutcome()
+    """Step a participant to ``time + size``, and use no other participant."""
+    wall_start, outcome = perf_counter(), StepOutcome()
     coupled.start_courses(name, time)
     if coupled.has_ended(name):
-        return outcome  # an algorithm of several steps goes on without it
+        return outcome  # an algorithm that makes further exchanges continues without it
     step = coupled.participants[name].step
     end = time + size
-    small = SHORT * size + 4.0 * math.ulp(end)
+    rounding = SHORT * size + 4.0 * math.ulp(end)
     try:
-        reached = _reached(coupled, name, attempt or step, time, size, end + small)
-        while reached < end - small:
+        reached = _reached(coupled, name, attempt or step, time, size, end + rounding)
+        while reached < end - rounding:
             if not reached > time or len(outcome.returns) == MOST_EARLY_RETURNS:
                 raise CoSimulationError(
                     coupled.time, f"came from {time:.9g} s only to {reached:.9g} s of {end:.9g} s", name
                 )
             outcome.returns.append(reached)
             time = reached
-            reached = _reached(coupled, name, step, time, end - time, end + small)
+            reached = _reached(coupled, name, step, time, end - time, end + rounding)
     except StopRequested as request:
         outcome.request = request
     except BaseException as error:
         outcome.error = error
-    outcome.seconds = perf_counter() - before
+    outcome.seconds = perf_counter() - wall_start
     return outcome
 
 
 def record_step(coupled: CoupledParticipants, name: str, outcome: StepOutcome) -> None:
-    """Record what happened in a step; an error in it is raised."""
+    """Record the outcome of a step; its error is raised."""
     for member in coupled.units[name]:
         coupled.collect_of(member)
     coupled.statistics.participant_time[name] += outcome.seconds
@@ -101,7 +101,7 @@ def record_step(coupled: CoupledParticipants, name: str, outcome: StepOutcome) -
 def _reached(
     coupled: CoupledParticipants, name: str, step: Attempt, time: float, size: float, latest: float
 ) -> float:
-    """Step a participant; the time that it says it has reached, checked."""
+    """Step a participant; the time that it returns, checked."""
     reached = coupled.guarded(name, step, time, size)
     if not isinstance(reached, (int, float)) or not reached <= latest:
         raise CoSimulationError(

@@ -21,17 +21,17 @@ from cosim_master.recording.collect_samples import (
 
 
 class Sampling(NamedTuple):
-    """Samples of the coupling; behind it come those so far (`Collected`).
+    """How rows become samples of the coupling; the samples (`Collected`) follow it in memory.
 
     Attributes
     ----------
     places : ndarray of int
-        Where outputs, means of inputs, their slopes and their last values lie in a row; inputs that are held
-        have no slopes, and their means are all.
+        The places of outputs, means of inputs, their slopes and their last values in a row; of held inputs
+        only the means.
     row : ndarray
-        Room for one exchange.
+        Work space for one exchange.
     limits : ndarray of int, shape (1,)
-        Numbers that are kept at most.
+        The largest number of numbers in all samples.
     """
 
     places: Integers
@@ -43,7 +43,7 @@ _read_sampling = group_reader(Sampling)
 SAMPLING_HEAD = 2 * len(Sampling._fields)
 WORD = 8
 AT_ONCE = 40
-"""Samples for which there is room before rows are taken: one for each row at most, and those at the end."""
+"""Samples for which there must be room: one for each row, and those at the end of a run."""
 
 
 def sampling_at(samples):
@@ -51,16 +51,16 @@ def sampling_at(samples):
     return _read_sampling(integers_at(samples, SAMPLING_HEAD))
 
 
-def collected_behind(samples):
+def collected_after(samples):
     """The `Collected` whose head follows that of the `Sampling` at an address."""
     return collected_at(samples + WORD * SAMPLING_HEAD)
 
 
 def start_samples(address, samples):
-    """The first exchange; returns a stop code."""
+    """Begin the samples with the present outputs; returns a stop code."""
     machine = machine_at(address)
     sampling = sampling_at(samples)
-    s = collected_behind(samples)
+    s = collected_after(samples)
     for values in (s.present, s.rates, s.bends, s.teeth, s.sample, s.first):
         for i in range(len(values)):
             values[i] = 0.0
@@ -82,13 +82,13 @@ def start_samples(address, samples):
 
 
 def collect_rows(machine, samples):
-    """Turn the rows of exchanges into samples; whether there is no room for further ones."""
+    """Add the rows of exchanges to the samples. Returns whether there is no room for further rows."""
     report = report_of(machine)
     if samples == 0:
         report.rows = 0
         return False
     sampling = sampling_at(samples)
-    s = collected_behind(samples)
+    s = collected_after(samples)
     n = len(s.jumps)
     m = len(s.sources)
     width = len(machine.columns) + 2

@@ -1,9 +1,9 @@
 """The interpreter of exchanges: communication steps as kernel functions, over arrays (`exchange_arrays`).
 
-A value is a number: integers and booleans are whole numbers, texts are numbers into a table. An exchange is a
-list of operations; how often it is made, an algorithm decides on its own arrays (`next_request`). What
-participants do is called by address: functions of C, kernel functions, or Python at its place. What the
-interpreter leaves to Python it tells by a stop code, and goes on where it was.
+All values are numbers: texts are represented by numbers of a table. An exchange is a list of operations. An
+algorithm decides on its own arrays how often it is made (`next_request`). Functions of participants are
+called by address: C functions, kernel functions, or Python in between. When the interpreter leaves an
+operation to Python, it returns a stop code, and continues at the same place with the next call.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ from cosim_master.exchange.stop_codes import (
 def run_steps(address, first, last):
     """Take the communication steps `first` … `last` - 1, at the times of `CommunicationPoints`.
 
-    Returns a stop code; `Report.step` is the step under way.
+    Returns a stop code; `Report.step` is the present step.
     """
     machine = machine_at(address)
     report = report_of(machine)
@@ -92,7 +92,7 @@ def run_steps(address, first, last):
     main = algorithm_of(machine, 0)
     progress = progress_of(main)
     for i in range(first, last):
-        report.step = i  # who ends the process inside a call looks here
+        report.step = i  # for a process that watches this one
         if progress.under_way == BETWEEN:
             clock.begin = point_time(machine, i)
             clock.end = point_time(machine, i + 1)
@@ -146,28 +146,34 @@ def run_algorithms(machine):
                 progress_of(algorithm_of(machine, 0)).place += 1
                 continue
         if progress.under_way == EXCHANGING:
-            while (
-                progress.place < algorithm.program.shape[0] // 2
-                and algorithm.program[2 * progress.place] != ITERATE
-            ):
-                place = 2 * progress.place
-                stop = do_operation(
-                    machine, algorithm, algorithm.program[place], algorithm.program[place + 1]
-                )
-                if stop != DONE:
-                    return stop
-                progress.place += 1
-            if progress.place < algorithm.program.shape[0] // 2:
-                report.algorithm = algorithm.program[2 * progress.place + 1]
-                inner = algorithm_of(machine, report.algorithm)
-                inner.counts[PHASE] = BEGIN
-                progress_of(inner).under_way = DECIDING
-            else:
-                progress.under_way = DECIDING
+            stop = exchange(machine, algorithm)
+            if stop != DONE:
+                return stop
+
+
+def exchange(machine, algorithm):
+    """Do the operations of an exchange, up to its end or the iteration of a loop; returns a stop code."""
+    report = report_of(machine)
+    progress = progress_of(algorithm)
+    while progress.place < algorithm.program.shape[0] // 2:
+        call = algorithm.program[2 * progress.place]
+        number = algorithm.program[2 * progress.place + 1]
+        if call == ITERATE:
+            report.algorithm = number
+            inner = algorithm_of(machine, number)
+            inner.counts[PHASE] = BEGIN
+            progress_of(inner).under_way = DECIDING
+            return DONE
+        stop = do_operation(machine, algorithm, call, number)
+        if stop != DONE:
+            return stop
+        progress.place += 1
+    progress.under_way = DECIDING
+    return DONE
 
 
 def decide(machine, algorithm):
-    """Ask an algorithm what comes next, and save or restore states; then it is EXCHANGING or BETWEEN."""
+    """Carry out the next request of an algorithm; then it is EXCHANGING or BETWEEN. Returns a stop code."""
     report = report_of(machine)
     progress = progress_of(algorithm)
     n = algorithm.counts[SIZE]
@@ -266,7 +272,7 @@ def do_operation(machine, algorithm, call, number):
             )
         return DONE
     i = report_of(machine).step
-    # Slow participants take part in one step of many, and then go further.
+    # a participant with a longer step takes part only where its steps begin and end
     point = i + 1 if call in (READ, READ_AT_END) else i
     if part.step_multiple > 1 and point % part.step_multiple != 0 and point != machine.grid[5]:
         return DONE
@@ -294,4 +300,4 @@ def do_operation(machine, algorithm, call, number):
 
 
 ENTRIES = {run_steps: 3, run_operation: 3, end_step: 1, start_steps: 4, take_steps: 4}
-"""The functions that Python calls, with the number of their whole numbers."""
+"""The functions that Python calls, with the number of their integer arguments."""

@@ -1,4 +1,4 @@
-"""The values of a run: numbers in arrays, as Python has them, and rows that are recorded."""
+"""The values of a run as numbers in arrays and as objects of Python, and the rows to be recorded."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from cosim_master.recording.text_numbers import TABLED
 
 
 class ValueNumbers:
-    """Integers and booleans are whole numbers; texts and binary data get a number each.
+    """Numbers for values: integers and booleans are converted, each text and each binary value gets a number.
 
     Attributes
     ----------
     size : int
-        Characters and bytes of all that have a number.
+        The characters and bytes of all texts and binary values with a number.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class ValueNumbers:
         self._next, self.size = 0.0, 0
 
     def of(self, kind: str, value: Any) -> float:
-        """The number of a value of a type; what is not a number is a `TypeError` or `ValueError`."""
+        """The number of a value of a type; `TypeError` or `ValueError` if it is not a number."""
         if kind not in TABLED:
             return float(value)
         number = self._numbers.get(value)
@@ -59,7 +59,7 @@ class ValueNumbers:
         return number
 
     def value(self, kind: str, number: float) -> Any:
-        """The value of a number; one that its type does not take stays a number."""
+        """The value of a number; a number that does not fit the type stays a float."""
         if kind in TABLED:
             return self._values[number]
         if kind == "integer" and number.is_integer():
@@ -96,7 +96,7 @@ def types_of(coupled: CoupledParticipants, name: str) -> tuple[Sequence[str], Se
 class RunValues:
     """The values that were read of each participant, and the values of its inputs.
 
-    Between its calls of Python the interpreter has both in arrays; `CoupledParticipants` sees views of these.
+    While the interpreter runs, both are in arrays, and `CoupledParticipants` has views of these.
 
     Parameters
     ----------
@@ -121,33 +121,34 @@ class RunValues:
         self.copy_from_python()
 
     def read(self, name: str) -> list[Any]:
-        """The values that were read of a participant, as Python has them."""
+        """The values that were read of a participant, as objects of Python."""
         return self._numbers.values(self._types[name][1], self._machine.outputs_of(name))
 
     def put(self, name: str, values: Iterable[Any]) -> None:
-        """Write what was read of a participant, as Python has it."""
+        """Replace the values that were read of a participant."""
         self._machine.outputs_of(name)[:] = self._numbers.all_of(self._types[name][1], values)
 
     def held(self, name: str, region: int = HELD) -> list[Any]:
-        """The inputs of a participant, as Python has them."""
+        """The inputs of a participant, as objects of Python."""
         return self._numbers.values(self._types[name][0], self._machine.inputs_of(name, region))
 
     def lines(self, name: str) -> list[float] | None:
-        """Slopes of the inputs of a participant in its last step, per s; None where they are held."""
+        """Slopes of the inputs of a participant in its last step, per s; None if they are held."""
         machine = self._machine
         return machine.inputs_of(name, COURSES).tolist() if machine.follows(name) else None
 
     def began(self, name: str) -> list[Any]:
-        """The inputs of a participant as its last step began."""
+        """The inputs of a participant at the start of its last step."""
         return self.held(name, BEGAN)
 
     def copy_from_python(self, names: Iterable[str] | None = None) -> None:
-        """Copy values of Python into the arrays, and let Python see these."""
+        """Copy values of `CoupledParticipants` into the arrays, and replace them by views of the arrays."""
         coupled, machine = self._coupled, self._machine
         for name in machine.names if names is None else names:
-            both = machine.inputs_of(name), machine.outputs_of(name)
-            for values, array, types in zip(
-                (coupled.held, coupled.board), both, self._types[name], strict=True
+            input_types, output_types = self._types[name]
+            for values, array, types in (
+                (coupled.held, machine.inputs_of(name), input_types),
+                (coupled.board, machine.outputs_of(name), output_types),
             ):
                 if values[name] is not array:
                     array[:] = self._numbers.all_of(types, values[name])
@@ -159,7 +160,7 @@ class RunValues:
         self.resume(self._machine.names)
 
     def resume(self, names: Iterable[str]) -> None:
-        """Let functions of C continue after participants were used from Python."""
+        """Let C functions continue after participants were called in Python."""
         for name in names:
             participant = self._coupled.participants[name]
             if name not in self._in_python and isinstance(participant, StepsNatively):
@@ -167,7 +168,7 @@ class RunValues:
 
     @contextmanager
     def of_python(self) -> Iterator[None]:
-        """Copy the values to Python, and the changed ones back at the end."""
+        """Copy the values to `CoupledParticipants`, and the changed ones back at the end."""
         for name in self._machine.names:
             self._coupled.board[name], self._coupled.held[name] = self.read(name), self.held(name)
         try:
@@ -176,14 +177,14 @@ class RunValues:
             self.copy_from_python()
 
     def show(self) -> None:
-        """Copy the values to Python for other readers, until they are copied back."""
+        """Copy values and samples to `CoupledParticipants`, until `resume_from_python`."""
         machine, samples = self._machine, self._coupled.samples
         for name in machine.names:
             self._coupled.board[name], self._coupled.held[name] = self.read(name), self.held(name)
         samples.since = machine.clock.sampled
         step_times = zip(machine.names, machine.step_times, strict=True)
         samples.steps = {n: (d.since, d.reached) for n, d in step_times if np.isfinite(d.since)}
-        slots = [machine.input_slot(each.target, each.place) for each in samples.inputs]
+        slots = [machine.input_slot(sampled.target, sampled.place) for sampled in samples.inputs]
         regions = (MEANS, MEAN_SLOPES, ENDS)
         samples.lines = InputLines(*(machine.inputs[region, slots].tolist() for region in regions))
 
@@ -195,12 +196,12 @@ class RunValues:
             times = machine.step_times[machine.number[name]]
             times.since = times.began = since
             times.reached = reached
-        for each, mean, slope, end in zip(samples.inputs, *samples.lines, strict=True):
-            slot = machine.input_slot(each.target, each.place)
+        for sampled, mean, slope, end in zip(samples.inputs, *samples.lines, strict=True):
+            slot = machine.input_slot(sampled.target, sampled.place)
             machine.inputs[[MEANS, MEAN_SLOPES, ENDS], slot] = mean, slope, end
 
     def forget_texts(self) -> None:
-        """Remove texts and binary data that no variable has any more."""
+        """Remove texts and binary data that are no variable's value any more."""
         numbers_in_use: list[float] = []
         machine = self._machine
         for name, (inputs, outputs) in self._types.items():
@@ -218,7 +219,7 @@ class RunValues:
 
 
 PART_OF_PIECE = 4
-"""This part of the characters in a piece of a stream may wait in the table of the loop."""
+"""The table of the loop may hold one of so many parts of the characters in a piece of a stream."""
 
 
 class RunRows:
@@ -238,9 +239,9 @@ class RunRows:
     Attributes
     ----------
     watched_step : int or None
-        The communication step in which Python did something: it is recorded with what happened inside.
+        The communication step in which Python was called: it is recorded with the values inside it.
     needs_course : bool
-        Whether the next one has to be recorded with the course of the inputs, too.
+        Whether the next communication step is recorded with the course of the inputs, too.
     """
 
     watched_step: int | None
@@ -264,20 +265,20 @@ class RunRows:
 
     @property
     def records_between_points(self) -> bool:
-        """Whether anything is recorded between the communication points."""
+        """Whether values between the communication points are recorded."""
         return self._recorder.records_between_points
 
     @property
     def are_crowded(self) -> bool:
-        """Whether so many texts wait that the rows should be emptied."""
-        return PART_OF_PIECE * self._numbers.size > recording.CHARACTERS
+        """Whether the table of texts is so full that the rows should be passed on."""
+        return PART_OF_PIECE * self._numbers.size > recording.CHARACTERS_IN_PIECE
 
     def make(self, count: int) -> None:
         """Allocate a buffer of `count` rows; a black box keeps it if the process ends."""
         width = self._machine.columns + 2
         if black_box.box is None:
             self._rows = np.empty((count, width))
-        else:  # what is in it when the process is ended is not lost
+        else:  # its rows are not lost if the process is killed
             room = black_box.box.shared_memory("rows", 8 * count * width)
             self._rows = np.frombuffer(room, count=count * width).reshape(count, width)
             black_box.box.send_note("width", (width, self._recorded))
@@ -289,7 +290,7 @@ class RunRows:
             self.empty_buffer()
 
     def empty_buffer(self) -> None:
-        """Pass the rows on, even in the middle of a step where the process ends."""
+        """Pass the rows on to the recorder and the samples."""
         coupled, report = self._coupled, self._machine.report
         used = int(report.rows)
         if not used:
@@ -301,19 +302,19 @@ class RunRows:
         if points.size:
             coupled.statistics.steps += points.size
             last = float(times[points[-1]])
-            watched = self.watched_step is not None and last == self._points.time(self.watched_step + 1)
-            special = watched or self.needs_course
-            plain = points[: points.size - special]
+            is_watched = self.watched_step is not None and last == self._points.time(self.watched_step + 1)
+            last_with_course = is_watched or self.needs_course
+            plain = points[: points.size - last_with_course]
             if plain.size:
                 recorded = np.ascontiguousarray(values[plain, : self._recorded])
                 self._recorder.extend(times[plain], recorded, self._text)
             coupled.time = last
-            if watched:
+            if is_watched:
                 self.watched_step = None
                 self.record_inner_values()
-            if special:
+            if last_with_course:
                 self.record_with_courses()
-                self.needs_course = watched and self._along
+                self.needs_course = is_watched and self._along
         if self.are_crowded:
             self._values.forget_texts()
         outputs, means, *lines = (values[:, places] for places in self._machine.sampled)
@@ -326,10 +327,10 @@ class RunRows:
             self._recorder.inside(self._coupled.pop_inner_values())
 
     def record_with_courses(self) -> None:
-        """Record the present values, and how the inputs came there: an event was in this step, or before."""
+        """Record the present values with the courses of the inputs, for inner rows around an event."""
         coupled, values, names = self._coupled, self._values, self._machine.names
         if self._along:
             for name, times in zip(names, self._machine.step_times, strict=True):
                 coupled.courses[name] = InputCourse(times.began, values.began(name), values.lines(name))
-        board, held = ({name: of(name) for name in names} for of in (values.read, values.held))
+        board, held = {n: values.read(n) for n in names}, {n: values.held(n) for n in names}
         self._recorder.record(coupled.time, board, held, coupled.courses if self._along else None)

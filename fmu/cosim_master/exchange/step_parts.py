@@ -14,7 +14,7 @@ from cosim_master.exchange.run_values import RunRows, RunValues
 
 
 class StepParts:
-    """The parts of the communication step under way: each ends at a tick, at the pause, or with the step.
+    """The parts of the present communication step: each ends at a tick, at the pause, or with the step.
 
     All participants reach the end of a part together; values are recorded there as at a communication point.
 
@@ -24,11 +24,11 @@ class StepParts:
     points : CommunicationPoints
     machine : ExchangeMachine
     main : AlgorithmArrays
-        Of the algorithm that the step begins with.
+        The arrays of the master's algorithm.
     values : RunValues
     rows : RunRows
     exchanges_at_points : bool
-        Whether values are exchanged at the begin of a part alone.
+        Whether values are exchanged only at the start of a part.
 
     Attributes
     ----------
@@ -48,11 +48,11 @@ class StepParts:
     ) -> None:
         self._coupled, self._points, self._machine, self._main = coupled, points, machine, main
         self._values, self._rows = values, rows
-        self._told_to_tick = coupled.told_to_tick if exchanges_at_points else []
+        self._ticking_by_inputs = coupled.ticking_by_inputs if exchanges_at_points else []
         self.pause = math.inf
 
     def resume_at(self, index: int, time: float) -> None:
-        """Take up the step `index` at a time (s) which another loop has reached."""
+        """Continue the step `index` at a time (s) that another loop has reached."""
         clock = self._machine.clock
         clock.begin, clock.end = time, self._points.time(index + 1)
         self._main.progress.under_way = stop_codes.CUT
@@ -60,24 +60,24 @@ class StepParts:
     def start_next(self, index: int) -> bool:
         """Begin the next part of the step `index`, unless the last one has ended at the pause: then False."""
         clock, main = self._machine.clock, self._main
-        following = self._points.time(index + 1)
+        step_end = self._points.time(index + 1)
         self._coupled.start_step(index)
-        if clock.end < following and not self.finish(index, following):
+        if clock.end < step_end and not self.finish(index, step_end):
             return False
-        self.prepare(following)
+        self.prepare(step_end)
         main.memory.counts[layout.PHASE] = layout.BEGIN
         main.progress.under_way = stop_codes.DECIDING
         return True
 
-    def prepare(self, following: float) -> None:
-        """Set the clock to the part that begins now, of a step that ends at `following` (s)."""
+    def prepare(self, step_end: float) -> None:
+        """Set the clock to the part that begins now, of a step that ends at `step_end` (s)."""
         clock = self._machine.clock
         self._coupled.time = clock.begin
         self._set_inputs_of_clocks()
-        end = self._coupled.next_tick(clock.begin, following)
+        end = self._coupled.next_tick(clock.begin, step_end)
         clock.end = self.pause if clock.begin < self.pause < end else end
 
-    def finish(self, index: int, following: float) -> bool:
+    def finish(self, index: int, step_end: float) -> bool:
         """End a part inside the step `index`, at a tick or the pause; False at the pause."""
         clock = self._machine.clock
         self._rows.empty_buffer()
@@ -89,14 +89,14 @@ class StepParts:
         clock.begin = clock.end
         if clock.begin < self.pause:
             return True
-        clock.end = following  # no part is under way
+        clock.end = step_end  # there is no present part
         self._main.progress.under_way = stop_codes.CUT
         return False
 
     def _set_inputs_of_clocks(self) -> None:
-        """Set the inputs that let a participant tell when its clock ticks next."""
-        if self._told_to_tick:
+        """Set the inputs of participants whose next tick depends on them."""
+        if self._ticking_by_inputs:
             self._values.show()
-            for name in self._told_to_tick:
+            for name in self._ticking_by_inputs:
                 self._coupled.set_inputs(name)
             self._values.resume_from_python()

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,23 @@ Function = Callable[..., int]
 """A compiled function, by the addresses of its arguments."""
 
 
+class _Chains(NamedTuple):
+    """Numbers of participants that step one after the other.
+
+    Attributes
+    ----------
+    shared : list of ndarray
+        Chains for any thread.
+    in_caller : ndarray
+        The chain of the calling thread.
+    """
+
+    shared: list[NDArray[np.int64]]
+    in_caller: NDArray[np.int64]
+
+
 class StepsTogether:
-    """Has several participants step, whole chains of them in each thread.
+    """Steps several participants at the same time, in each thread a chain of them.
 
     Parameters
     ----------
@@ -31,8 +47,8 @@ class StepsTogether:
     threads : StepThreads
     machine : ExchangeMachine
     called : mapping of str to CalledInPython
-    begin, take : callable
-        `start_steps` and `take_steps`.
+    start_steps, take_steps : callable
+        The compiled functions of these names.
 
     Attributes
     ----------
@@ -45,17 +61,17 @@ class StepsTogether:
         threads: StepThreads,
         machine: ExchangeMachine,
         called: Mapping[str, CalledInPython],
-        begin: Function,
-        take: Function,
+        start_steps: Function,
+        take_steps: Function,
     ) -> None:
         self._coupled, self._threads, self._machine, self._called = coupled, threads, machine, called
-        self._begin, self._take, self.gain = begin, take, ThreadGain()
-        self._chains: dict[tuple[str, ...], tuple[list[NDArray[np.int64]], NDArray[np.int64]]] = {}
+        self._start_steps, self._take_steps, self.gain = start_steps, take_steps, ThreadGain()
+        self._chains: dict[tuple[str, ...], _Chains] = {}
 
     def step_all(self, names: Sequence[str], memory: ExchangeMemory) -> dict[str, tuple[int, int]]:
-        """Step participants. Returns the stop code and the status of unusual steps.
+        """Step participants. Returns the stop code and the status of steps that Python has to finish.
 
-        Steps that take place elsewhere begin first, and their answers are waited for last.
+        Steps in other processes begin first, and their answers are awaited last.
 
         Parameters
         ----------
@@ -64,10 +80,10 @@ class StepsTogether:
             The memory of the algorithm whose step it is.
         """
         machine, algorithm = self._machine, int(self._machine.report.algorithm)
-        shared, own = self._chains.setdefault(tuple(names), self._split(names))
+        shared, in_caller = self._chains.setdefault(tuple(names), self._split(names))
         numbers = [machine.number[name] for name in names]
         all_numbers = np.array(numbers, dtype=np.int64)
-        self._begin(machine.address, algorithm, all_numbers.ctypes.data, all_numbers.size)
+        self._start_steps(machine.address, algorithm, all_numbers.ctypes.data, all_numbers.size)
         waiting = [self._called[name] for name in names if name in self._called]
         for called in waiting:
             called.waits = True
@@ -75,19 +91,19 @@ class StepsTogether:
         has_started = self._start_in_processes(names, memory)
 
         def step(place: int, chain: NDArray[np.int64]) -> None:
-            begun = perf_counter()
-            self._take(machine.address, algorithm, chain.ctypes.data, chain.size)
-            busy[place] = perf_counter() - begun
+            chain_start = perf_counter()
+            self._take_steps(machine.address, algorithm, chain.ctypes.data, chain.size)
+            busy[place] = perf_counter() - chain_start
 
-        begun = perf_counter()
+        wall_start = perf_counter()
         tasks = [partial(step, i, chain) for i, chain in enumerate(shared)]
         try:
-            self._threads.call(tasks, [partial(step, len(shared), own)] if own.size else [])
+            self._threads.call(tasks, [partial(step, len(shared), in_caller)] if in_caller.size else [])
         finally:
             for called in waiting:
                 called.waits = False
         if not has_started:
-            self.gain.add(sum(busy), perf_counter() - begun)
+            self.gain.add(sum(busy), perf_counter() - wall_start)
         answers = [machine.answers[number] for number in numbers]
         return {
             name: (int(answer.stop), int(answer.status))
@@ -97,18 +113,18 @@ class StepsTogether:
 
     def _start_in_processes(self, names: Sequence[str], memory: ExchangeMemory) -> bool:
         """Start the steps of participants in other processes; whether there are any."""
-        coupled, begun = self._coupled, []
+        coupled, sends = self._coupled, []
         for name in names:
             participant = coupled.participants[name]
             if isinstance(participant, BeginsSteps) and not coupled.rests(name):
                 length = coupled.length(name, memory.time, memory.length)
-                begun.append(participant.begin_step(memory.time, length))
-        for send in begun:
+                sends.append(participant.begin_step(memory.time, length))
+        for send in sends:
             send()
-        return bool(begun)
+        return bool(sends)
 
-    def _split(self, names: Sequence[str]) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
-        """Numbers of the participants for each thread, and of those that stay in the caller's."""
+    def _split(self, names: Sequence[str]) -> _Chains:
+        """Split participants into chains."""
         participants, numbers = self._coupled.participants, self._machine.number
         keys = {n: p.process_key for n in names if isinstance(p := participants[n], BeginsSteps)}
         users = Counter(keys.values())
@@ -119,5 +135,5 @@ class StepsTogether:
         ]
         free.sort(key=lambda name: isinstance(participants[name], BeginsSteps))
         chains = np.array_split([numbers[n] for n in free], max(1, min(len(free), self._threads.count)))
-        own = [numbers[n] for n in names if n not in free]
-        return [np.array(c, dtype=np.int64) for c in chains], np.array(own, dtype=np.int64)
+        in_caller = [numbers[n] for n in names if n not in free]
+        return _Chains([np.array(c, dtype=np.int64) for c in chains], np.array(in_caller, dtype=np.int64))

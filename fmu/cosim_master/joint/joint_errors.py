@@ -11,7 +11,7 @@ from cosim_master.joint.joint_model import JointModel, UnsolvedError
 
 
 def joint_error(
-    error: Exception, model: JointModel, members: Mapping[str, Any], time: float, what: str = ""
+    error: Exception, model: JointModel, members: Mapping[str, Any], time: float, function: str = ""
 ) -> Exception:
     """The error to raise, with its `__cause__`, for an exception of the solver or of a member.
 
@@ -25,8 +25,8 @@ def joint_error(
     no `SimulationError`: a call of an FMU has failed   called last
     is of a system with one member                      of that participant, with the text of the exception
     is any other                                        of the whole system, with the text of the
-                                                        `UnsolvedError`, of the last inputs that were not
-                                                        found, or of the root
+                                                        `UnsolvedError`, of the last inputs that could not be
+                                                        determined, or of the root
     =================================================== ======================================================
 
     Parameters
@@ -37,26 +37,26 @@ def joint_error(
     members : mapping of str to ModelExchangeParticipant
     time : float
         The begin of the step, s.
-    what : str
+    function : str
         The call, for the message.
     """
     causes: list[BaseException] = [error]
     while causes[-1].__cause__ is not None:
         causes.append(causes[-1].__cause__)
-    of_ours = next((c for c in causes if isinstance(c, (CoSimulationError, UnsolvedError))), None)
-    if isinstance(of_ours, CoSimulationError):
-        return _caused_by(error, of_ours)
+    known_cause = next((c for c in causes if isinstance(c, (CoSimulationError, UnsolvedError))), None)
+    if isinstance(known_cause, CoSimulationError):
+        return _caused_by(error, known_cause)
     root, name = causes[-1], model.at or next(iter(members))
-    if of_ours is None and isinstance(root, Exception) and not isinstance(root, cosim.SimulationError):
-        return member_error(root, members, name, time, what)
+    if known_cause is None and isinstance(root, Exception) and not isinstance(root, cosim.SimulationError):
+        return member_error(root, members, name, time, function)
     if len(members) == 1:
         return _caused_by(error, members[name].failed(RuntimeError(str(error))))
-    text = f"{' + '.join(members)}, solved jointly: {of_ours or model.lost or root}"
+    text = f"{' + '.join(members)}, solved jointly: {known_cause or model.lost or root}"
     return _caused_by(error, CoSimulationError(time, text))
 
 
 def member_error(
-    error: Exception, members: Mapping[str, Any], name: str, time: float, what: str = ""
+    error: Exception, members: Mapping[str, Any], name: str, time: float, function: str = ""
 ) -> Exception:
     """The error to raise, with its `__cause__`, for a failed call of a member; it names one of several.
 
@@ -68,10 +68,10 @@ def member_error(
         The member.
     time : float
         The begin of the step, s.
-    what : str
+    function : str
         The call, for the message.
     """
-    failure: Exception = members[name].failed(error, what)
+    failure: Exception = members[name].failed(error, function)
     failure.__cause__ = error.__cause__ if failure is error else error
     if len(members) == 1:
         return failure

@@ -25,12 +25,12 @@ def events_of_member(
     part : JointPart
         The member.
     due : mapping of float to sequence of str
-        The members that wanted a time event, by its time (s).
+        The members that requested a time event, by its time (s).
 
     Returns
     -------
     list of EventRecord
-        Of its event indicators, its time events, and of steps that it asked for.
+        Those of its event indicators, its time events, and its requests at ends of steps.
     """
     own_events = []
     for event in events:

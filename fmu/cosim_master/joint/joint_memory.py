@@ -1,4 +1,4 @@
-"""The memory in Python of a joint system, which no State and no instance of an FMU holds."""
+"""The part of the state of a joint system that is in Python: neither in the State nor in FMUs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class JointMemory(NamedTuple):
     next_events : list of float
         The next event of each part, s.
     written : dict of str to dict
-        By member, the discrete inputs that it was given last.
+        By member, the last values of its discrete inputs.
     """
 
     events: int
@@ -43,7 +43,7 @@ class JointMemory(NamedTuple):
             members[name].written = written
 
     def to_bytes(self, loops: Any) -> bytes:
-        """The memory as bytes, which begin with their number; `loops` is `JointWiring.memory`."""
+        """The memory as bytes, after their number; `loops` is the memory of `JointWiring`."""
         fields = {"events": self.events, "next": self.next_events, "loops": loops, "written": self.written}
         text = json.dumps(fields).encode()
         return len(text).to_bytes(LENGTH, "little") + text

@@ -1,4 +1,4 @@
-"""Instances of Model Exchange FMUs that are solved as one."""
+"""Instances of Model Exchange FMUs as one instance."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from cosim_master.joint.joint_wiring import JointWiring
 from cosim_master.model_exchange.evaluation import Evaluation
-from cosim_master.model_exchange.fmu_model import MOST_EVENT_ITERATIONS, FmuModel
+from cosim_master.model_exchange.fmu_model import MOST_EVENT_ITERATIONS, AfterEvent, FmuModel
 
 
 class JointPart:
@@ -24,14 +24,14 @@ class JointPart:
     def __init__(self, name: str, model: FmuModel) -> None:
         self.name, self.model = name, model
         self.states, self.indicators = slice(0, 0), slice(0, 0)
-        self.now: Sequence[float] = []
+        self.state_values: Sequence[float] = []
         self.next_event = math.inf
 
 
 class JointModel:
     """The instances of the members in continuous-time mode as one (`ModelExchangeInstance`).
 
-    Their states and indicators follow each other. At an event all of them go through event mode; those whose
+    Their states and indicators are concatenated. At an event all of them pass through event mode; those whose
     inputs change by it do so again, until nothing changes.
 
     Parameters
@@ -44,15 +44,15 @@ class JointModel:
     evaluation : Evaluation
         The evaluation of all members, by which compiled code calls them.
     count, indicators : int
-        Continuous states and event indicators of all.
+        The numbers of continuous states and event indicators of all members.
     at : str
-        The participant that is or was called last.
+        The participant that was called last.
     stop_requested : bool
         Whether one of them has asked for the end of the simulation.
     before_event : callable
-        Called before all go through event mode inside a step.
+        Called before all members pass through event mode inside a step.
     due : dict of float to list of str
-        For instants with a time event the participants that wanted it.
+        The participants that requested a time event, by its time.
     """
 
     def __init__(self, parts: Sequence[JointPart], wiring: JointWiring) -> None:
@@ -71,7 +71,7 @@ class JointModel:
 
     @property
     def stop_requested(self) -> bool:
-        """Whether one of them has."""
+        """Whether a member has asked for the end of the run."""
         return any(part.model.stop_requested for part in self.parts)
 
     @stop_requested.setter
@@ -86,18 +86,18 @@ class JointModel:
 
     @property
     def lost(self) -> str:
-        """The time and reason of the last failure to find inputs since `clear_lost`."""
+        """The time and reason of the last failure to determine inputs since `clear_lost`."""
         time = self.evaluation.lost_at
         return "" if time is None else f"at t = {time:.9g} s {self.evaluation.why()}"
 
     def clear_lost(self) -> None:
-        """A step begins: forget why inputs were not found."""
+        """Forget earlier failures to determine inputs, at the begin of a step."""
         self.evaluation.clear_lost()
 
     def move_to_point(self, time: float, states: Any, inputs: Any) -> None:
-        """Make this the present point, at which variables are read."""
+        """Move all members to a point, for reading variables."""
         for part in self.parts:
-            part.now = list(states[part.states])
+            part.state_values = list(states[part.states])
         self._do(lambda: self.evaluation.move_to_point(time, states, inputs))
 
     def check_settled(self, code: int) -> None:
@@ -116,92 +116,85 @@ class JointModel:
         return reason
 
     def _do(self, action: Callable[[], bool | None]) -> None:
-        """Carry out calls of the instances; `UnsolvedError` if inputs cannot be found."""
+        """Call the instances; `UnsolvedError` if inputs cannot be determined."""
         try:
-            answer = action()
+            is_solved = action()
         except Exception:
             self.at = self.parts[self.evaluation.place].name
             raise
-        if answer is False:
+        if is_solved is False:
             raise UnsolvedError(self.evaluation.why())
 
     def handle_event(
         self, time: float, states: Any, inputs: Any, changes: Mapping[str, Any] | None = None
-    ) -> tuple[Sequence[float], float, bool]:
-        """Event mode of all, with discrete inputs of the first; see `pass_events`."""
+    ) -> AfterEvent:
+        """Pass all members through event mode, the first one with changed discrete inputs."""
         self.before_event()
         self.move_to_point(time, states, inputs)
         self.due[time] = [part.name for part in self.parts if part.next_event <= time]
         self.store_values(time)
-        first, *others = (part.name for part in self.parts)
-        answer = self.pass_events(time, {first: changes or {}, **{name: {} for name in others}})
+        inputs_of: dict[str, Mapping[str, Any]] = {part.name: {} for part in self.parts}
+        inputs_of[self.parts[0].name] = changes or {}
+        after = self.pass_events(time, inputs_of)
         self.compute_all()
         self.store_values(time)
-        return answer
+        return after
 
-    def pass_events(
-        self, time: float, going: Mapping[str, Mapping[str, Any]]
-    ) -> tuple[list[float], float, bool]:
-        """Pass through event mode from continuous-time mode and back.
+    def pass_events(self, time: float, inputs_of: Mapping[str, Mapping[str, Any]]) -> AfterEvent:
+        """Pass some members from continuous-time mode through event mode and back.
 
         Parameters
         ----------
         time : float
-            s; all are at this point.
-        going : mapping of str to mapping
-            The members, and the discrete inputs that are set there.
-
-        Returns
-        -------
-        (list of float, float, bool)
-            The continuous states after it, the time of the next time event (s), and whether nominal values
-            have changed.
+            s; all members are at this point.
+        inputs_of : mapping of str to mapping
+            By member, the discrete inputs that are set in event mode.
         """
         for part in self.parts:
             part.model.start_instant()
-        self._enter(going)
-        answer = self.leave_event_mode(time, list(going))
+        self._enter(inputs_of)
+        after = self.leave_event_mode(time, list(inputs_of))
         for part in self.parts:
             part.model.end_instant()
-        return answer
+        return after
 
-    def _enter(self, going: Mapping[str, Mapping[str, Any]]) -> None:
+    def _enter(self, inputs_of: Mapping[str, Mapping[str, Any]]) -> None:
         for part in self.parts:
-            if part.name in going:
+            if part.name in inputs_of:
                 self.at = part.name
-                part.model.enter_event_mode(going[part.name])
+                part.model.enter_event_mode(inputs_of[part.name])
 
-    def leave_event_mode(self, time: float, going: Sequence[str]) -> tuple[list[float], float, bool]:
-        """Pass from event mode of these members to continuous-time mode of all; see `pass_events`."""
-        rescale = False
+    def leave_event_mode(self, time: float, names: Sequence[str]) -> AfterEvent:
+        """Pass from event mode of these members to continuous-time mode of all."""
+        nominals_changed = False
         for _ in range(MOST_EVENT_ITERATIONS):
             before = dict(self._wiring.given)
             for part in self.parts:
-                if part.name in going:
+                if part.name in names:
                     self.at = part.name
-                    part.now, part.next_event, changed = part.model.leave_event_mode(time)
-                    rescale = rescale or changed
+                    after = part.model.leave_event_mode(time)
+                    part.state_values, part.next_event = after.states, after.next_event
+                    nominals_changed = nominals_changed or after.nominals_changed
             if self.stop_requested:
                 break
             self._do(lambda: self.evaluation.exchange(time))
-            reached: dict[str, dict[str, Any]] = {
+            changed: dict[str, dict[str, Any]] = {
                 target: {}
                 for (target, name), value in self._wiring.given.items()
                 if _has_jumped(before.get((target, name), value), value)
             }
-            reached |= self._wiring.changes_at_events()
-            if not reached:
+            changed |= self._wiring.changes_at_events()
+            if not changed:
                 break
-            self._enter(reached)
-            going = list(reached)
+            self._enter(changed)
+            names = list(changed)
         else:
-            names = ", ".join(going)
             raise RuntimeError(
                 f"inputs still change after {MOST_EVENT_ITERATIONS} passes through event mode at one "
-                f"instant, t = {time:.9g} s: those of {names}"
+                f"instant, t = {time:.9g} s: those of {', '.join(names)}"
             )
-        following = min((part.next_event for part in self.parts), default=math.inf)
-        return [x for part in self.parts for x in part.now], following, rescale
+        next_event = min((part.next_event for part in self.parts), default=math.inf)
+        return AfterEvent([x for part in self.parts for x in part.state_values], next_event, nominals_changed)
 
     def nominals(self) -> list[float]:
         """Nominal values of the continuous states."""
@@ -213,11 +206,11 @@ class JointModel:
 
 
 def _has_jumped(before: Any, after: Any) -> bool:
-    """Whether it is more than rounding."""
+    """Whether a value has changed by more than rounding."""
     if isinstance(before, float) and isinstance(after, float):
         return not math.isclose(before, after, rel_tol=1e-9, abs_tol=1e-12)
     return bool(before != after)
 
 
 class UnsolvedError(RuntimeError):
-    """Inputs cannot be found at a point where they have to be."""
+    """The inputs of a joint system cannot be determined at a point where they are needed."""

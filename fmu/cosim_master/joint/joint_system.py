@@ -11,16 +11,16 @@ import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmi.model_exchange.instance_calls import OUTPUTS_LAG
 from cosim_master.coupling.errors import CoSimulationError, StopRequested
-from cosim_master.coupling.feedthrough import direct_inputs, with_feedthrough
 from cosim_master.coupling.link import Link, links_into
 from cosim_master.joint.joint_errors import joint_error, member_error
 from cosim_master.joint.joint_events import events_of_member
 from cosim_master.joint.joint_memory import JointMemory, SavedMemory
 from cosim_master.joint.joint_model import JointModel, JointPart
 from cosim_master.joint.joint_wiring import JointWiring
+from cosim_master.joint.wire_members import wire_members
 from cosim_master.model_exchange.called_simulator import CalledModelExchange, KeptState
 from cosim_master.model_exchange.evaluation import Evaluation
-from cosim_master.model_exchange.fmu_model import find_feedthrough, indicator_findings, moved_a_little
+from cosim_master.model_exchange.fmu_model import indicator_findings
 from cosim_master.model_exchange.model_exchange_solver import ACCURACY, ModelExchangeSolver
 from cosim_workbench.trial_options import tightened
 
@@ -28,17 +28,17 @@ Descriptions = Mapping[str, ParticipantDescription]
 
 
 class JointSystem:
-    """The members, what connects them with each other, and the integrator that solves them.
+    """The members, their connections with each other, and the integrator that solves them.
 
-    Each member is initialized by itself, in the order of the master; when the last one has ended its
-    initialization the system begins. Master algorithms see it under the name of its first member.
+    Each member is initialized by itself, in the order of the master; the system begins when the last one has
+    ended its initialization. For master algorithms it has the name of its first member.
 
     Parameters
     ----------
     integrator : str
         Id of an integrator.
     accuracy : float, optional
-        The smallest tolerance that a member receives, or 1e-6, unless given.
+        By default the smallest tolerance that a member receives, or else 1e-6.
     options : mapping of str to object
         For the integrator and the simulator.
 
@@ -47,7 +47,7 @@ class JointSystem:
     members : dict of str to ModelExchangeParticipant
         By the names of the participants.
     links : list of Link
-        With both ends among the members.
+        The connections between members.
     is_refined : bool
         Whether the integration takes a tenth of the accuracy, for a run that another one is compared with.
     before_first_step : callable or None
@@ -65,7 +65,7 @@ class JointSystem:
         self._model: JointModel | None = None
         self._wiring: JointWiring | None = None
         self._lagging: frozenset[str] | None = None
-        self._outputs_are_present = False  # whether the members are where the solver is, so they can be read
+        self._outputs_are_present = False  # whether the members are at the point of the solver
         self._since = math.nan
         self._remembered: SavedMemory | None = None
         self.is_refined = False
@@ -80,13 +80,13 @@ class JointSystem:
         return " + ".join(self.members)
 
     def connect(self, links: Sequence[Link], descriptions: Descriptions) -> list[Link]:
-        """Connect the members. Returns the links that are not among them.
+        """Connect the members. Returns the links that are not between members.
 
         Parameters
         ----------
         links : sequence of Link
         descriptions : mapping of str to ParticipantDescription
-            With what is said about feedthrough.
+            With the user's declarations of feedthrough.
         """
         self.links = [link for link in links if link.source in self.members and link.target in self.members]
         self._descriptions = {name: descriptions[name] for name in self.members if name in descriptions}
@@ -95,7 +95,7 @@ class JointSystem:
         return [l for l in links if l.source not in self.members or l.target not in self.members]
 
     def another(self) -> JointSystem:
-        """Another one of the same FMUs and connections, before initialization; it writes no logs."""
+        """A new system of the same FMUs and connections, which writes no logs."""
         system = JointSystem(self.integrator, self._accuracy, self._options)
         for name, member in self.members.items():
             system.members[name] = type(member).joined(member, name, system)
@@ -158,22 +158,23 @@ class JointSystem:
         for part in parts:
             part.model.start_instant()
             try:
-                part.now, part.next_event, _ = part.model.leave_event_mode(start)
+                part.state_values, part.next_event, _ = part.model.leave_event_mode(start)
             except Exception as error:
                 failure = member_error(error, members, part.name, start)
                 raise failure from failure.__cause__
-        self._raise_stop_wish(start)
-        wiring, self._lagging = self._wire(first)
+        self._raise_stop_request(start)
+        wired = wire_members(members, self.links, self._descriptions, first, start)
+        wiring, self._lagging = wired.wiring, wired.lagging
         for part in parts:
             part.model.block.words[OUTPUTS_LAG] = int(part.name in self._lagging)
         model = self._model = JointModel(parts, wiring)
         self._wiring = wiring
-        self.guard(lambda: self._agree(start))
+        self.guard(lambda: self._exchange_first(start))
         model.store_values, model.before_event = self._store_values, self._before_event
         settings = self._settings()
         make = partial(
             ModelExchangeSolver,
-            *(model, inputs, start, [x for part in parts for x in part.now]),
+            *(model, inputs, start, [x for part in parts for x in part.state_values]),
             min(part.next_event for part in parts),
             integrator=self.integrator,
             accuracy=settings.pop("accuracy"),
@@ -188,7 +189,7 @@ class JointSystem:
         if self.before_first_step is not None:
             self.before_first_step(model.evaluation, self.solver.simulator)
         self.guard(self.solver.simulator.initialize)
-        self._raise_stop_wish(start)
+        self._raise_stop_request(start)
 
     def _settings(self) -> dict[str, Any]:
         """The accuracy and the options of the integration."""
@@ -197,50 +198,12 @@ class JointSystem:
         settings = {**self._options, "accuracy": accuracy}
         return tightened(settings, accuracy) if self.is_refined else settings
 
-    def _agree(self, start: float) -> None:
+    def _exchange_first(self, start: float) -> None:
         """Exchange the outputs once all members have left their first event mode."""
         assert self._model is not None
         self._model.leave_event_mode(start, [])
         for part in self._model.parts:
             part.model.end_instant()
-
-    def _wire(self, first: Mapping[str, Mapping[str, float]]) -> tuple[JointWiring, frozenset[str]]:
-        """The connections, with feedthrough that FMUs do not declare; and the members whose outputs lag."""
-        continuous = {name: member.continuous_inputs() for name, member in self.members.items()}
-        descriptions = {n: m.describe() for n, m in self.members.items()} | self._descriptions
-        lagging = set()
-        for name, member in self.members.items():
-            outputs = list(
-                dict.fromkeys(x.output for x in self.links if x.source == name and _feeds(x, continuous))
-            )
-            real = [y for y in outputs if descriptions[name].variables[y].type == "real"]
-            try:
-                descriptions[name] = self._probed(member, descriptions, real, first[name])
-                if member.outputs_lag(real):
-                    lagging.add(name)
-            except Exception as error:
-                failure = member_error(error, self.members, name, self._since)
-                raise failure from failure.__cause__
-        wiring = JointWiring(self.links, self.members, descriptions, continuous)
-        wiring.start_from({x.end: first[x.target][x.input] for x in wiring.continuous})
-        return wiring, frozenset(lagging)
-
-    def _probed(
-        self,
-        member: Any,
-        descriptions: Descriptions,
-        outputs: Sequence[str],
-        inputs: Mapping[str, float],
-    ) -> ParticipantDescription:
-        """The description with the feedthrough that appears when each doubtful input is moved a little."""
-        description = descriptions[member.name]
-        declared = {y: direct_inputs(description, y) for y in outputs}
-        doubtful = [y for y in outputs if inputs.keys() - declared[y]]
-        if not doubtful:
-            return description
-        dependencies = find_feedthrough(partial(member.answers, doubtful), doubtful, inputs, moved_a_little)
-        member.answers(doubtful, inputs)
-        return with_feedthrough(description, {y: declared[y] | needs for y, needs in dependencies.items()})
 
     def set(self, member: Any, values: Mapping[str, Any]) -> None:
         """Write inputs of a member: real ones are held from now on, all others are written in event mode."""
@@ -274,7 +237,7 @@ class JointSystem:
         StopRequested
             A member asks for the end of the run; it is named.
         CoSimulationError
-            A member has failed, which is named, or the integrator cannot go on.
+            A member has failed, which is named, or the integrator cannot continue.
         """
         assert self._model is not None
         self._since = time
@@ -290,7 +253,7 @@ class JointSystem:
         self.invalidate_outputs()
         self.guard(advance)
         self.solver.hold_inputs()
-        self._raise_stop_wish(self.solver.time)
+        self._raise_stop_request(self.solver.time)
         return self.solver.time
 
     def call(self) -> CalledModelExchange:
@@ -319,7 +282,7 @@ class JointSystem:
         return {"kept": saved, **calls}
 
     def _before_event(self) -> None:
-        """Compiled code takes a step that it may take again: remember what the events in it change."""
+        """Store the memory before an event in a step that compiled code may repeat."""
         called = self.solver.called
         if called is None or not called.record.is_saved:
             return
@@ -329,11 +292,11 @@ class JointSystem:
             called.record.is_memory_saved = 1
 
     def remember(self) -> SavedMemory:
-        """The memory of Python besides a state that compiled code saves."""
+        """The present memory, for a state that compiled code is about to save."""
         return self._saved_memory(self.solver.event_total)
 
     def remember_saved(self) -> SavedMemory:
-        """The memory of Python when the state was saved."""
+        """The memory at the time when compiled code saved the state."""
         is_known = self.call().record.is_memory_saved
         if is_known and self._remembered is not None:
             return self._remembered
@@ -350,7 +313,7 @@ class JointSystem:
         return SavedMemory(self._memory(events), [part.model.instance.mode for part in self._model.parts])
 
     def forget(self, saved: SavedMemory) -> None:
-        """Remove the events since then; compiled code restores the state."""
+        """Restore the memory; compiled code restores the state."""
         assert self._model is not None
         self.solver.simulator.events.truncate(saved.memory.events)
         self._model.stop_requested = False
@@ -361,7 +324,7 @@ class JointSystem:
         self.call()
 
     def leave(self) -> None:
-        """Compiled code does not step the system after all."""
+        """Let Python make all further steps."""
         if self.solver.called is not None:
             self.solver.called.unbind()
         self.solver.called = None
@@ -372,7 +335,7 @@ class JointSystem:
         return {input: at for (target, input), at in self._wiring.addresses.items() if target == name}
 
     def _pass_sampled(self) -> None:
-        """Inputs that change at events alone follow at least at communication points."""
+        """Pass inputs on that change at events alone, at a communication point."""
         assert self._wiring is not None
         if self._wiring.samples:
             self.move_to_point()
@@ -381,15 +344,15 @@ class JointSystem:
                 self._pass_events(changes)
 
     def _pass_events(self, changes: Mapping[str, Mapping[str, Any]]) -> None:
-        """Members whose inputs change go through event mode between two steps, and others that they reach."""
+        """Pass members whose inputs change, and then those that they feed, through event mode."""
         assert self._model is not None
         model, time = self._model, self.solver.time
         self.move_to_point()
         self._store_values(time)
-        states, following, _ = self.guard(lambda: model.pass_events(time, changes))
+        after = self.guard(lambda: model.pass_events(time, changes))
         self.guard(model.compute_all)
         self._store_values(time)
-        self.solver.jump(states, following)
+        self.solver.jump(after.states, after.next_event)
         self.invalidate_outputs()
 
     def _store_values(self, time: float) -> None:
@@ -402,11 +365,11 @@ class JointSystem:
     def _record_step(self, state: cosim.State) -> None:
         """Record the values of the members at the end of an integrator step."""
         self.guard(self.solver.move_to_point, "setting the time")
-        self.invalidate_outputs()  # the step goes on
+        self.invalidate_outputs()  # the step continues
         self._store_values(float(state.time))
 
-    def _raise_stop_wish(self, time: float) -> None:
-        """`StopRequested` where a member wants the run to end."""
+    def _raise_stop_request(self, time: float) -> None:
+        """Raise `StopRequested` if a member has asked for the end of the run."""
         for name, member in self.members.items():
             reason = member.stop_request()
             if reason:
@@ -414,16 +377,16 @@ class JointSystem:
 
     @property
     def _is_alone(self) -> bool:
-        """Whether there is one member, which tells errors and events itself."""
+        """Whether there is only one member, whose errors and events need no name."""
         return len(self.members) == 1
 
-    def guard(self, action: Any, what: str = "") -> Any:
+    def guard(self, action: Any, function: str = "") -> Any:
         """Call a function; its exceptions become a `joint_error`, which names the member.
 
         Parameters
         ----------
         action : callable
-        what : str
+        function : str
             The call, for the message.
         """
         assert self._model is not None
@@ -432,11 +395,11 @@ class JointSystem:
         except (CoSimulationError, StopRequested):
             raise
         except Exception as error:
-            failure = joint_error(error, self._model, self.members, self._since, what)
+            failure = joint_error(error, self._model, self.members, self._since, function)
             raise failure from failure.__cause__
 
     def to_bytes(self, name: str) -> bytes:
-        """The part of the state outside the members (State, start values), stored with the last one."""
+        """The part of the state that is outside the members; empty for all members but the last."""
         if name != next(reversed(self.members)):
             return b""
         assert self._wiring is not None
@@ -451,10 +414,10 @@ class JointSystem:
         memory.apply(self._model.parts, self.members)
         self._wiring.put_back(loops)
         self.invalidate_outputs()
-        forgetful = [member for member in self.members.values() if member.remembers_relations]
-        if forgetful:
+        with_relations = [member for member in self.members.values() if member.remembers_relations]
+        if with_relations:
             self.move_to_point()
-            for member in forgetful:
+            for member in with_relations:
                 self.guard(member.refresh_relations)
             self._wiring.put_back(loops)
             self.invalidate_outputs()
@@ -483,7 +446,3 @@ class JointSystem:
             return events
         part = next(part for part in self._model.parts if part.name == name)
         return events_of_member(events, part, self._model.due)
-
-
-def _feeds(link: Link, continuous: Mapping[str, Sequence[str]]) -> bool:
-    return link.input in continuous[link.target]

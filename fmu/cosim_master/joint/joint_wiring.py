@@ -1,4 +1,4 @@
-"""What passes between Model Exchange FMUs that are solved as one, at each evaluation and at events."""
+"""The connections between Model Exchange FMUs that are solved as one system."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ class JointWiring:
     Parameters
     ----------
     links : sequence of Link
-        With both ends among the members.
+        Connections between members.
     members : mapping of str to Ports
     descriptions : mapping of str to ParticipantDescription
-        Their feedthrough says what depends on what.
+        With the feedthrough of the members.
     continuous : mapping of str to container of str
         Continuous inputs of each member.
 
@@ -93,11 +93,11 @@ class JointWiring:
     def _sequence(self, descriptions: Mapping[str, ParticipantDescription]) -> None:
         """Write the program: level by level, the outputs that are read and passed on, then the loops."""
         graph = instant_graph(descriptions, self.continuous, known_only=False)
-        listed = components(graph)
-        levels = _levels(graph, listed, self._outgoing)
+        ordered = components(graph)
+        levels = _levels(graph, ordered, self._outgoing)
         passes: dict[int, _Pass] = {}
         loops: dict[int, list[tuple[list[Port], list[Port]]]] = {}
-        for component, level in zip(listed, levels, strict=True):
+        for component, level in zip(ordered, levels, strict=True):
             outputs = [port for port in component if port in self._outgoing]
             if path := closed_path(graph, component):
                 loops.setdefault(level, []).append((outputs, list(path)))
@@ -110,12 +110,12 @@ class JointWiring:
             for outputs, path in loops.get(level, []):
                 self._loop(outputs, path, descriptions)
 
-    def _add_to(self, chosen: _Pass, outputs: Sequence[Port]) -> None:
+    def _add_to(self, target: _Pass, outputs: Sequence[Port]) -> None:
         """Let outputs be read, and the inputs be written that they feed."""
         for name, output in outputs:
-            chosen.reads.setdefault(name, []).append(output)
+            target.reads.setdefault(name, []).append(output)
             for link in self._outgoing[name, output]:
-                chosen.writes.setdefault(link.target, []).append(link)
+                target.writes.setdefault(link.target, []).append(link)
 
     def _loop(
         self,
@@ -123,16 +123,16 @@ class JointWiring:
         path: Sequence[Port],
         descriptions: Mapping[str, ParticipantDescription],
     ) -> None:
-        """Write a loop whose values are searched: the reading of its outputs, the writing of its inputs."""
+        """Write a loop: the search for its values, the reading of its outputs, the writing of its inputs."""
         together = _Pass()
         self._add_to(together, outputs)
         ports = [(name, output) for name, listed in together.reads.items() for output in listed]
         is_real = all(descriptions[name].variables[output].type == "real" for name, output in ports)
-        opened = self.program.open_loop(path_text(path), [".".join(port) for port in ports], is_real)
+        loop = self.program.open_loop(path_text(path), [".".join(port) for port in ports], is_real)
         for place, add in ((2, self._read), (3, self._write)):
-            before = len(self.program.operations)
+            count_before = len(self.program.operations)
             add(together)
-            opened[place] = len(self.program.operations) - before
+            loop[place] = len(self.program.operations) - count_before
 
     def _read(self, chosen: _Pass) -> None:
         """Add the reading of outputs to the program."""
@@ -147,13 +147,13 @@ class JointWiring:
             self.program.write(self._parts[name], access, links)
 
     def attach(self, evaluation: Evaluation) -> None:
-        """The program belongs to this evaluation, which has the values."""
+        """Use an evaluation of the program, which has the values."""
         self._evaluation = evaluation
         for link in self.continuous:
             evaluation.values[self.program.inputs[link.end]] = self._first.get(link.end, 0.0)
 
     def start_from(self, values: Mapping[Port, float]) -> None:
-        """First values of continuous inputs, before `attach`."""
+        """Set the first values of continuous inputs, before `attach`."""
         self._first = dict(values)
 
     @property
@@ -180,7 +180,7 @@ class JointWiring:
 
     def changes_at_events(self) -> dict[str, dict[str, Any]]:
         """The discrete inputs whose values have changed and the clocks that tick, for each member."""
-        wanted: dict[str, dict[str, Any]] = {}
+        values: dict[str, dict[str, Any]] = {}
         for link in self._at_events:
             source = self._members[link.source]
             value = (
@@ -191,13 +191,13 @@ class JointWiring:
             value = link.convert(value)
             if link.fault(value):
                 raise RuntimeError(link.fault(value))
-            wanted.setdefault(link.target, {})[link.input] = value
-        changed = {name: self._members[name].changed_ports(ports) for name, ports in wanted.items()}
+            values.setdefault(link.target, {})[link.input] = value
+        changed = {name: self._members[name].changed_ports(ports) for name, ports in values.items()}
         return {name: ports for name, ports in changed.items() if ports}
 
     @property
     def search_memory(self) -> list[NDArray[Any]]:
-        """Arrays with what the searches of loops begin with."""
+        """The arrays with the start values of the searches of loops."""
         return [array for loop in self.program.loops for array in loop.arrays]
 
     def memory(self) -> list[Any]:
@@ -206,23 +206,22 @@ class JointWiring:
 
     def put_back(self, memory: Sequence[Any]) -> None:
         """Restore the start values from `memory`."""
-        for loop, kept in zip(self.program.loops, memory, strict=True):
-            loop.put_back(kept)
+        for loop, loop_memory in zip(self.program.loops, memory, strict=True):
+            loop.put_back(loop_memory)
 
 
 def _levels(
-    graph: Mapping[Port, Sequence[Port]], listed: Sequence[Sequence[Port]], outgoing: Container[Port]
+    graph: Mapping[Port, Sequence[Port]], ordered: Sequence[Sequence[Port]], outgoing: Container[Port]
 ) -> list[int]:
-    """For each component of the graph, in topological order, how many outputs are passed on before it."""
-    depth: dict[Port, int] = dict.fromkeys(graph, 0)
+    """For each component of the graph, in topological order, the number of passes before it."""
+    level_of: dict[Port, int] = dict.fromkeys(graph, 0)
     levels = []
-    for component in listed:
-        level = max(depth[port] for port in component)
+    for component in ordered:
+        level = max(level_of[port] for port in component)
         levels.append(level)
-        for port in component:
-            depth[port] = level
-        for port in component:
-            for following in graph[port]:
-                if following not in component:
-                    depth[following] = max(depth[following], level + (port not in outgoing))
+        level_of.update(dict.fromkeys(component, level))
+        edges = ((port, successor) for port in component for successor in graph[port])
+        for port, successor in edges:
+            if successor not in component:
+                level_of[successor] = max(level_of[successor], level + (port not in outgoing))
     return levels

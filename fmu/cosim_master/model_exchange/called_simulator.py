@@ -1,4 +1,4 @@
-"""Simulations of Model Exchange FMUs that compiled code continues, by functions of numbers alone."""
+"""Simulations that compiled code continues: of systems, and of Model Exchange FMUs."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class CalledSimulator:
     set, set_slopes, step, get : int
         Addresses of ``set(handle, inputs, count, values, size)``, ``set_slopes(handle, inputs, count, orders,
         slopes)``, ``step(handle, start, length, …)``, at whose end all inputs are held, and ``get(handle,
-        outputs, count, values, size)``. They answer 0, or 3 where Python has to go on: `resume`.
+        outputs, count, values, size)``. They return 0, or 3 if Python has to continue with `resume`.
     save, restore : int
-        Addresses of ``save(handle, state, …)``, which copies the run to the address that lies at `state`, and
-        ``restore(handle, saved, …)`` from that address.
+        Addresses of ``save(handle, state, …)``, which copies the run to the address that is stored at
+        `state`, and ``restore(handle, saved, …)``, which copies it back from the address `saved`.
     nothing : int
         The address of a function with the same arguments that does nothing.
     """
@@ -56,7 +56,7 @@ class CalledSimulator:
 
     @property
     def state(self) -> int:
-        """The address at which that of a saved state lies; 0 where histories may grow, which need Python."""
+        """The place of the address of a saved state; 0 if histories may grow, which only Python can save."""
         if self._head[ARRAY_WIDTH * HISTORY + LENGTH] > 1:
             return 0
         self._saved = np.zeros(self.size, dtype=np.int64)
@@ -65,7 +65,7 @@ class CalledSimulator:
 
     @property
     def size(self) -> int:
-        """Words of all arrays that change in a run."""
+        """The number of words of all arrays that change in a run."""
         return sum(int(self._head[ARRAY_WIDTH * i + LENGTH]) for i in by_address.CHANGING)
 
     @property
@@ -75,7 +75,7 @@ class CalledSimulator:
 
     @property
     def is_bound(self) -> bool:
-        """Whether the functions have the State; else it is Python's."""
+        """Whether the functions use the State; otherwise Python does."""
         return bool(self._head[by_address.BOUND])
 
     @property
@@ -96,7 +96,7 @@ class CalledSimulator:
         )
 
     def unbind(self) -> None:
-        """Python is going to read or write the State: what the Step left is written to it."""
+        """Write the results of the Step to the State, since Python is going to use it."""
         if self.is_bound:
             self._head[by_address.BOUND] = 0
             self.simulator.compiled_step.stage_out(self.simulator.state)
@@ -106,9 +106,9 @@ class CalledSimulator:
         return self.simulator.resume(self.answer, boundary, within)
 
     def inputs(self, paths: Sequence[str | None]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The argument `inputs` of `set`, and the values that were written last (NaN: none).
+        """The argument `inputs` of `set`, and the values that were written last, NaN before the first.
 
-        None stands for an input that Python writes where it has changed.
+        The path of an input that Python writes when it has changed is None.
         """
         system = self.simulator.system
         last_values = np.full(len(paths), np.nan)
@@ -118,12 +118,9 @@ class CalledSimulator:
                 rows += [-1] * by_address.INPUT_WIDTH
                 continue
             slot = system.written_slot(path)
-            low = (
-                evaluation.NOTHING
-                if system.stage_invalidated(slot) <= Stage.INSTANCE
-                else evaluation.INSTANCE
-            )
-            rows += [slot.offset, *system.course_offsets(path), low]
+            invalidates_instance = system.stage_invalidated(slot) <= Stage.INSTANCE
+            stage_left = evaluation.NOTHING if invalidates_instance else evaluation.INSTANCE
+            rows += [slot.offset, *system.course_offsets(path), stage_left]
         return np.array(rows, dtype=np.int64), last_values
 
     def outputs(self, paths: Sequence[str]) -> NDArray[np.int64]:
@@ -177,7 +174,7 @@ class CalledModelExchange:
         return called
 
     def unbind(self) -> None:
-        """Python is going to use the State."""
+        """Give the State and the values of inputs back to Python."""
         if self.run.is_bound:
             for member in self.members:
                 member.write_back(self._known)
@@ -194,12 +191,12 @@ class CalledModelExchange:
     def add(self, member: MemberCalls) -> None:
         """Add a member whose inputs compiled code writes."""
         self.members.append(member)
-        inputs = [member.given for member in self.members]
-        self._given = np.array([(v.ctypes.data, v.size) for v in inputs], dtype=np.int64).reshape(-1)
-        self.record.input_lists, self.record.input_lists_at = len(inputs), self._given.ctypes.data
+        inputs = [member.last_inputs for member in self.members]
+        self._input_lists = np.array([(v.ctypes.data, v.size) for v in inputs], dtype=np.int64).reshape(-1)
+        self.record.input_lists, self.record.input_lists_at = len(inputs), self._input_lists.ctypes.data
 
     def compare(self, accesses: Sequence[Access]) -> None:
-        """Compare values that pass on at events alone: Python takes a step before which one has changed."""
+        """Compare values that are passed on at events alone; Python takes a step after one has changed."""
         record: Any = calls.EventOutputs
         rows = (record * len(accesses))()
         for i, access in enumerate(accesses):
@@ -217,17 +214,17 @@ class CalledModelExchange:
 
     @property
     def has_begun(self) -> bool:
-        """Whether `step` has begun the last step; else Python takes it."""
+        """Whether `step` has begun the last step; otherwise Python takes all of it."""
         self.record.needs_python = 0
         return bool(self.run.answer != STEPPED)
 
     def end_step(self, end: float) -> None:
-        """Continue a step that is not done, to `end` (s)."""
+        """Finish a step that compiled code has begun, which ends at `end` (s)."""
         if self.run.resume(end, 0.0).succeeded and not self.record.is_at_boundary:
             self.run.simulator.advance_pending_events()
 
     def check_settled(self) -> None:
-        """Raise what moving to the present point has met in the last `get`."""
+        """Raise the error of moving to the present point in the last `get`, if there was one."""
         if self.record.settle_answer:
             self._instance.check_settled(int(self.record.settle_answer))
 
@@ -238,22 +235,22 @@ class KeptState:
     Parameters
     ----------
     functions : tuple of int, optional
-        Addresses of the functions of the FMU that save, restore and free its state, its instance, and where
-        the state lies; none where time, states and inputs are all of it.
+        Addresses of the functions of the FMU that save, restore and free its state, of its instance, and of
+        the place of the state; None if time, states and inputs are the whole state.
     called : CalledModelExchange, optional
-        With the last member: whose run is kept as well.
-    more : sequence of ndarray
-        And what besides.
+        For the last member: the run that is saved as well.
+    arrays : sequence of ndarray
+        Further arrays to be saved.
     """
 
     def __init__(
         self,
         functions: tuple[int, int, int, int, int] | None,
         called: CalledModelExchange | None = None,
-        more: Sequence[NDArray[Any]] = (),
+        arrays: Sequence[NDArray[Any]] = (),
     ) -> None:
         self._run = np.zeros(0 if called is None else called.run.size, dtype=np.int64)
-        self._copies = [(array, np.zeros_like(array)) for array in more]
+        self._copies = [(array, np.zeros_like(array)) for array in arrays]
         rows = [(array.ctypes.data, array.size, copy.ctypes.data) for array, copy in self._copies]
         self._rows = np.array(rows, dtype=np.int64).reshape(-1)
         run_copy = int(self._run.ctypes.data) if called is not None else 0
@@ -269,14 +266,14 @@ class MemberCalls:
     ----------
     called : CalledModelExchange
     inputs : mapping of str to (hashable, str or None)
-        For each input its key among those that hold values, and its path in the system; None for one that is
-        written in event mode.
+        For each input its key in `ModelExchangeSolver.known`, and its path in the system, None for one that
+        is written in event mode.
     written : callable
         Returns the last values of inputs that are written in event mode, by their names.
     reads : Access
         The access to the variables that are read of the FMU.
     places : sequence of int
-        For each value that is wanted its place among these; or -1 - the address where it lies.
+        For each requested value its place among these variables, or -1 - its address.
     """
 
     def __init__(
@@ -288,7 +285,7 @@ class MemberCalls:
         places: Sequence[int],
     ) -> None:
         self._called, self._inputs, self._written, self._reads = called, inputs, written, reads
-        self._rows, self.given = called.run.inputs([path for _, path in inputs.values()])
+        self._rows, self.last_inputs = called.run.inputs([path for _, path in inputs.values()])
         self._buffer = np.zeros(reads.count)
         at = int(self._buffer.ctypes.data)
         addresses = [at + calls.REAL * place if place >= 0 else -1 - place for place in places]
@@ -300,8 +297,8 @@ class MemberCalls:
         self.resume(called._known)
         called.add(self)
 
-    def calls(self, kept: KeptState | None, **more: Any) -> NativeCalls:
-        """The functions for the interpreter of exchanges; the rest of the state is saved by `remember`."""
+    def calls(self, kept: KeptState | None, **hooks: Any) -> NativeCalls:
+        """The functions for the interpreter of exchanges; `hooks` are further fields of `NativeCalls`."""
         called, nothing = self._called, self._called.run.nothing
         return NativeCalls(
             instance=ctypes.addressof(called.record),
@@ -317,28 +314,28 @@ class MemberCalls:
             restore=nothing if kept is None else called.restore,
             state=int(self._unused.ctypes.data) if kept is None else kept.address,
             always_remembered=kept is None,
-            **more,
+            **hooks,
         )
 
     def store_point(self) -> None:
-        """Mark that values inside a step wait: Python reads them at its end."""
+        """Let Python read values inside a step at its end."""
         self._called.record.needs_python = 1
 
     def check(self) -> None:
-        """Raise what reading the FMU has met in the last `get`."""
+        """Raise the error of reading the FMU in the last `get`, if there was one."""
         if self._called.record.read_status:
             self._reads.check(int(self._called.record.read_status))
 
     def write_back(self, known: Values) -> None:
         """Copy to Python the values that compiled code has written."""
-        for (key, path), value in zip(self._inputs.values(), self.given.tolist(), strict=True):
+        for (key, path), value in zip(self._inputs.values(), self.last_inputs.tolist(), strict=True):
             if path is not None:
                 known[key] = value
 
     def resume(self, known: Values) -> None:
         """Let compiled code continue with values that Python has written."""
         written = self._written()
-        self.given[:] = [
+        self.last_inputs[:] = [
             float(written.get(name, math.nan)) if path is None else known[key]
             for name, (key, path) in self._inputs.items()
         ]

@@ -1,4 +1,4 @@
-"""The directional derivatives that a Model Exchange FMU gives, at a point of its run."""
+"""The directional derivatives of a Model Exchange FMU at a point of its run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Reals = NDArray[np.float64]
 TIME_STEP = 1e-5
-"""Of a difference in time, s, for times up to 1 s; for later ones relative to them."""
+"""The step of a difference in time, s, for times up to 1 s; relative to later times."""
 
 
 class Jacobian(NamedTuple):
@@ -31,10 +31,10 @@ class Jacobian(NamedTuple):
 
 
 class DirectionalDerivatives:
-    """Answers compiled code with tangents of the derivatives of the states.
+    """Computes tangents of the derivatives of the states, for compiled code.
 
-    FMI knows no derivatives by time: this one is a difference of second order, backward from the second step
-    on, so that no time behind the end of a run is tried.
+    FMI has no derivatives by time: they are differences of second order. The differences are backward from
+    the second step on, so that no time after the end of a run is tried.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class DirectionalDerivatives:
     evaluation : Evaluation
         Of this instance alone.
     start : float
-        Of the run, s.
+        The start of the run, s.
     """
 
     def __init__(
@@ -59,34 +59,35 @@ class DirectionalDerivatives:
     ) -> None:
         self._instance, self._evaluation, self._start = instance, evaluation, start
         self._rates, self._states, self._inputs = list(rates), list(states), list(inputs)
-        self._function = CalledPython(self._answer)
+        self._function = CalledPython(self._write_changes)
         self._direction, self._changes = evaluation.derive_along(self._function.address)
 
-    def _answer(self, *_: int) -> int:
-        """Called where the instance is at the point."""
+    def _write_changes(self, *_: int) -> int:
+        """Write the changes along the direction; called when the instance is at the point."""
         time_dot, dots = float(self._direction[0]), self._direction[1:]
         self._changes[:] = self.along(self._rates, dots)
         if time_dot != 0.0:
             self._changes += time_dot * self._by_time()
         return OK
 
-    def along(self, of: Sequence[Element], dots: Reals) -> Reals:
+    def along(self, variables: Sequence[Element], dots: Reals) -> Reals:
         """The derivatives of some variables along a direction of states and inputs."""
         elements_moved = [*self._states, *self._inputs]
         seeds = [element.sign * dot for element, dot in zip(elements_moved, dots.tolist(), strict=True)]
-        if not of or not any(seeds):
-            return np.zeros(len(of))
-        if not all(map(math.isfinite, seeds)):  # unknown from an event on; FMUs refuse such seeds
-            return np.full(len(of), math.nan)
-        unknowns, knowns = ([element.reference for element in elements] for elements in (of, elements_moved))
+        if not variables or not any(seeds):
+            return np.zeros(len(variables))
+        if not all(map(math.isfinite, seeds)):  # as after an event; FMUs refuse such seeds
+            return np.full(len(variables), math.nan)
+        unknowns = [element.reference for element in variables]
+        knowns = [element.reference for element in elements_moved]
         derivatives = self._instance.directional_derivative(unknowns, knowns, seeds)
-        return np.array([element.sign * x for element, x in zip(of, derivatives, strict=True)])
+        return np.array([element.sign * x for element, x in zip(variables, derivatives, strict=True)])
 
-    def jacobian(self, of: Sequence[Element]) -> Jacobian:
+    def jacobian(self, variables: Sequence[Element]) -> Jacobian:
         """The derivatives of some variables by each state and input."""
         count = len(self._states)
-        columns = [self.along(of, unit) for unit in np.eye(count + len(self._inputs))]
-        whole = np.array(columns).reshape(len(columns), len(of)).T
+        columns = [self.along(variables, unit) for unit in np.eye(count + len(self._inputs))]
+        whole = np.array(columns).reshape(len(columns), len(variables)).T
         return Jacobian(whole[:, :count], whole[:, count:])
 
     def rate_jacobian(self) -> Jacobian:

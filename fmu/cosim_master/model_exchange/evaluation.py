@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ class SolvedLoop:
     names : sequence of str
         ``participant.output`` of each value.
     first : int
-        Slot of the first one.
+        Slot of the first value.
     is_real : bool
         Whether all values are real numbers.
     """
@@ -63,14 +63,14 @@ class SolvedLoop:
         return self._reals[first : first + count * count]
 
     def solve(self, first: Vector, passed: Callable[[Vector], Vector]) -> bool:
-        """Search in Python, from the given values alone. Returns whether it has found a solution.
+        """Search in Python. Returns whether a solution was found.
 
         Parameters
         ----------
         first : ndarray
             Values to begin with.
         passed : callable
-            Returns the values behind the loop; its last arguments are the solution.
+            Returns the values after one way round the loop; its last argument is the solution.
         """
         at = int(self.row.ctypes.data)
         next_point = loop_calls.next_point
@@ -87,14 +87,14 @@ class SolvedLoop:
         return int(self.row[loop_calls.STEPS])
 
     @property
-    def off(self) -> dict[str, float]:
+    def residuals(self) -> dict[str, float]:
         """The residual of each value where the last search failed."""
-        ends = zip(self._names, self._vector(loop_calls.LOST_X), self._vector(loop_calls.LOST_G), strict=True)
-        return {name: abs(b - a) for name, a, b in ends}
+        before, after = self._vector(loop_calls.LOST_X), self._vector(loop_calls.LOST_G)
+        return dict(zip(self._names, np.abs(after - before).tolist(), strict=True))
 
     @property
     def reason(self) -> str:
-        """Why the last search gave up."""
+        """Why the last search has failed."""
         return {
             loop_calls.NO_REASON: "none was found there, and one at another point since",
             loop_calls.NOT_FINITE: "an output is not finite",
@@ -103,12 +103,13 @@ class SolvedLoop:
         }[int(self.row[loop_calls.REASON])]
 
     def why(self) -> str:
-        """Why it had no solution last, in a sentence."""
+        """Why the last search found no solution, in a sentence."""
         if self.row[loop_calls.SUBSTITUTES]:
             return f"the loop {self._path} does not settle in {loop_calls.MOST_SWEEPS} substitutions"
-        off = ", ".join(f"{name} by {value:.3g}" for name, value in self.off.items())
+        residuals = ", ".join(f"{name} by {value:.3g}" for name, value in self.residuals.items())
         return (
-            f"the loop {self._path} has no solution that can be found: {self.reason}; off at the end: {off}"
+            f"the loop {self._path} has no solution that can be found: {self.reason}; "
+            f"off at the end: {residuals}"
         )
 
     def memory(self) -> list[list[float]]:
@@ -131,8 +132,26 @@ class SolvedLoop:
         self._vector(loop_calls.SIZES)[:] = sizes
 
 
+class LinkTables(NamedTuple):
+    """Links as arrays.
+
+    Attributes
+    ----------
+    words : ndarray of int
+        A row for each link: slots of output and input, first pair, number of pairs.
+    factors : ndarray, shape (links, 2)
+        Factor and offset of each link.
+    pairs : ndarray, shape (pairs, 2)
+        Values of mapped links, and their replacements.
+    """
+
+    words: NDArray[np.int64]
+    factors: NDArray[np.float64]
+    pairs: NDArray[np.float64]
+
+
 class ExchangeProgram:
-    """Operations in the order in which they are made, and their data.
+    """The operations of an evaluation in their order, and their data (`system_calls`).
 
     Attributes
     ----------
@@ -156,7 +175,7 @@ class ExchangeProgram:
         self._outputs: dict[Port, int] = {}
 
     def read(self, part: int, access: Access, ports: Sequence[Port]) -> None:
-        """Outputs of one instance into slots of their own."""
+        """Read outputs of one instance into new slots."""
         self._access(system_calls.READ, part, access, ports, self._outputs)
 
     def write(self, part: int, access: Access, links: Sequence[Link]) -> None:
@@ -175,14 +194,14 @@ class ExchangeProgram:
         self.slots += len(ports)
 
     def open_loop(self, path: str, names: Sequence[str], is_real: bool) -> list[int]:
-        """A loop: its operation, in which the numbers of those that read and pass on are still to be set."""
+        """Begin a loop. Returns its operation, in which the caller sets the numbers of further operations."""
         self.loops.append(SolvedLoop(path, names, self.slots, is_real))
-        opened = [system_calls.SOLVE, len(self.loops) - 1, 0, 0]
-        self.operations.append(opened)
-        return opened
+        operation = [system_calls.SOLVE, len(self.loops) - 1, 0, 0]
+        self.operations.append(operation)
+        return operation
 
-    def link_words(self) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-        """Slots and pairs of each link; factor and offset; the pairs: what values of tables become."""
+    def link_tables(self) -> LinkTables:
+        """The links as arrays for compiled code."""
         scales, pairs = list[float](), list[float]()
         rows = [
             [self._outputs[link.start], self.inputs[link.end], *link.add_conversion(scales, pairs)]
@@ -190,7 +209,7 @@ class ExchangeProgram:
         ]
         words = np.array(rows, dtype=np.int64).reshape(-1, system_calls.LINK)
         factors = np.array(scales, dtype=np.float64).reshape(-1, 2)
-        return words, factors, np.array(pairs, dtype=np.float64).reshape(-1, 2)
+        return LinkTables(words, factors, np.array(pairs, dtype=np.float64).reshape(-1, 2))
 
 
 class Evaluated(Protocol):
@@ -203,12 +222,12 @@ class Evaluated(Protocol):
 
 
 class Evaluation:
-    """Instances in continuous-time mode with what passes between them (`system_calls`).
+    """Instances in continuous-time mode, and the connections between them (`system_calls`).
 
     Parameters
     ----------
     models : sequence of Evaluated
-        Their buffers are parts of those of the system from now on; their `inputs` are given from outside.
+        Their buffers become parts of those of the system; their `inputs` come from outside the system.
     program : ExchangeProgram, optional
         The operations between them.
 
@@ -250,15 +269,15 @@ class Evaluation:
                 self._accesses.append(model.inputs)
                 rows.append([part, *model.inputs.words(self._inputs.ctypes.data + words.REAL * first_input)])
                 first_input += model.inputs.count
-        links, factors, tables = program.link_words()
+        links = program.link_tables()
         instances = [[b.address, int(m.wants_steps)] for b, m in zip(blocks, self._models, strict=True)]
         self._tables = {
             words.INSTANCES_AT: np.array(instances, dtype=np.int64),
             words.OPERATIONS_AT: np.array([*puts, *program.operations], dtype=np.int64),
             words.ACCESSES_AT: np.array(rows, dtype=np.int64),
-            words.LINKS_AT: links,
-            words.FACTORS_AT: factors,
-            words.TABLES_AT: tables,
+            words.LINKS_AT: links.words,
+            words.FACTORS_AT: links.factors,
+            words.TABLES_AT: links.pairs,
             words.VALUES_AT: self.values,
             words.STATES_AT: self._states,
             words.RATES_AT: self._rates,
@@ -283,7 +302,7 @@ class Evaluation:
             head[place] = kernel.address
 
     def move_to_point(self, time: float, states: Any, inputs: Any) -> bool:
-        """Move to a point, at which variables are read. Returns whether inputs were found there."""
+        """Move to a point, for reading variables. Returns whether all inputs could be determined there."""
         self._put(time, states, inputs)
         return self._call(words.settle, remembers=True)
 
@@ -303,7 +322,7 @@ class Evaluation:
         return self._call(words.exchange, remembers=True)
 
     def derive_along(self, function: int) -> tuple[Vector, Vector]:
-        """Have compiled code call the function at an address for tangents, between two buffers.
+        """Let compiled code call the function at an address for tangents, between two buffers.
 
         Returns
         -------
@@ -320,7 +339,7 @@ class Evaluation:
         return direction, changes
 
     def end(self) -> None:
-        """The instances are about to be freed: nothing may call them any more."""
+        """Prevent further calls of the instances, which are about to be freed."""
         self._head[words.FAILED] = 1
 
     @property
@@ -330,7 +349,7 @@ class Evaluation:
 
     @property
     def inputs(self) -> int:
-        """The number of inputs that are given from outside."""
+        """The number of inputs from outside the system."""
         return len(self._inputs)
 
     @property
@@ -340,20 +359,20 @@ class Evaluation:
 
     @property
     def place(self) -> int:
-        """Number of the instance that was called last, or of the one that `failure` has found."""
+        """The number of the instance that was called last, or whose error `failure` has returned."""
         return int(self._head[words.PLACE])
 
     @property
     def lost_at(self) -> float | None:
-        """The time (s) at which inputs were not found last since `clear_lost`; None if there is none."""
+        """The last time (s) at which inputs could not be determined, since `clear_lost`; None if none."""
         return float(self._reals[words.LOST_TIME]) if self._head[words.LOST] else None
 
     def clear_lost(self) -> None:
-        """Forget why inputs were not found."""
+        """Forget why inputs could not be determined."""
         self._head[words.LOST] = words.NOT_LOST
 
     def why(self) -> str:
-        """Why inputs were not found last."""
+        """Why inputs could not be determined last."""
         which = int(self._head[words.LOST_AT])
         if self._head[words.LOST] == words.LINK_LOST:
             link = self._program.links[which]
@@ -390,7 +409,7 @@ class Evaluation:
         return self.check(code)
 
     def check(self, code: int) -> bool:
-        """Whether inputs were found, from the return value of a function; raises the error of an instance."""
+        """Whether inputs could be determined, by the code of a function; raises the error of an instance."""
         if code == FAULT and (failed := self.failure()) is not None:
             raise failed
         return code == OK

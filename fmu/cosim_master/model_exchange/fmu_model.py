@@ -1,11 +1,11 @@
-"""An instance of a Model Exchange FMU as the system that integrates it sees it."""
+"""An instance of a Model Exchange FMU in continuous-time mode."""
 
 from __future__ import annotations
 
 import ctypes
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,24 @@ from cosim_fmi.variables.variable_access import Access
 
 INDICATOR = "fmu.indicator_"
 """The name of a witness, before its number."""
+
+
+class AfterEvent(NamedTuple):
+    """An FMU, or several, after event mode.
+
+    Attributes
+    ----------
+    states : sequence of float
+        The continuous states.
+    next_event : float
+        The time of the next time event, s; infinite if there is none.
+    nominals_changed : bool
+        Whether the nominal values of the states have changed.
+    """
+
+    states: Sequence[float]
+    next_event: float
+    nominals_changed: bool
 
 
 def indicator_findings(findings: Sequence[Any], first: int = 0, count: float = math.inf) -> list[str]:
@@ -37,51 +55,53 @@ def find_feedthrough(
     answers: Callable[[Mapping[str, Any]], Sequence[Any]],
     outputs: Sequence[str],
     inputs: Mapping[str, Any],
-    others: Callable[[str, Any], Iterable[Any]],
+    alternatives: Callable[[str, Any], Iterable[Any]],
 ) -> dict[str, frozenset[str]]:
     """For each output the inputs that change it.
 
     Parameters
     ----------
     answers : callable
-        Gives the outputs where the inputs have these values.
+        Returns the outputs for these values of the inputs.
     outputs : sequence of str
     inputs : mapping of str to object
         Their present values.
-    others : callable
-        Gives other values of an input, of its name and its present value.
+    alternatives : callable
+        Returns other values of an input, from its name and its present value.
     """
     inputs_of: dict[str, set[str]] = {output: set() for output in outputs}
-    before = answers(inputs)
+    present_values = answers(inputs)
     for name, value in inputs.items():
-        for other in others(name, value):
-            after = answers({**inputs, name: other})
-            for output, one, another in zip(outputs, before, after, strict=True):
-                if _differ(one, another):
+        for alternative in alternatives(name, value):
+            values = answers({**inputs, name: alternative})
+            changes = map(_differ, present_values, values)
+            for output, has_changed in zip(outputs, changes, strict=True):
+                if has_changed:
                     inputs_of[output].add(name)
     return {output: frozenset(names) for output, names in inputs_of.items()}
 
 
 def moved_a_little(name: str, value: float) -> list[float]:
-    """Values of a real input so close that no event lies between."""
+    """One value of a real input, so close to the present value that no event is between them."""
     return [value + max(1.0, abs(value)) * 2.0**-10]
 
 
-def _differ(one: Any, other: Any) -> bool:
-    if isinstance(one, float) and isinstance(other, float) and math.isnan(one) and math.isnan(other):
+def _differ(first: Any, second: Any) -> bool:
+    """Whether two values differ; NaN equals NaN."""
+    if isinstance(first, float) and isinstance(second, float) and math.isnan(first) and math.isnan(second):
         return False
-    return bool(one != other)
+    return bool(first != second)
 
 
 MOST_EVENT_ITERATIONS = 100
 LEAST_INTERVAL = 1e-12
-"""Between time events, s, for times up to 1 s; for later ones relative to them."""
+"""The smallest interval between time events, s, for times up to 1 s; relative to later times."""
 
 
 class FmuModel:
     """An instance in continuous-time mode: its event mode, and the block by which compiled code calls it.
 
-    Its methods let the errors of calls (`FmiError`) through.
+    Its methods raise the errors of calls (`FmiError`).
 
     Parameters
     ----------
@@ -99,7 +119,7 @@ class FmuModel:
     Attributes
     ----------
     block : InstanceBlock
-        By which compiled code calls it.
+        The memory by which compiled code calls it.
     """
 
     def __init__(
@@ -114,9 +134,9 @@ class FmuModel:
         self.instance, self.count, self.indicators = instance, states, indicators
         self.inputs, self.wants_steps = inputs, wants_steps
         self._event_inputs, self._clocks = event_inputs, event_inputs.clocks
-        self._x = (ctypes.c_double * states)()
+        self._states = (ctypes.c_double * states)()
         self.block = InstanceBlock(instance, states, indicators, wants_steps)
-        self._crowded = 0
+        self._crowded_events = 0
 
     @property
     def stop_requested(self) -> bool:
@@ -130,7 +150,7 @@ class FmuModel:
     def forget(self) -> None:
         """Forget the evaluated points, which may be later than a restored state."""
         self.block.forget()
-        self._crowded = 0
+        self._crowded_events = 0
 
     def compute_all(self) -> None:
         """Compute all values that depend on the present point."""
@@ -142,7 +162,7 @@ class FmuModel:
         try:
             self.instance.get_derivatives(rates)
         except FmiError as error:
-            if error.status != DISCARD:  # they are not defined there
+            if error.status != DISCARD:  # a discard means that they are not defined at this point
                 raise
 
     def outputs_lag(self, read: Callable[[], Any]) -> bool:
@@ -171,23 +191,21 @@ class FmuModel:
         self._clocks.start_instant()
 
     def end_instant(self) -> None:
-        """Note that the event mode of an instant has ended: clocks have ticked."""
+        """End an event: all ticks since the begin of the step count from now on."""
         self._clocks.end_instant()
 
-    def leave_event_mode(self, time: float) -> tuple[Sequence[float], float, bool]:
+    def leave_event_mode(self, time: float) -> AfterEvent:
         """Update the discrete states until nothing changes, then enter continuous-time mode.
 
         Returns
         -------
-        (sequence of float, float, bool)
-            The continuous states after it, the time of the next time event (s; infinite when there is
-            none; now for one that should have been before), and whether the nominal values of the states
-            have changed.
+        AfterEvent
+            A next time event in the past becomes one at the present time.
 
         Raises
         ------
         FmiError
-            A call fails, there is no end of it, the next time event is not a time, or a state is not finite.
+            A call fails, the updates do not end, the next time event is not a time, or a state is not finite.
         """
         nominals_changed = False
         for _ in range(MOST_EVENT_ITERATIONS):
@@ -195,8 +213,8 @@ class FmuModel:
             nominals_changed = nominals_changed or update.nominals_changed
             if update.next_event is not None and math.isnan(update.next_event):
                 raise self._fault("the time of the next event is nan", time)
-            following = max(update.next_event, time) if update.next_event is not None else math.inf
-            crowded = following - time <= LEAST_INTERVAL * max(1.0, abs(time))
+            next_event = max(update.next_event, time) if update.next_event is not None else math.inf
+            is_crowded = next_event - time <= LEAST_INTERVAL * max(1.0, abs(time))
             if update.terminate:
                 self.stop_requested = True
                 break
@@ -205,20 +223,21 @@ class FmuModel:
                 break
         else:
             raise self._fault(f"discrete states still change after {MOST_EVENT_ITERATIONS} updates", time)
-        self._crowded = self._crowded + 1 if crowded else 0
-        if self._crowded > MOST_EVENT_ITERATIONS:
+        self._crowded_events = self._crowded_events + 1 if is_crowded else 0
+        if self._crowded_events > MOST_EVENT_ITERATIONS:
+            count = self._crowded_events
             raise self._fault(
-                f"{self._crowded} time events within {LEAST_INTERVAL:g} s of each other, in a row", time
+                f"{count} time events within {LEAST_INTERVAL:g} s of each other, in a row", time
             )
         if self.count:
-            self.instance.get_continuous_states(self._x)
-        for i, state in enumerate(self._x):
+            self.instance.get_continuous_states(self._states)
+        for i, state in enumerate(self._states):
             if not math.isfinite(state):
                 raise self._fault(f"continuous state {i + 1} is {state} after event mode", time)
-        return list(self._x), min(following, self._clocks.next_time), nominals_changed
+        return AfterEvent(list(self._states), min(next_event, self._clocks.next_time), nominals_changed)
 
     def _fault(self, text: str, time: float) -> FmiError:
-        """The error for what an instance does at an event, though no call has failed."""
+        """The error for wrong behavior at an event without a failed call."""
         self.instance.mode = modes.FAILED
         return FmiError(f"at t = {time:.9g} s {text}")
 
@@ -239,5 +258,5 @@ class FmuModel:
             except FmiError as error:
                 if error.status in (ERROR, FATAL):
                     raise
-                return [1.0] * self.count  # no such function, or nothing is known now
+                return [1.0] * self.count  # there is no such function, or no value at present
         return [abs(x) if math.isfinite(x) and x != 0.0 else 1.0 for x in sizes]

@@ -1,12 +1,12 @@
-"""Newton's method for x = G(x), where x are values on a closed loop and G is what the loop makes of them.
+"""Newton's method for x = G(x), where x are values on a closed loop, and G(x) those after one way round.
 
-It asks for G where it needs it: `start_search`, then `next_point` and `store_value` by turns, until
-`next_point` answers `SOLVED` or `UNSOLVED`. A loop has a row of integers, named below, and a buffer of
-doubles. The Jacobian is found by differences and kept from solution to solution as long as the residual
-falls to a tenth with it.
+The caller evaluates G: after `start_search` it calls `next_point` and `store_value` by turns, until
+`next_point` returns `SOLVED` or `UNSOLVED`. A loop has a row of integers, named below, and a buffer of
+doubles. The Jacobian is made of differences. It is kept from solution to solution as long as it reduces the
+residual to a tenth.
 
-Values count in their own size: the larger one of the value and of the largest one that it had at a point of
-the solution (not at a trial). Where rounding in G lets nothing better be reached, this counts as size, too.
+Tolerances are relative to the size of a value: the largest absolute value that it has had at points of the
+solution, trials excluded. If rounding in G prevents a smaller residual, the size is enlarged accordingly.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 from cosim.kit import foreign
-from cosim_master.algorithms.iteration import invert_matrix
+from cosim_master.algorithms.newton_iteration import invert_matrix
 
 integers_at, reals_at = foreign.integers_at, foreign.reals_at
 
@@ -33,14 +33,14 @@ START, AT_POINT, DIFFERENTIATING, STEPPING = range(4)
 TRY, SOLVED, UNSOLVED = range(3)
 NO_REASON, NOT_FINITE, SINGULAR, NOT_FOUND = range(4)
 TOLERANCE = 1e-13
-"""Of the values' sizes: the integrator's own tolerances go down to 1e-12."""
+"""The allowed residual, relative to sizes; integrators have tolerances down to 1e-12."""
 GOOD_ENOUGH = 1e-10
-"""Of the sizes, or of 1 while these are not known, where rounding lets nothing better be reached."""
+"""The allowed residual if rounding prevents a smaller one, relative to sizes, or to 1 for unknown sizes."""
 MOST_STEPS, MOST_SWEEPS, MOST_HALVINGS = 40, 100, 12
 LEAST = 2.0**-26
-"""Of a singular matrix that differences have found this much is left at most, relative."""
+"""A matrix of differences is singular if its least singular value is below this part of its norm."""
 MOVE, LEAST_MOVE = 2.0**-20, 2.0**-40
-"""By which part of its size a value is moved for differences, and by how much at least."""
+"""The change of a value for a difference: this part of its size, and at least so much."""
 REAL = 8
 NEXT_SIGNATURE = "ii>i"
 
@@ -62,7 +62,7 @@ def inverse_at(row):
 
 
 def room_at(row):
-    """Address of a matrix, row by row, and of its inverse, column by column, behind it."""
+    """Address of a matrix, row by row, which its inverse follows, column by column."""
     n = integers_at(row, LOOP)[COUNT]
     return inverse_at(row) + REAL * n * n
 
@@ -91,9 +91,9 @@ def store_value(row, values, is_there):
 
 
 def next_point(row, remembers):
-    """TRY: G is wanted at TRIED; SOLVED: the values are FOUND; UNSOLVED: the REASON says why.
+    """Returns TRY to request G at TRIED, SOLVED with the values in FOUND, or UNSOLVED with a REASON.
 
-    `remembers`: whether the point is one of the solution, at which the sizes of the values are kept.
+    `remembers` is whether the point belongs to the solution, so that the sizes of the values are updated.
     """
     loop = integers_at(row, LOOP)
     if loop[PHASE] == START:
@@ -117,7 +117,7 @@ def next_point(row, remembers):
 
 
 def check_residual(row, remembers):
-    """Whether G fits x; else what to do next."""
+    """Accept x if its residual is small; else begin the next Newton step."""
     loop = integers_at(row, LOOP)
     if not is_finite(row, G):
         return fail(row, NOT_FINITE)
@@ -143,7 +143,7 @@ def check_residual(row, remembers):
 
 
 def substitute(row):
-    """Substitute: returns whether G is x; else the next point is G."""
+    """Accept x if G(x) equals it; else try G(x)."""
     n = integers_at(row, LOOP)[COUNT]
     loop = integers_at(row, LOOP)
     x = reals_at(place(row, X), n)
@@ -161,7 +161,7 @@ def substitute(row):
 
 
 def accept(row, remembers):
-    """The values are a solution."""
+    """End the search with a solution."""
     n = integers_at(row, LOOP)[COUNT]
     loop = integers_at(row, LOOP)
     loop[KNOWN] = 1
@@ -189,13 +189,13 @@ def copy(row, source, target):
     """Copy one vector to another."""
     n = integers_at(row, LOOP)[COUNT]
     values = reals_at(place(row, source), n)
-    taken = reals_at(place(row, target), n)
+    copied = reals_at(place(row, target), n)
     for i in range(values.shape[0]):
-        taken[i] = values[i]
+        copied[i] = values[i]
 
 
 def is_finite(row, which):
-    """Whether all of a vector is."""
+    """Whether all values of a vector are finite."""
     n = integers_at(row, LOOP)[COUNT]
     values = reals_at(place(row, which), n)
     finite = True
@@ -212,15 +212,15 @@ def residual(row):
     sizes = reals_at(place(row, SIZES), n)
     worst = 0.0
     for i in range(x.shape[0]):
-        off = abs(g[i] - x[i])
+        difference = abs(g[i] - x[i])
         size = max(abs(x[i]), sizes[i])
-        if off > 0.0:
-            worst = max(worst, off / size if size > 0.0 else math.inf)
+        if difference > 0.0:
+            worst = max(worst, difference / size if size > 0.0 else math.inf)
     return worst
 
 
 def is_good_enough(row):
-    """Whether what is left may be rounding in G."""
+    """Whether the residual may be rounding in G."""
     n = integers_at(row, LOOP)[COUNT]
     x = reals_at(place(row, X), n)
     g = reals_at(place(row, G), n)
@@ -233,7 +233,7 @@ def is_good_enough(row):
 
 
 def move_one(row):
-    """Ask for G with one value moved."""
+    """Request G with one value moved."""
     n = integers_at(row, LOOP)[COUNT]
     loop = integers_at(row, LOOP)
     copy(row, X, TRIED)
@@ -256,13 +256,13 @@ def store_column(row):
 
 
 def invert(row):
-    """Invert that matrix, in whatever units its values are; a REASON where it is singular."""
+    """Invert 1 - dG/dx, scaled by rows and columns; NO_REASON, or a REASON if it is singular."""
     loop = integers_at(row, LOOP)
     n = loop[COUNT]
     room = reals_at(room_at(row), n * n)
     inverse = reals_at(room_at(row) + REAL * n * n, n * n)
     loop[INVERTED] = 0
-    columns = reals_at(place(row, STEP), n)  # is free here, as are the next one and TRIED
+    columns = reals_at(place(row, STEP), n)  # vectors that are not in use at this phase, as is TRIED
     rows = reals_at(place(row, FOUND), n)
     for i in range(n):
         rows[i] = 0.0
@@ -297,7 +297,7 @@ def invert(row):
 
 
 def first_step(row):
-    """Newton's step: ask for G at its end."""
+    """Compute the Newton step, and request G at its end."""
     loop = integers_at(row, LOOP)
     n = loop[COUNT]
     x = reals_at(place(row, X), n)
@@ -314,7 +314,7 @@ def first_step(row):
 
 
 def step(row):
-    """Request G behind a part of the step, which the halvings have reduced."""
+    """Request G after the part of the step that the halvings have left."""
     n = integers_at(row, LOOP)[COUNT]
     loop = integers_at(row, LOOP)
     x = reals_at(place(row, X), n)
@@ -326,7 +326,7 @@ def step(row):
 
 
 def is_better(row):
-    """Whether G fits better where the step has led than where it began."""
+    """Whether the residual at the end of the step is smaller than at its start."""
     n = integers_at(row, LOOP)[COUNT]
     if not is_finite(row, FOUND):
         return False
@@ -337,8 +337,8 @@ def is_better(row):
     before = 0.0
     after = 0.0
     for i in range(x.shape[0]):
-        miss = g[i] - x[i]
-        before += miss * miss
-        miss = result[i] - tried[i]
-        after += miss * miss
+        difference = g[i] - x[i]
+        before += difference * difference
+        difference = result[i] - tried[i]
+        after += difference * difference
     return after < before

@@ -1,7 +1,7 @@
-"""Model Exchange FMUs that a `Simulator` integrates, as others call them: functions of numbers alone.
+"""C functions that write, advance and read Model Exchange FMUs which a `Simulator` integrates.
 
-A handle is the address of a `MembersRun`; all FMUs that are solved as one system have the same. The
-functions write, advance and read as the methods of the participants do, call for call.
+A handle is the address of a `MembersRun`, which all FMUs of one system share. The functions make the same
+calls as the methods of the participants.
 """
 
 from __future__ import annotations
@@ -57,22 +57,22 @@ class MembersRun(Record):
     scale: int  # the first place in d of these scales
     u: int  # the first place in d of the inputs
     inputs: int  # number of inputs
-    is_settled: int  # whether the FMUs stand at the present point
-    needs_python: int  # whether Python has work at the end of the step: it read inside, or saved its memory
-    is_at_boundary: int  # whether the Step's last answer is that about events at the end of the step
-    settle_answer: int  # what `system_calls.settle` answered for the last reading: 0, or why it failed
-    read_status: int  # status of FMI, where the last reading failed; else 0
+    is_settled: int  # whether the FMUs are at the present point
+    needs_python: int  # whether Python has stored values inside the step, or its memory, and finishes it
+    is_at_boundary: int  # whether the last code of the Step concerns events at the end of the step
+    settle_answer: int  # the code of `system_calls.settle` for the last reading, 0 for success
+    read_status: int  # the status of the last reading if it failed, else 0
     event_outputs: int  # number of `EventOutputs`
     event_outputs_at: int  # address of the first
     input_lists: int  # number of the lists of inputs: one for each member
-    input_lists_at: int  # address of pairs: where the values of a list lie that were written last, how many
+    input_lists_at: int  # address of pairs: the address of the last values of a list, and their number
     is_saved: int  # whether a state has been saved
-    is_memory_saved: int  # whether Python has saved its memory since then, as an event came
+    is_memory_saved: int  # whether Python has saved its memory since then, because of an event
     events_when_saved: int  # events of the run until then
 
 
 class Reading(Record):
-    """A call of an FMU that reads variables, and where each requested value lies then."""
+    """A call of an FMU that reads variables, and the places of the requested values."""
 
     function: int  # address
     instance: int
@@ -80,7 +80,7 @@ class Reading(Record):
     reference_count: int
     buffer: int  # address to which the FMU writes; 0: to the requested places at once
     value_count: int  # values that the FMU writes
-    places: int  # address of a list: the address of each requested value; of some, another FMU's input
+    places: int  # address of a list with the address of each requested value, which may be an inner input
 
 
 class EventOutputs(Record):
@@ -115,7 +115,7 @@ RUN_WIDTH, READING_WIDTH, OUTPUTS_WIDTH, SAVED_WIDTH = (
     width_of(record) for record in (MembersRun, Reading, EventOutputs, SavedMember)
 )
 ADDRESS, LENGTH, COPY, ROW_WIDTH = range(4)
-"""The row of an array that is saved besides those of the run: its address, its words, where its copy lies."""
+"""The row of a further array that is saved: its address, its number of words, the address of its copy."""
 
 
 def run_at(handle):
@@ -140,7 +140,7 @@ def follow_members(handle, inputs, count, orders, slopes):
 def step_members(handle, start, length, flag, first, second, third, fourth):
     """Integrate to ``start + length`` through all events, those that are due there, too.
 
-    NOT_DONE: Python goes on with what is in ``head[ANSWER]``.
+    Returns DONE, or NOT_DONE if Python continues with the code in ``head[ANSWER]``.
     """
     run = run_at(handle)
     run.is_at_boundary = 0
@@ -175,7 +175,7 @@ def has_stopped(run):
 
 
 def compare_event_outputs(run):
-    """Read outputs that are passed on at events alone; whether one has changed, or cannot be read."""
+    """Read outputs that are passed on at events alone. Returns whether one has changed, or cannot be read."""
     if run.event_outputs == 0:
         return False
     if settle_members(run) != DONE:
@@ -229,7 +229,7 @@ def get_member(handle, reading, count, values, size):
 
 
 def settle_members(run):
-    """Make the present point that at which variables are read."""
+    """Move the FMUs to the present point."""
     run.settle_answer = 0
     head = integers_at(run.step, WHOLE_HEAD)
     if head[BOUND] == 0:
@@ -240,7 +240,7 @@ def settle_members(run):
     rows = integers_at(head[LINES_AT], LINE_WIDTH * head[LINES])
     for i in range(head[LINES]):
         slope = a.d[rows[LINE_WIDTH * i + SLOPE]]
-        if slope == slope:  # on its way: the cache has the present value
+        if slope == slope:  # an input runs along a line, and only the cache has its present value
             return NOT_DONE
     evaluation = integers_at(run.evaluation, system_calls.SIZE)
     put_point(
@@ -260,7 +260,7 @@ def settle_members(run):
 
 
 def save_member(handle, state, unused_count, unused_values, unused_size):
-    """Save a member, and with the last one the run; at `state` lies a `SavedMember`."""
+    """Save a member, and with the last one the run; `state` is the address of a `SavedMember`."""
     run = run_at(handle)
     saved = rows_of(SavedMember, integers_at(state, SAVED_WIDTH), 0, 1)[0]
     if saved.save != 0:
@@ -301,7 +301,7 @@ def restore_member(handle, state, unused_count, unused_values, unused_size):
         for i in range(run.input_lists):
             values = reals_at(rows[2 * i], rows[2 * i + 1])
             for j in range(rows[2 * i + 1]):
-                values[j] = math.nan  # inputs may be anywhere
+                values[j] = math.nan  # the values of inputs are not known any more
     return DONE
 
 

@@ -1,4 +1,4 @@
-"""A Model Exchange FMU that a Simulator of ours integrates."""
+"""The `Simulator` of one or several Model Exchange FMUs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ ACCURACY = 1e-6
 
 
 class ModelExchangeSolver:
-    """A `Simulator` over a `model_exchange_system`, and what its inputs are given from outside.
+    """A `Simulator` over a `model_exchange_system`, and the values of its inputs.
 
     Parameters
     ----------
     instance : ModelExchangeInstance
         With `move_to_point`, `check_settled`, `indicators` and `forget`, in continuous-time mode.
     inputs : mapping of hashable to float
-        Continuous inputs that are given from outside, with their first values.
+        Continuous inputs from outside the system, with their first values.
     start : float
         s
     states : sequence of float
@@ -74,7 +74,8 @@ class ModelExchangeSolver:
         )
         state = first_state(system, instance, start, states, list(inputs.values()), next_event)
         self._simulator = cosim.Simulator(system, state, integrator, accuracy, **options)
-        self._simulator.events.idle_cause = cosim.EventCause.TIME_ADVANCED  # an FMU was told of its step
+        # an FMU that is notified of the end of a step does not always change
+        self._simulator.events.idle_cause = cosim.EventCause.TIME_ADVANCED
 
     @property
     def time(self) -> float:
@@ -147,4 +148,4 @@ class ModelExchangeSolver:
         state = self.simulator.system.state_from_bytes(saved)
         self.simulator.replace_state(state)
         self.simulator.events.truncate(events)
-        self.known.update(dict.fromkeys(self.known, math.nan))  # they may be anywhere
+        self.known.update(dict.fromkeys(self.known, math.nan))  # the values are not known any more

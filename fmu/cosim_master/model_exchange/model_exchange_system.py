@@ -1,4 +1,4 @@
-"""A Model Exchange FMU as a system of ours: its states, derivatives and events."""
+"""A Model Exchange FMU as a system: its states, derivatives and events."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import cosim
 from cosim.kit import call_with_array, foreign, gathering, tangent_of
 from cosim_fmi.binding.statuses import OK
 from cosim_master.model_exchange.evaluation import Evaluation
+from cosim_master.model_exchange.fmu_model import AfterEvent
 from cosim_master.model_exchange.system_calls import (
     ALONG,
     CHANGES_AT,
@@ -47,11 +48,8 @@ class ModelExchangeInstance(Protocol):
     stop_requested: bool
     evaluation: Evaluation
 
-    def handle_event(self, time: float, states: Any, inputs: Any) -> tuple[Sequence[float], float, bool]:
-        """Pass through event mode.
-
-        The continuous states after it, the time of the next time event (s), whether nominal values changed.
-        """
+    def handle_event(self, time: float, states: Any, inputs: Any) -> AfterEvent:
+        """Pass through event mode."""
 
     def failure(self) -> Exception | None:
         """The error of the last evaluation, or of a value that is not defined."""
@@ -80,7 +78,7 @@ def model_exchange_system(
     states, inputs, indicators : int
         Number of continuous states, real inputs and event indicators: each of these is a witness.
     wants_steps : bool
-        Whether the FMU is to be told when an integrator step has ended.
+        Whether the FMU is notified when an integrator step has ended.
     derives : bool
         Whether tangents are the directional derivatives of the FMU (`DirectionalDerivatives`).
     """
@@ -107,7 +105,7 @@ def first_state(
     time : float
         s.
     states, inputs : sequence of float
-        As the FMU has them.
+        Values of the FMU, not scaled.
     next_event : float
         Time of the next time event, s; infinite when there is none.
     """
@@ -123,12 +121,12 @@ def first_state(
 
 
 def states_of(state: cosim.State) -> list[float]:
-    """The continuous states as the FMU has them."""
+    """The continuous states of the FMU, not scaled."""
     return list(map(operator.mul, state["fmu.z"], state["fmu.scale"]))
 
 
 def put_states(state: cosim.State, states: Sequence[float]) -> None:
-    """Write the continuous states as the FMU has them."""
+    """Write the continuous states of the FMU, not scaled."""
     if len(states):
         state["fmu.z"] = list(map(operator.truediv, states, state["fmu.scale"]))
 
@@ -173,7 +171,7 @@ def _component(
         "events": cosim.discrete(dtype=int, invalidates=cosim.Stage.TIME),
         "indicators": cosim.cache_slot(shape=max(1, indicators)),
         "live": cosim.cache_slot(),
-        "instance": None,  # given to the part before its system is built
+        "instance": None,  # set in the part before its system is built
         "plain_methods": ("bind",),
         "bind": bind,
         "explain_failure": _explain_failure,
@@ -200,34 +198,34 @@ def indicator_of(event: cosim.EventRecord) -> int | None:
 
 
 def _handle_event(self: Any, state: Any, next_state: Any) -> cosim.EventStatus | None:
-    """Lead the instance through event mode."""
+    """Take the instance through event mode."""
     if next_state["fmu.events"] != state["fmu.events"]:
-        # another event of this instant has taken it through event mode; `state` is older than that
+        # another event of this instant has done so already
         return cosim.EventStatus.did_nothing()
     instance = self.instance
-    states, following, changed = instance.handle_event(state.time, states_of(state), state["fmu.u"])
-    if changed:
+    after = instance.handle_event(state.time, states_of(state), state["fmu.u"])
+    if after.nominals_changed:
         next_state["fmu.scale"] = scales(instance)
-    put_states(next_state, states)
-    next_state["fmu.next_event"] = following
-    # what changed inside the FMU makes everything that was computed from it void
+    put_states(next_state, after.states)
+    next_state["fmu.next_event"] = after.next_event
+    # invalidates everything that was computed from the FMU
     next_state["fmu.events"] = state["fmu.events"] + 1
-    return _wish_to_stop(instance)
+    return _stop_request(instance)
 
 
 def _handle_time_event(self: Any, state: Any, next_state: Any) -> cosim.EventStatus | None:
-    """The FMU has announced an event for this time."""
-    if state["fmu.next_event"] > state.time:  # an event indicator has led through event mode here
+    """Handle an event that the FMU has announced for this time."""
+    if state["fmu.next_event"] > state.time:  # the event of an indicator at this time has handled it
         return cosim.EventStatus.did_nothing()
     return _handle_event(self, state, next_state)
 
 
 def _handle_step_event(self: Any, state: Any, next_state: Any) -> cosim.EventStatus | None:
-    """The FMU wants event mode, or the end, after an integrator step."""
-    return _wish_to_stop(self.instance) or _handle_event(self, state, next_state)
+    """Handle the request of an FMU for event mode, or for the end of the run, after an integrator step."""
+    return _stop_request(self.instance) or _handle_event(self, state, next_state)
 
 
-def _wish_to_stop(instance: ModelExchangeInstance) -> cosim.EventStatus | None:
+def _stop_request(instance: ModelExchangeInstance) -> cosim.EventStatus | None:
     return cosim.EventStatus.reached_termination() if instance.stop_requested else None
 
 
@@ -248,12 +246,12 @@ def evaluate(t, z, u, events, scale, live, z_dot, indicators):
     values = reals_at(head[INDICATORS_AT], head[INDICATORS])
     for i in range(head[INDICATORS]):
         indicators[i] = values[i]
-    if head[STATES] == 0:  # then this says it
+    if head[STATES] == 0:  # a placeholder state then shows whether the outputs are defined
         z_dot[0] = math.nan if head[IS_LOST] != 0 else 0.0
 
 
 class Arguments(NamedTuple):
-    """Those of `evaluate`, then their tangents."""
+    """The arguments of `evaluate`, then their tangents."""
 
     t: Any
     z: Any
@@ -273,32 +271,32 @@ class Arguments(NamedTuple):
 
 
 def evaluate_differentiably(t, z, u, events, scale, live, z_dot, indicators):
-    """As `evaluate`, of an FMU that gives directional derivatives."""
+    """`evaluate` for an FMU that provides directional derivatives."""
     evaluate(t, z, u, events, scale, live, z_dot, indicators)
 
 
 @tangent_of(evaluate_differentiably)
 @gathering(Arguments._fields)
 def evaluate_along(*arguments):
-    """The directional derivatives that the FMU gives; see `DirectionalDerivatives`."""
-    given = Arguments(*arguments)
-    address = put_point(given.t, given.z, given.u, given.scale, given.live)
+    """The directional derivatives of the FMU; see `DirectionalDerivatives`."""
+    a = Arguments(*arguments)
+    address = put_point(a.t, a.z, a.u, a.scale, a.live)
     head = integers_at(address, SIZE)
     if head[ALONG] == 0:
         raise ValueError("an FMU without directional derivatives")
     direction = reals_at(head[DIRECTION_AT], 1 + head[STATES] + head[INPUTS])
-    direction[0] = given.t_moved
+    direction[0] = a.t_moved
     for i in range(head[STATES]):
-        direction[1 + i] = given.z_moved[i] * given.scale[i]
+        direction[1 + i] = a.z_moved[i] * a.scale[i]
     for i in range(head[INPUTS]):
-        direction[1 + head[STATES] + i] = given.u_moved[i]
+        direction[1 + head[STATES] + i] = a.u_moved[i]
     if call_with_array(head[ALONG], address, 0, 0, 0, 0) != OK:
         raise ValueError("an FMU has failed, or is gone")
     changes = reals_at(head[CHANGES_AT], head[STATES])
     for i in range(head[STATES]):
-        given.z_dot_moved[i] = changes[i] / given.scale[i]
+        a.z_dot_moved[i] = changes[i] / a.scale[i]
     if head[STATES] == 0:
-        given.z_dot_moved[0] = 0.0
+        a.z_dot_moved[0] = 0.0
 
 
 def complete(t, z, u, events, scale, live):
@@ -315,7 +313,7 @@ def complete(t, z, u, events, scale, live):
     ("t", "z", "u", "events", "scale", "live", *(f"{x}_moved" for x in ("t", "z", "u", "scale", "live")))
 )
 def complete_again(*arguments):
-    """What the FMU has answered at the end of a step: it is not told of a step twice."""
+    """The answer of the FMU at the end of a step, which is not reported to it twice."""
     return integers_at(int(arguments[5]), SIZE)[WANTS] != 0
 
 

@@ -1,16 +1,16 @@
-"""Several Model Exchange FMUs as one system, and what passes between them, from compiled code.
+"""Several Model Exchange FMUs as one system, and the connections between them, for compiled code.
 
-A system has an array of integers, its *head*: where the rest lies, and what has become of the last
-evaluation. Time, states and inputs lie in buffers. What an evaluation does before it asks for derivatives
-is a list of operations: ``kind, first, second, third``.
+A system has an array of integers, its *head*, with the addresses of all other arrays and the outcome of the
+last evaluation. Time, states and inputs are in buffers. The operations of an evaluation before the request
+of derivatives are a list of integers: ``kind, first, second, third``.
 
 ============ ==================================================================================
 `PUT`        instance, access of the inputs that are given from outside (-1: none)
 `READ`       access: outputs into their slots
 `PASS_ON`    first link, number of links: from slots of outputs into slots of inputs
 `WRITE`      access: inputs from their slots
-`SOLVE`      loop, number of operations that read its outputs, and of those that pass them on, which
-             follow here
+`SOLVE`      loop, number of operations that read its outputs, and of those that pass them on; these
+             operations follow
 ============ ==================================================================================
 """
 
@@ -48,11 +48,11 @@ integers_at, reals_at = foreign.integers_at, foreign.reals_at
     EVALUATE, COMPLETE, EXCHANGE, SOLVER,  # addresses of functions below; of `solve` for loops
     INSTANCES, INSTANCES_AT,  # addresses of their blocks, and of WANTS_STEPS for each
     OPERATIONS, OPERATIONS_AT, ACCESSES_AT, LINKS_AT, FACTORS_AT, TABLES_AT, VALUES_AT, LOOPS_AT,
-    PLACE,  # the instance that is or was called last
-    FAILED,  # 1: an instance has failed or is gone: none is called any more
-    WANTS,  # 1: one has asked for event mode, or for the end, when it was told that a step has ended
-    LOST, LOST_AT, LOST_TIME, LOST_VALUE,  # why there were no derivatives last; of which link; s; its value
-    REMEMBERS,  # 1: the point is one of the solution, not a trial
+    PLACE,  # the instance that was called last
+    FAILED,  # 1: an instance has failed or is closed, so that none is called any more
+    WANTS,  # 1: at the end of a step an instance has requested event mode, or the end of the run
+    LOST, LOST_AT, LOST_TIME, LOST_VALUE,  # of missing derivatives: reason, link or loop, time, value
+    REMEMBERS,  # 1: the point belongs to the solution, and is not a trial
     IS_LOST,  # 1: there are no derivatives at the last point
     ALONG,  # address of a function that derives along a direction; 0: none
     DIRECTION_AT, CHANGES_AT,  # tangents of time, states and inputs; those of the derivatives
@@ -61,11 +61,11 @@ integers_at, reals_at = foreign.integers_at, foreign.reals_at
 PUT, READ, PASS_ON, WRITE, SOLVE = range(5)
 OPERATION = 4
 PART, FUNCTION, OBJECT, REFERENCES, COUNT, VALUES, WORDS, ACCESS = range(8)
-"""Of an access: the instance, then the arguments of `call_with_array`."""
+"""The words of an access: the instance, then the arguments of `call_with_array`."""
 SOURCE, TARGET, FIRST_PAIR, PAIRS, LINK = range(5)
-"""Of a link: slots, and its part of the table: what a value becomes."""
+"""The words of a link: slots of output and input, and its part of the table of replacements."""
 WITHOUT_INPUTS = 2
-"""Answer: no values of the inputs can be found at this point."""
+"""Returned if inputs cannot be determined at this point."""
 NOT_LOST, LINK_LOST, LOOP_LOST = range(3)
 REAL = 8
 
@@ -85,7 +85,7 @@ def evaluate(head_at, no, none, nothing, void):
             return fail(head_at)
         block = integers_at(at, instance.SIZE)
         if put == WITHOUT_INPUTS:
-            block[UNDEFINED] = DEFINED  # with other inputs it might be
+            block[UNDEFINED] = DEFINED  # the instance is not the reason
         elif block[UNDEFINED] == INDICATORS_LOST:
             lost = 1
     head[IS_LOST] = lost
@@ -96,7 +96,7 @@ def evaluate(head_at, no, none, nothing, void):
 
 
 def settle(head_at, no, none, nothing, void):
-    """Make the point in the buffers that at which variables are read."""
+    """Move all instances to the point in the buffers, and compute all their values."""
     code = put_all(head_at)
     return code if code != OK else compute_all(head_at, 0, 0, 0, 0)
 
@@ -150,13 +150,13 @@ def exchange(head_at, no, none, nothing, void):
 
 
 def put_all(head_at):
-    """Make the point in the buffers that of all; where one has stopped, nothing passes between them."""
+    """Move all instances to the point in the buffers; if one has requested the end, exchange no values."""
     head = integers_at(head_at, SIZE)
     if head[FAILED] != 0:
         return FAULT
     code = perform_operations(head_at, 0, head[INSTANCES])  # the first operations are one PUT for each
     if code != OK or head[OPERATIONS] == head[INSTANCES]:
-        return code  # or nothing passes between them
+        return code  # a failure, or there are no connections
     for i in range(head[INSTANCES]):
         if integers_at(block_of(head_at, i), instance.SIZE)[STOPPED] != 0:
             return code
@@ -170,7 +170,7 @@ def block_of(head_at, i):
 
 
 def fail(head_at):
-    """An instance has failed; after anything worse than a *discard* none is called any more."""
+    """Return FAULT for a failed instance; after anything worse than a *discard* none is called any more."""
     head = integers_at(head_at, SIZE)
     if integers_at(block_of(head_at, head[PLACE]), instance.SIZE)[instance.STATUS] != DISCARD:
         head[FAILED] = 1
@@ -248,7 +248,7 @@ def pass_on(head_at, first, count):
 
 
 def perform_operations(head_at, first, count):
-    """Do operations that are no loops."""
+    """Do several operations that are not loops."""
     for i in range(first, first + count):
         code = perform_operation(head_at, i)
         if code != OK:
@@ -257,7 +257,7 @@ def perform_operations(head_at, first, count):
 
 
 def solve(head_at, i, none, nothing, void):
-    """Find values that fit each other for the outputs on a loop, and leave the instances with them."""
+    """Solve a loop for its outputs; the instances then have the solution as inputs."""
     head = integers_at(head_at, SIZE)
     words = integers_at(head[OPERATIONS_AT] + REAL * OPERATION * i, OPERATION)
     row = head[LOOPS_AT] + REAL * loops.LOOP * words[1]
@@ -285,4 +285,4 @@ def solve(head_at, i, none, nothing, void):
 
 
 ENTRIES = (evaluate, settle, compute_all, complete_all, exchange)
-"""The functions that are called by address; and `solve` if there are loops."""
+"""The functions that are called by address, besides `solve`, which only loops need."""

@@ -1,4 +1,4 @@
-"""A run in this process, as others call it: functions of numbers alone, which find all arrays by an address.
+"""C functions that write, advance and read the run of a `Simulator`, whose arrays they find by an address.
 
 ``head`` has two integers for each array of `run.ARRAYS` (address and length), then those named below.
 """
@@ -30,20 +30,20 @@ from cosim.kit import (
 
 INSTANCE = evaluation.INSTANCE
 BOUND, ANSWER, LINES, LINES_AT = range(ARRAY_WIDTH * len(ARRAYS), WHOLE_HEAD)
-"""Whether the arrays are those of the present State; what the Step answered last; how many inputs may run
-along lines, and where their rows are: places in `d` of value, slope and time."""
+"""Whether the arrays are those of the present State; the last code of the Step; the number of inputs that may
+run along lines, and the address of their rows: places in `d` of value, slope and time."""
 
 VALUE, SLOPE, SINCE, LEFT_STAGE, INPUT_WIDTH = range(5)
-"""Of an input: where in `d` its value, its slope and the time of its value lie, the stage to which a
-change of it lowers the State. A negative first one: Python writes the input when it has changed, in event
-mode."""
+"""The words of an input: the places in `d` of its value, its slope and the time of its value, and the stage
+to which a change of it lowers the State. If the first one is negative, Python writes the input in event mode.
+"""
 LINE_WIDTH = LEFT_STAGE
 INPUTS = 1
-"""Where the rows of inputs begin, behind the address of the values that were written last; those of outputs
-lie behind how far the State has to be realized."""
+"""The place of the first row of inputs, after the address of their last values, and of the first row of
+outputs, after the level to which the State has to be realized."""
 OUTPUT_IN, OUTPUT_AT, OUTPUT_WIDTH = range(3)
 IN_Y, IN_P, IN_D = range(3)
-"""``row[OUTPUT_IN]``: the array of an output; any other number stands for the cache."""
+"""``row[OUTPUT_IN]``: the array of an output; any other number means the cache."""
 
 CHANGING = tuple(
     i
@@ -75,7 +75,7 @@ def called_step(handle, start, length, flag, first, second, third, fourth):
 
 
 def called_set(handle, inputs, count, values, size):
-    """Write inputs; what is the same as before is not written again."""
+    """Write the inputs that have changed."""
     head = integers_at(handle, WHOLE_HEAD)
     if head[BOUND] == 0:
         return NOT_DONE
@@ -125,7 +125,7 @@ def called_slopes(handle, inputs, count, orders, slopes):
 
 
 def called_save(handle, state, unused_count, unused_values, unused_size):
-    """Copy all that changes in a run to the address that lies at `state`."""
+    """Copy all words that change in a run to the address that is stored at `state`."""
     head = integers_at(handle, WHOLE_HEAD)
     if head[BOUND] == 0:
         return NOT_DONE
@@ -134,7 +134,7 @@ def called_save(handle, state, unused_count, unused_values, unused_size):
 
 
 def called_restore(handle, state, unused_count, unused_values, unused_size):
-    """Copy it back from the address `state`."""
+    """Copy all words that change in a run back from the address `state`."""
     head = integers_at(handle, WHOLE_HEAD)
     if head[BOUND] == 0:
         return NOT_DONE
@@ -166,7 +166,7 @@ def restore_arrays(head, address):
 
 
 def copy_words(source, target, size):
-    """Copy so many words from one address to another."""
+    """Copy `size` words from one address to another."""
     words = integers_at(source, size)
     copied = integers_at(target, size)
     for j in range(size):
@@ -174,7 +174,7 @@ def copy_words(source, target, size):
 
 
 def hold_lines(run, rows):
-    """Inputs that run along lines keep the values that they have now."""
+    """Hold inputs that run along lines at their present values."""
     for i in range(rows.shape[0] // LINE_WIDTH):
         row = LINE_WIDTH * i
         slope = run.d[rows[row + SLOPE]]

@@ -18,7 +18,7 @@ Names = tuple[str, ...]
 
 
 class BegunStep(NamedTuple):
-    """A step whose message was sent: its time and size (s), and the variables that are read behind it."""
+    """A step whose message was sent: its time and size (s), and the variables that are read after it."""
 
     time: float
     size: float
@@ -99,14 +99,14 @@ class CompiledCalls:
         self, session: LocalSession, groups: tuple[int, int], limit: float | None
     ) -> Mapping[str, Any]:
         """Share memory for these groups of names; the facts about the participant's functions of C."""
-        why, facts = self._request("prepare", *groups, timeout=limit)
+        refusal, facts = self._request("prepare", *groups, timeout=limit)
         try:
-            if not why:
+            if not refusal:
                 session.share_memory(len(self._inputs), len(self._reads))
         except OSError as error:
-            why = f"has no memory to share: {error}"
-        if why:
-            raise cosim.ModelError.of("process", why)
+            refusal = f"has no memory to share: {error}"
+        if refusal:
+            raise cosim.ModelError.of("process", refusal)
         shared: Mapping[str, Any] = facts
         return shared
 
@@ -130,7 +130,7 @@ class CompiledCalls:
             self.member.is_free = not self._calls.waiting_writes
 
     def has_made_calls(self) -> bool:
-        """Whether compiled code has made calls since this was asked last; its writes then wait in `calls`."""
+        """Whether compiled code has made calls since the last query; its writes then wait in `calls`."""
         member = self.member
         if member is None or not member.has_made_calls():
             return False

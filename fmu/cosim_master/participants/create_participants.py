@@ -32,8 +32,6 @@ START_TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "binary": (bytes, bytearray, str),
 }
-
-
 FLAGS = tuple(f.name for f in fields(ParticipantDescription) if f.type == "bool")
 SETS_OF_NAMES = tuple(f.name for f in fields(ParticipantDescription) if str(f.type).startswith("frozenset"))
 MAPPINGS = tuple(f.name for f in fields(ParticipantDescription) if str(f.type).startswith("Mapping"))
@@ -49,8 +47,8 @@ def open_fmu(
 ) -> InstanceParticipant:
     """A participant for Co-Simulation or Model Exchange (FMI 1.0, 2.0 or 3.0), as the file offers it.
 
-    Where it offers both, its own solver steps it, unless there are options for an integrator. A file that
-    is not an FMU makes a participant that says so when it is asked to describe itself.
+    Where it offers both, its own solver steps it, unless there are options for an integrator. For a file that
+    is not an FMU, `describe` of the participant raises the error.
 
     Parameters
     ----------
@@ -73,7 +71,7 @@ def open_fmu(
             raise cosim.ModelError.of(
                 "options.inner_step", "applies to Co-Simulation: this FMU is integrated by its host"
             )
-        # its solver is loaded where it is needed: a process for an FMU with its own begins sooner
+        # imported here, so that a process for an FMU with its own solver starts faster
         from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
 
         return ModelExchangeParticipant(path, name, wine=wine, **options)
@@ -93,7 +91,7 @@ def create_participants(
         if not name or "." in name:
             problems.append(problem(key, "the name of a participant is not empty and has no dots"))
         elif isinstance(value, cosim.Participant) or _has_contract(value):
-            if any(value is other for other in participants.values()):
+            if any(value is participant for participant in participants.values()):
                 text = "is the same object as another participant: make one for each name"
                 problems.append(problem(key, text))
             participants[name] = value
@@ -108,10 +106,10 @@ def create_participants(
                 problems += [problem((*key, fault.where), fault.text) for fault in error.problems]
         else:
             problems.append(problem(key, _refusal(value)))
-    places: dict[Any, Any] = {}
+    processes: dict[Any, Any] = {}  # by host
     for participant in participants.values():
         if isinstance(participant, SharesProcess):
-            participant.share_process(places)
+            participant.share_process(processes)
     return participants, problems
 
 
@@ -216,7 +214,7 @@ def _variable_faults(name: Any, variable: Any) -> list[str]:
         return [f"variables: {name!r} has the name {variable.name!r}: both are the same text"]
     is_named = variable.causality in CAUSALITIES and variable.type in TYPES and type(variable.unit) is str
     is_fitting = variable.start is None or (type(variable.start) is float and variable.type == "real")
-    if is_named and is_fitting and variable.unit:  # as nearly all are
+    if is_named and is_fitting and variable.unit:  # true of nearly all: the checks below are slower
         return []
     faults = []
     for attribute, choices in (("causality", CAUSALITIES), ("type", TYPES)):

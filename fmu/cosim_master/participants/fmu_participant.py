@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,15 @@ from cosim_master.coupling.errors import StepDiscardedError, StopRequested
 from cosim_master.native_calls import NativeCalls
 from cosim_master.participants.inner_clock import InnerClock
 from cosim_master.participants.instance_participant import InstanceParticipant
+from cosim_master.participants.sloped_inputs import SlopedInputs
 
 MOST_EVENT_ITERATIONS = 100
-TOLD_AGAIN = ("changing", "countdown", "tunable")
-TIMES = struct.Struct("<2d")
+INTERVALS_READ_AGAIN = ("changing", "countdown", "tunable")
+"""Kinds of clocks whose interval is read in event mode again and again."""
+ROUNDING = 1e-9
+"""Part of a step below which a difference of times is a rounding error."""
+SAVED_TIMES = struct.Struct("<2d")
+"""Of a serialized state, before the state of the FMU: its time and the time of the next event, s."""
 REACHED, LATEST = 3, 4
 """Places in the flags of `native_calls`, behind three that FMI 3.0 sets: as `exchange_arrays.Answer`."""
 SLOPE_ABILITIES = {
@@ -35,13 +40,34 @@ SLOPE_ABILITIES = {
 }
 
 
+class _Memory(NamedTuple):
+    """The part of a saved state that is not in the FMU.
+
+    Attributes
+    ----------
+    time : float
+        s
+    clocks : object
+        Of `FmuClocks.save`.
+    event_count : int
+        The number of passages through event mode.
+    next_event : float
+        s, infinite if there is none.
+    """
+
+    time: float
+    clocks: Any
+    event_count: int
+    next_event: float
+
+
 class FmuParticipant(InstanceParticipant):
     """A Co-Simulation FMU of FMI 1.0, 2.0 or 3.0.
 
-    An FMU with an event mode is stepped with it: when it asks for it at the end of a
-    step, and at the time of the next event that it has announced (a step is cut there, if it can vary), its
-    discrete states are updated, until nothing changes; discrete inputs that change are written there. It
-    may return early, also where the step began.
+    An FMU with an event mode enters it when it asks for it at the end of a step, at the time of the next
+    event that it has announced, and when discrete inputs change. There its discrete states are updated until
+    nothing changes. A step is cut at an announced event if the FMU can vary its step. The FMU may return
+    early, also where the step began.
 
     Clocks with an interval tick when they are due: a step is cut there. A triggered output that is read
     says whether it has ticked since the last step began; a triggered input that is set to true ticks,
@@ -56,8 +82,8 @@ class FmuParticipant(InstanceParticipant):
         Name of the instance; by default the file's name.
     inner_step : float or str, optional
         s or "10 ms", of an FMU with a fixed step inside that counts its time by adding it: it receives
-        its own sums in place of ``i * h`` (`InnerClock`). Known of some tools, and used then where inputs
-        are given.
+        its own sums in place of ``i * h`` (`InnerClock`). For tools that are known to make such FMUs it is
+        found without this option, and used once inputs are written.
     wine : bool
         Whether its library for Windows runs on Linux, in a process under wine; FMI 2.0 and 3.0.
 
@@ -86,6 +112,8 @@ class FmuParticipant(InstanceParticipant):
         super().__init__(path, name, wine=wine)
         self._inner_step = None if inner_step is None else InnerClock(inner_step).step
         self._inner_clock: InnerClock | None = None
+        self._uses_inner_clock = False
+        self._lines: SlopedInputs | None = None  # of an FMU with inputs that can be written inside a step
         self._passages: list[cosim.EventRecord] = []
         self._usual_size = 0.0
         self._flags = np.zeros(5)
@@ -99,10 +127,10 @@ class FmuParticipant(InstanceParticipant):
 
     @property
     def events(self) -> list[cosim.EventRecord]:
-        """Passages through event mode, with what has changed of what is watched.
+        """Passages through event mode, with the changed watched variables; without rolled-back passages.
 
-        Because of an event of its own (cause Triggered), of clocks with an interval (Scheduled), of discrete
-        inputs (Signaled). What was rolled back has not happened.
+        Their cause is Triggered for events of the FMU, Scheduled for announced events and for ticks of clocks
+        with an interval, Signaled for changes of discrete inputs.
         """
         return self._passages
 
@@ -110,14 +138,15 @@ class FmuParticipant(InstanceParticipant):
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
     ) -> None:
         """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
-        self._time, self._slopes = start, dict[str, float]()
-        self._fault: Exception | None = None  # in the callback in the middle of a step; raised behind it
+        interface = self.read_interface()
+        self._time = start
+        self._fault: Exception | None = None  # of the callback inside a step; raised after the step
         self._next_event, self._flags = math.inf, np.zeros(5)
-        self._held: dict[str, float] = {}  # inputs as set last, from which lines inside a step begin
+        self._lines = SlopedInputs(interface.settable_inside) if interface.settable_inside else None
         self._passages, self._usual_size = [], 0.0
-        step = self._inner_step or self.read_interface().inner_step
+        step = self._inner_step or interface.inner_step
         self._inner_clock = InnerClock(step, start) if step else None
-        self._is_given = self._inner_step is not None
+        self._uses_inner_clock = self._inner_step is not None
         super().initialize(start, stop, values, tolerance)
 
     def _enter_stepped_mode(self) -> None:
@@ -127,24 +156,28 @@ class FmuParticipant(InstanceParticipant):
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
         """Write variables; discrete ones that have changed in event mode, where the FMU has one."""
-        self._slopes.clear()
-        self._held.clear()
-        self._is_given = self._is_given or (len(names) > 0 and self._mode == modes.STEPPING)
-        special = self._special(tuple(names))
-        if special and self._mode == modes.STEPPING:
-            value_of = dict(zip(names, values, strict=True))
-            plain = {name: value_of[name] for name in names if name not in special}
-            special_values = {name: value_of[name] for name in names if name in special}
-            self._event_inputs.store_clocked(special_values)
-            changed = self._event_inputs.changed_values(special_values)
-            if changed:  # all in event mode: in step mode nothing may be read after it was set
-                self._pass_event(cosim.EventCause.SIGNALED, ", ".join(changed), plain | changed)
-            elif plain:
-                self._write(list(plain), list(plain.values()))
+        if self._lines is not None:
+            self._lines.clear()
+        is_stepping = self._mode == modes.STEPPING
+        self._uses_inner_clock = self._uses_inner_clock or (len(names) > 0 and is_stepping)
+        event_names = self._event_mode_names(tuple(names))
+        if event_names and is_stepping:
+            self._set_between_steps(dict(zip(names, values, strict=True)), event_names)
             return
         super().set(names, values)
-        if not special and self.read_interface().settable_inside:
-            self._held.update(zip(names, values, strict=True))
+        if not event_names and self._lines is not None:
+            self._lines.store(names, values)
+
+    def _set_between_steps(self, values: Mapping[str, Any], event_names: Container[str]) -> None:
+        """Write variables in step mode, or all in event mode if some of `event_names` have changed."""
+        plain = {name: value for name, value in values.items() if name not in event_names}
+        discrete = {name: value for name, value in values.items() if name in event_names}
+        self._event_inputs.store_clocked(discrete)
+        changed = self._event_inputs.changed_values(discrete)
+        if changed:  # plain ones, too: in step mode nothing may be read after it was set
+            self._pass_event(cosim.EventCause.SIGNALED, ", ".join(changed), plain | changed)
+        elif plain:
+            self._write(list(plain), list(plain.values()))
 
     def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
         """Derivatives of real inputs over the next step, per s."""
@@ -152,15 +185,12 @@ class FmuParticipant(InstanceParticipant):
         self._need_ability(
             "follows_slopes", "follow slopes of its inputs", SLOPE_ABILITIES[interface.version]
         )
-        if not interface.settable_inside:
-            references = [interface.elements[name].reference for name in names]
-            signed = [interface.elements[n].sign * s for n, s in zip(names, slopes, strict=True)]
-            self._guard(self._instance.set_input_slopes, references, signed)
+        if self._lines is not None:
+            self._lines.set_slopes(names, slopes, lambda name: float(self.get([name])[0]))
             return
-        # nothing may be read between what is set and the step
-        self._bases = {n: self._held[n] if n in self._held else float(self.get([n])[0]) for n in names}
-        self._slopes = dict(zip(names, map(float, slopes), strict=True))
-        self._slopes_since = math.nan  # the next step begins there
+        references = [interface.elements[name].reference for name in names]
+        signed = [interface.elements[n].sign * s for n, s in zip(names, slopes, strict=True)]
+        self._guard(self._instance.set_input_slopes, references, signed)
 
     def step(self, time: float, size: float) -> float:
         """A communication step; the time reached, which is earlier where it was discarded or ended early.
@@ -171,34 +201,37 @@ class FmuParticipant(InstanceParticipant):
             When the FMU wants the simulation to end.
         """
         self.exit_initialization()
-        self._check_steps((modes.STEPPING,))
+        self._check_mode((modes.STEPPING,))
         self._clocks.start_step()
-        if self._slopes and math.isnan(self._slopes_since):
-            self._slopes_since = time
-            self._hold_the_mean(size)
-        begin, end, varies = time, time + size, self.describe().variable_step
-        while (tick := min(self._clocks.next_time, self._next_event)) < end - 1e-9 * size:
-            if not varies:
-                tick = self._clocks.next_time
-                if tick >= end - 1e-9 * size:
-                    break  # an event may be handled late, a tick may not
-                raise self._error(
-                    f"one of its clocks ticks at t = {tick:.9g} s, inside the step from {time:.9g} s by "
-                    f"{size:g} s, but it cannot vary its communication step: take one that divides it"
-                )
-            reached = self._do_steps(time, tick - time)
-            if reached < tick:  # it returned early before that
+        if self._lines is not None and (means := self._lines.start_step(time, size)):
+            super().set(list(means), list(means.values()))
+        if not self.describe().variable_step:
+            self._check_no_tick_inside(time, size)
+            return self._do_steps(time, size)
+        begin, end = time, time + size
+        while (event := min(self._clocks.next_time, self._next_event)) < end - ROUNDING * size:
+            reached = self._do_steps(time, event - time)
+            if reached < event:  # it returned early before that
                 return reached
-            time = tick
+            time = event
         return self._do_steps(time, size if time == begin else end - time)  # to the bit as compiled code
 
+    def _check_no_tick_inside(self, time: float, size: float) -> None:
+        """Refuse a step of fixed size with a tick inside: an event may be handled late, a tick may not."""
+        tick = self._clocks.next_time
+        if tick < time + size - ROUNDING * size:
+            raise self._error(
+                f"one of its clocks ticks at t = {tick:.9g} s, inside the step from {time:.9g} s by "
+                f"{size:g} s, but it cannot vary its communication step: take one that divides it"
+            )
+
     def _do_steps(self, time: float, size: float) -> float:
-        """Communication steps until one gets on; at events at the time where it begins, it does not."""
-        varies = self.describe().variable_step
+        """Make communication steps until one advances: a step that an event interrupts at once does not."""
+        is_variable = self.describe().variable_step
         for _ in range(MOST_EVENT_ITERATIONS):
-            following = min(self._clocks.next_time, self._next_event) - time
-            if varies and following < size * (1.0 - 1e-9):  # told in event mode just now
-                size = following
+            to_event = min(self._clocks.next_time, self._next_event) - time
+            if is_variable and to_event < size * (1.0 - ROUNDING):  # announced in event mode just now
+                size = to_event
             reached = self._do_step(time, size)
             if reached > time or not self._events:
                 return reached
@@ -208,34 +241,34 @@ class FmuParticipant(InstanceParticipant):
     def _do_step(self, time: float, size: float) -> float:
         """Make one communication step of the instance."""
         self._time = time
-        older = any(_time_of(token) < time for token in self._states)
+        can_go_back = any(token.more.time < time for token in self._states.tokens)
         self._log.start_call()
-        begin, length = time, self._size(size)
-        if self._inner_clock is not None and self._is_given:
+        begin, length = time, self._same_size(size)
+        if self._inner_clock is not None and self._uses_inner_clock:
             begin = self._inner_clock.at(time)
             if self.describe().variable_step:
                 length = self._inner_clock.at(time + size) - begin
         try:
-            answer = self._instance.do_step(begin, length, not older)
+            answer = self._instance.do_step(begin, length, not can_go_back)
         except FmiError as error:
             raise self._failure(self._fault or error) from error
         if self._fault is not None:
             fault, self._fault = self._fault, None
             raise self._failure(fault) from fault
-        ours = {begin: time, begin + length: time + size}  # where its clock and ours differ in the last bits
-        return self._follow_answer(
-            answer._replace(reached=ours.get(answer.reached, answer.reached)), time, size
-        )
+        # times of its inner clock differ from those of the run in the last bits
+        run_time = {begin: time, begin + length: time + size}
+        reached = run_time.get(answer.reached, answer.reached)
+        return self._follow_answer(answer._replace(reached=reached), time, size)
 
     @property
     def _step_function(self) -> str:
         return self._instance.name_of("DoStep")
 
-    def _size(self, size: float) -> float:
-        """An FMU that cannot vary its step gets the very same number each time, not one an ulp away."""
+    def _same_size(self, size: float) -> float:
+        """The size of a step, s: to the bit the one before for an FMU that cannot vary its step."""
         if self.describe().variable_step:
             return size
-        if abs(size - self._usual_size) > 1e-9 * size:
+        if abs(size - self._usual_size) > ROUNDING * size:
             self._usual_size = size
         return self._usual_size
 
@@ -243,14 +276,14 @@ class FmuParticipant(InstanceParticipant):
         """Do what the answer to a step asks for: stop, event mode, or nothing; the time reached."""
         end, reached = time + size, answer.reached
         if answer.discarded and (not answer.terminate or self._log.has_error()):
-            return self._discarded(time, size, reached)
+            return self._end_of_discarded(time, size, reached)
         if answer.terminate:
-            where = reached if time <= reached <= end else end
-            raise StopRequested(where, self._why_it_stops())
+            stop_time = reached if time <= reached <= end else end
+            raise StopRequested(stop_time, self._why_it_stops())
         self._time = float(reached) if answer.early else end
-        tick = min(self._clocks.next_time, self._next_event)
-        if abs(tick - self._time) <= 4.0 * math.ulp(self._time):  # of ``time + (tick - time)``
-            self._time = tick
+        event = min(self._clocks.next_time, self._next_event)
+        if abs(event - self._time) <= 4.0 * math.ulp(self._time):  # the rounding of ``time + (event - time)``
+            self._time = event
         due = self._clocks.due_clocks(self._time)
         if not due and self._next_event <= self._time + 4.0 * math.ulp(self._time):
             due = ["time_event"]
@@ -261,9 +294,9 @@ class FmuParticipant(InstanceParticipant):
             self._store_values(self._time)
         return self._time
 
-    def _discarded(self, time: float, size: float, reached: float) -> float:
-        """The time that a discarded step has reached; raises an error if it reached none."""
-        if time < reached < time + size:  # a full step is not to be discarded
+    def _end_of_discarded(self, time: float, size: float, reached: float) -> float:
+        """The time that a discarded step has reached; an error if that is not inside the step."""
+        if time < reached < time + size:
             self._store_values(reached)
             return reached
         hint = ": take a smaller communication step"
@@ -280,7 +313,7 @@ class FmuParticipant(InstanceParticipant):
         return self.read_interface()
 
     def why_not_plain(self) -> str:
-        """Why a program in C would have to do more for it than set, step and read; "" where that is all."""
+        """Why a program in C cannot run it by setting, stepping and reading alone; "" if it can."""
         interface = self.declared
         if interface.version == "1.0":
             return "an FMU of FMI 1.0, which Python leads"
@@ -297,46 +330,45 @@ class FmuParticipant(InstanceParticipant):
 
     @property
     def ticks_follow_inputs(self) -> bool:
-        """Whether it has clocks whose interval it tells in event mode again and again."""
+        """Whether it has clocks whose interval may change in event mode."""
         clocks = self.read_interface().clocks.values()
-        return any(clock.ticks_by_time and clock.variability in TOLD_AGAIN for clock in clocks)
+        return any(clock.ticks_by_time and clock.variability in INTERVALS_READ_AGAIN for clock in clocks)
 
     @property
     def next_tick(self) -> float:
         """The next tick of a clock with an interval, s; infinite if there is none."""
-        ticks = self.ticks_by_time and self._mode == modes.STEPPING
-        return self._clocks.next_time if ticks else math.inf
+        has_ticks = self.ticks_by_time and self._mode == modes.STEPPING
+        return self._clocks.next_time if has_ticks else math.inf
 
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
     ) -> NativeCalls | None:
         """Addresses of functions that write, advance and read.
 
-        None when the library does not export the one that advances, for clocks (inner ones, too) and what is
-        written in event mode: these are left to Python.
+        None if the library does not export the one that advances. None also for an FMU with clocks, with an
+        inner clock in use, or with inputs that are written in event mode: Python steps these.
 
         Parameters
         ----------
         inputs, reads : sequence of str
         flags : ndarray, shape (5,)
-            Where FMI 3.0 tells after a step what it asks for; last a time (s) beyond which `step` is called.
+            Requests of an FMU of FMI 3.0 after a step; the last one is a time (s) beyond which `step` is
+            called.
         """
         interface, library = self.read_interface(), self._instance.library
         self.exit_initialization()
-        if self._special(tuple(inputs)) or self.ticks_by_time:
+        if self._event_mode_names(tuple(inputs)) or self.ticks_by_time:
             return None
-        if self._inner_clock is not None and (inputs or self._is_given):
+        if self._inner_clock is not None and (inputs or self._uses_inner_clock):
             return None
         step = library.address("DoStep")
-        listed = {"Set": inputs, "Get": reads}
         if not step:
             return None
         self._flags = flags
         self.resume_native()
-        self._native = {
-            verb: Access(self._instance, names, interface.elements, verb) for verb, names in listed.items()
-        }
-        written, read = self._native.values()
+        written = Access(self._instance, inputs, interface.elements, "Set")
+        read = Access(self._instance, reads, interface.elements, "Get")
+        self._native = {"Set": written, "Get": read}
         takes_slopes = written.is_direct and not interface.settable_inside
         self._log.start_call()
         return NativeCalls(
@@ -357,7 +389,7 @@ class FmuParticipant(InstanceParticipant):
         )
 
     def _leave_native(self) -> None:
-        """Forget the steps that are left to Python, since no compiled code calls the FMU any more."""
+        """Let Python make all further steps."""
         self._flags[LATEST], self._flags = math.inf, np.zeros(5)
 
     def _names_of_calls(self) -> dict[str, str]:
@@ -371,38 +403,39 @@ class FmuParticipant(InstanceParticipant):
 
     def _state_calls(self) -> dict[str, Any]:
         """The functions of `NativeCalls` that save and restore the state."""
-        functions = self._state_functions(modes.STEPPING)
+        functions = self._states.native_functions(modes.STEPPING) if self.describe().can_restore else None
         if functions is None:
             return {}
-        calls = dict(zip(("save", "restore", "free", "state"), functions, strict=True))
         return {
-            **calls,
-            **{"remember": self._remembered, "forget": self._recall, "after_state": self._after_state},
+            **functions._asdict(),
+            "remember": self._remembered,
+            "forget": self._recall,
+            "after_state": self._after_state,
         }
 
-    def _remembered(self) -> tuple[Any, ...]:
+    def _remembered(self) -> _Memory:
         """The part of a state that the FMU does not save."""
-        return self._time, self._clocks.save(), len(self._passages), self._next_event
+        return _Memory(self._time, self._clocks.save(), len(self._passages), self._next_event)
 
-    def _recall(self, remembered: tuple[Any, ...]) -> None:
-        """Restore the memory that `_remembered` returned."""
-        self._time, clocks, events, self._next_event = remembered
-        self._clocks.restore(clocks)
-        del self._passages[events:]
+    def _recall(self, memory: _Memory) -> None:
+        """Restore the part of a state that `_remembered` returned."""
+        self._time, self._next_event = memory.time, memory.next_event
+        self._clocks.restore(memory.clocks)
+        del self._passages[memory.event_count :]
         self._forget_written()
         self.resume_native()
 
     def resume_native(self) -> None:
-        """Compiled steps stay clear of the next event: `step` takes the one that reaches it."""
+        """Let compiled code take the steps before the next event; `step` takes the one that reaches it."""
         if self._mode in (modes.FAILED, modes.FATAL):  # compiled code would not notice
-            self._check_steps(modes.RUNNING)
-        following = self._next_event
-        # 8 ulp before it: `_follow_answer` counts an event 4 ulp behind the end of a step as at it
-        self._flags[LATEST] = following - 8.0 * math.ulp(following) if following < math.inf else following
+            self._check_mode(modes.RUNNING)
+        event = self._next_event
+        # 8 ulp before it, since `_follow_answer` handles an event up to 4 ulp after the end of a step
+        self._flags[LATEST] = event - 8.0 * math.ulp(event) if event < math.inf else event
 
     def finish_native_step(self, status: int, time: float, size: float) -> float:
         """React as `step` does to a status that is not OK, or to a request of the FMU."""
-        # each is a byte in the room of a double (`Answer`)
+        # a flag is one byte at the place of a double (`Answer`)
         flags = tuple(bool(flag.tobytes()[0]) for flag in self._flags[:REACHED])
         reported = StepAnswer(float(self._flags[REACHED]), False, *flags)
         answer = self._guard(self._instance.after_step, status, time, size, reported)
@@ -410,7 +443,7 @@ class FmuParticipant(InstanceParticipant):
         return reached if reached > time or not self._events else self._do_steps(time, size)
 
     def check_native_access(self, verb: str, status: int) -> None:
-        """Raise what `set` or `get` would have raised; where a value does not fit its type, `set` says it."""
+        """Raise what `set` or `get` would have raised; of a value that does not fit its type `set` does."""
         if not self._native[verb].clear_misfit():
             self._guard(self._native[verb].check, status)
 
@@ -427,39 +460,40 @@ class FmuParticipant(InstanceParticipant):
 
     def serialize(self, token: Any) -> bytes:
         """A saved state as bytes: times, the mode, then the FMU's own format."""
-        time, _, _, next_event = token.more
-        return TIMES.pack(time, next_event) + super().serialize(token)
+        memory: _Memory = token.more
+        return SAVED_TIMES.pack(memory.time, memory.next_event) + super().serialize(token)
 
     def deserialize(self, data: bytes) -> Any:
         """The token that `serialize` was given, for `restore` of this or another instance of the same FMU."""
-        token = super().deserialize(data[TIMES.size :])
-        time, following = TIMES.unpack_from(data)
-        token.more = time, self._clocks.save(), len(self._passages), following
+        token = super().deserialize(data[SAVED_TIMES.size :])
+        time, next_event = SAVED_TIMES.unpack_from(data)
+        token.more = _Memory(time, self._clocks.save(), len(self._passages), next_event)
         return token
 
     def _pass_event(
         self, cause: cosim.EventCause, handler: str, changes: Mapping[str, Any] | None = None
     ) -> None:
         """Pass through event mode with these inputs, and store the values of both sides."""
-        count_before = len(self._points)
+        first_point = len(self._points)
         self._store_values(self._time)
         self._guard(self._instance.enter_event_mode)
         try:
             if changes is not None:
                 self._event_inputs.write(changes)
         finally:
-            if self._mode == modes.EVENT:  # else the call has failed, and no other may follow
+            if self._mode == modes.EVENT:  # otherwise the call has failed, and no other may follow
                 self._update_discrete_states()
         self._store_values(self._time)
-        sides = [dict(zip(p.names, p.values, strict=True)) for p in self._points[count_before:]] or [{}, {}]
-        changed = tuple(name for name, value in sides[0].items() if sides[1][name] != value)
-        before, after = ({name: side[name] for name in changed} for side in sides)
+        # nothing is stored if nothing is watched
+        sides = [dict(zip(p.names, p.values, strict=True)) for p in self._points[first_point:]]
+        before, after = sides or ({}, {})
+        changed = tuple(name for name, value in before.items() if after[name] != value)
         self._passages.append(
             cosim.EventRecord(
                 *(self._time, cause, "unrestricted", handler, (self._time, self._time)),
                 changed=changed,
-                before=before,
-                after=after,
+                before={name: before[name] for name in changed},
+                after={name: after[name] for name in changed},
                 name=handler,
             )
         )
@@ -472,10 +506,9 @@ class FmuParticipant(InstanceParticipant):
             self._guard(self._clocks.listen)
             self._read_messages()
             update = self._guard(instance.update_discrete_states)
-            following = update.next_event
-            # what is past has been dealt with just now
-            ahead = following is not None and following > self._time
-            self._next_event = following if ahead else math.inf
+            event = update.next_event
+            # an event that is not ahead has been handled just now
+            self._next_event = event if event is not None and event > self._time else math.inf
             if update.terminate:
                 raise StopRequested(self._time, self._why_it_stops())
             self._guard(self._clocks.read_intervals, self._time)
@@ -495,25 +528,16 @@ class FmuParticipant(InstanceParticipant):
             self._clocks.shown.update(zip(names, self._read(names), strict=True))
         self._clocks.active.clear()
 
-    def _hold_the_mean(self, size: float) -> None:
-        """Inputs with a slope that cannot follow it inside the step are held at its mean."""
-        intermediate = self.read_interface().settable_inside
-        held = {n: self._bases[n] + 0.5 * size * s for n, s in self._slopes.items() if n not in intermediate}
-        if held:
-            super().set(list(held), list(held.values()))
-
-    def _update_inside(self, environment: Any, time: float, wants: bool, tells: bool, *more: Any) -> None:
-        """The callback of an FMU in the middle of a step: values to be kept, inputs on their slopes."""
+    def _update_inside(self, environment: Any, time: float, sets: bool, gets: bool, *_: Any) -> None:
+        """The callback of an FMU inside a step: store watched values, write inputs on their lines."""
         try:
-            if tells and self._watched_inside:
+            if gets and self._watched_inside:
                 values = self._present(self._watched_inside)
                 self._points.append(InnerPoint(time, self._watched_inside, values))
-            if not wants or not self._slopes or self._fault is not None:
-                return
-            names = [name for name in self._slopes if name in self.read_interface().settable_inside]
-            since = time - self._slopes_since
-            super().set(names, [self._bases[name] + since * self._slopes[name] for name in names])
-        except Exception as error:  # nothing may pass through the FMU
+            if sets and self._lines is not None and self._fault is None:
+                values_on_lines = self._lines.values_at(time)
+                super().set(list(values_on_lines), list(values_on_lines.values()))
+        except Exception as error:  # an exception must not pass through the code of the FMU
             self._fault = error
 
     def _create(self, instance: FmuInstance, interface: FmuInterface, logging: bool) -> None:
@@ -532,7 +556,7 @@ class FmuParticipant(InstanceParticipant):
         except FmiError:
             if not self._events or interface.clocks:
                 raise
-            # some declare an event mode that they do not have; without it they step all the same
+            # some FMUs declare an event mode that they do not have, and can be stepped without it
             self._events = False
             logged = self._log.text()
             instance.instantiate(*facts, event_mode=False, **options)
@@ -541,9 +565,3 @@ class FmuParticipant(InstanceParticipant):
                 "events inside it are handled in its steps alone, and discrete inputs are set between them"
                 + (f". It logged: {logged}" if logged else "")
             )
-
-
-def _time_of(token: Any) -> float:
-    """The time of a saved state, s; infinite for the one that compiled code saves in every step."""
-    time: float = token.more[0]
-    return time

@@ -10,8 +10,9 @@ import cosim
 class InnerClock:
     """The sum that such a clock adds up, so that communication points meet its steps to the last bit.
 
-    A sum of steps of 0.01 s and ``i * 0.01`` s differ in the last bits. An FMU that steps while its sum is
-    smaller than the end that it receives makes none or two of its steps where it receives the other number.
+    A sum of steps of 0.01 s and ``i * 0.01`` s differ in the last bits. An FMU steps while its sum is smaller
+    than the end that it receives: with ``i * 0.01`` s it sometimes makes no step, or two steps, in place of
+    one.
 
     Parameters
     ----------

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-import weakref
 from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
-from ctypes import addressof, c_void_p
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,7 +14,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import MadeFromOptions, ParticipantDescription
 from cosim_fmi.binding import modes
-from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState
+from cosim_fmi.binding.fmu_instance import FmuInstance
 from cosim_fmi.binding.fmu_library import FmiError, new_instance
 from cosim_fmi.binding.fmu_output import FmuLog, printed_to, serious_categories
 from cosim_fmi.binding.process_guard import ProcessSettings, process_lock, undisturbed
@@ -28,6 +26,7 @@ from cosim_fmi.fmu_archive import FmuArchive
 from cosim_fmi.fmu_clocks import FmuClocks
 from cosim_fmi.instances import (
     FmuState,
+    InstanceStates,
     KeptInstance,
     UnpackedFmu,
     probe_fmu,
@@ -59,6 +58,8 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
     """
 
     _interface_wanted: ClassVar[str]
+    _states: InstanceStates
+    """The saved states, as long as there is an instance."""
 
     def __init__(self, path: str | Path, name: str | None = None, *, wine: bool = False) -> None:
         self.path, self._wine = Path(path), wine
@@ -71,7 +72,6 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
         self._log = FmuLog()
         self._log_file: tuple[Path | None, str] = None, "warning"
         self._accesses: dict[tuple[str, ...], VariableAccess] = {}
-        self._states: weakref.WeakSet[FmuState] = weakref.WeakSet()
         self._unpacked: UnpackedFmu | None = None
         self._watched: tuple[str, ...] = ()
         self._watched_at = "events"  # the argument `where` of `watch`
@@ -82,24 +82,23 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
         self._reuses_instance = False  # whether `close` leaves the instance in `_reusable`
         self._reusable = KeptInstance()
 
-    def _store_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
-        path, *others = positional or (given["path"],)
-        more = {name: value for name, value in given.items() if name != "path"}
-        self._made_with = Path(path).absolute(), tuple(others), more
+    def _store_arguments(self, positional: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
+        path, *arguments = positional or (keywords["path"],)
+        options = {name: value for name, value in keywords.items() if name != "path"}
+        self._make_copy = partial(type(self), Path(path).absolute(), *arguments, **options)
 
     def __reduce__(self) -> Any:
         """The recipe of a copy in another process, from the file and without a log."""
-        return _rebuild, (type(self), *self._made_with)
+        return self._make_copy, ()
 
     def repeated(self) -> InstanceParticipant | None:
         """A copy with the same file, without a log; None if a run of the FMU may have effects outside."""
         interface = self.read_interface()
         if not is_self_contained(interface.tool, FmuArchive(self.path)):
             return None
-        kind, path, others, more = type(self), *self._made_with
-        other = kind(path, *others, **more)
-        other._interface = interface  # `configure` may have chosen sizes
-        return other
+        copy = self._make_copy()
+        copy._interface = interface  # `configure` may have chosen sizes
+        return copy
 
     def show_as(self, path: str) -> None:
         """Set the name of the file in messages."""
@@ -161,21 +160,21 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
         self._log_file = file, level
 
     def reuse_instance(self, keep: bool = True) -> None:
-        """Whether `close` keeps the instance after a run that went well, so that `initialize` only resets it.
+        """Let `close` keep the instance after a run that went well, so that `initialize` only resets it.
 
-        Whether the FMU is after its reset what a new instance is, is for the caller to find out.
+        The caller has to check that the FMU behaves after a reset as a new instance does.
 
         Parameters
         ----------
         keep : bool
-            False gives up one that is kept.
+            False discards an instance that is kept.
         """
         self._reuses_instance = keep
         if not keep:
             self._reusable.discard()
 
     def watch(self, names: Sequence[str], where: str = "events") -> None:
-        """Variables whose values are kept at both sides of events, and where it steps inside a step."""
+        """Variables whose values are stored on both sides of events; at "steps" also at inner steps."""
         self._watched, self._watched_at = tuple(names), where
 
     @property
@@ -190,7 +189,7 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
         ----------
         text : str
         by : sequence of str
-            Participants of which one has printed it, where that is not known.
+            The participants one of which has printed it, if it is not known which.
         """
         owners = f" by {' or '.join(by)}" if by else ""
         for line in text.splitlines():
@@ -255,14 +254,17 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
         self._guard(self._instance.enter_initialization_mode)
 
     def _instantiate(self, interface: FmuInterface) -> None:
-        """Reset the instance of the run before, or make one and choose the categories that it logs."""
+        """Reset the instance of the previous run, or make one and choose the categories that it logs."""
         self._unpacked = unpack_fmu(self.path, self._wine)
         self._reuse_key = interface, self._log_file, self._watched, self._watched_at
-        self._slot = self._reusable.reset(self._unpacked, self._reuse_key, self._log.add)
-        if self._slot is not None:
+        instance = self._reusable.reset(self._unpacked, self._reuse_key, self._log.add)
+        is_new = instance is None
+        if instance is None:
+            library = self._guard(self._unpacked.library, interface)
+            instance = new_instance(library, self._log.add)
+        self._slot, self._states = instance, InstanceStates(instance, self, self._guard)
+        if not is_new:
             return
-        library = self._guard(self._unpacked.library, interface)
-        instance = self._slot = new_instance(library, self._log.add)
         file, level = self._log_file
         logs_all = file is not None and level == "all"
         # an empty list switches all categories on, None switches none on
@@ -284,9 +286,9 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
             for name in structural:
                 self.set([name], [values[name]])
             self._guard(self._instance.exit_configuration_mode)
-        others = [name for name in values if name not in structural]
-        if others:
-            self.set(others, [values[name] for name in others])
+        plain = [name for name in values if name not in structural]
+        if plain:
+            self.set(plain, [values[name] for name in plain])
 
     def exit_initialization(self) -> None:
         """End initialization mode, and the event mode that follows where there is one."""
@@ -302,26 +304,26 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
         """Write variables of any type; discrete ones in event mode, where the instance has one."""
-        special = self._special(tuple(names))
-        if not special:
+        event_names = self._event_mode_names(tuple(names))
+        if not event_names:
             self._write(names, values)
             return
         value_of = dict(zip(names, values, strict=True))
-        plain = {name: value_of[name] for name in names if name not in special}
+        plain = {name: value_of[name] for name in names if name not in event_names}
         if plain:
             self._write(list(plain), list(plain.values()))
-        self._event_inputs.write({name: value_of[name] for name in names if name in special})
+        self._event_inputs.write({name: value_of[name] for name in names if name in event_names})
 
     def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         """Read variables: an array when all are real, else a list."""
         return self._values(names, lambda name: self._clocks.read(name))
 
-    def _special(self, names: tuple[str, ...]) -> frozenset[str]:
+    def _event_mode_names(self, names: tuple[str, ...]) -> frozenset[str]:
         """The names of variables that are written in event mode."""
         return self._event_inputs.select_event_mode(names) if self._events else frozenset()
 
     def _values(self, names: Sequence[str], ticks: Callable[[str], bool]) -> NDArray[np.float64] | list[Any]:
-        """Values of variables: of a clock what `ticks` says, of a message the last one that it brought."""
+        """Values of variables; of a clock that of `ticks`, of a binary output the last message."""
         clocks = self.read_interface().clocks
         if not clocks:
             return self._read(names)
@@ -329,11 +331,11 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
         for name in names:
             if (message := self._clocks.message(name)) is not None:
                 clock_values[name] = message
-        others = [name for name in names if name not in clock_values]
-        if len(others) == len(names):
+        plain = [name for name in names if name not in clock_values]
+        if len(plain) == len(names):
             return self._read(names)
-        clock_values.update(zip(others, self._read(others) if others else (), strict=True))
-        return [clock_values[name] for name in names]
+        plain_values = dict(zip(plain, self._read(plain) if plain else (), strict=True))
+        return [clock_values[name] if name in clock_values else plain_values[name] for name in names]
 
     def _present(self, names: Sequence[str]) -> list[Any]:
         """Values as the instance has them now, in whatever mode it is."""
@@ -374,9 +376,9 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
         """The derivatives along a direction of real inputs; only if the FMU provides them."""
         self._need_ability("has_derivatives", "give derivatives", "providesDirectionalDerivative")
         elements = self.read_interface().elements
-        of, by = ([elements[name].reference for name in names] for names in (outputs, inputs))
-        signed = [elements[name].sign * float(x) for name, x in zip(inputs, seed, strict=True)]
-        slopes = self._guard(self._instance.directional_derivative, of, by, signed)
+        unknowns, knowns = ([elements[name].reference for name in names] for names in (outputs, inputs))
+        signed_seed = [elements[name].sign * float(x) for name, x in zip(inputs, seed, strict=True)]
+        slopes = self._guard(self._instance.directional_derivative, unknowns, knowns, signed_seed)
         return [elements[name].sign * x for name, x in zip(outputs, slopes, strict=True)]
 
     # events inside a step
@@ -395,14 +397,7 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
     def _clocks(self) -> FmuClocks:
         """The clocks of the instance, created when they are first needed: most FMUs have none."""
         if self._created_clocks is None:
-            interface = self.read_interface()
-            variables = interface.description.variables
-            messages = [
-                n
-                for n in interface.clocks_of
-                if variables[n].type == "binary" and variables[n].causality != "input"
-            ]
-            self._created_clocks = FmuClocks(self._instance, interface.clocks, interface.clocks_of, messages)
+            self._created_clocks = FmuClocks.of(self._instance, self.read_interface())
         return self._created_clocks
 
     @property
@@ -415,7 +410,7 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
         return self._created_event_inputs
 
     def _forget_written(self) -> None:
-        """Write inputs of event mode again, also equal ones: a state was restored."""
+        """Let inputs of event mode be written again even if they are equal, since a state was restored."""
         if self._created_event_inputs is not None:
             self._created_event_inputs.written.clear()
 
@@ -424,32 +419,27 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
     def save(self) -> Any:
         """The whole state of the instance, in its own memory."""
         self._need_ability("can_restore", "save its state", "canGetAndSetFMUstate")
-        return self._token(self._guard(self._instance.save))
+        return self._states.save()
 
     def restore(self, token: Any) -> None:
         """Restore a state that this instance saved, or that was made of bytes."""
         if not isinstance(token, FmuState) or token.owner is not self:
             raise self._error("this state was not saved by this instance")
         self._need_ability("can_restore", "restore a state", "canGetAndSetFMUstate")
-        self._guard(self._instance.restore, token.saved)
+        self._states.restore(token)
         self._forget_written()
 
     def serialize(self, token: Any) -> bytes:
         """A saved state as bytes of the FMU's own format, after one byte for the mode."""
         self._need_ability("can_serialize", "serialize its state", "canSerializeFMUstate")
-        data: bytes = self._guard(self._instance.serialize, token.saved)
-        return bytes((MODES.index(token.saved.mode),)) + data
+        return self._states.serialize(token)
 
     def deserialize(self, data: bytes) -> Any:
         """The token that `serialize` was given, for `restore` of this or another instance of the same FMU."""
         self._need_ability("can_serialize", "deserialize a state", "canSerializeFMUstate")
-        if not data or data[0] >= len(MODES):
+        token = self._states.deserialize(data)
+        if token is None:
             raise self._error("these bytes are no serialized state of an FMU")
-        return self._token(self._guard(self._instance.deserialize, data[1:], MODES[data[0]]))
-
-    def _token(self, saved: SavedState) -> FmuState:
-        token = FmuState(saved, self, self._instance)
-        self._states.add(token)
         return token
 
     # compiled calls
@@ -464,24 +454,9 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
         """0, since the functions of the FMU need no preparation."""
         return 0
 
-    def _state_functions(self, mode: str) -> tuple[int, int, int, int] | None:
-        """Addresses of the functions that save, restore and free a state, and of where it lies."""
-        names, library = self._instance.state_functions, self._instance.library
-        if not self.describe().can_restore or not names:
-            return None
-        save, restore, free = (library.address(names[kind]) for kind in ("get", "set", "free"))
-        if not (save and restore and free):
-            return None
-        token = self._native_state = self._token(SavedState(c_void_p(), mode))  # freed with the instance
-        token.more = (math.inf,)
-        return save, restore, free, addressof(token.saved.pointer)
-
     def _after_state(self, verb: str, status: int) -> None:
         """Raise what `save` or `restore` would have raised."""
-        names = self._instance.state_functions
-        before = self._instance.name_of(names["free"])  # of the state before: compiled code does not tell
-        function = names["set"] if verb == "restore" else f"{names['get']} or {before}"
-        self._guard(self._instance.check, function, status)
+        self._states.check_native_call(verb, status)
 
     # the end
 
@@ -514,8 +489,7 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
 
     def _release(self, instance: FmuInstance) -> None:
         """Free the saved states, terminate, and free the instance unless it is reused."""
-        for token in list(self._states):
-            token.free()
+        self._states.free_all()
         if instance.mode in modes.RUNNING:
             try:
                 instance.terminate()
@@ -544,64 +518,47 @@ class InstanceParticipant(cosim.Participant, MadeFromOptions):
     def _library_path(self) -> str:
         return "" if self._slot is None else str(self._slot.library.path)
 
-    def _guard(self, action: Any, *arguments: Any, what: str = "") -> Any:
-        """Call something; whatever it raises is an error of this FMU."""
+    def _guard(self, action: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function; whatever it raises becomes an error of this FMU."""
         try:
             return action(*arguments)
         except cosim.CosimError:
             raise
         except Exception as error:
-            raise self._failure(error, what) from error
+            raise self._failure(error) from error
 
-    def _failure(self, error: Exception, what: str = "") -> cosim.CosimError:
-        """The error to raise for a failed call."""
+    def _failure(self, error: Exception, function: str = "") -> cosim.CosimError:
+        """The error to raise for a failed call; `function` names it if the error itself does not."""
         if isinstance(error, cosim.CosimError):
             return error
         if self._slot is not None:
             self._settings.set_back(self._library_path(), only_its_own=True)
         if isinstance(error, FmiError):
-            return self._error(str(error), error.function or what)
+            return self._error(str(error), error.function or function)
         if self._slot is not None and self._slot.mode != modes.FATAL:
             self._slot.mode = modes.FAILED
         is_sentence = type(error) is RuntimeError  # of this package, which needs no name of its class
-        return self._error(str(error) if is_sentence else f"{type(error).__name__}: {error}", what)
+        return self._error(str(error) if is_sentence else f"{type(error).__name__}: {error}", function)
 
     def _error(self, text: str, function: str = "") -> cosim.FmuError:
         logged = self._log.text()
         return cosim.FmuError(self.shown_path, text + (f". It logged: {logged}" if logged else ""), function)
 
-    def _need_ability(self, ability: str, what: str, attribute: str) -> None:
+    def _need_ability(self, ability: str, action: str, attribute: str) -> None:
         """Raise an error if the model description lacks the attribute that an ability follows from."""
         if self._instance and not getattr(self.describe(), ability):
-            raise self._error(f"cannot {what}: its model description does not declare {attribute}")
+            raise self._error(f"cannot {action}: its model description does not declare {attribute}")
 
     def _why_it_stops(self) -> str:
         """The reason of an FMU that has asked for the end of the run."""
         return self._log.text(1) or "the FMU asked to stop"
 
-    def _check_steps(self, wanted: Container[str]) -> None:
+    def _check_mode(self, allowed_modes: Container[str]) -> None:
         """Raise an error if the instance is not in a mode in which it steps."""
         instance = self._instance
-        if instance.mode in wanted:
+        if instance.mode in allowed_modes:
             return
         if instance.failure is not None:
             instance.untold = None
             raise self._failure(instance.failure)
         raise self._error(f"cannot step: the instance is {instance.mode}")
-
-
-MODES = (
-    modes.STEPPING,
-    modes.INITIALIZING,
-    modes.CONTINUOUS,
-    modes.EVENT,
-    modes.INSTANTIATED,
-    modes.TERMINATED,
-)
-"""Modes as one byte of a serialized state."""
-
-
-def _rebuild(
-    kind: Callable[..., InstanceParticipant], path: Path, others: tuple[Any, ...], more: Mapping[str, Any]
-) -> InstanceParticipant:
-    return kind(path, *others, **more)

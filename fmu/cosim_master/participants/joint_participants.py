@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import Enum, auto
 from typing import Any
 
@@ -32,8 +32,33 @@ class Suitability(Enum):
 def join_participants(
     participants: Participants, algorithm: Joint
 ) -> tuple[dict[str, cosim.Participant], JointSystem | None, list[WiringProblem]]:
-    """The participants, members in place of those that are solved jointly; their system, if any; problems."""
-    chosen = algorithm.members
+    """Put members of a joint system in place of the participants that are solved jointly.
+
+    Returns
+    -------
+    dict of str to Participant
+        All participants.
+    JointSystem or None
+        None if no participant is solved jointly.
+    list of WiringProblem
+    """
+    members, problems = _select_members(participants, algorithm.members)
+    if not members:
+        return dict(participants), None, problems
+    integrator, integrator_problems = _integrator(members, algorithm)
+    options, options_problems = _integrator_options(members, algorithm)
+    problems += [*integrator_problems, *options_problems]
+    system = JointSystem(integrator, _accuracy(members, algorithm), options)
+    joined = {name: ModelExchangeParticipant.joined(part, name, system) for name, part in members.items()}
+    system.members.update(joined)
+    with_members = {name: joined.get(name, participant) for name, participant in participants.items()}
+    return with_members, system, problems
+
+
+def _select_members(
+    participants: Participants, chosen: Collection[str] | None
+) -> tuple[dict[str, cosim.Participant], list[WiringProblem]]:
+    """The participants to be solved jointly: the chosen ones, or else all that offer Model Exchange."""
     problems = [
         problem(MEMBERS, str(cosim.LookUpError("participant", name, participants)))
         for name in chosen or ()
@@ -48,16 +73,7 @@ def join_participants(
             members[name] = participant
         elif chosen is not None or suitability is Suitability.OWN_PROCESS:
             problems.append(problem(("participants", name), _refusal(participant, suitability)))
-    if not members:
-        return dict(participants), None, problems
-    integrator, integrator_problems = _integrator(members, algorithm)
-    options, options_problems = _integrator_options(members, algorithm)
-    problems += [*integrator_problems, *options_problems]
-    system = JointSystem(integrator, _accuracy(members, algorithm), options)
-    joined = {name: ModelExchangeParticipant.joined(each, name, system) for name, each in members.items()}
-    system.members.update(joined)
-    with_members = {name: joined.get(name, participant) for name, participant in participants.items()}
-    return with_members, system, problems
+    return members, problems
 
 
 def _suitability(participant: cosim.Participant) -> Suitability:
@@ -66,13 +82,13 @@ def _suitability(participant: cosim.Participant) -> Suitability:
     if isinstance(participant, ProcessParticipant):
         try:
             offers_model_exchange = "Model Exchange" in participant.describe().kind
-        except Exception:  # whatever code of others raises there: it is reported where it is described
+        except Exception:  # of foreign code; reported where the participant is described
             return Suitability.NO_MODEL_EXCHANGE
         return Suitability.OWN_PROCESS if offers_model_exchange else Suitability.NO_MODEL_EXCHANGE
     if isinstance(participant, InstanceParticipant):
         try:
             offers = participant.read_interface().interfaces
-        except cosim.FmuError:  # reported where it is described
+        except cosim.FmuError:  # reported where the participant is described
             return Suitability.NO_MODEL_EXCHANGE
         return Suitability.SUITABLE if "ModelExchange" in offers else Suitability.NO_MODEL_EXCHANGE
     return Suitability.NO_MODEL_EXCHANGE
@@ -123,7 +139,7 @@ def _integrator_options(
         return dict(algorithm.integrator_options), []
     listed = [p.integrator_options for p in _members_with_settings(members).values() if p.integrator_options]
     options = dict(listed[0]) if listed else {}
-    if all(each == options for each in listed):
+    if all(listed_options == options for listed_options in listed):
         return options, []
     text = "the FMUs' own options for their integrator differ: give options.integrator_options"
     return options, [problem(("master", "algorithm"), text)]

@@ -30,9 +30,16 @@ from cosim_master.participants.instance_participant import InstanceParticipant
 
 
 class _Saved(NamedTuple):
-    """The state of an FMU, None if time, states and inputs are all; the last member has the system's, too.
+    """A saved state.
 
-    The system has none before it has begun.
+    Attributes
+    ----------
+    fmu : FmuState or None
+        None if time, continuous states and inputs are the whole state of the FMU.
+    system : bytes or None
+        The state of the joint system, with its last member; empty for other members, None before it begins.
+    clocks : object
+        Of `FmuClocks.save`.
     """
 
     fmu: FmuState | None
@@ -47,11 +54,11 @@ class ModelExchangeParticipant(InstanceParticipant):
     that are located, its time events scheduled; in event mode it is updated until nothing changes, and it is
     told when an integrator step has ended. Continuous inputs are held between communication points, or run
     along their slopes; other inputs are written in event mode. An event that is due at a communication point
-    belongs to the step that ends there. How many states and event indicators there are is asked of an
-    instance of FMI 3.0, since structural parameters change it.
+    belongs to the step that ends there. The numbers of states and event indicators are read from an
+    instance of FMI 3.0, since structural parameters change them.
 
-    Absolute tolerances count in the nominal values of the states; the nominal values are asked for again
-    when the FMU says that they have changed.
+    Absolute tolerances are multiples of the nominal values of the states, which are read again when the FMU
+    says that they have changed.
 
     Parameters
     ----------
@@ -90,7 +97,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         self.tolerance: float | None = None
         self.start = math.nan
         self.model: FmuModel | None = None
-        self._set: dict[str, Any] = {}
+        self._set_before_start: dict[str, Any] = {}
         self._calls: MemberCalls | None = None
         self.derivatives: DirectionalDerivatives | None = None
         self.tangents: Any = None
@@ -117,7 +124,7 @@ class ModelExchangeParticipant(InstanceParticipant):
     def events(self) -> list[cosim.EventRecord]:
         """The events since `initialize`, without those that were rolled back.
 
-        An integrator step that the FMU was told of without wanting an event is none.
+        The end of an integrator step is an event only if the FMU then asks for one.
         """
         return self.system.events_of(self.name)
 
@@ -127,7 +134,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         return self.system.findings_of(self.name)
 
     def describe(self) -> ParticipantDescription:
-        """The description in the file, without the directional derivatives, since a single FMU has others."""
+        """The description in the file; a member of a joint system offers no directional derivatives."""
         description = super().describe()
         is_alone = len(self.system.members) == 1
         return description if is_alone else replace(description, has_derivatives=False)
@@ -138,13 +145,13 @@ class ModelExchangeParticipant(InstanceParticipant):
         """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
         self.tolerance, self.start = tolerance, start
         self.model = self._calls = None
-        self._set = {}
+        self._set_before_start = {}
         super().initialize(start, stop, values, tolerance)
 
     def _enter_stepped_mode(self) -> None:
         """Begin the simulation when all members have reached event mode."""
         interface, instance = self.read_interface(), self._instance
-        # without the functions the model description has to do
+        # FMI 1.0 and 2.0 have no functions for the numbers: they are in the model description
         states, indicators = instance.sizes() or (interface.states, interface.indicators)
         self._guard(self._clocks.start_schedule, self.start)
         inputs = self.system.outer_inputs(self.name)
@@ -157,9 +164,12 @@ class ModelExchangeParticipant(InstanceParticipant):
         self.system.start_if_complete()
 
     def first_values(self) -> dict[str, float]:
-        """Continuous inputs as they were set, or else their start values: an FMU may refuse to be read."""
+        """Continuous inputs as they were set, or else their start values; an FMU may refuse to be read."""
         variables = self.describe().variables
-        return {n: float(self._set.get(n, variables[n].start or 0.0)) for n in self.continuous_inputs()}
+        return {
+            n: float(self._set_before_start.get(n, variables[n].start or 0.0))
+            for n in self.continuous_inputs()
+        }
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
         """Write variables: real inputs are held from now on, all others are written in event mode."""
@@ -168,7 +178,7 @@ class ModelExchangeParticipant(InstanceParticipant):
             self.system.set(self, value_of)
         else:
             super().set(names, values)
-            self._set.update(value_of)
+            self._set_before_start.update(value_of)
 
     def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
         """Let continuous inputs run along lines over the next step, per s; other inputs stay as they are."""
@@ -182,10 +192,10 @@ class ModelExchangeParticipant(InstanceParticipant):
 
     def _read(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         inner_values = self.system.inner_values(self.name)
-        others = [name for name in names if name not in inner_values]
-        if len(others) == len(names):
+        own_names = [name for name in names if name not in inner_values]
+        if len(own_names) == len(names):
             return super()._read(names)
-        values_read = dict(zip(others, super()._read(others), strict=True)) if others else {}
+        values_read = dict(zip(own_names, super()._read(own_names), strict=True)) if own_names else {}
         values = [inner_values[name] if name in inner_values else values_read[name] for name in names]
         return np.array(values) if all(isinstance(value, float) for value in values) else values
 
@@ -205,7 +215,7 @@ class ModelExchangeParticipant(InstanceParticipant):
     ) -> NativeCalls | None:
         """Addresses of functions that write, advance and read.
 
-        None where there are clocks: these are left to Python, as are steps that are not as usual.
+        None if there are clocks, which Python handles; it also takes over at events and failures.
 
         Parameters
         ----------
@@ -228,22 +238,26 @@ class ModelExchangeParticipant(InstanceParticipant):
             raise cosim.ModelError.of("final_time", "it ends in Python")
         if any(member.has_clocks for member in members):
             return None
-        called, elsewhere = self.system.call(), self.system.inner_addresses(self.name)
-        own = [name for name in reads if name not in elsewhere]
+        called, inner_addresses = self.system.call(), self.system.inner_addresses(self.name)
+        read_from_fmu = [name for name in reads if name not in inner_addresses]
+        places = [  # negative ones are inner values
+            read_from_fmu.index(name) if name not in inner_addresses else -1 - inner_addresses[name]
+            for name in reads
+        ]
         calls = self._calls = MemberCalls(
             called,
             {name: self._place(name) for name in inputs},
             lambda: self._event_inputs.written,
-            self.access(own, "Get"),
-            [own.index(name) if name not in elsewhere else -1 - elsewhere[name] for name in reads],
+            self.access(read_from_fmu, "Get"),
+            places,
         )
         return calls.calls(**self._state_calls(), leave=self.system.leave)
 
     def couple_tangents(self, directions: int, own: Mapping[int, str]) -> None:
         """Let the next runs carry this number of tangents, as `CoupledTangents`; 0 for none.
 
-        Those of the FMU are its directional derivatives by states and inputs. `own` is empty: in these modes
-        an FMU gives no derivatives by parameters.
+        They are made of directional derivatives of the FMU by states and inputs. `own`, the parameters of the
+        directions, is empty: in these modes an FMU gives no derivatives by parameters.
         """
         self.tangents = self.derivatives = None
         self.system.before_first_step = partial(self._start_tangents, directions) if directions else None
@@ -264,7 +278,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         return self.system.solver.path((self.name, name))
 
     def continuous_outputs(self, names: Sequence[str]) -> dict[str, Element]:
-        """Those of these variables that change between events."""
+        """The variables among `names` that change between events."""
         description, elements = self.describe(), self.read_interface().elements
         return {
             name: elements[name]
@@ -284,21 +298,21 @@ class ModelExchangeParticipant(InstanceParticipant):
         return key, solver.path(key) if key in solver.known else None
 
     def _state_calls(self) -> dict[str, Any]:
-        """The functions by which compiled code goes back (`MemberCalls.calls`); none if Python does."""
+        """The functions that save and restore states, of C or of Python (`MemberCalls.calls`)."""
         if not all(member.is_kept_outside for member in self.system.members.values()):
             return {"kept": None, "remember": self._remembered, "forget": self._forget}
         if self.read_interface().is_restored_by_states:
             return self.system.state_calls(self.name, None)
-        functions = self._state_functions(modes.CONTINUOUS)
+        functions = self._states.native_functions(modes.CONTINUOUS) if self.describe().can_restore else None
         if functions is None:
             return {"kept": None, "remember": self._remembered, "forget": self._forget}
         save, restore, free, state = functions
-        own = save, restore, free, self._instance.component, state
-        return {**self.system.state_calls(self.name, own), "after_state": self._after_state}
+        kept = save, restore, free, self._instance.component, state
+        return {**self.system.state_calls(self.name, kept), "after_state": self._after_state}
 
     @property
     def is_kept_outside(self) -> bool:
-        """Whether compiled code can go back to a state of it."""
+        """Whether compiled code can restore a state of it."""
         if self.read_interface().is_restored_by_states:
             return not self.remembers_relations
         return self.describe().can_restore
@@ -313,12 +327,12 @@ class ModelExchangeParticipant(InstanceParticipant):
         self.resume_native()
 
     def resume_native(self) -> None:
-        """Let compiled code, if it steps the FMU, continue from here."""
+        """Let compiled code continue from the present state, if it steps the FMU."""
         if self.system.solver.called is not None:
             self.system.call()
 
     def finish_native_step(self, status: int, time: float, size: float) -> float:
-        """The rest of a step that compiled code has left to Python."""
+        """Finish a step that compiled code has left to Python."""
         called = self.system.solver.called
         if called is None or not called.has_begun:
             return self.step(time, size)
@@ -358,7 +372,7 @@ class ModelExchangeParticipant(InstanceParticipant):
             self.system.restore(token.system)
 
     def serialize(self, token: Any) -> bytes:
-        """Both halves of a saved state as bytes."""
+        """The states of the system and of the FMU as bytes."""
         system = token.system or b""
         return len(system).to_bytes(8, "little") + system + super().serialize(token.fmu)
 
@@ -369,7 +383,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         return _Saved(fmu, None if fmu.initializing else data[8:end])
 
     def close(self) -> None:
-        """Terminate, free, unload; the system ends with the first."""
+        """Terminate, free, unload; the system ends with the first member that is closed."""
         self.system.end()
         self.model = None
         super().close()
@@ -389,7 +403,7 @@ class ModelExchangeParticipant(InstanceParticipant):
 
     @property
     def remembers_relations(self) -> bool:
-        """Whether it may know on which side of zero its indicators were, and that is not saved with it."""
+        """Whether it may remember signs of its indicators that are not saved with its state."""
         return (
             self.model is not None
             and self.model.indicators > 0
@@ -397,7 +411,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         )
 
     def continuous_inputs(self) -> list[str]:
-        """Names of those that change between events."""
+        """Names of the inputs that change between events."""
         description = self.describe()
         discrete = description.discrete | self.read_interface().clocks_of.keys()
         return [
@@ -462,12 +476,12 @@ class ModelExchangeParticipant(InstanceParticipant):
 
     def start_step(self) -> None:
         """A communication step begins; an error where the instance has failed."""
-        self._check_steps(modes.RUNNING)
+        self._check_mode(modes.RUNNING)
         self._clocks.start_step()
 
-    def failed(self, error: Exception, what: str = "") -> cosim.CosimError:
+    def failed(self, error: Exception, function: str = "") -> cosim.CosimError:
         """The error to raise for a failed call."""
-        return self._failure(error, what)
+        return self._failure(error, function)
 
     def stop_request(self) -> str:
         """The reason why the FMU has asked for the end of the run; "" if it has not."""

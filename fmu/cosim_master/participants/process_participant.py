@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,17 +36,17 @@ SECONDS_TO_BEGIN = 30.0
 """Time for the process to start and to import its modules, s."""
 LEAST_STEPS = 1000
 """Steps that save as much time as compiled code takes to load in both processes."""
-LEAST_NATIVE_STEPS = 200
-"""Elsewhere: loading it here alone."""
+LEAST_REMOTE_STEPS = 200
+"""The same with a process on another machine, where no compiled code is loaded."""
 
 
 class ProcessParticipant(cosim.Participant, MadeFromOptions):
     """Runs another participant in a new process, so that what kills it kills nothing else.
 
     The process begins with `initialize` and ends with `close`; it has an interpreter of its own that
-    imports nothing of the program that started it. When it dies, the call that it was about raises an error
-    that says how; when this program dies, it ends, too. Its temporary files are in a folder that is removed
-    in any case. Ctrl-C is left to this program.
+    imports nothing of the program that started it. When it dies, the current call raises an error that says
+    how; when this program dies, the process ends, too. Its temporary files are in a folder that is always
+    removed. The process ignores Ctrl-C.
 
     With `host` the process runs on another machine, where cosim is installed: started by ssh, or by a server
     that listens there (``cosim serve``). The FMU is sent where it is not known; logs are written here. FMUs
@@ -53,20 +54,21 @@ class ProcessParticipant(cosim.Participant, MadeFromOptions):
     with one message.
 
     One message goes there and back for each step: inputs whose names were accepted before go with it, and
-    what was read behind the step before comes back with it. An input that is refused is an error of the step.
+    the outputs that were read after the previous step come back with it. If an input is refused, the step
+    raises the error.
     Where the participant has functions of C, and a master calls them (`native_calls`), numbers go through
     memory that both processes share; events, early returns and failures go by messages.
 
     Parameters
     ----------
     make : str, Path or callable
-        Path of an FMU, or what makes the participant: a class or function that can be imported by its
-        name, called here to describe the participant and in the process to run it.
+        Path of an FMU, or a class or function that makes the participant. It can be imported by its name; it
+        is called here to describe the participant, and in the process to run it.
     *arguments, **keywords
         For `make`.
     timeout : float, optional
-        A call that takes longer (s) ends the process, for `initialize` half a minute more; for ever unless
-        given.
+        A call that takes longer (s) ends the process; `initialize` has half a minute more. By default it
+        is not limited.
     host : str, optional
         ``"ssh://user@machine"`` or ``"tcp://machine:7364"``; for FMUs. The token for a server is in a file
         that the environment variable ``COSIM_TOKEN_FILE`` names, or in ``COSIM_TOKEN``.
@@ -99,8 +101,10 @@ class ProcessParticipant(cosim.Participant, MadeFromOptions):
             make, arguments = open_fmu, (make, *arguments)
         if timeout is not None and (isinstance(timeout, bool) or not timeout > 0.0):
             raise cosim.ModelError.of("timeout", f"is {timeout!r}, needs a number of seconds greater than 0")
-        places = {"timeout": timeout, "host": host, "own_process": own_process}
-        self._made_with = make, arguments, {**places, **keywords}
+        placed: dict[str, Any] = {"timeout": timeout, "host": host, "own_process": own_process}
+        self._make_copy: Callable[[], ProcessParticipant] = partial(
+            type(self), make, *arguments, **{**placed, **keywords}
+        )
         self.host = None if host is None else Host.of(host)
         self.own_process = own_process or self.host is None
         self._recipe = b""
@@ -126,8 +130,7 @@ class ProcessParticipant(cosim.Participant, MadeFromOptions):
 
     def __deepcopy__(self, memo: Any) -> ProcessParticipant:
         """A copy whose process has not started."""
-        make, arguments, more = self._made_with
-        return ProcessParticipant(make, *arguments, **more)
+        return self._make_copy()
 
     @property
     def path(self) -> Any:
@@ -174,7 +177,7 @@ class ProcessParticipant(cosim.Participant, MadeFromOptions):
             description = self._inner.describe()
             kind = f"{description.kind}, own process"
             return replace(description, kind=kind, steps_in_threads=True)
-        description, _ = self._inner.inspect()  # whether it can run there is said there
+        description, _ = self._inner.inspect()  # the other machine says whether it can run there
         only_once = description.only_once
         if only_once:
             only_once = "" if self.own_process else f"{only_once} {self.host}"
@@ -221,7 +224,7 @@ class ProcessParticipant(cosim.Participant, MadeFromOptions):
         self._write(WRITES[1], names, slopes)
 
     def _synchronize(self) -> None:
-        """Know what compiled code has done."""
+        """Discard values that came with a step if compiled code has made calls since."""
         if self._compiled.has_made_calls():
             self._values_with_steps.discard()
 
@@ -314,11 +317,11 @@ class ProcessParticipant(cosim.Participant, MadeFromOptions):
 
     @property
     def least_native_steps(self) -> int:
-        """Number of steps from which on it pays."""
+        """The number of steps from which on compiled code is faster."""
         if self.host is not None:
-            return LEAST_NATIVE_STEPS
-        own = self._inner.least_native_steps if isinstance(self._inner, StepsNatively) else 0
-        return max(own, LEAST_STEPS)
+            return LEAST_REMOTE_STEPS
+        of_inner = self._inner.least_native_steps if isinstance(self._inner, StepsNatively) else 0
+        return max(of_inner, LEAST_STEPS)
 
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
@@ -352,10 +355,10 @@ class ProcessParticipant(cosim.Participant, MadeFromOptions):
         """The answer to a step that compiled code has left to Python, or has made only in part."""
         if not is_bad(status):
             return self._compiled.reached()
-        left = self._compiled.unfinished_step()
-        if left is not None:
+        unfinished = self._compiled.unfinished_step()
+        if unfinished is not None:
             self._synchronize()
-            self._begun = left
+            self._begun = unfinished
         return self.step(time, size)
 
     def check_native_access(self, verb: str, status: int) -> None:
@@ -419,7 +422,7 @@ class ProcessParticipant(cosim.Participant, MadeFromOptions):
         return self._calls.answer(self._post(name, *arguments), limit)
 
     def _post(self, name: str, *arguments: Any) -> Ticket:
-        """Hand a call over, behind what compiled code has done."""
+        """Hand a call over, after the calls that compiled code has made."""
         self._calls.live_session(name)
         self._synchronize()
         self._begun = None
@@ -428,7 +431,7 @@ class ProcessParticipant(cosim.Participant, MadeFromOptions):
         return self._calls.post(name, *arguments)
 
     def _write(self, name: str, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
-        """A call without an answer: one of a kind that went well before waits for the next call."""
+        """Write inputs; if these names were accepted before, the write waits and goes with the next call."""
         self._synchronize()
         group, sent = self._calls.groups.number(tuple(names)), sent_values(values)
         if self._calls.is_accepted(name, names):

@@ -32,7 +32,7 @@ def python_reference(text: str, folder: Path) -> tuple[Path, str] | None:
 def python_participant(path: Path, name: str, **options: Any) -> cosim.Participant:
     """The participant that a class or function of a Python file makes.
 
-    The file is loaded by its path, without Python's search path; its folder is not added to that.
+    The file is loaded by its path. Its folder is not added to Python's search path.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def python_participant(path: Path, name: str, **options: Any) -> cosim.Participa
     Raises
     ------
     ModelError
-        There is no such file or name, the file raises an error, or what was made is not a participant.
+        There is no such file or name, the file raises an error, or the result is not a participant.
     """
     module = _load_module(path)
     if not callable(make := getattr(module, name, None)):

@@ -14,7 +14,7 @@ STATES = (*CONTINUOUS, "discrete", "integer")
 
 
 class SystemFeedthrough(Mapping[str, frozenset[str]]):
-    """For each readable variable the inputs that it depends on directly; found when it is read.
+    """For each readable variable the inputs that it depends on directly; computed at the first look-up.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class SystemFeedthrough(Mapping[str, frozenset[str]]):
 
 
 def type_of(variable: Variable) -> str:
-    """The type of a participant's variable: a port or parameter that is a switch, a whole number, text."""
+    """The type of a participant's variable: "boolean" for a switch, "integer", "string" or "real"."""
     if variable.is_text:
         return "string"
     if variable.kind == "integer":  # a switch, too: its values are 0 and 1
@@ -55,7 +55,7 @@ def type_of(variable: Variable) -> str:
 
 
 def value_of(variable: Variable, number: float) -> float | bool | str:
-    """A number of the State as a value of that type; one that its type does not have stays a number."""
+    """A number of the State as a value of the variable's type; a number that does not fit stays a float."""
     kind = type_of(variable)
     if kind == "real" or number != math.floor(number):
         return number

@@ -8,47 +8,29 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import SAME_TIME, MadeFromOptions, ParticipantDescription, Variable
+from cosim.kit import SAME_TIME, MadeFromOptions, ParticipantDescription
 from cosim_fmu.abilities import InnerPoint, NativeCalls
 from cosim_lowering.program import Program
 from cosim_lowering.refusals import system_refusals
 from cosim_master.algorithms.joint import check_options
 from cosim_master.coupling.errors import StopRequested
-from cosim_master.participants.system_interface import describe_system, type_of, value_of
+from cosim_master.participants.system_interface import describe_system
 from cosim_master.participants.system_native_run import SystemNativeRun, native_refusals
+from cosim_master.participants.system_reader import SystemReader
 from cosim_workbench.trial_options import tightened
 
 INTEGRATOR = "integrators.runge_kutta_merson"
 ACCURACY = 1e-6
 LEAST_NATIVE_STEPS = 2000
+"""Steps that take half a second in plain Python, as long as compiled code takes to load."""
 SAVED_HEAD = struct.Struct("<?Q")
 """Of a saved state, before the State: whether the run has begun, and the number of events."""
-SIGNAL_ARRAYS = "ypdkhc"
-"""The arrays that `System.arrays` returns."""
-
-
-class Reading(NamedTuple):
-    """How some variables are read.
-
-    Attributes
-    ----------
-    stage : Stage
-        To which the State is realized before.
-    places : list of (str, int)
-        Array and offset of each variable.
-    variables : list of Variable or None
-        The variables that are not real numbers; None for real ones.
-    """
-
-    stage: cosim.Stage
-    places: list[tuple[str, int]]
-    variables: list[Variable | None]
 
 
 class SystemParticipant(cosim.Participant, MadeFromOptions):
@@ -98,14 +80,14 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
         self._has_begun = False  # the initialization events were issued
         self._has_failed = False
         self._written: dict[str, float] = {}  # values that inputs hold, unless they run along lines
-        self._readings: dict[tuple[str, ...], Reading] = {}
+        self._reader = SystemReader(self.system)
         self._watched: tuple[str, ...] = ()  # see `watch`
         self._watched_at = "events"
         self._wanted_tangents: tuple[int, Mapping[int, str]] = 0, {}  # arguments of `couple_tangents`
         self._tangents: Any = None
 
     def repeated(self) -> cosim.Participant | None:
-        """A copy with the same system, if all of it is compiled: then its run has no effect outside."""
+        """A copy with the same system; None if a part runs in Python, which may have effects outside."""
         return None if system_refusals(self.system) else copy.copy(self)
 
     def refine(self, refined: bool) -> None:
@@ -128,12 +110,12 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
 
     @property
     def native_types(self) -> tuple[str, ...]:
-        """Types that compiled code reads and writes beside real numbers."""
+        """The types of variables besides reals that `native_calls` accepts."""
         return ("boolean", "integer")
 
     @property
     def least_native_steps(self) -> int:
-        """The steps that take half a second in plain Python, as long as compiled code takes to load."""
+        """The number of steps from which on compiled code is faster."""
         return LEAST_NATIVE_STEPS
 
     def native_calls(
@@ -157,18 +139,18 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
         if self._watched and self._watched_at == "steps":
             raise cosim.ModelError.of("inside", "ends of integrator steps are recorded in Python")
         self.exit_initialization()
-        refused = native_refusals(self.simulator, inputs)
-        if refused:
-            raise cosim.ModelError(refused)
-        whole = [name for name in reads if self.system.signal(name).slot.array == "k"]
-        if whole:
-            raise cosim.ContractError(f"{whole[0]} is integer")
+        refusals = native_refusals(self.simulator, inputs)
+        if refusals:
+            raise cosim.ModelError(refusals)
+        integers = [name for name in reads if self.system.signal(name).slot.array == "k"]
+        if integers:
+            raise cosim.ContractError(f"{integers[0]} is integer")
         self._native = SystemNativeRun(self.simulator, inputs, reads)
         return self._native.calls(
             whole_state=(self._save_natively, self._restore_natively),
             event_count=(self._count_events, self._truncate_events),
             counts_events=self._has_handlers,
-            leave=self._leave,
+            leave=self._leave_native,
         )
 
     def path_of(self, name: str) -> str:
@@ -181,11 +163,18 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
         return self._tangents
 
     def couple_tangents(self, directions: int, own: Mapping[int, str]) -> None:
-        """Let the next runs carry this number of tangents, as `CoupledTangents`; 0 for none."""
+        """Let the next runs carry this number of tangents, as `CoupledTangents`; 0 for none.
+
+        Parameters
+        ----------
+        directions : int
+        own : mapping of int to str
+            For some directions the parameter of the system by which they are derivatives.
+        """
         self._wanted_tangents, self._tangents = (directions, own), None
 
-    def _leave(self) -> None:
-        """Compiled code does not step it after all."""
+    def _leave_native(self) -> None:
+        """Let Python make all further steps."""
         self._native = None
 
     def _save_natively(self) -> bytes:
@@ -213,13 +202,13 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
         self.resume_native()
 
     def finish_native_step(self, status: int, time: float, size: float) -> float:
-        """Make the rest of a step that the compiled function has left to the simulator."""
+        """Finish a step that compiled code has left to the simulator."""
         assert self._native is not None and self._simulator is not None
         native, simulator = self._native, self._simulator
-        ended = self._guarded(lambda: native.finish_step(time, size))
+        status = self._guarded(lambda: native.finish_step(time, size))
         native.take_back()
         self.system.hold_inputs(simulator.state)
-        self._stop_if_asked(ended)
+        self._stop_if_asked(status)
         return float(simulator.state.time)
 
     def check_native_access(self, verb: str, status: int) -> None:
@@ -228,7 +217,7 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
     def resume_native(self) -> None:
         """Let the compiled functions continue from the present state, if they are in use."""
         if self._native is not None:
-            simulator = self.simulator  # which reads into `_written` what compiled code wrote
+            simulator = self.simulator  # the property updates `_written` by what compiled code wrote
             self._native.hand_over(simulator, self._written)
 
     def describe(self) -> ParticipantDescription:
@@ -263,7 +252,7 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
     def lowered(
         self, start: float, values: Mapping[str, Any], tolerance: float | None = None
     ) -> tuple[Program, bool]:
-        """The system as `initialize` makes it, for machine code; whether its accuracy is the tolerance.
+        """The initialized system as a program for machine code; whether its accuracy follows the tolerance.
 
         Parameters
         ----------
@@ -316,7 +305,7 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
             self._stop_if_asked(self._guarded(self.simulator.initialize))
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
-        """Write inputs; what has not changed is not written again, and so not computed anew."""
+        """Write the inputs that have changed: what depends on the others need not be computed again."""
         changed = {n: v for n, v in zip(names, values, strict=True) if self._written.get(n) != v}
         if changed:
             self._guarded(lambda: self._write(changed))
@@ -335,14 +324,10 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
 
     def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         """Values at the present time, realized with the present inputs."""
-        reading = self._reading_of(tuple(names))
+        reading = self._reader.reading(tuple(names))
         state = self.simulator.state
         self._guarded(lambda: state.realize(reading.stage))
-        arrays = dict(zip(SIGNAL_ARRAYS, self.system.arrays(state), strict=True))
-        values = [arrays[array][offset].item() for array, offset in reading.places]
-        if not any(reading.variables):
-            return np.array(values)
-        return _typed_values(values, reading.variables)
+        return self._reader.values(state, reading)
 
     def step(self, time: float, size: float) -> float:
         """Advance to ``time + size``.
@@ -353,23 +338,23 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
             An event handler asked to stop.
         """
         self.exit_initialization()
-        within = SAME_TIME * size
-        status = self._guarded(lambda: self.simulator.advance_to(time + size, within=within))
+        rounding = SAME_TIME * size
+        status = self._guarded(lambda: self.simulator.advance_to(time + size, within=rounding))
         self.system.hold_inputs(self.simulator.state)
         self._stop_if_asked(status)
         return float(self.simulator.state.time)
 
     def watch(self, names: Sequence[str], where: str = "events") -> None:
-        """Variables whose values are kept at both sides of events, or also where integrator steps end."""
+        """Variables whose values are stored on both sides of events; at "steps" also at inner steps."""
         self._watched, self._watched_at = tuple(names), where
 
     def inside(self) -> Sequence[InnerPoint]:
         """Values at events since the last call."""
         if self._simulator is None or not self._watched:
             return []
+        names, typed = self._watched, self._reader.typed_values
         rows = self._simulator.take_rows().tolist()
-        variables = self._variables_of(self._watched)
-        return [InnerPoint(time, self._watched, _typed_values(values, variables)) for time, *values in rows]
+        return [InnerPoint(time, names, typed(names, numbers)) for time, *numbers in rows]
 
     def save(self) -> bytes:
         """Whether it has begun, the number of events, and the State, as bytes."""
@@ -388,7 +373,7 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
         self._written = {}
 
     def serialize(self, token: bytes) -> bytes:
-        """A saved state is bytes already."""
+        """The saved state, which is bytes already."""
         return token
 
     def deserialize(self, data: bytes) -> bytes:
@@ -396,7 +381,7 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
         return data
 
     def close(self) -> None:
-        """Do what is due at the very end and issue the cause Termination, unless it failed or never began."""
+        """Issue the events of the end and the cause Termination, unless the run has failed or never began."""
         simulator = self._simulator and self.simulator
         self._simulator = self._native = None
         if simulator is not None and self._has_begun and not self._has_failed:
@@ -405,42 +390,17 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
                     simulator.advance_pending_events()
                 simulator.finish()
 
-    def _variables_of(self, names: Sequence[str]) -> list[Variable | None]:
-        """The variable of each name that is not a real number; None for real numbers."""
-        return [self._not_real.get(name) for name in names]
-
-    @cached_property
-    def _not_real(self) -> dict[str, Variable]:
-        """The variables that are no real numbers, by the names of their elements."""
-        return {
-            name: variable
-            for path, variable in self.system.variables.items()
-            if type_of(variable) != "real"
-            for name in ([f"{path}[{i}]" for i in range(variable.slot.size)] if variable.shape else [path])
-        }
-
     @cached_property
     def _has_handlers(self) -> bool:
         """Whether events are possible."""
         return any(part.handlers for part in self.system.parts.values())
 
     def _watch_steps(self) -> None:
-        """Store both sides of events; systems without handlers do not become slower."""
+        """Record watched variables; a system without handlers has no events to record."""
         if not self._watched:
             return
         if self._watched_at == "steps" or self._has_handlers:
             self.simulator.record(self._watched, self._watched_at)
-
-    def _reading_of(self, names: tuple[str, ...]) -> Reading:
-        """Where and at which stage these variables are read; found once."""
-        reading = self._readings.get(names)
-        if reading is None:
-            slots = [self.system.signal(name).slot for name in names]
-            stage = max((self.system.stage_of(slot) for slot in slots), default=cosim.Stage.EMPTY)
-            places = [(slot.array, slot.offset) for slot in slots]
-            reading = Reading(cosim.Stage(stage), places, self._variables_of(names))
-            self._readings[names] = reading
-        return reading
 
     def _guarded(self, action: Callable[[], Any]) -> Any:
         """The result of a call; where it raises, `close` does not issue Termination."""
@@ -454,11 +414,3 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
         """Raise `StopRequested` where a handler has asked to end the run."""
         if not status.succeeded:
             raise StopRequested(float(self.simulator.state.time), status.message or status.format_message())
-
-
-def _typed_values(values: Sequence[Any], variables: Sequence[Variable | None]) -> list[Any]:
-    """Numbers of arrays as values of their variables; None stands for a real number."""
-    return [
-        v if variable is None else value_of(variable, v)
-        for v, variable in zip(values, variables, strict=True)
-    ]

@@ -18,7 +18,7 @@ SEEN = "seen."
 """Prefix of the names of inputs: variables that conditions read."""
 
 
-class Holds(Protocol):
+class Condition(Protocol):
     """A condition on values by path."""
 
     def holds(self, values: Mapping[str, Any]) -> bool:
@@ -34,14 +34,14 @@ class Trigger(NamedTuple):
         For events and messages: ``changes[1]``.
     text : str
         The condition as it was written.
-    condition : Holds
+    condition : Condition
     values : dict of str to float
         By path.
     """
 
     name: str
     text: str
-    condition: Holds
+    condition: Condition
     values: dict[str, float]
 
 
@@ -51,10 +51,10 @@ class Changes(TimedInputs):
     Parameters
     ----------
     series, types, units
-        As for `TimedInputs`, held; called as the paths of what they set. The first value of each counts if
-        no start value is given.
+        As for `TimedInputs`, held, by the paths of the variables that they set. The first value of each
+        counts if there is no start value.
     unknown : collection of str
-        Paths that need one.
+        Paths of variables that need a start value.
     """
 
     def __init__(
@@ -90,12 +90,31 @@ class Changes(TimedInputs):
         }
 
 
+class _Saved(NamedTuple):
+    """A saved state.
+
+    Attributes
+    ----------
+    time : float
+        s
+    values, set_at, held
+        As the attributes of `TriggeredChanges`.
+    event_count : int
+    """
+
+    time: float
+    values: dict[str, Any]
+    set_at: dict[str, tuple[float, float]]
+    held: list[bool]
+    event_count: int
+
+
 class TriggeredChanges(Changes):
     """Values over time that conditions may change, too; the later change counts.
 
-    Conditions are evaluated where the participants start, and at the end of each step with the values of the
-    others that it gets: with an algorithm that exchanges within steps those of the same instant. A
-    condition that becomes true sets its values once.
+    Conditions are evaluated at the start, and at the end of each step with the received values of other
+    participants: with an algorithm that exchanges within steps those of the same instant. A condition that
+    becomes true sets its values once.
 
     Parameters
     ----------
@@ -103,7 +122,7 @@ class TriggeredChanges(Changes):
         As for `Changes`.
     triggers : sequence of Trigger
     watched : mapping of str to ParticipantVariable
-        By path what conditions read.
+        The variables that conditions read, by path.
     """
 
     def __init__(
@@ -118,7 +137,7 @@ class TriggeredChanges(Changes):
         super().__init__(series, types, units, unknown)
         self._triggers, self._watched = triggers, dict(watched)
         self._values: dict[str, Any] = {}
-        self._set_at: dict[str, tuple[float, float]] = {}
+        self._set_at: dict[str, tuple[float, float]] = {}  # time and value of the last change by a condition
         self._held = [False] * len(triggers)
         self._events: list[cosim.EventRecord] = []
 
@@ -138,7 +157,7 @@ class TriggeredChanges(Changes):
         return None
 
     def describe(self) -> ParticipantDescription:
-        """Outputs that are held, and what conditions read."""
+        """Outputs that are held, and inputs that conditions read."""
         description = super().describe()
         inputs = {SEEN + p: replace(v, name=SEEN + p, causality="input") for p, v in self._watched.items()}
         return replace(description, kind="values that change", variables={**description.variables, **inputs})
@@ -152,7 +171,7 @@ class TriggeredChanges(Changes):
         self._set_at, self._held, self._events = {}, [False] * len(self._triggers), []
 
     def exit_initialization(self) -> None:
-        """Conditions that are true at the start."""
+        """Evaluate the conditions at the start."""
         self._evaluate()
 
     def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
@@ -174,36 +193,40 @@ class TriggeredChanges(Changes):
 
     def save(self) -> Any:
         """The time, the values that were set, and the conditions that hold."""
-        return self._time, dict(self._values), dict(self._set_at), list(self._held), len(self._events)
+        values, set_at, held = dict(self._values), dict(self._set_at), list(self._held)
+        return _Saved(self._time, values, set_at, held, len(self._events))
 
     def restore(self, token: Any) -> None:
-        """Restore time, values and held ones; events since then are dropped."""
-        self._time, values, set_at, held, count = token
-        self._values, self._set_at, self._held = dict(values), dict(set_at), list(held)
-        del self._events[count:]  # what was before a checkpoint is reported by the run that goes on
+        """Restore time, values and conditions; events since then are dropped."""
+        self._time = token.time
+        self._values, self._set_at, self._held = dict(token.values), dict(token.set_at), list(token.held)
+        del self._events[token.event_count :]
 
     def serialize(self, token: Any) -> bytes:
-        """The state as JSON, without the events."""
+        """The state as JSON, without the events: a resumed run reports its own events alone."""
         return json.dumps(token[:-1], default=lambda number: number.item()).encode()
 
     def deserialize(self, data: bytes) -> Any:
         """A token for a state that was serialized."""
         time, values, set_at, held = json.loads(data)
-        return time, values, {path: tuple(pair) for path, pair in set_at.items()}, held, 0
+        return _Saved(time, values, {path: tuple(pair) for path, pair in set_at.items()}, held, 0)
 
     def _value(self, name: str) -> Any:
-        at, value = self._set_at.get(name, (-np.inf, 0.0))
+        """The value that a condition has set, or that of the series if it has changed later."""
+        set_at, value = self._set_at.get(name, (-np.inf, 0.0))
         times = self._series[name][0]
-        latest = times[max(int(np.searchsorted(times, self._time, "right")) - 1, 0)]
-        return as_type(value, self._types.get(name, "real")) if at >= latest else super()._value(name)
+        last_change = times[max(int(np.searchsorted(times, self._time, "right")) - 1, 0)]
+        return (
+            as_type(value, self._types.get(name, "real")) if set_at >= last_change else super()._value(name)
+        )
 
     def _evaluate(self) -> None:
         if any(self._values[path] is None for path in self._watched):
             return
         for i, trigger in enumerate(self._triggers):
-            was, now = self._held[i], trigger.condition.holds(self._values)
-            self._held[i] = now
-            if now and not was:
+            held_before = self._held[i]
+            self._held[i] = trigger.condition.holds(self._values)
+            if self._held[i] and not held_before:
                 self._fire(trigger)
 
     def _fire(self, trigger: Trigger) -> None:

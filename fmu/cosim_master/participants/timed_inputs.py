@@ -24,9 +24,9 @@ class TimedInputs(cosim.Participant, MadeFromOptions):
     """Feeds its connected inputs with values over time.
 
     Its outputs are the signals of a file or table. An input has the value of the start of a communication
-    step over that step (an algorithm that extrapolates gives it a slope); where values jump, that after
-    the jump counts, also where the step misses its time by rounding. Before the first and after the last time
-    it is what `extrapolation` says.
+    step over that step; an algorithm that extrapolates gives it a slope. Where values jump, the value after
+    the jump counts, also if the step misses the time of the jump by rounding. `extrapolation` decides on the
+    values before the first and after the last time.
 
     Parameters
     ----------
@@ -34,10 +34,10 @@ class TimedInputs(cosim.Participant, MadeFromOptions):
         A file that `cosim.read_result` reads (CSV, Parquet; units in the header), a result, or for each
         signal pairs of time and value: ``{"u": [[0.0, 1.0], ["500 ms", 2.0]]}``.
     interpolation : str
-        Between the times, "linear" or "held". A table is held unless told otherwise.
+        Between the times, "linear" or "held"; by default a table is held, and a file or result is linear.
     types : mapping of str to str, optional
-        Signals that are no real numbers: ``{"gear": "integer", "on": "boolean"}``; they are held. Text is
-        "string" without being named.
+        Signals that are no real numbers: ``{"gear": "integer", "on": "boolean"}``; they are held. Text need
+        not be named.
     units : mapping of str to str, optional
         Instead of those in the header.
     extrapolation : str
@@ -83,7 +83,7 @@ class TimedInputs(cosim.Participant, MadeFromOptions):
         self._check_types()
         self._is_linear = {n: interpolation == "linear" and n not in self._types for n in self._series}
         self._time = 0.0
-        times = [of_one for of_one, _ in self._series.values()]
+        times = [signal_times for signal_times, _ in self._series.values()]
         self._all_times = np.unique(np.concatenate([np.zeros(0), *times]))
         self._all_times.flags.writeable = False
 
@@ -160,11 +160,11 @@ class TimedInputs(cosim.Participant, MadeFromOptions):
         """Accept no values: there are no inputs."""
 
     def step(self, time: float, size: float) -> float:
-        """Advance the time; to a time of a series within a billionth of the step of the end."""
-        end, times = time + size, self._all_times
-        place = int(np.searchsorted(times, end - SAME_TIME * size))
-        is_there = place < times.size and times[place] <= end + SAME_TIME * size
-        self._time = float(times[place]) if is_there else end
+        """Advance the time to the end of the step, or to a time of a series that only rounding separates."""
+        end, times, rounding = time + size, self._all_times, SAME_TIME * size
+        place = int(np.searchsorted(times, end - rounding))
+        is_time_of_series = place < times.size and times[place] <= end + rounding
+        self._time = float(times[place]) if is_time_of_series else end
         return end
 
     def get(self, names: Sequence[str]) -> list[Any]:
@@ -172,7 +172,7 @@ class TimedInputs(cosim.Participant, MadeFromOptions):
         return [self._value(name) for name in names]
 
     def save(self) -> float:
-        """The time is all."""
+        """The time, s."""
         return self._time
 
     def restore(self, token: float) -> None:
@@ -202,18 +202,22 @@ class TimedInputs(cosim.Participant, MadeFromOptions):
         if not self._is_linear[name] or (is_beyond and self._extrapolation == "kept") or times.size == 1:
             value = values[max(after - 1, 0)]
         else:
-            after = min(max(after, 1), times.size - 1)
-            before, following = times[after - 1], times[after]
-            # at the time itself, and where the first or the last time is a jump, which has no line
-            value = values[after] if self._time >= following else values[after - 1]
-            if following > before and self._time != following:
-                part = (self._time - before) / (following - before)
-                value = values[after - 1] + part * (values[after] - values[after - 1])
+            value = _value_on_line(times, values, self._time, min(max(after, 1), times.size - 1))
         return as_type(value, self._types.get(name, "real"))
 
 
+def _value_on_line(times: NDArray[np.float64], values: NDArray[Any], time: float, end: int) -> Any:
+    """The value at a time (s) on the straight line from the point before `end` to the point `end`."""
+    start_time, end_time = times[end - 1], times[end]
+    if end_time > start_time and time != end_time:
+        part = (time - start_time) / (end_time - start_time)
+        return values[end - 1] + part * (values[end] - values[end - 1])
+    # at the end itself, or at a jump, which has no line
+    return values[end] if time >= end_time else values[end - 1]
+
+
 def as_type(value: Any, kind: str) -> Any:
-    """A value of a series as a variable of a type has it."""
+    """A value of a series in the Python type of a variable's type."""
     if kind == "string":
         return str(value)
     return float(value) if kind == "real" else int(value) if kind == "integer" else bool(value != 0.0)

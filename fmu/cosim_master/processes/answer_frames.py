@@ -1,7 +1,7 @@
 """Calls of participants for another process without Python: kernel functions over records.
 
-What may come is known beforehand: for each participant the whole numbers of its calls (`Member.heads_at`).
-Every other message, and a call that is not as usual, is left to Python.
+The whole numbers of each usual call are written down beforehand (`Member.heads_at`) and compared with what
+arrives. Every other message, and a call with an unusual result, is left to Python.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from cosim_master.exchange.exchange_arrays import (
     Part,
 )
 from cosim_master.processes.step_frames import (
-    FEW,
+    CALL_INTEGERS,
     FIRST,
     FLAGS,
     HEAD,
@@ -87,7 +87,7 @@ OTHER_MESSAGE, NOT_USUAL, STILL = range(3)
 """Return values of `serve_calls`; STILL: no message has come for some time."""
 LOW = HIGH - 1
 """Mask of the first of two whole numbers in a word; the second is in the higher half."""
-SAME_SIZE = 1e-9  # of a step: sizes this close are the usual one, but for rounding
+SAME_SIZE = 1e-9  # of a step: sizes that differ by less are the same one, rounded differently
 
 
 def service_of(address):
@@ -174,9 +174,9 @@ def write_answer_head(service, wire):
 
 def participant_of_call(service, wire, at, end):
     """The participant of the call whose whole numbers begin at an address; 0 where they are not known."""
-    if end - at < INTEGER * FEW:
+    if end - at < INTEGER * CALL_INTEGERS:
         return 0
-    copy_bytes(wire, service.call_at, at, INTEGER * FEW)
+    copy_bytes(wire, service.call_at, at, INTEGER * CALL_INTEGERS)
     number = integers_at(service.call_at, 1)[0] & LOW
     action, writes = called_action(service), called_writes(service)
     if number >= service.members or action > RESTORE or writes >= KINDS_OF_WRITES:
@@ -244,22 +244,29 @@ def do_call(service, member, action, writes):
     if action == RESTORE:
         return is_usual(service, RESTORING, restore_part(part))
     reals_at(member.answer_at, 1)[0] = request[0]
-    if action == STEP:
-        flags = rows_of(StepFlags, reals_at(member.flags_at, FLAGS), 0, 1)[0]
-        if request[0] + request[1] > flags.latest:
-            service.calling = NOTHING
-            return False
-        size = request[1]
-        if part.same_size != 0:
-            if abs(size - flags.usual_size) > SAME_SIZE * size:
-                flags.usual_size = size
-            size = flags.usual_size
-        if not is_usual(service, STEPPING, step_part(part, request[0], size, member.flags_at)):
-            return False
-        if flags.event != 0.0 or flags.end != 0.0 or flags.early != 0.0:
-            return False
-        reals_at(member.answer_at, 1)[0] = request[0] + request[1]
+    if action == STEP and not do_step(service, member, request[0], request[1]):
+        return False
     return is_usual(service, READING, read_part(part, member.answer_at + WORD))
+
+
+def do_step(service, member, time, requested_size):
+    """Make a step. Returns whether the participant went all the way, and reported nothing."""
+    part = part_of(member)
+    flags = rows_of(StepFlags, reals_at(member.flags_at, FLAGS), 0, 1)[0]
+    if time + requested_size > flags.latest:
+        service.calling = NOTHING
+        return False
+    size = requested_size
+    if part.same_size != 0:
+        if abs(size - flags.usual_size) > SAME_SIZE * size:
+            flags.usual_size = size
+        size = flags.usual_size
+    if not is_usual(service, STEPPING, step_part(part, time, size, member.flags_at)):
+        return False
+    if flags.event != 0.0 or flags.end != 0.0 or flags.early != 0.0:
+        return False
+    reals_at(member.answer_at, 1)[0] = time + requested_size
+    return True
 
 
 def is_usual(service, calling, status):

@@ -1,4 +1,4 @@
-"""Calls of participants in another process, as messages have them; those of reals alone as numbers."""
+"""Calls of participants in another process and their answers, as messages carry them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 from cosim_master.processes.channel import MOST_NUMBERS, Numbers
 
 OPEN, CLOSE, LOG = "open", "close", "write_log"
-"""Calls that mean something of their own in the process."""
+"""Calls that the process itself carries out, or prepares."""
 ACTIONS = STEP, READ, SAVE, RESTORE = "step", "read", "save in place", "restore in place"
-"""Calls with a time, a size (s) and groups that are read, and the answer of a step; among numbers their place
-here stands for them. One state alone is kept in place: that of `NativeCalls`."""
+"""Calls whose arguments are a time (s), a size (s) and groups of names to read, and which are answered as a
+step is. A message of numbers names them by their index here. "In place" is the one state of `NativeCalls`."""
 WRITES = ("set", "set_slopes")
-"""Calls that write inputs; among numbers, their index here stands for them."""
+"""Calls that write inputs; a message of numbers names them by their index here."""
 ANSWER, ERROR = "answer", "error"
 """The first word of the answer to a call."""
 
@@ -27,10 +27,9 @@ class Call(NamedTuple):
         The number of the participant in this process.
     name : str
         The method, or `OPEN`.
-    given : list
-        Its arguments.
+    arguments : list
     pending : list of [str, int, list]
-        Writes that come before it: method, number of the names, values.
+        Writes to be carried out before it: method, number of the group of names, values.
     released : list of int
         Numbers of saved states that nothing refers to any more.
     names : list of list of str
@@ -39,20 +38,20 @@ class Call(NamedTuple):
 
     number: int
     name: str
-    given: list[Any]
+    arguments: list[Any]
     pending: list[Any] = []
     released: list[int] = []
     names: list[list[str]] = []
 
 
 def numbers_of_calls(calls: Sequence[Call]) -> Numbers | None:
-    """Calls as numbers; None unless they are `ACTIONS` alone, and the values in them a few reals."""
+    """Calls as numbers; None unless all are `ACTIONS` with reals as values, and fit into one message."""
     integers: list[int] = []
     reals: list[Any] = []
     for call in calls:
         if call.name not in ACTIONS or call.released or call.names:
             return None
-        time, size, reads = call.given
+        time, size, reads = call.arguments
         integers += (call.number, ACTIONS.index(call.name), len(call.pending), len(reads), *reads)
         reals += (time, size)
         for write, names, values in call.pending:
@@ -64,12 +63,12 @@ def numbers_of_calls(calls: Sequence[Call]) -> Numbers | None:
 
 
 def calls_of_numbers(numbers: Numbers) -> list[Call]:
-    """The calls again.
+    """The calls that `numbers_of_calls` wrote.
 
     Raises
     ------
     ValueError, IndexError
-        The numbers are no such calls.
+        The numbers are not those of calls.
     """
     integers, reals = numbers
     calls = []
@@ -91,7 +90,7 @@ def calls_of_numbers(numbers: Numbers) -> list[Call]:
 
 
 def numbers_of_answers(answers: Sequence[Sequence[Any]]) -> Numbers | None:
-    """Answers to `ACTIONS` as numbers; None where there is an error, an inner point, or no few reals."""
+    """Answers to `ACTIONS` as numbers; None if one is an error, or has inner points or other types."""
     integers: list[int] = []
     reals: list[Any] = []
     for kind, answer in answers:
@@ -109,12 +108,12 @@ def numbers_of_answers(answers: Sequence[Sequence[Any]]) -> Numbers | None:
 
 
 def answers_of_numbers(numbers: Numbers) -> list[list[Any]]:
-    """The answers again.
+    """The answers that `numbers_of_answers` wrote.
 
     Raises
     ------
     ValueError, IndexError
-        The numbers are no such answers.
+        The numbers are not those of answers.
     """
     integers, reals = numbers
     answers = []

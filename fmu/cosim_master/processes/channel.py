@@ -20,13 +20,13 @@ import numpy as np
 import cosim
 
 HEAD = struct.Struct("<QI")
-"""Before each message: how many bytes follow, and how many of these are JSON; none are in `Numbers`."""
+"""At the head of each message: the number of bytes that follow, and of those that are JSON (0: `Numbers`)."""
 COUNT = struct.Struct("<I")
-"""Behind it in `Numbers`: how many of them are integers."""
+"""After the head of `Numbers`: how many of them are integers."""
 MOST_NUMBERS = 4096
-"""In `Numbers`."""
+"""The largest count of numbers in `Numbers`."""
 LARGEST = 1 << 32
-"""Bytes of a message; a saved state may be large."""
+"""The largest size of a message, bytes; a saved state may be large."""
 PIECE = 1 << 16
 """Bytes that are read at once."""
 LARGE_PIECE = 1 << 22
@@ -37,7 +37,7 @@ BYTES, ARRAY = "bytes", "array"
 KINDS = "fiub"
 """Kinds of the arrays that are sent: reals, integers, booleans."""
 ELEMENTS = re.compile(r"[<>|][fiub][1-9][0-9]?")
-"""What is known of the elements of an array."""
+"""Types of the elements of arrays, as numpy writes them."""
 
 
 class MessageError(cosim.CosimError):
@@ -81,7 +81,7 @@ class Channel:
     Attributes
     ----------
     most_numbers : int
-        In `Numbers` that are received.
+        The largest count in `Numbers` that are received.
 
     Raises
     ------
@@ -95,7 +95,7 @@ class Channel:
         self.reading, self.writing = reading, writing
         self.most_numbers = MOST_NUMBERS
         self._blobs: list[bytes] = []
-        self._arrived, self._left = memoryview(b""), b""
+        self._attachments, self._unread = memoryview(b""), b""
         self._lock = threading.Lock()
         self._encode = json.JSONEncoder(
             separators=(",", ":"), default=self._attach, check_circular=False
@@ -124,35 +124,35 @@ class Channel:
             self.write(b"".join((HEAD.pack(size, len(text)), text, *self._blobs)))
 
     def send_numbers(self, numbers: Numbers) -> None:
-        """Send them; threads may do so at any time."""
+        """Send a message of numbers; threads may do so at any time."""
         data = message_of_numbers(numbers)
         with self._lock:
             self.write(data)
 
     def check(self, value: Any) -> None:
-        """Raise `TypeError` for what is not plain data."""
+        """Raise `TypeError` if the value is not plain data."""
         with self._lock:
             self._blobs = []
             self._encode(value)
 
     def receive(self) -> Any:
         """Wait for the next message."""
-        while len(self._left) < HEAD.size:
-            self._left += self.read(PIECE)
-        size, length = HEAD.unpack_from(self._left)
+        while len(self._unread) < HEAD.size:
+            self._unread += self.read(PIECE)
+        size, length = HEAD.unpack_from(self._unread)
         if length > size or size > (LARGEST if length else COUNT.size + 8 * self.most_numbers):
             raise MessageError(f"announces {size} bytes: not a message of this program")
         end = HEAD.size + size
-        whole: bytes | bytearray = self._left
+        whole: bytes | bytearray = self._unread
         if len(whole) < end:
             whole = bytearray(whole)
             while len(whole) < end:
                 whole += self.read(min(max(end - len(whole), PIECE), LARGE_PIECE))
-        self._left = bytes(whole[end:])
+        self._unread = bytes(whole[end:])
         if not length:
             return numbers_of_message(whole)
         text = bytes(whole[HEAD.size : HEAD.size + length])
-        self._arrived = memoryview(whole)[HEAD.size + length : end]
+        self._attachments = memoryview(whole)[HEAD.size + length : end]
         try:
             content, end = self._scan(text.decode("ascii"), 0)
             if end != length:
@@ -163,34 +163,34 @@ class Channel:
         except (ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError) as error:
             raise MessageError(f"is not a message of this program: {error}") from None
         finally:
-            self._arrived = memoryview(b"")
+            self._attachments = memoryview(b"")
 
     @property
     def holds_bytes(self) -> bool:
         """Whether bytes of the next message have been read."""
-        return bool(self._left)
+        return bool(self._unread)
 
     def put_back(self, data: bytes) -> None:
-        """Bytes that compiled code has read come next."""
-        self._left = data + self._left
+        """Give back bytes that compiled code has read: `receive` begins with them."""
+        self._unread = data + self._unread
 
     def wait(self, seconds: float) -> bool:
         """Whether something arrives within some seconds, or the other end is closed."""
-        return len(self._left) >= HEAD.size or bool(self._poll.poll(1e3 * seconds))
+        return len(self._unread) >= HEAD.size or bool(self._poll.poll(1e3 * seconds))
 
-    def read(self, most: int) -> bytes:
-        """The available bytes, or the next that arrive."""
-        data = os.read(self.reading, most)
+    def read(self, size: int) -> bytes:
+        """Up to `size` bytes that have arrived; waits for some if there are none."""
+        data = os.read(self.reading, size)
         if not data:
             raise EOFError
         return data
 
     def write(self, data: bytes) -> None:
         """Write all of them."""
-        done = os.write(self.writing, data)
-        while done < len(data):  # slices: a view that a traceback keeps can crash CPython 3.12.0
-            data = data[done:]
-            done = os.write(self.writing, data)
+        written = os.write(self.writing, data)
+        while written < len(data):  # slices: a view that a traceback keeps can crash CPython 3.12.0
+            data = data[written:]
+            written = os.write(self.writing, data)
 
     def close(self) -> None:
         """Close both handles."""
@@ -199,35 +199,35 @@ class Channel:
                 os.close(handle)
 
     def _attach(self, value: Any) -> Any:
-        """JSON for what JSON does not know."""
+        """The JSON object that stands for a value of a type that JSON does not have."""
         if isinstance(value, np.generic):
             return value.item()
         if isinstance(value, (bytes, bytearray)):
-            return {MARK: [BYTES, *self._behind(bytes(value))]}
+            return {MARK: [BYTES, *self._append(bytes(value))]}
         if isinstance(value, np.ndarray) and value.dtype.kind in KINDS:
             flat = np.ascontiguousarray(value)
-            return {MARK: [ARRAY, *self._behind(flat.tobytes()), flat.dtype.str, list(value.shape)]}
+            return {MARK: [ARRAY, *self._append(flat.tobytes()), flat.dtype.str, list(value.shape)]}
         raise TypeError(f"a {type(value).__name__} is not plain data")
 
-    def _behind(self, data: bytes) -> list[int]:
-        """Place and length of bytes behind the JSON."""
+    def _append(self, data: bytes) -> list[int]:
+        """Append bytes to the message. Returns their place after the JSON, and their length."""
         place = sum(map(len, self._blobs))
         self._blobs.append(data)
         return [place, len(data)]
 
-    def _detach(self, rows: dict[str, Any]) -> Any:
-        """The object that a JSON object stands for."""
-        if len(rows) != 1 or MARK not in rows:
-            return rows
-        kind, place, length, *more = rows[MARK]
+    def _detach(self, received: dict[str, Any]) -> Any:
+        """The value that a JSON object stands for."""
+        if len(received) != 1 or MARK not in received:
+            return received
+        kind, place, length, *array = received[MARK]
         if type(place) is not int or type(length) is not int:
             raise ValueError("bytes without a place")
-        if not 0 <= place <= place + length <= len(self._arrived):
+        if not 0 <= place <= place + length <= len(self._attachments):
             raise ValueError("bytes beyond the end")
-        data = bytes(self._arrived[place : place + length])
-        if kind == BYTES and not more:
+        data = bytes(self._attachments[place : place + length])
+        if kind == BYTES and not array:
             return data
-        elements, shape = more
+        elements, shape = array
         if kind != ARRAY or not ELEMENTS.fullmatch(elements) or not all(n >= 0 for n in shape):
             raise ValueError("an array of an unknown type or shape")
         dtype = np.dtype(elements)
@@ -244,13 +244,13 @@ def message_of_numbers(numbers: Numbers) -> bytes:
 
 
 def numbers_of_message(whole: bytes | bytearray) -> Numbers:
-    """Of the bytes of one message, or of more than that."""
+    """The numbers of the message with which these bytes begin."""
     size, _ = HEAD.unpack_from(whole)
     if size < COUNT.size:
         raise MessageError("is not a message of this program: it ends too soon")
     (count,) = COUNT.unpack_from(whole, HEAD.size)
-    reals, rest = divmod(size - COUNT.size * (1 + count), 8)
-    if reals < 0 or rest:
+    reals, remainder = divmod(size - COUNT.size * (1 + count), 8)
+    if reals < 0 or remainder:
         raise MessageError("is not a message of this program: numbers of another count")
     numbers = layout(count, reals).unpack_from(whole)
     return Numbers(numbers[3 : 3 + count], numbers[3 + count :])
@@ -262,7 +262,7 @@ class SocketChannel(Channel):
     Parameters
     ----------
     connection : socket
-        It blocks; it stays the caller's to close.
+        A blocking one, which the caller closes.
     """
 
     def __init__(self, connection: socket.socket) -> None:
@@ -273,11 +273,11 @@ class SocketChannel(Channel):
         """Whether something arrives within some seconds, or the other end is closed."""
         if os.name != "nt":
             return super().wait(seconds)
-        return len(self._left) >= HEAD.size or bool(select.select([self._socket], [], [], seconds)[0])
+        return len(self._unread) >= HEAD.size or bool(select.select([self._socket], [], [], seconds)[0])
 
-    def read(self, most: int) -> bytes:
-        """The available bytes, or the next that arrive."""
-        data = self._socket.recv(most)
+    def read(self, size: int) -> bytes:
+        """Up to `size` bytes that have arrived; waits for some if there are none."""
+        data = self._socket.recv(size)
         if not data:
             raise EOFError
         return data
@@ -301,9 +301,9 @@ class PipeChannel(Channel):
 
     def wait(self, seconds: float) -> bool:
         """Whether something arrives within some seconds, or the other end is closed."""
-        return len(self._left) >= HEAD.size or bool(self._pipe.poll(seconds))
+        return len(self._unread) >= HEAD.size or bool(self._pipe.poll(seconds))
 
-    def read(self, most: int) -> bytes:
+    def read(self, size: int) -> bytes:
         """The next piece that was written."""
         data: bytes = self._pipe.recv_bytes()
         return data

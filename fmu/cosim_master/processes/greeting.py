@@ -7,8 +7,8 @@ server HMAC-SHA256 of both numbers with the token, for the other end    (if it w
 server the first message: its version of cosim, or why it refuses
 ====== =======================================================================================
 
-The token itself goes nowhere, and an answer fits one connection alone. Who has no token learns
-nothing but that this is a server of this program, and is given `SECONDS_TO_GREET` and no memory.
+The token itself is never sent, and an answer is valid for one connection only. A client without the
+token learns only that this is a server of this program; after `SECONDS_TO_GREET` it is disconnected.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MOST_NOISE = 1 << 16
 """Bytes that a login shell may print before the server begins."""
 SECONDS_TO_GREET = 10.0
 TOKEN, TOKEN_FILE = "COSIM_TOKEN", "COSIM_TOKEN_FILE"
-"""Variables of the environment that have the token, or name its file."""
+"""Environment variables with the token, or with the path of its file."""
 SHORTEST_TOKEN = 16
 
 
@@ -41,7 +41,7 @@ class GreetingError(cosim.CosimError):
 
 
 def read_token(file: Path | None = None) -> bytes:
-    """The token, of a file or of the environment.
+    """The token, from a file or from the environment.
 
     Raises
     ------
@@ -78,8 +78,8 @@ def _checked(text: str, where: str) -> bytes:
     return token
 
 
-def _proof(token: bytes, who: bytes, server: bytes, client: bytes) -> bytes:
-    return hmac.digest(token, who + b"\n" + MAGIC + server + client, "sha256")
+def _proof(token: bytes, role: bytes, server: bytes, client: bytes) -> bytes:
+    return hmac.digest(token, role + b"\n" + MAGIC + server + client, "sha256")
 
 
 def greet_client(connection: socket.socket, token: bytes) -> bool:
@@ -92,16 +92,16 @@ def greet_client(connection: socket.socket, token: bytes) -> bool:
     """
     nonce = secrets.token_bytes(NONCE)
     connection.sendall(MAGIC + bytes((VERSION, 1)) + nonce)
-    said = _read(connection.recv, NONCE + PROOF)
-    client = said[:NONCE]
-    if not hmac.compare_digest(said[NONCE:], _proof(token, b"client", nonce, client)):
+    answer = _read(connection.recv, NONCE + PROOF)
+    client = answer[:NONCE]
+    if not hmac.compare_digest(answer[NONCE:], _proof(token, b"client", nonce, client)):
         return False
     connection.sendall(_proof(token, b"server", nonce, client))
     return True
 
 
 def open_greeting() -> bytes:
-    """The server's part, where ssh has made sure of the client."""
+    """The server's part over ssh, which has authenticated the client."""
     return MAGIC + bytes((VERSION, 0)) + bytes(NONCE)
 
 
@@ -134,24 +134,24 @@ def greet_server(connection: socket.socket, token: bytes | None) -> None:
     server, client = head[-NONCE:], secrets.token_bytes(NONCE)
     connection.sendall(client + _proof(token, b"client", server, client))
     try:
-        said = _read(connection.recv, PROOF)
+        proof = _read(connection.recv, PROOF)
     except EOFError:
         raise GreetingError("it has refused the token: both machines need the same one") from None
-    if not hmac.compare_digest(said, _proof(token, b"server", server, client)):
+    if not hmac.compare_digest(proof, _proof(token, b"server", server, client)):
         raise GreetingError("it does not know the token: another server answers there")
 
 
 def _head(connection: socket.socket, most_noise: int) -> bytes:
     """The greeting, behind what a login shell has printed."""
-    said = b""
+    received = b""
     while True:
-        place = said.find(MAGIC)
-        if place >= 0 and len(said) >= place + HEAD:
-            return said[place : place + HEAD]
-        if place < 0 and len(said) >= most_noise + HEAD:
+        place = received.find(MAGIC)
+        if place >= 0 and len(received) >= place + HEAD:
+            return received[place : place + HEAD]
+        if place < 0 and len(received) >= most_noise + HEAD:
             raise GreetingError("no server of cosim answers there")
         try:
-            said += _piece(connection.recv, HEAD - len(said) if most_noise == 0 else 1)
+            received += _piece(connection.recv, HEAD - len(received) if most_noise == 0 else 1)
         except EOFError:
             raise GreetingError("the connection was closed before a server of cosim answered") from None
 
@@ -163,8 +163,8 @@ def _read(receive: Callable[[int], bytes], size: int) -> bytes:
     return data
 
 
-def _piece(receive: Callable[[int], bytes], most: int) -> bytes:
-    piece = receive(most)
+def _piece(receive: Callable[[int], bytes], size: int) -> bytes:
+    piece = receive(size)
     if not piece:
         raise EOFError
     return piece

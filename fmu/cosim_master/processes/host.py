@@ -63,24 +63,24 @@ class Host(NamedTuple):
         >>> Host.of("tcp://127.0.0.1")
         Host(scheme='tcp', machine='127.0.0.1', port=7364, user='', program='')
         """
-        wrong = cosim.ModelError.of("host", f"is {text!r}, {NEEDS}")
+        error = cosim.ModelError.of("host", f"is {text!r}, {NEEDS}")
         if not isinstance(text, str) or not text.isprintable() or text != text.strip():
-            raise wrong
+            raise error
         try:
             parts = urlsplit(text)
             port, machine = parts.port, parts.hostname or ""
         except ValueError:
-            raise wrong from None
-        plain = not parts.query and not parts.fragment and parts.password is None
-        if not plain or not MACHINE.fullmatch(machine) or port == 0:
-            raise wrong
+            raise error from None
+        is_address_only = not parts.query and not parts.fragment and parts.password is None
+        if not is_address_only or not MACHINE.fullmatch(machine) or port == 0:
+            raise error
         if parts.scheme == "tcp" and parts.username is None and parts.path in ("", "/"):
             return cls("tcp", machine, PORT if port is None else port)
         user = parts.username or ""
         if parts.scheme != "ssh" or (parts.username is not None and not USER.fullmatch(user)):
-            raise wrong
+            raise error
         if parts.path not in ("", "/") and not PROGRAM.fullmatch(parts.path):
-            raise wrong
+            raise error
         return cls("ssh", machine, port, user, parts.path.rstrip("/"))
 
     def __str__(self) -> str:
@@ -89,7 +89,7 @@ class Host(NamedTuple):
         return f"{self.scheme}://{user}{machine}{port}{self.program}"
 
     def ssh_words(self) -> list[str]:
-        """The command line that starts a server there; no shell here reads it."""
+        """The arguments of the command that starts a server there; they are not read by a shell here."""
         words = ["ssh", "-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=5"]
         words += ["-o", "ServerAliveCountMax=4", "-o", f"ConnectTimeout={SECONDS_TO_CONNECT:.0f}"]
         words += [] if self.port is None else ["-p", str(self.port)]
@@ -112,8 +112,8 @@ class ServerConnection(NamedTuple):
     ssh: subprocess.Popen[bytes] | None = None
     complaints: Any = None
 
-    def why_ssh(self) -> str:
-        """The last output of ssh and its status, as the end of a sentence; "" if it has none."""
+    def ssh_ending(self) -> str:
+        """The status and the last output of ssh, as the end of a sentence; "" if there are none."""
         if self.ssh is None:
             return ""
         try:
@@ -123,11 +123,11 @@ class ServerConnection(NamedTuple):
         self.complaints.seek(0)
         lines = self.complaints.read()[-2000:].decode("utf-8", "replace").split("\n")
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-        said = f': "{last[:300]}"' if last else ""
-        return f"; ssh ended with status {code}{said}" if code or said else ""
+        output = f': "{last[:300]}"' if last else ""
+        return f"; ssh ended with status {code}{output}" if code or output else ""
 
     def close(self) -> None:
-        """Close it; ssh ends by that."""
+        """Close the connection, which ends ssh."""
         with suppress(OSError):
             self.socket.close()
         if self.ssh is not None:
@@ -140,12 +140,12 @@ class ServerConnection(NamedTuple):
 
 
 def connect(host: Host) -> ServerConnection:
-    """Connect to a server, and make sure that it is one.
+    """Connect to a server, and check that it is one of this program.
 
     Raises
     ------
     CosimError
-        There is none, no way to it, no token, or it is of another version.
+        No server can be reached, it has another version, or there is no token.
     """
     token = read_token() if host.scheme == "tcp" else None
     try:
@@ -158,10 +158,10 @@ def connect(host: Host) -> ServerConnection:
     except (GreetingError, OSError, EOFError) as error:
         with suppress(OSError):
             connection.socket.shutdown(socket.SHUT_RDWR)
-        why = str(error) if isinstance(error, GreetingError) else _reason(error)
-        why += connection.why_ssh()
+        reason = str(error) if isinstance(error, GreetingError) else _reason(error)
+        reason += connection.ssh_ending()
         connection.close()
-        raise cosim.CosimError(f"{host}: {why}") from None
+        raise cosim.CosimError(f"{host}: {reason}") from None
     return connection
 
 

@@ -1,14 +1,12 @@
-"""One run of another machine: its process here, and the last message about the end of that process."""
+"""The process of one run of another machine, and the last message, which says how that process ended."""
 
 from __future__ import annotations
 
 import os
 import select
 import subprocess
-import threading
 from contextlib import suppress
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import cosim
@@ -29,7 +27,7 @@ def welcome(refused: str = "") -> dict[str, Any]:
 
 
 def host_participants(reading: int, writing: int, client: str) -> None:
-    """Start a process for a run, and report at its end how it has ended.
+    """Start a process for a run, and report how it ended.
 
     Parameters
     ----------
@@ -47,7 +45,7 @@ def host_participants(reading: int, writing: int, client: str) -> None:
         raise
     try:
         channel.send(welcome())
-        was_killed = _wait(worker, reading)
+        was_killed = _wait_for_end(worker, reading)
         code = worker.process.poll()
         if was_killed or code == 0:
             log(2, client, "disconnected" if code == 0 else "disconnected in a call: its process was killed")
@@ -62,25 +60,27 @@ def host_participants(reading: int, writing: int, client: str) -> None:
         worker.end(0.0)
 
 
-def _wait(worker: WorkerProcess, reading: int) -> bool:
+def _wait_for_end(worker: WorkerProcess, reading: int) -> bool:
     """Wait for the end of the process. Returns whether it was killed because the other end was lost."""
     watched = select.poll()
     watched.register(reading, getattr(select, "POLLRDHUP", 0))
-    deadline = None
-    while worker.process.poll() is None:
-        if deadline is None:
-            try:
-                worker.process.wait(SECONDS_BETWEEN_LOOKS)
-            except subprocess.TimeoutExpired:
-                if watched.poll(0):
-                    deadline = monotonic() + SECONDS_TO_END
-        elif monotonic() > deadline:
+    while not _has_ended(worker, SECONDS_BETWEEN_LOOKS):
+        if watched.poll(0):
+            if _has_ended(worker, SECONDS_TO_END):
+                return False
             worker.kill()
             worker.process.wait()
             return True
-        else:
-            threading.Event().wait(SECONDS_BETWEEN_LOOKS)
     return False
+
+
+def _has_ended(worker: WorkerProcess, seconds: float) -> bool:
+    """Wait for the end of the process, at most so long. Returns whether it has ended."""
+    try:
+        worker.process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def _logging_participants(worker: WorkerProcess) -> list[int]:

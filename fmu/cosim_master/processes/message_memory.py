@@ -15,9 +15,9 @@ from cosim_master.processes.step_frames import ANSWER_ROOM, FIRST, HEAD_ROOM, IN
 from cosim_master.processes.wire import NOTHING_CAME, Wire, receive_bytes
 
 FILE = "exchange"
-"""Its name in the folder of the process."""
+"""The name of the file in the folder of the process."""
 SEMAPHORE = 8
-"""Words for a ``sem_t``: those of the C libraries of Linux take four; a line of a cache for each."""
+"""Words for a ``sem_t``, which has at most four on Linux; so each has a cache line of its own."""
 FUNCTIONS = ("clock_gettime", "sem_clockwait", "sem_post", "memcpy", "memcmp")
 MILLISECONDS_HERE = 20
 """Time that the run waits for an answer before it checks signals, limits and the process, ms."""
@@ -26,7 +26,7 @@ MILLISECONDS_THERE = 1000
 
 
 def exclude_from_forks(shared: mmap.mmap) -> None:
-    """Exclude memory from forked processes: a process that returns from a fork ends."""
+    """Exclude memory from forked processes, which then cannot disturb the messages."""
     if hasattr(mmap, "MADV_DONTFORK"):
         shared.madvise(mmap.MADV_DONTFORK)
 
@@ -42,7 +42,7 @@ def has_semaphores() -> bool:
 
 
 class MessageMemory:
-    """Two semaphores, the lengths of a message and of its answer, and these, one after the other.
+    """Shared memory: two semaphores, the lengths of a message and of its answer, the message, the answer.
 
     Parameters
     ----------
@@ -50,7 +50,8 @@ class MessageMemory:
         The folder of the answering process.
     inputs, outputs : int
     is_new : bool
-        Whether this process makes it, and answers; the other one finds it there, and its name is gone then.
+        Whether this process creates the memory, and answers messages. The other process opens its file, whose
+        name is removed then.
 
     Attributes
     ----------
@@ -63,7 +64,7 @@ class MessageMemory:
     Raises
     ------
     OSError
-        There is no room for it.
+        There is not enough memory for it.
     """
 
     def __init__(self, folder: Path, inputs: int, outputs: int, *, is_new: bool = False) -> None:
@@ -107,7 +108,7 @@ class MessageMemory:
         self._library.sem_post(ctypes.c_void_p(self.wire.sent_at))
 
     def answer(self) -> bytes:
-        """The answer to a message that was sent here; empty if it is late, or comes elsewhere."""
+        """The answer to a message in this memory; empty if none has come, or it comes over the channel."""
         length = receive_bytes(self.wire, 0, 0)
         if length != NOTHING_CAME:
             self.wire.is_pending = 0
@@ -115,7 +116,7 @@ class MessageMemory:
 
 
 class LocalChannel(Channel):
-    """A channel besides such memory: messages keep one order across both.
+    """A channel that may use shared memory as well; messages keep their order across both.
 
     Attributes
     ----------
@@ -125,7 +126,7 @@ class LocalChannel(Channel):
     memory: MessageMemory | None = None
 
     def share(self, memory: MessageMemory | None) -> None:
-        """Messages of numbers may be in this memory from now on."""
+        """Use this memory for messages of numbers from now on; None for the channel alone."""
         self.memory = memory
         self.most_numbers = max(MOST_NUMBERS, 0 if memory is None else memory.room // WORD)
 
@@ -136,8 +137,8 @@ class CallingChannel(LocalChannel):
     def wait(self, seconds: float) -> bool:
         """Whether something arrives within some seconds, or the other end is closed."""
         memory = self.memory
-        while memory is not None and memory.wire.is_pending and len(self._left) < HEAD.size:
-            is_closed = super().wait(0.0)  # or its message comes behind the one that is looked for here
+        while memory is not None and memory.wire.is_pending and len(self._unread) < HEAD.size:
+            is_closed = super().wait(0.0)  # asked first: its last answer may be in memory
             self.put_back(memory.answer())
             if is_closed and memory.wire.is_pending:
                 return True

@@ -1,4 +1,4 @@
-"""Groups of names of variables, which go to another process once and have numbers afterwards."""
+"""Groups of names of variables: sent to another process once, and referred to by numbers afterwards."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class NameGroups:
         self.new: list[list[str]] = []
 
     def number(self, names: tuple[str, ...]) -> int:
-        """The number of a group; one that is new goes with the next message."""
+        """The number of a group; a new group goes with the next message."""
         number = self._numbers.get(names)
         if number is None:
             number = self._numbers[names] = len(self._numbers)
@@ -26,5 +26,5 @@ class NameGroups:
 
     def pop_new(self) -> list[list[str]]:
         """The groups for the message that is sent now."""
-        taken, self.new = self.new, []
-        return taken
+        groups, self.new = self.new, []
+        return groups

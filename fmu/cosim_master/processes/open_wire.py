@@ -11,7 +11,7 @@ from typing import Any
 from cosim_master.processes.wire import Wire
 
 MOST_PATIENCE = 100
-"""ms; then Python waits for an answer, which notices Ctrl-C and signs of life."""
+"""Time that compiled code waits for an answer, ms; then Python does, which notices Ctrl-C and losses."""
 FOR_EVER = -1
 POLLIN = 1
 

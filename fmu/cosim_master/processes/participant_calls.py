@@ -16,8 +16,8 @@ from cosim_master.processes.shared_process import SharedProcess
 class ParticipantCalls:
     """Calls to a process, each with its answer.
 
-    Inputs whose names were accepted before wait for the next call. Saved states that this program has
-    released are released in the process with the next call, too.
+    Inputs whose names the process has accepted once are sent with the next call. So are the numbers of saved
+    states that this program has released.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class ParticipantCalls:
         self.groups = NameGroups()
         self.waiting_writes: list[list[Any]] = []
         self._accepted: set[tuple[str, ...]] = set()
-        self._released: list[int] = []  # what states of an earlier process release is nothing of this one
+        self._released: list[int] = []  # a new list: states of an earlier process still refer to theirs
 
     def enter(self, place: SharedProcess, label: str, write_log: Callable[[int, bytes], None]) -> Session:
         """Start the process, or join it, and get a number there."""
@@ -66,14 +66,15 @@ class ParticipantCalls:
         self.session = None
 
     def live_session(self, name: str) -> Session:
-        """The session for a call of this name, which is refused where there is no process."""
+        """The session; `CosimError`, with the name of the call, if there is no process."""
         if self.session is None:
             raise cosim.CosimError(f"{name}: the participant is not initialized, so there is no process")
         return self.session
 
     def post(self, name: str, *arguments: Any) -> Ticket:
-        """Hand a call over, with the inputs that wait for one."""
+        """Post a call, with the inputs that wait for the next one."""
         session = self.live_session(name)
+        # states may be released at any time, also between these lines: only those that are here now go along
         released = [self._released.pop() for _ in range(len(self._released))]
         writes, self.waiting_writes = self.waiting_writes, []
         call = Call(self.number, name, list(arguments), writes, released, self.groups.pop_new())
@@ -89,11 +90,11 @@ class ParticipantCalls:
         return None if ticket is None else self.answer(ticket, self.timeout)
 
     def is_accepted(self, name: str, names: Sequence[str]) -> bool:
-        """Whether the process has accepted a write of these names before: then it may wait."""
+        """Whether the process has accepted a write of these names before, so that the next one may wait."""
         return (name, *names) in self._accepted
 
     def accept(self, name: str, names: Sequence[str]) -> None:
-        """A write of these names went well."""
+        """Note that the process has accepted a write of these names."""
         self._accepted.add((name, *names))
 
     def saved_state(self, number: int) -> SavedElsewhere:

@@ -15,9 +15,9 @@ from cosim_master.processes.refusals import Refusals
 from cosim_master.processes.sent_fmus import log
 
 MOST_GREETINGS = 64
-"""Connections at a time that have not shown the token yet."""
+"""The largest number of connections that have not shown the token yet."""
 MOST_PROCESSES = 64
-"""Processes of runs at a time."""
+"""The largest number of processes of runs at a time."""
 SECONDS_TO_NOTICE = 30
 """Time between probes of a silent client, s."""
 PROBES = 4
@@ -84,29 +84,35 @@ class ParticipantServer:
         """Host the run of a client that knows the token, if there is a place for its process."""
         with connection:
             try:
-                try:
-                    is_known = _is_known(connection, self._token)
-                finally:
-                    self._greetings.release()
-                if not is_known:
+                if not self._knows_token(connection):
                     self._refusals.add(client, "it does not know the token")
                     return
                 _detect_loss(connection)
-                if not self._places.acquire(blocking=False):
-                    self._refusals.add(client, f"{MOST_PROCESSES} processes are running")
-                    handle = connection.fileno()
-                    text = f"{MOST_PROCESSES} processes of participants are running there: try later"
-                    Channel(handle, handle).send(welcome(text))
-                    return
-                try:
-                    host_participants(connection.fileno(), connection.fileno(), client)
-                finally:
-                    self._places.release()
+                self._host(connection.fileno(), client)
             except Exception as error:
                 log(2, client, f"ended: {type(error).__name__}: {error}")
 
+    def _knows_token(self, connection: socket.socket) -> bool:
+        """Whether the client knows the token; afterwards another one may be asked."""
+        try:
+            return _shows_token(connection, self._token)
+        finally:
+            self._greetings.release()
 
-def _is_known(connection: socket.socket, token: bytes) -> bool:
+    def _host(self, handle: int, client: str) -> None:
+        """Host a run if there is a place for its process; else say so to the client."""
+        if not self._places.acquire(blocking=False):
+            self._refusals.add(client, f"{MOST_PROCESSES} processes are running")
+            text = f"{MOST_PROCESSES} processes of participants are running there: try later"
+            Channel(handle, handle).send(welcome(text))
+            return
+        try:
+            host_participants(handle, handle, client)
+        finally:
+            self._places.release()
+
+
+def _shows_token(connection: socket.socket, token: bytes) -> bool:
     """Whether the other end shows the token in time, and in few bytes."""
     timer = threading.Timer(SECONDS_TO_GREET, _shut_down, [connection])  # it may send byte after byte
     timer.daemon = True

@@ -13,7 +13,7 @@ TUPLES = ("window", "witness_values", "changed")
 
 def plain_event(event: cosim.EventRecord) -> dict[str, Any]:
     """A record as numbers, text, and lists and dicts of these, for `event_of_plain`."""
-    plain = {each.name: getattr(event, each.name) for each in fields(event)}
+    plain = {field.name: getattr(event, field.name) for field in fields(event)}
     return {**plain, "cause": int(event.cause), "severity": int(event.severity)}
 
 

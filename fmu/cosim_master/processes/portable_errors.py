@@ -23,7 +23,7 @@ def portable(error: Exception) -> list[Any]:
 
 
 def restored(data: list[Any]) -> cosim.CosimError:
-    """The error again.
+    """The error that `portable` made plain.
 
     Examples
     --------
@@ -32,8 +32,10 @@ def restored(data: list[Any]) -> cosim.CosimError:
     """
     kind, *values = data
     kinds: dict[str, Any] = {
-        **{"stop": StopRequested, "discarded": StepDiscardedError},
-        **{"fmu": cosim.FmuError, "other": cosim.CosimError},
+        "stop": StopRequested,
+        "discarded": StepDiscardedError,
+        "fmu": cosim.FmuError,
+        "other": cosim.CosimError,
     }
     error: cosim.CosimError = kinds[kind](*values)
     return error

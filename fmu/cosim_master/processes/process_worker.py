@@ -40,11 +40,11 @@ from cosim_master.processes.recipe import PickledRecipes, Recipes
 from cosim_master.processes.served import Served
 
 PRINTED = "printed"
-"""Name of the file, in the folder of the process, that takes what an FMU prints."""
+"""Name of the file, in the folder of the process, to which the output of FMUs goes."""
 CALLING = "calling"
-"""Name of the file there that says which call of which participant is under way: memory of both processes."""
+"""Name of the file there with the call that is under way, which both processes map into memory."""
 LONGEST_NAME = 40
-"""Bytes of it."""
+"""The size of this file, bytes."""
 BEAT = "beat"
 """A message: the process is alive, and busy with a call."""
 ENDED = "ended"
@@ -64,7 +64,7 @@ def main(open_fmu: Callable[..., cosim.Participant] | None = None) -> None:
     end_with_parent(parent, last=lambda: shutil.rmtree(folder, ignore_errors=True))
     if sys.argv[5] == "1":
         kill_with_parent(parent)  # also in C code that holds the interpreter's lock
-    ignore_stop_signals()  # for the master, which then closes us
+    ignore_stop_signals()  # they are for the master, which then ends this process
     recipes: Recipes = PickledRecipes()
     if open_fmu is not None:
         from cosim_master.processes.sent_fmus import SentFmus
@@ -121,41 +121,48 @@ class Worker:
         if beats:
             threading.Thread(target=self._beat, name="beat", daemon=True).start()
 
-        def say(why: str) -> None:
-            """The FMU ends this process: that is the answer to the call."""
-            self._channel.send([[[ERROR, portable(cosim.CosimError(why))]], self._new_logs()])
+        def report_end(reason: str) -> None:
+            """Answer the call with an error, because the FMU ends this process."""
+            self._channel.send([[[ERROR, portable(cosim.CosimError(reason))]], self._new_logs()])
 
-        with last_words(say):
+        with last_words(report_end):
             while True:
-                if not self._logs:
-                    unusual = self._native.serve()
-                    for served in self._served.values():
-                        self._log_printed(served)
-                    if unusual is not None:
-                        self._answer_rest(unusual)
-                        continue
-                message = self._channel.receive()
-                self._since = time.monotonic()
-                has_numbers = isinstance(message, Numbers)
-                try:
-                    calls = calls_of_numbers(message) if has_numbers else [Call(*call) for call in message]
-                except (TypeError, ValueError, IndexError) as error:
-                    raise MessageError(f"is not a list of calls: {error}") from None
-                self._send([self._answer(call) for call in calls], as_numbers=has_numbers)
-                if self._sends_logs and has_numbers:
-                    there = {number: (each.participant, each.names) for number, each in self._served.items()}
-                    self._native.learn(calls, there)
+                unusual = None if self._logs else self._serve_natively()
+                if unusual is None:
+                    self._answer_message(self._channel.receive())
+                else:
+                    self._answer_rest(unusual)
+
+    def _serve_natively(self) -> Unusual | None:
+        """Let compiled code answer messages (`NativeService.serve`)."""
+        unusual = self._native.serve()
+        for served in self._served.values():
+            self._log_printed(served)
+        return unusual
+
+    def _answer_message(self, message: Any) -> None:
+        """Carry out the calls of a message and send their answers."""
+        self._since = time.monotonic()
+        has_numbers = isinstance(message, Numbers)
+        try:
+            calls = calls_of_numbers(message) if has_numbers else [Call(*call) for call in message]
+        except (TypeError, ValueError, IndexError) as error:
+            raise MessageError(f"is not a list of calls: {error}") from None
+        self._send([self._answer(call) for call in calls], as_numbers=has_numbers)
+        if self._sends_logs and has_numbers:
+            participants = {n: (served.participant, served.names) for n, served in self._served.items()}
+            self._native.learn(calls, participants)
 
     def _answer_rest(self, unusual: Unusual) -> None:
         """Carry out the rest of a message that compiled code has left."""
         self._since = time.monotonic()
-        first, *others = unusual.calls[len(unusual.answers) :]
-        answers = [*unusual.answers, self._answer(first, unusual), *map(self._answer, others)]
+        unusual_call, *next_calls = unusual.calls[len(unusual.answers) :]
+        answers = [*unusual.answers, self._answer(unusual_call, unusual), *map(self._answer, next_calls)]
         self._native.end_unusual()
         self._send(answers, as_numbers=True)
 
     def close(self) -> None:
-        """Close the participants that are left: the other end is gone."""
+        """Close the remaining participants after the other end has gone."""
         for served in self._served.values():
             with suppress(Exception):
                 served.participant.close()
@@ -164,7 +171,7 @@ class Worker:
     def _send(self, answers: list[Any], *, as_numbers: bool) -> None:
         """Send answers, as numbers where that is possible, and what participants have logged."""
         self._since = 0.0
-        self._calling(0, "")  # one process alone answers: see `_shared_name`
+        self._calling(0, "")
         logs = self._new_logs()
         numbers = numbers_of_answers(answers) if as_numbers and not logs else None
         if numbers is not None:
@@ -177,45 +184,52 @@ class Worker:
 
     def _answer(self, call: Call, unusual: Unusual | None = None) -> list[Any]:
         """Carry out a call. Returns its answer, or the error that it has raised."""
-        number, name = call.number, call.name
         try:
-            served = self._served.get(number)
+            served = self._served.get(call.number)
             if served is None:
-                return [ANSWER, self._begin(number, name, call.given)]
-            for token in call.released:
-                served.tokens.pop(token, None)
-            served.names += call.names
-            if unusual is not None:
-                self._check_unusual(number, unusual)
-            for write, names, values in call.pending if unusual is None else unusual.unsent_writes(call):
-                self._calling(number, write)
-                served.write(write, names, values)
-            self._calling(number, name)
-            if name in ACTIONS:
-                answer = self._act(served, call, unusual)
-            elif name in WRITES:
-                served.write(name, *call.given)
-                answer = None
-            elif name == LOG and self._sends_logs:
-                self._logs[number] = 0
-                answer = served.call(name, [log_file(self._folder, number), *call.given[1:]])
-            elif name == LOG:
-                file, level = call.given
-                answer = served.call(name, [None if file is None else Path(file), level])
-            else:
-                answer = self._call(served, call)
+                return [ANSWER, self._begin(call.number, call.name, call.arguments)]
+            self._prepare_call(served, call, unusual)
+            answer = self._carry_out(served, call, unusual)
             self._log_printed(served)
-            if name == CLOSE:
-                del self._served[number]
-                self._native.forget(number)
+            if call.name == CLOSE:
+                del self._served[call.number]
+                self._native.forget(call.number)
             return [ANSWER, answer]
         except Exception as error:
             return [ERROR, portable(error)]
 
+    def _prepare_call(self, served: Served, call: Call, unusual: Unusual | None) -> None:
+        """Carry out what a message has besides the call itself: released states, new names, writes."""
+        for token in call.released:
+            served.tokens.pop(token, None)
+        served.names += call.names
+        if unusual is not None:
+            self._check_unusual(call.number, unusual)
+        for write, names, values in call.pending if unusual is None else unusual.unsent_writes(call):
+            self._calling(call.number, write)
+            served.write(write, names, values)
+
+    def _carry_out(self, served: Served, call: Call, unusual: Unusual | None) -> Any:
+        """The answer to the call itself."""
+        number, name = call.number, call.name
+        self._calling(number, name)
+        if name in ACTIONS:
+            return self._act(served, call, unusual)
+        if name in WRITES:
+            served.write(name, *call.arguments)
+            return None
+        if name != LOG:
+            return self._call(served, call)
+        file, level = call.arguments
+        if self._sends_logs:
+            self._logs[number] = 0
+            return served.call(name, [log_file(self._folder, number), level])
+        return served.call(name, [None if file is None else Path(file), level])
+
     def _act(self, served: Served, call: Call, unusual: Unusual | None) -> Any:
         """The answer to one of `ACTIONS`."""
         number, name = call.number, call.name
-        time, size, reads = call.given
+        time, size, reads = call.arguments
         reached, points = time, list[Any]()
         if name == STEP:
             reached, points = served.step(time, size, unusual)
@@ -225,7 +239,7 @@ class Worker:
         return [reached, points, [served.read_behind(names) for names in reads]]
 
     def _check_unusual(self, number: int, unusual: Unusual) -> None:
-        """Raise what a function that compiled code has called has failed with."""
+        """Raise the error of a function that failed when compiled code called it."""
         member, calling = self._native.member(number), unusual.calling
         if calling in (SETTING, READING):
             member.check_access("Set" if calling == SETTING else "Get", unusual.status)
@@ -233,22 +247,22 @@ class Worker:
             member.check_state(calling, unusual.status)
 
     def _call(self, served: Served, call: Call) -> Any:
-        """Call a method of a participant, or one of what compiled code knows of it."""
+        """Call a method of a participant, or one of the service in compiled code."""
         number, native = call.number, self._native
-        match call.name, call.given:
+        match call.name, call.arguments:
             case "prepare", [written, read]:
                 return native.prepare(number, served.participant, served.names, written, read)
             case "leave", []:
                 return native.leave(number)
-            case "remember", [("remember" | "remember_saved") as how]:
-                return native.member(number).remember(how)
+            case "remember", [("remember" | "remember_saved") as method]:
+                return native.member(number).remember(method)
             case "forget", [remembered]:
                 return native.member(number).forget(remembered)
-            case name, given:
-                return served.call(name, given)
+            case name, arguments:
+                return served.call(name, arguments)
 
     def _begin(self, number: int, name: str, arguments: list[Any]) -> Any:
-        """Make a participant, or do what is for none."""
+        """Make a participant, or answer a call that is for none."""
         if name != OPEN:
             return self._recipes.serve(name, arguments)
         from cosim_master.abilities import LogsPrinted
@@ -256,7 +270,7 @@ class Worker:
         self._calling(number, name)
         served = Served(self._recipes.make(number, arguments))
         if not self._is_printed_taken and isinstance(served.participant, LogsPrinted):
-            self._is_printed_taken = True  # what others print belongs to the program
+            self._is_printed_taken = True  # redirected once, by the first FMU
             self._printed = _take_output(self._folder)
         self._served[number] = served
         return None
@@ -281,10 +295,10 @@ class Worker:
         progress: int | None = None
         while True:
             time.sleep(SECONDS_BETWEEN_BEATS)
-            since, before = self._since, progress
+            since, last_progress = self._since, progress
             progress = self._native.progress
             is_long = bool(since) and time.monotonic() - since >= SECONDS_BETWEEN_BEATS
-            if is_long or (progress is not None and progress == before):
+            if is_long or (progress is not None and progress == last_progress):
                 with suppress(OSError):
                     self._channel.send(BEAT)
 
@@ -299,7 +313,7 @@ def _sendable(channel: Channel, answer: Any) -> Any:
 
 
 def _shared_name(folder: Path) -> Callable[[int, str], None]:
-    """Stores which call of which participant is under way, so that it is known after this process."""
+    """A function that stores which call is under way, so that it is known after this process has ended."""
     with (folder / CALLING).open("r+b") as file:
         shared = mmap.mmap(file.fileno(), LONGEST_NAME)
     exclude_from_forks(shared)
@@ -308,10 +322,10 @@ def _shared_name(folder: Path) -> Callable[[int, str], None]:
     def content(number: int, name: str) -> bytes:
         return f"{number} {name}".encode("ascii", "replace")[:LONGEST_NAME].ljust(LONGEST_NAME, b"\0")
 
-    def say(number: int, name: str) -> None:
+    def store(number: int, name: str) -> None:
         shared[:] = content(number, name)
 
-    return say
+    return store
 
 
 def _take_output(folder: Path) -> Printed | None:

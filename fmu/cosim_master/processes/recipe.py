@@ -1,4 +1,4 @@
-"""Recipes of participants: sent by a process as bytes, followed by the one that it has started."""
+"""Recipes of participants: one process pickles them, and the process that it has started carries them out."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Recipes(Protocol):
 
 
 class PickledRecipes:
-    """Recipes that the process on the same machine has sent which has started this one."""
+    """Pickled recipes, from the process on the same machine that has started this one."""
 
     def make(self, number: int, arguments: list[Any]) -> cosim.Participant:
         """The participant that a function makes of its arguments."""
@@ -54,5 +54,5 @@ class PickledRecipes:
         return participant
 
     def serve(self, name: str, arguments: list[Any]) -> Any:
-        """Refuse the call: there are no others."""
+        """Refuse the call: a process on the same machine has none without a participant."""
         raise cosim.CosimError(f"unknown call {name}")

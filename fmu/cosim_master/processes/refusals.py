@@ -26,7 +26,7 @@ class Refusals:
         self._logged = self._counted = 0
         self._timer: threading.Timer | None = None
 
-    def add(self, who: str, why: str) -> None:
+    def add(self, client: str, reason: str) -> None:
         """Log, or count, a client that is refused."""
         with self._lock:
             if self._timer is None:
@@ -37,7 +37,7 @@ class Refusals:
                 self._counted += 1
                 return
             self._logged += 1
-        log(2, who, f"refused: {why}")
+        log(2, client, f"refused: {reason}")
 
     def close(self) -> None:
         """Log how many clients were only counted, and begin anew."""

@@ -6,7 +6,7 @@ import os
 import socket
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import cosim
 from cosim.kit import file_digest
@@ -41,7 +41,7 @@ class RemoteSession(Session):
         self._connection = connect(host)
         super().__init__(SocketChannel(self._connection.socket))
         self._reason_of_end = ""
-        self._called: tuple[int, str] = 0, ""
+        self._last_call: tuple[int, str] = 0, ""
         self._sent_digests = set[str]()
         try:
             self._welcome()
@@ -69,17 +69,20 @@ class RemoteSession(Session):
             with path.open("rb") as file:
                 size = os.fstat(file.fileno()).st_size
                 if not self._request(HAS, [digest, size], limit):
-                    place = 0
-                    while place < size or size == 0:
-                        data = file.read(PIECE)
-                        place += len(data)
-                        self._request(SEND, [digest, data, place >= size or not data], limit)
-                        if not data:
-                            break
+                    self._send_pieces(file, digest, size, limit)
         except OSError as error:
             raise cosim.FmuError(str(path), f"cannot be read: {error.strerror or error}") from None
         self._sent_digests.add(digest)
         return digest
+
+    def _send_pieces(self, file: IO[bytes], digest: str, size: int, limit: float | None) -> None:
+        """Send a file, which may become shorter meanwhile."""
+        sent, is_last = 0, False
+        while not is_last:
+            data = file.read(PIECE)
+            sent += len(data)
+            is_last = sent >= size or not data
+            self._request(SEND, [digest, data, is_last], limit)
 
     def _request(self, name: str, arguments: list[Any], limit: float | None) -> Any:
         return self.answer(self.post(Call(0, name, arguments)), limit)
@@ -97,22 +100,20 @@ class RemoteSession(Session):
                 raise cosim.CosimError(f"{self.host}: {text}: install the same version on both machines")
         except (EOFError, OSError, MessageError, KeyError, TypeError):
             text = "the connection was closed before the server said who it is"
-            raise cosim.CosimError(f"{self.host}: {text}{self._connection.why_ssh()}") from None
+            raise cosim.CosimError(f"{self.host}: {text}{self._connection.ssh_ending()}") from None
 
     def _call_under_way(self, ticket: Ticket) -> tuple[int, str]:
         return ticket.number, ticket.name
 
     def _record_end(self, message: dict[str, Any]) -> None:
-        self._reason_of_end, self._called = (
-            str(message["ended"]),
-            (int(message["number"]), str(message["name"])),
-        )
+        self._reason_of_end = str(message["ended"])
+        self._last_call = int(message["number"]), str(message["name"])
 
-    def _why(self, ticket: Ticket) -> str:
+    def _reason(self, ticket: Ticket) -> str:
         if self._reason_of_end:
             ending, _, printed = self._reason_of_end.partition("\n")
-            return f"{ending} in {self._place(*self._called, ticket)}{printed}"
-        return f"the connection was lost in {ticket.name}{self._connection.why_ssh()}"
+            return f"{ending} in {self._place(*self._last_call, ticket)}{printed}"
+        return f"the connection was lost in {ticket.name}{self._connection.ssh_ending()}"
 
     def kill(self) -> None:
         """Cut the connection: the server ends the process there."""

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import cosim
 
@@ -20,9 +20,8 @@ HAS, SEND = "has", "send"
 """Calls: whether a file is here, and the next piece of one."""
 PIECE = 1 << 20
 """Bytes of a piece."""
-LARGEST_FILE = 4 << 30
-LARGEST_FOLDER = 16 << 30
-"""Bytes of all files together; beyond, those that were not used for the longest time are removed."""
+LARGEST_FILE, LARGEST_FOLDER = 4 << 30, 16 << 30
+"""Size limits of one file and of all files, bytes; the least recently used files are removed."""
 DIGEST = re.compile(r"[0-9a-f]{64}")
 NAME = re.compile(r"[^\w .()+-]")
 """Characters that names of files here cannot have."""
@@ -58,17 +57,17 @@ class SentFmus:
     ----------
     folder : Path
         The folder of this process.
-    host_of : str
-        For whom, in the log.
+    client : str
+        The other end, in the log.
     open_fmu : callable
         Makes a participant of a file.
     """
 
-    def __init__(self, folder: Path, host_of: str, open_fmu: Callable[..., Any]) -> None:
-        self._folder, self._host_of, self._open_fmu = folder, host_of, open_fmu
+    def __init__(self, folder: Path, client: str, open_fmu: Callable[..., Any]) -> None:
+        self._folder, self._client_name, self._open_fmu = folder, client, open_fmu
         self._log = os.dup(2)  # what FMUs print goes elsewhere
         self._store = store_folder()
-        self._arriving: dict[str, tuple[IO[bytes], Any, int]] = {}
+        self._arriving: dict[str, _ArrivingFile] = {}
 
     def make(self, number: int, arguments: list[Any]) -> cosim.Participant:
         """A participant: digest, name of the file, name of the instance, options."""
@@ -78,14 +77,14 @@ class SentFmus:
             if not stored.is_file() or _digest_of(stored) != digest:
                 raise cosim.CosimError("this FMU has not been sent")
             os.utime(stored)
-            shown = self._folder / f"fmu-{number}" / (NAME.sub("_", Path(str(file)).name)[-LONGEST_NAME:])
-            shown.parent.mkdir()
+            link = self._folder / f"fmu-{number}" / (NAME.sub("_", Path(str(file)).name)[-LONGEST_NAME:])
+            link.parent.mkdir()
             try:
-                os.link(stored, shown)  # it stays until the end of this process
+                os.link(stored, link)  # it stays until the end of this process
             except OSError:
-                shown.symlink_to(stored)
-        log(self._log, self._host_of, f"opens {shown.name} (sha256 {digest[:12]}…)")
-        instance = self._open_fmu(shown, name, **options)
+                link.symlink_to(stored)
+        log(self._log, self._client_name, f"opens {link.name} (sha256 {digest[:12]}…)")
+        instance = self._open_fmu(link, name, **options)
         instance.show_as(str(file))
         participant: cosim.Participant = instance
         return participant
@@ -95,7 +94,7 @@ class SentFmus:
         if name == HAS:
             return self._has(*arguments)
         if name == SEND:
-            return self._take(*arguments)
+            return self._receive_piece(*arguments)
         raise cosim.CosimError(f"unknown call {name}: do both machines run the same version of cosim?")
 
     def _path(self, digest: Any) -> Path:
@@ -114,39 +113,57 @@ class SentFmus:
                 return True
         return False
 
-    def _take(self, digest: str, data: bytes, is_last: bool) -> None:
+    def _receive_piece(self, digest: str, data: bytes, is_last: bool) -> None:
+        """Receive a piece of a file; the last one completes it."""
         path = self._path(digest)
-        begun = self._arriving.pop(digest, None)
-        if begun is None:
-            draft = tempfile.NamedTemporaryFile(dir=self._store, prefix=ARRIVING, delete=False)  # noqa: SIM115
-            begun = draft, hashlib.sha256(), 0
-        file, hashed, size = begun
+        arriving = self._arriving.pop(digest, None) or _ArrivingFile(self._store)
         try:
-            size += len(data)
-            if size > LARGEST_FILE:
-                raise cosim.CosimError(f"more than {LARGEST_FILE} bytes are refused")
-            file.write(data)
-            hashed.update(data)
+            arriving.append(data)
             if not is_last:
-                self._arriving[digest] = file, hashed, size
+                self._arriving[digest] = arriving
                 return
-            file.close()
-            if hashed.hexdigest() != digest:
-                raise cosim.CosimError("the FMU was damaged on its way: its SHA-256 differs")
-            os.replace(file.name, path)
+            arriving.complete(digest, path)
         except BaseException:
-            file.close()
-            Path(file.name).unlink(missing_ok=True)
+            arriving.remove()
             raise
-        log(self._log, self._host_of, f"has sent an FMU of {size} bytes (sha256 {digest[:12]}…)")
+        log(self._log, self._client_name, f"has sent an FMU of {arriving.size} bytes (sha256 {digest[:12]}…)")
         with _locked(self._store):
             remove_oldest(self._store, LARGEST_FOLDER)
 
 
-def remove_oldest(folder: Path, most: int) -> None:
-    """Remove the files that were not used for the longest time until `most` bytes are left at most.
+class _ArrivingFile:
+    """A file whose pieces arrive, under a name of its own until it is complete."""
 
-    The newest one stays, whatever its size. What has not arrived to its end for an hour is removed, too.
+    def __init__(self, folder: Path) -> None:
+        self._file = tempfile.NamedTemporaryFile(dir=folder, prefix=ARRIVING, delete=False)  # noqa: SIM115
+        self._hash = hashlib.sha256()
+        self.size = 0
+
+    def append(self, data: bytes) -> None:
+        """Write the next piece; `CosimError` if the file becomes too large."""
+        self.size += len(data)
+        if self.size > LARGEST_FILE:
+            raise cosim.CosimError(f"more than {LARGEST_FILE} bytes are refused")
+        self._file.write(data)
+        self._hash.update(data)
+
+    def complete(self, digest: str, path: Path) -> None:
+        """Move the complete file to a path; `CosimError` if its SHA-256 is another one."""
+        self._file.close()
+        if self._hash.hexdigest() != digest:
+            raise cosim.CosimError("the FMU was damaged on its way: its SHA-256 differs")
+        os.replace(self._file.name, path)
+
+    def remove(self) -> None:
+        """Remove the file."""
+        self._file.close()
+        Path(self._file.name).unlink(missing_ok=True)
+
+
+def remove_oldest(folder: Path, limit: int) -> None:
+    """Remove the files that were not used for the longest time until at most `limit` bytes remain.
+
+    The newest file stays, whatever its size. Files that are incomplete after an hour are removed, too.
     """
     files = []
     for path in folder.iterdir():
@@ -158,14 +175,14 @@ def remove_oldest(folder: Path, most: int) -> None:
                 path.unlink()
     used = sum(size for _, size, _ in files)
     for _, size, path in sorted(files)[:-1]:
-        if used > most:
+        if used > limit:
             path.unlink(missing_ok=True)
             used -= size
 
 
-def log(handle: int, host_of: str, text: str) -> None:
-    """A line in the log of a server: time, the other end, what has happened."""
-    line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {host_of} {text}"
+def log(handle: int, client: str, text: str) -> None:
+    """Write a line to the log of a server: the time, the other end, what has happened."""
+    line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {client} {text}"
     with suppress(OSError):
         os.write(handle, "".join(c if c.isprintable() else "?" for c in line).encode() + b"\n")
 

@@ -12,7 +12,7 @@ from cosim_master.processes.sent_values import listed, sent_values
 
 
 class Served:
-    """A participant, with what its process knows of it.
+    """A participant, the groups of names that its calls refer to, and its saved states.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Served:
         self.tokens: dict[int, Any] = {}
 
     def call(self, name: str, arguments: list[Any]) -> Any:
-        """Call a method; tokens of saved states stay here, and numbers stand for them there."""
+        """Call a method; the caller gets numbers for saved states, which stay in this process."""
         participant = self.participant
         if name in ("restore", "serialize"):
             return getattr(participant, name)(self.tokens[arguments[0]])
@@ -84,12 +84,12 @@ class Served:
             reached = time + size
         else:
             reached = participant.step(time, size)
-        inside = getattr(participant, "inside", None)
-        points = inside() if inside is not None else ()
+        inner_points = getattr(participant, "inside", None)
+        points = inner_points() if inner_points is not None else ()
         return reached, [(point.time, list(point.names), list(point.values)) for point in points]
 
     def read_behind(self, names: int) -> Any:
-        """Values that will be read; None where that fails: then reading them is an error of its own."""
+        """Values after a step; None if reading them fails: the caller asks again, and gets the error then."""
         try:
             return sent_values(self.participant.get(self.names[names]))
         except Exception:
@@ -100,4 +100,4 @@ CALLS = (
     *("initialize", "exit_initialization", "directional_derivative", "configure", "watch"),
     *(LOG, "save", "restore", "serialize", "deserialize"),
 )
-"""Methods of a participant that are called beside those with an answer of their own."""
+"""Methods of a participant that are called, and answered, as they are."""

@@ -55,14 +55,13 @@ class Ticket:
 class Session(ABC):
     """A process in which participants run, on this machine or on another one.
 
-    Calls are posted; what has been posted goes out as one message as soon as an answer is read
-    (`answer`) or they are sent (`send`). The answers to them come as one message, too. Threads may post and
-    ask at any time.
+    Calls are posted; `send`, or `answer` if it comes first, sends all posted calls as one message. Their
+    answers come as one message, too. Threads may use a session at any time.
 
     Attributes
     ----------
     lost : str
-        Why nothing can be asked any more; "" while all is well.
+        Why no call can be answered any more; "" while the process can be reached.
     host : str
         The address of the other machine; "" on this one.
     """
@@ -142,7 +141,7 @@ class Session(ABC):
             return self._left_calls.pop(number, None)
 
     def _leave_frame(self) -> None:
-        """Wait for what compiled code has sent as for messages of Python."""
+        """Let Python receive the answer to the message that compiled code has sent."""
         members = [] if self._frame is None else self._frame.leave(self._channel)
         if members:
             tickets = [Ticket(member.number, member.action) for member in members]
@@ -176,7 +175,7 @@ class Session(ABC):
                     ticket.answer = [ERROR, ["other", str(error)]]
                 return
             except OSError:
-                pass  # its last message may say why
+                pass  # the process has ended; its last message, which is read with the answer, may say why
             self._sent.append([ticket for ticket, _ in posted])
             self._note_waiting()
 
@@ -215,9 +214,9 @@ class Session(ABC):
             self.lost = self.lost or str(error) or type(error).__name__
             raise
 
-    def abort(self, why: str) -> None:
+    def abort(self, reason: str) -> None:
         """End the process, from another thread; the call that waits for it raises an error that says why."""
-        self._aborted = why
+        self._aborted = reason
         self.kill()
 
     def _wait(self, ticket: Ticket, limit: float | None) -> None:
@@ -228,7 +227,7 @@ class Session(ABC):
             if self._channel.wait(min(SECONDS_BETWEEN_LOOKS, max(0.0, end - monotonic()))):
                 heard = monotonic()
                 try:
-                    self._take(self._channel.receive())
+                    self._hand_out(self._channel.receive())
                 except (EOFError, OSError, MessageError) as error:
                     raise self._ended(ticket, error) from None
                 continue
@@ -237,7 +236,7 @@ class Session(ABC):
                 where = self._place(*self._call_under_way(ticket), ticket)
                 self.kill()
                 raise cosim.CosimError(
-                    f"{self._at}its process did not return from {where} within {limit:g} s and was killed"
+                    f"{self._prefix}its process did not return from {where} within {limit:g} s and was killed"
                 )
             if seconds_interrupted() > SECONDS_TO_ANSWER:
                 self.kill()
@@ -245,12 +244,12 @@ class Session(ABC):
             if now - heard > self.silence_limit:
                 self.kill()
                 raise cosim.CosimError(
-                    f"{self._at}no data received for {self.silence_limit:g} s in {ticket.name}: the "
+                    f"{self._prefix}no data received for {self.silence_limit:g} s in {ticket.name}: the "
                     "network, the machine or the process does not respond"
                 )
 
-    def _take(self, message: Any) -> None:
-        """Hand out the answers that a message has."""
+    def _hand_out(self, message: Any) -> None:
+        """Give the answers in a message to their tickets."""
         self._has_begun = True
         if message == BEAT:
             return
@@ -285,16 +284,16 @@ class Session(ABC):
         if self._aborted:
             return cosim.CosimError(f"{self._aborted} in {ticket.name}")
         text = f" ({error})" if isinstance(error, MessageError) else ""
-        return cosim.CosimError(f"{self._at}{self._why(ticket)}{text}")
+        return cosim.CosimError(f"{self._prefix}{self._reason(ticket)}{text}")
 
     @property
-    def _at(self) -> str:
+    def _prefix(self) -> str:
         return f"{self.host}: " if self.host else ""
 
     def _place(self, number: int, name: str, ticket: Ticket) -> str:
         """The call that is under way, for a sentence about `ticket`."""
-        of = "" if number == ticket.number else self._labels.get(number, "")
-        return f"{name or ticket.name}{' of ' + of if of else ''}"
+        owner = "" if number == ticket.number else self._labels.get(number, "")
+        return f"{name or ticket.name}{' of ' + owner if owner else ''}"
 
     @abstractmethod
     def _call_under_way(self, ticket: Ticket) -> tuple[int, str]:
@@ -305,7 +304,7 @@ class Session(ABC):
         """Store the reason that a server gives for the end of the process."""
 
     @abstractmethod
-    def _why(self, ticket: Ticket) -> str:
+    def _reason(self, ticket: Ticket) -> str:
         """The reason why the process, or the connection, has ended."""
 
     @abstractmethod
@@ -326,12 +325,14 @@ class LocalSession(Session):
     """
 
     def __init__(self) -> None:
-        # the kernel would kill it with the thread that starts it: so only with the main thread
+        # the kernel kills such a process when the thread that started it ends: useful for the main one only
         dies_with_thread = threading.current_thread() is threading.main_thread()
         if os.name == "nt":
-            pipe, other = Pipe()
-            self.worker = WorkerProcess(other.fileno(), other.fileno(), dies_with_thread=dies_with_thread)
-            other.close()
+            pipe, worker_pipe = Pipe()
+            self.worker = WorkerProcess(
+                worker_pipe.fileno(), worker_pipe.fileno(), dies_with_thread=dies_with_thread
+            )
+            worker_pipe.close()
             super().__init__(PipeChannel(pipe))
             return
         ours, theirs = socket.socketpair()
@@ -378,7 +379,7 @@ class LocalSession(Session):
     def _record_end(self, message: dict[str, Any]) -> None:
         raise MessageError("there is no server here")
 
-    def _why(self, ticket: Ticket) -> str:
+    def _reason(self, ticket: Ticket) -> str:
         ending = self.worker.ending()
         where = self._place(*self._call_under_way(ticket), ticket)
         return f"{ending} in {where}{self.worker.last_printed()}"

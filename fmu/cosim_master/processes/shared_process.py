@@ -9,12 +9,12 @@ from cosim_master.processes.session import LocalSession, Session
 
 
 class SharedProcess:
-    """A process that begins with the first participant that comes, and ends with the last one that goes.
+    """A process that starts with its first participant, and ends with its last one.
 
     Parameters
     ----------
     begin : callable
-        Gives the session.
+        Starts the process. Returns the session with it.
     """
 
     def __init__(self, begin: Callable[[], Session] = LocalSession) -> None:
@@ -24,7 +24,7 @@ class SharedProcess:
         self._lock = threading.Lock()
 
     def enter(self) -> Session:
-        """The process, for one participant more."""
+        """The session with the process, for one more participant."""
         with self._lock:
             if self._session is None:
                 self._session = self._begin()

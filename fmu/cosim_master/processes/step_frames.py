@@ -1,9 +1,9 @@
-"""Calls of participants in another process without Python, as that of the run makes them: kernel functions.
+"""Calls of participants in another process without Python, on the side of the run: kernel functions.
 
 A *frame* is the message of all participants of one process that are called at the same time, written as
 `Numbers` are (`calls.numbers_of_calls`), and its answer. `set_member` … `restore_member` have the signatures
-of `NativeCalls`. Whatever is not as usual is left to Python, which goes on from where the records are:
-another message has come, nothing for some time, or the connection is broken.
+of `NativeCalls`. If another message comes, none comes for some time, or the connection breaks, Python
+continues: it finds in the records what has been done.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ class StepFlags(Record):
 class Member(Record):
     """A participant, in both processes."""
 
-    frame_at: int  # this and the next five: in the process of the run alone
+    frame_at: int  # this and the next six fields are used in the process of the run only
     phase: int  # `RESTS` …
     action: int  # that is under way
-    writes: int  # what goes with its next call: nothing, inputs (1), inputs and slopes (2)
+    writes: int  # what goes with its next call: nothing (0), inputs (1), inputs and slopes (2)
     has_outputs: int
-    is_ahead: int  # of what Python knows
+    is_ahead: int  # compiled code has called it since Python last did
     was_late: int  # this action has been done after all: 1 + its number
     part_at: int  # its functions, in the process where it is
     flags_at: int  # its `StepFlags`, there
@@ -78,10 +78,10 @@ OK, NOT_USUAL = 0, 3
 HEAD, FIRST = 12, 16
 """Bytes before the ones that a message counts (`channel.HEAD`), and before its whole numbers."""
 WORD, INTEGER = 8, 4
-FEW, MORE = 4, 3
+CALL_INTEGERS, WRITE_INTEGERS = 4, 3
 """Whole numbers of a call, before the group that it reads, and for each kind of write."""
 KINDS_OF_WRITES = 3
-HEAD_ROOM = FEW + 1 + MORE * (KINDS_OF_WRITES - 1)
+HEAD_ROOM = CALL_INTEGERS + 1 + WRITE_INTEGERS * (KINDS_OF_WRITES - 1)
 ANSWER_ROOM = 2
 HIGH = 1 << 32
 
@@ -108,7 +108,7 @@ def head_at(member, action, writes):
 
 def head_length(action, writes):
     """The bytes of the whole numbers of a call."""
-    return INTEGER * (FEW + reads_outputs(action) + MORE * writes)
+    return INTEGER * (CALL_INTEGERS + reads_outputs(action) + WRITE_INTEGERS * writes)
 
 
 def request_length(member, writes):
@@ -132,7 +132,7 @@ def answer_length(member, action):
 
 
 def set_member(handle, references, count, values, size):
-    """Inputs go with the next call."""
+    """Store inputs, which go with the next call."""
     member = member_of(handle)
     request = reals_at(member.request_at, 2 + member.inputs)
     new_values = reals_at(values, member.inputs)
@@ -145,7 +145,7 @@ def set_member(handle, references, count, values, size):
 
 
 def set_member_slopes(handle, references, count, orders, slopes):
-    """Slopes of the inputs go with the next call."""
+    """Store slopes of the inputs, which go with the next call."""
     member = member_of(handle)
     request = reals_at(member.request_at, 2 + 2 * member.inputs)
     new_slopes = reals_at(slopes, member.inputs)
@@ -165,7 +165,7 @@ def start_member_step(handle, time, size, is_last, event, end, early, reached):
 
 
 def add_step(handle, time, size):
-    """A step goes with the next message; whether it can."""
+    """Add a step to the next message. Returns whether that was possible."""
     if not add_call(handle, STEP):
         return False
     request = reals_at(member_of(handle).request_at, 2)
@@ -175,7 +175,7 @@ def add_step(handle, time, size):
 
 
 def add_call(handle, action):
-    """A call goes with the next message; whether it can."""
+    """Add a call to the next message. Returns whether that was possible."""
     member = member_of(handle)
     frame = frame_of(member.frame_at)
     if frame.is_python_waiting != 0 or frame.state == SENT or frame.state == LEFT or member.phase != RESTS:
@@ -202,9 +202,9 @@ def step_member(handle, time, size, keeps_no_state, event, end, early, reached):
     request = reals_at(member.request_at, 2)
     if member.phase != BEGUN or request[0] != time or request[1] != size or not has_answer(member):
         return NOT_USUAL
-    come_to = reals_at(member.answer_at, 1)[0]
-    reals_at(reached, 1)[0] = come_to
-    if come_to != time + size:
+    time_reached = reals_at(member.answer_at, 1)[0]
+    reals_at(reached, 1)[0] = time_reached
+    if time_reached != time + size:
         reals_at(early, 1)[0] = 1.0
     return OK
 
@@ -222,7 +222,7 @@ def get_member(handle, references, count, values, size):
 
 
 def save_member(handle, state, third, fourth, fifth):
-    """The state, which stays in the other process."""
+    """Ask a participant in another process to save its state there."""
     integers_at(state, 1)[0] = 1
     return call_member(handle, SAVE)
 

@@ -11,12 +11,12 @@ Names = tuple[str, ...]
 
 
 class ValuesWithSteps:
-    """The groups of names that were read behind the step before come with the next one.
+    """Values of the groups of names that were read after the last step are sent with the answer to the next.
 
     Attributes
     ----------
     values : dict of tuple of str to list
-        By group of names, those at the end of the step, until anything but a read is called.
+        By group of names; those at the end of the last step.
     """
 
     def __init__(self) -> None:
@@ -36,12 +36,12 @@ class ValuesWithSteps:
         self.values = {names: listed(numbers) for names, numbers in read if numbers is not None}
 
     def read(self, names: Names) -> list[Any] | None:
-        """The values of a group, if they came with the step; the next step brings them in any case."""
+        """The values of a group, or None if they came with no step; they come with the next one."""
         if self._has_stepped and names not in self._read:
             self._read.append(names)
         return [*self.values[names]] if names in self.values else None
 
     def discard(self) -> None:
-        """The participant changes: values that came with the last step are the present ones no more."""
+        """Discard the values of the last step, because the participant changes."""
         self._has_stepped = False
         self.values = {}

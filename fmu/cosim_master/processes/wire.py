@@ -1,7 +1,7 @@
 """Messages to another process as compiled code sends and receives them: kernel functions over a record.
 
-They go over handles of the operating system, or stay in memory that both processes see; then a semaphore
-says that one is there, and its length lies beside it.
+They go over handles of the operating system, or lie in memory that both processes share. There a semaphore
+says that a message has come, and a word has its length.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class Wire(Record):
 
 WIRE = width_of(Wire)
 ELSEWHERE, NOTHING_CAME = 0, -1
-"""Return values of `receive_bytes` besides a count: a message is elsewhere, or the end is closed."""
+"""Return values of `receive_bytes` other than a count: the message comes another way, or the end is closed;
+none has come in time."""
 MONOTONIC = 1
 """The number of this clock, on Linux."""
 SECOND, MILLISECOND = 1_000_000_000, 1_000_000
@@ -92,6 +93,6 @@ def copy_bytes(wire, target, source, length):
     call_with_array(wire.copy_at, target, source, length, 0, 0)
 
 
-def are_equal(wire, one, other, length):
+def are_equal(wire, first, second, length):
     """Whether the bytes at two addresses are equal."""
-    return call_with_array(wire.compare_at, one, other, length, 0, 0) == 0
+    return call_with_array(wire.compare_at, first, second, length, 0, 0) == 0

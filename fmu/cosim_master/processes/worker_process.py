@@ -16,8 +16,8 @@ from cosim.kit import (
     signals_held,
     start_process,
 )
-from cosim_master.processes.native_service import call_of_parts
 from cosim_master.processes.process_worker import CALLING, LONGEST_NAME, PRINTED
+from cosim_master.processes.served_member import call_of_parts
 
 START = "from cosim_master.processes.process_worker import main; main()"
 START_ELSEWHERE = (
@@ -27,7 +27,7 @@ START_ELSEWHERE = (
 SECONDS_TO_END = 5.0
 """Time that a process may take after it was asked to end, s."""
 SECRET = ("COSIM_TOKEN", "COSIM_TOKEN_FILE")
-"""Variables of the environment that the process does not get: it runs code of others."""
+"""Environment variables that the process does not get, because it runs code of others."""
 
 
 class WorkerProcess:
@@ -38,9 +38,9 @@ class WorkerProcess:
     reading, writing : int
         Its ends of the connection.
     dies_with_thread : bool
-        Whether the thread that makes this object outlives it: then the system kills it with that thread.
+        Whether the system kills the process when the thread that makes this object ends.
     host_of : str
-        For whom it runs on another machine, for the log of the server; "" on the machine of the run.
+        The client on another machine, for the log of the server; "" if the run is on this machine.
 
     Attributes
     ----------
@@ -57,18 +57,18 @@ class WorkerProcess:
             environment.pop(name, None)
         arguments = str(reading), str(writing), str(os.getpid()), folder, str(int(dies_with_thread)), host_of
         handles = sorted({reading, writing})
-        more: dict[str, Any] = {"pass_fds": handles}
+        inherited: dict[str, Any] = {"pass_fds": handles}
         if os.name == "nt":
             os.set_handle_inheritable(reading, True)  # type: ignore[attr-defined]
             startup = subprocess.STARTUPINFO(lpAttributeList={"handle_list": handles})  # type: ignore[attr-defined]
-            more = {"startupinfo": startup}
+            inherited = {"startupinfo": startup}
         try:
             with signals_held():
                 self.process = start_process(
                     python_command("-c", START_ELSEWHERE if host_of else START, *arguments),
                     stdin=subprocess.DEVNULL,
                     env=environment,
-                    **more,
+                    **inherited,
                 )
         except BaseException:
             remove_folder(self.folder)
@@ -103,11 +103,11 @@ class WorkerProcess:
         return f"its process ended by itself with exit code {code}"
 
     def kill(self) -> None:
-        """End it at once."""
+        """End the process at once."""
         self.process.kill()
 
     def end(self, seconds: float = SECONDS_TO_END) -> None:
-        """Wait for its end for so long (s), then kill it; remove its folder."""
+        """Wait some seconds for the end of the process, then kill it; remove its folder."""
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(seconds)
         if self.process.poll() is None:

@@ -1,8 +1,8 @@
-"""Turns the exchanges of a run into samples of its coupling, one at a time: a kernel function.
+"""Makes samples of a coupling from the exchanges of a run: a kernel function.
 
-An exchange is a row: when it ended (s), the outputs then, the means of the inputs over it in their own units,
-their slopes (per s), and their values when the outputs were read. As many exchanges as `STEPS_OF_ONE` says
-are one sample.
+An exchange is a row: its end (s), the outputs at the end, the means of the inputs over it in their own units,
+their slopes (per s), and their values when the outputs were read. A sample consists of one exchange, or of a
+fixed number of successive ones (`STEPS_OF_ONE`).
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from typing import NamedTuple
 from cosim.kit import Integers, Reals, group_reader, integers_at
 
 STEPS_OF_ONE, STEPS, WAITS, SAMPLES, STRIDE, COUNTS = range(6)
-"""`counts`: exchanges in one sample, and in the one under way; whether the first sample waits for the second;
-samples so far; each so-manieth is kept."""
+"""`counts`: exchanges in one sample, and in the present one; whether the first sample waits for the second;
+samples so far; one of so many samples is stored."""
 REACHED, BEGAN, LENGTH, CLOCK = range(4)
-"""`clock`, s: the last exchange has ended, the sample under way has begun; length of the sample before it."""
+"""`clock`, s: the end of the last exchange, the begin of the present sample, the length of the one before."""
 SIGNATURE = "iFi>i"
 
 
 class Collected(NamedTuple):
-    """The memory of the sampling: facts of the coupling, the sample under way, and all samples so far.
+    """The memory of the sampling: facts of the coupling, the present sample, and all samples so far.
 
     Attributes
     ----------
     sources : ndarray of int, shape (inputs,)
-        The output that each input stands for.
+        The output that feeds each input.
     jumps : ndarray of int, shape (outputs,)
         1 for outputs that are discrete.
     bonds : ndarray of int, shape (2 * bonds,)
@@ -42,9 +42,9 @@ class Collected(NamedTuple):
     teeth : ndarray, shape (inputs,)
         Moments of the inputs in the last sample.
     sample : ndarray
-        That under way: outputs, then means, slopes and last values of the inputs.
+        The present sample: outputs, then means, slopes and last values of the inputs.
     first : ndarray
-        The first one, while it waits for the second, without which its bend is not known.
+        The first sample, while it waits for the second one, which its second derivatives need.
     kept : ndarray
         Rows as `present`, and room for one more at the end.
     """
@@ -74,7 +74,7 @@ def collected_at(address):
 
 
 def collect_samples(address, rows, ends):
-    """Add exchanges; when the run `ends`, also what is not complete. Returns how many samples are kept.
+    """Add exchanges; when the run `ends`, complete the last sample. Returns the number of stored samples.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def collect_samples(address, rows, ends):
     rows : ndarray
         One exchange after the other.
     ends : int
-        Whether the run does.
+        Whether the run ends.
     """
     samples = collected_at(address)
     width = 1 + samples.jumps.shape[0] + 3 * samples.sources.shape[0]
@@ -93,7 +93,7 @@ def collect_samples(address, rows, ends):
 
 
 def finish_samples(samples):
-    """The run ends: add what is not complete. Returns how many samples are kept."""
+    """Complete the last samples at the end of a run. Returns the number of stored samples."""
     counts = samples.counts
     if counts[STEPS] != 0:
         end_sample(samples)
@@ -106,7 +106,7 @@ def finish_samples(samples):
 
 
 def add_exchange(samples, row):
-    """Add one exchange to the sample under way."""
+    """Add one exchange to the present sample."""
     n = samples.jumps.shape[0]
     m = samples.sources.shape[0]
     length = row[0] - samples.clock[REACHED]
@@ -131,7 +131,7 @@ def add_exchange(samples, row):
 
 
 def end_sample(samples):
-    """The sample under way is complete."""
+    """Complete the present sample, and begin the next one."""
     n = samples.jumps.shape[0]
     m = samples.sources.shape[0]
     length = samples.clock[REACHED] - samples.clock[BEGAN]
@@ -150,8 +150,8 @@ def end_sample(samples):
             before = samples.clock[LENGTH]
             for k in range(n):
                 rate = rate_of(samples, k, samples.present[1 + k], samples.first[k], before)
-                following = rate_of(samples, k, samples.first[k], samples.sample[k], length)
-                samples.bends[k] = 2.0 * (following - rate) / (length + before)
+                next_rate = rate_of(samples, k, samples.first[k], samples.sample[k], length)
+                samples.bends[k] = 2.0 * (next_rate - rate) / (length + before)
             end_first(samples)
         for k in range(n):
             rate = rate_of(samples, k, samples.present[1 + k], samples.sample[k], length)
@@ -166,7 +166,7 @@ def end_sample(samples):
 
 
 def end_first(samples):
-    """The first sample waits no longer; its bends are set."""
+    """Add the first sample, whose second derivatives are set."""
     samples.counts[WAITS] = 0
     for k in range(samples.jumps.shape[0]):
         samples.rates[k] = rate_of(
@@ -181,7 +181,7 @@ def rate_of(samples, k, before, after, length):
 
 
 def integrate_sample(samples, sample, length, end):
-    """Add a sample, which ends at `end` (s), to the integrals, and keep it if it is its turn."""
+    """Add a sample, which ends at `end` (s), to the integrals, and store it if it is its turn."""
     n = samples.jumps.shape[0]
     m = samples.sources.shape[0]
     b = samples.bonds.shape[0] // 2
@@ -189,11 +189,11 @@ def integrate_sample(samples, sample, length, end):
     defects = inputs + m
     energy = defects + m
     for i in range(b):
-        one = samples.bonds[2 * i]
-        other = samples.bonds[2 * i + 1]
+        first = samples.bonds[2 * i]
+        second = samples.bonds[2 * i + 1]
         samples.present[energy + i] += length * (
-            sample[n + one] * mean_output(samples, samples.sources[other], length)
-            - sample[n + other] * mean_output(samples, samples.sources[one], length)
+            sample[n + first] * mean_output(samples, samples.sources[second], length)
+            - sample[n + second] * mean_output(samples, samples.sources[first], length)
         )
     for j in range(m):
         k = samples.sources[j]
@@ -218,7 +218,7 @@ def mean_output(samples, k, length):
 
 
 def store_sample(samples):
-    """Store the present sample if it is its turn; if there is no room, drop every second one."""
+    """Store the last sample if it is its turn; if there is no room, drop every second one."""
     samples.counts[SAMPLES] += 1
     if samples.counts[SAMPLES] % samples.counts[STRIDE] != 0:
         return
@@ -234,7 +234,7 @@ def store_sample(samples):
 
 
 def store(samples, place):
-    """Store the present sample at this place."""
+    """Store the last sample at this place."""
     width = samples.present.shape[0]
     for k in range(width):
         samples.kept[width * place + k] = samples.present[k]

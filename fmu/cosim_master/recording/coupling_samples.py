@@ -32,11 +32,12 @@ Vector = NDArray[np.float64]
 EXCHANGES_TOGETHER = 1024
 """Exchanges that wait until they are added together."""
 MOST_NUMBERS = 1 << 19
-"""Numbers in all samples: beyond, every second sample is dropped, by which the integrals lose nothing."""
+"""The largest number of numbers in all samples. Beyond it every second sample is dropped; since samples hold
+integrals, nothing of them is lost."""
 AT_THE_END = 4
-"""Samples at most that the end of a run completes."""
+"""The largest number of samples that the end of a run completes."""
 NUMBERS_IN_PYTHON = 1024
-"""Numbers that are added in plain Python: a shorter run never loads compiled code."""
+"""Numbers that are added in plain Python, so that a short run need not load compiled code."""
 
 
 class SampledInput(NamedTuple):
@@ -183,8 +184,8 @@ class CouplingSamples:
             "teeth": m,
         }
         width = sum(self._widths.values())
-        most = max(2 * EXCHANGES_TOGETHER, MOST_NUMBERS // (1 + n + 2 * m + b))
-        self._capacity = 2 * (most // 2) + 2  # even, so that every second one can be dropped
+        capacity = max(2 * EXCHANGES_TOGETHER, MOST_NUMBERS // (1 + n + 2 * m + b))
+        self._capacity = 2 * (capacity // 2) + 2  # even, so that every second one can be dropped
         self._collected = self._new_collected(time, width)
         self._collected.present[: 1 + n] = [time, *outputs]
         self._collected.kept[:width] = self._collected.present
@@ -199,10 +200,10 @@ class CouplingSamples:
         clock = np.zeros(CLOCK)
         clock[REACHED] = clock[BEGAN] = time
         return Collected(
-            sources=np.array([each.source for each in self.inputs], dtype=np.int64),
+            sources=np.array([sampled.source for sampled in self.inputs], dtype=np.int64),
             jumps=jumps,
             bonds=np.array(self.bonds, dtype=np.int64).ravel(),
-            scales=np.array([[each.factor, each.offset] for each in self.inputs], dtype=float).ravel(),
+            scales=np.array([(s.factor, s.offset) for s in self.inputs], dtype=float).ravel(),
             counts=counts,
             clock=clock,
             present=np.zeros(width),
@@ -321,11 +322,11 @@ class CouplingSamples:
             head = head_of(collected)
             return collected, int(collect(int(head.ctypes.data), rows.ravel(), int(ends)))
 
-    def _with_room(self, collected: Collected, more: int) -> Collected:
-        """The arrays with room for `more` exchanges, up to the capacity."""
+    def _with_room(self, collected: Collected, new_count: int) -> Collected:
+        """The arrays with room for `new_count` more exchanges, up to the capacity."""
         counts, width = collected.counts, collected.present.size
         used = int(counts[SAMPLES]) // int(counts[STRIDE]) + 1
-        needed = min(self._capacity, used + more + AT_THE_END)
+        needed = min(self._capacity, used + new_count + AT_THE_END)
         if collected.kept.size >= needed * width:
             return collected
         larger = np.zeros(min(self._capacity, max(needed, 2 * used)) * width)

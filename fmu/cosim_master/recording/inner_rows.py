@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosim_master.abilities import InnerPoint
-from cosim_master.recording.kept_points import SAME
+from cosim_master.recording.kept_points import ROUNDING
 
 Vector = NDArray[np.float64]
 
@@ -110,8 +110,9 @@ class RowCourse(NamedTuple):
 def row_before(times: Vector, point: InnerRow) -> int:
     """The row of the last communication point before a point; -1 when it is not among these."""
     k = point.after
-    if k < 0 or (k + 1 < times.size and point.time > times[k + 1] + SAME * (times[k + 1] - times[k])):
-        k = int(np.searchsorted(times, point.time, "right")) - 1  # of a longer step than the others'
+    if k < 0 or (k + 1 < times.size and point.time > times[k + 1] + ROUNDING * (times[k + 1] - times[k])):
+        # its participant has a longer step than the others, so the point is in an earlier gap
+        k = int(np.searchsorted(times, point.time, "right")) - 1
     return k
 
 
@@ -123,32 +124,32 @@ def with_inner_rows(
     inputs: NDArray[np.bool_],
     continuous: NDArray[np.bool_],
 ) -> tuple[Vector, Vector]:
-    """The table of the communication points, with rows for what happened between them.
+    """The table of the communication points, with rows for the instants between them.
 
-    At an instant with a jump there are two rows, before and after; also at a communication point where inputs
-    get what has happened in the step before it. What no participant reports at such an instant runs on the
-    line between its neighbours when it is a real output, else it keeps its value; inputs are as they
-    were in that step.
+    At an instant with a jump there are two rows, before and after. So there are at a communication point at
+    which inputs change because of an event in the step before. A variable that no participant reports at an
+    instant is interpolated between its neighbours if it is a real output, and otherwise keeps its value;
+    inputs are those of that step.
 
     Parameters
     ----------
     times : ndarray, shape (n,), s
         The communication points.
     table : ndarray, shape (n, m)
-        Inputs as they were, at last, in the step before.
+        Inputs are those at the end of the step before.
     points : sequence of InnerRow
-        Those of one participant in their order.
+        Those of one participant in the order of time.
     courses : mapping of int to RowCourse
-        Of the inputs in the step that ended in this row; without one they were held as the row says.
+        The course of the inputs in the step that ended in this row; without one they were held.
     inputs, continuous : ndarray of bool, shape (m,)
         Which columns are connected inputs, which are real outputs.
     """
     inner_rows: dict[int, list[InnerRow]] = {}
     for point in points:
         inner_rows.setdefault(row_before(times, point), []).append(point)
-    with_rows_behind = sorted({k for row in inner_rows for k in (row, row + 1) if 0 <= k < times.size})
+    rows_before_gaps = sorted({k for row in inner_rows for k in (row, row + 1) if 0 <= k < times.size})
     new_times, new_rows, done = [], [], 0
-    for k in with_rows_behind:
+    for k in rows_before_gaps:
         new_times += [times[done : k + 1]]
         new_rows += [table[done : k + 1]]
         done = k + 1
@@ -163,21 +164,21 @@ def with_inner_rows(
 
 
 def _repeats(times: Vector, rows: Vector) -> NDArray[np.bool_]:
-    """For each row but the first, whether it is the one before it once more."""
+    """For each row but the first, whether it equals the row before it."""
     is_equal = (rows[1:] == rows[:-1]) | (np.isnan(rows[1:]) & np.isnan(rows[:-1]))
     repeats: NDArray[np.bool_] = (np.diff(times) == 0.0) & np.all(is_equal, axis=1)
     return repeats
 
 
 class _Gap:
-    """The time between the communication points `k` and ``k + 1``, the second of which may not be there.
+    """The time between the communication points `k` and ``k + 1``; the second one may not be recorded yet.
 
     Parameters
     ----------
     points : sequence of InnerRow
-        What participants report there.
+        The reports of participants in this gap.
     course : RowCourse or None
-        Of the inputs in this step.
+        The course of the inputs in this step.
     k, times, table, inputs, continuous
         See `with_inner_rows`.
     """
@@ -198,61 +199,65 @@ class _Gap:
         self.first, self.last = table[k], table[k + 1] if self.has_end else table[k]
         self.inputs, self.continuous = inputs, continuous
         self.course = course
-        is_rising = continuous & np.isfinite(self.first) & np.isfinite(self.last)  # else held until the end
+        is_rising = continuous & np.isfinite(self.first) & np.isfinite(self.last)  # all others are held
         self.rise = np.zeros(self.last.size)
         self.rise[is_rising] = self.last[is_rising] - self.first[is_rising]
         self.placed = [(min(max(point.time, self.start), self.end), point) for point in points]
         self.nodes = self._nodes()
 
     def _nodes(self) -> dict[int, list[tuple[float, float]]]:
-        """By column that is reported in between: times and values."""
+        """The times and values of each column that is reported in between."""
         nodes: dict[int, list[tuple[float, float]]] = {}
         for time, point in self.placed:
             for column, value in point.values.items():
                 start = self.start, float(self.first[column])
                 nodes.setdefault(column, [start]).append((time, value))
         if self.has_end:
-            for column, of_column in nodes.items():
-                of_column.append((self.end, float(self.last[column])))
+            for column, column_nodes in nodes.items():
+                column_nodes.append((self.end, float(self.last[column])))
         return nodes
 
     def rows(self) -> tuple[list[float], list[Vector]]:
-        """The instants and the rows in between, the start first: there inputs get their values of the step.
+        """The instants and the rows in between; the first one is the start, with the inputs of the step.
 
         A participant with fewer reports at an instant than another one repeats its last one.
         """
         instants, rows = ([self.start], [self._interpolated(self.start)]) if self.has_end else ([], [])
-        for time in sorted({time for time, _ in self.placed}):
+        for instant in sorted({time for time, _ in self.placed}):
             reports: dict[int, list[InnerRow]] = {}  # by participant
-            for at, point in self.placed:
-                if at == time:
+            for time, point in self.placed:
+                if time == instant:
                     reports.setdefault(point.owner, []).append(point)
             for i in range(max(map(len, reports.values()))):
-                row = self._interpolated(time)
-                for of_participant in reports.values():
-                    report = of_participant[min(i, len(of_participant) - 1)]
-                    for column, value in report.values.items():
-                        row[column] = value
-                instants.append(time)
-                rows.append(row)
+                instants.append(instant)
+                rows.append(self._row_of([r[min(i, len(r) - 1)] for r in reports.values()], instant))
         return instants, rows
 
+    def _row_of(self, reports: Iterable[InnerRow], time: float) -> Vector:
+        """The row at a time, s, with one report of each participant that has reported."""
+        row = self._interpolated(time)
+        for report in reports:
+            for column, value in report.values.items():
+                row[column] = value
+        return row
+
     def _interpolated(self, time: float) -> Vector:
-        """The row at a time, s, of what no participant reports there."""
+        """The row at a time, s, without the reports at that time."""
         share = (time - self.start) / (self.end - self.start) if self.end > self.start else 0.0
         row: Vector = self.first + share * self.rise
         values = self.last if self.course is None else self.course.at(time)
         row[self.inputs] = values[self.inputs]
-        for column, of_column in self.nodes.items() if time > self.start else ():
+        for column, column_nodes in self.nodes.items() if time > self.start else ():
             if not self.inputs[column]:
-                row[column] = _value_at(of_column, time, is_line=bool(self.continuous[column]))
+                row[column] = _value_at(column_nodes, time, is_line=bool(self.continuous[column]))
         return row
 
 
 def _value_at(nodes: Sequence[tuple[float, float]], time: float, *, is_line: bool) -> float:
     """The value of the last node that is not later, or on the line from it to the next one."""
-    i = max((i for i, node in enumerate(nodes) if node[0] <= time), default=0)
-    (at, value), following = nodes[i], nodes[i + 1 : i + 2]
-    if not is_line or not following or time == at:
+    last = max((i for i, (node_time, _) in enumerate(nodes) if node_time <= time), default=0)
+    start, value = nodes[last]
+    if not is_line or last + 1 == len(nodes) or time == start:
         return value
-    return value + (following[0][1] - value) * (time - at) / (following[0][0] - at)
+    end, end_value = nodes[last + 1]
+    return value + (end_value - value) * (time - start) / (end - start)

@@ -7,20 +7,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-SAME = 1e-9
+ROUNDING = 1e-9
 """A time that is closer than this part of a step to a communication point is that point."""
 
 
 class KeptPoints(NamedTuple):
     """The choice of one communication point in each group of several.
 
-    Rows between communication points, both rows of a jump, and the end are kept in any case.
+    Rows between communication points, both rows of a jump, and the end are always kept.
 
     Attributes
     ----------
     start, step : float
         The start and the step of the communication points, s.
-    every : int
+    group : int
+        The number of points of which one is kept.
 
     Examples
     --------
@@ -30,20 +31,21 @@ class KeptPoints(NamedTuple):
 
     start: float
     step: float
-    every: int
+    group: int
 
     def of(self, times: NDArray[np.float64], *, ends: bool) -> NDArray[np.bool_]:
-        """Whether each of these rows is kept; with `ends` the last one is that of the end of the run.
+        """Whether each row is kept.
 
         Parameters
         ----------
         times : ndarray, s
             The times of rows, in order.
         ends : bool
+            Whether the last row is the end of the run.
         """
         number = np.rint((times - self.start) / self.step)
-        is_point = np.abs(times - (self.start + number * self.step)) <= SAME * self.step
-        is_kept: NDArray[np.bool_] = ~is_point | (np.mod(number, self.every) == 0.0)
+        is_point = np.abs(times - (self.start + number * self.step)) <= ROUNDING * self.step
+        is_kept: NDArray[np.bool_] = ~is_point | (np.mod(number, self.group) == 0.0)
         jumps = np.diff(times) == 0.0
         is_kept[:-1] |= jumps
         is_kept[1:] |= jumps

@@ -1,4 +1,4 @@
-"""Which variables of a co-simulation are recorded, read and judged, and how a result shows them."""
+"""The variables of a co-simulation that are recorded, read, or get an error bar."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Port = tuple[str, str]
 MOST_EXAMPLES = 3
 """Variables that a remark names."""
 MOST_STATES = 32
-"""States of one participant that are read although they are not recorded."""
+"""The largest number of states of one participant that are read although they are not recorded."""
 CONSTANT = ("parameter", "calculatedParameter", "structuralParameter", "constant")
 
 
@@ -45,12 +45,12 @@ class RecordedVariables:
     is_input, is_continuous : ndarray of bool, shape (columns,)
         Whether a column is a connected input; a real variable that is not discrete.
     remarks : list of str
-        Participants of which nothing is recorded unless something is named, in sentences.
+        Sentences about participants of which nothing is recorded, since no pattern names a variable of them.
 
     Raises
     ------
     LookUpError
-        A pattern that fits nothing that can be recorded.
+        A pattern matches no variable.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class RecordedVariables:
         self.held = {link.end for link in links}
         connected = self.held | {link.start for link in links}
         connected |= {end for link in inner for end in (link.start, link.end)}
-        needs_all = patterns is not None or bool(derived)  # of very many variables few are recorded
+        needs_all = patterns is not None or bool(derived)  # else a few of very many
         variables = {
             (name, v.name): v
             for name, description in descriptions.items()
@@ -79,7 +79,7 @@ class RecordedVariables:
         else:
             _check_patterns(patterns, variables, derived)
             chosen = [port for pattern in patterns for port in variables if _fits(port, pattern)]
-            self.ports = list(dict.fromkeys(chosen))  # in the order in which they were asked for
+            self.ports = list(dict.fromkeys(chosen))  # in the order of the patterns
             self._derived = {
                 n: signal
                 for n, signal in derived.items()
@@ -141,7 +141,7 @@ class RecordedVariables:
 def _check_patterns(
     patterns: Sequence[str], variables: Mapping[Port, object], derived: Mapping[str, object]
 ) -> None:
-    """Refuse a pattern that fits nothing."""
+    """Refuse a pattern that matches no variable."""
     names = [(name,) for name in derived]
     for pattern in patterns:
         if not any(_fits(port, pattern) for port in [*variables, *names]):
@@ -172,7 +172,7 @@ def ports_with_error_bars(
     recorded: Iterable[Port],
     fed: Collection[Port],
     exchanged: Collection[Port],
-    most: int,
+    largest_count: int,
 ) -> tuple[list[Port], list[str]]:
     """Recorded variables that get an error bar besides the exchanged outputs, and the paths of the others.
 
@@ -183,21 +183,21 @@ def ports_with_error_bars(
     fed : collection of (participant, variable)
         Connected inputs; they need no bar, since the outputs that feed them have one.
     exchanged : collection of (participant, variable)
-        Outputs that have a bar anyway.
-    most : int
+        Outputs that always have a bar.
+    largest_count : int
         The largest number of variables that get a bar.
     """
-    judged, others = list[Port](), list[str]()
+    judged, not_judged = list[Port](), list[str]()
     for port in recorded:
         name, variable = port
         declared = descriptions[name].variables[variable]
         if port in fed or port in exchanged or declared.causality in (*CONSTANT, "input"):
             continue
-        if declared.type == "real" and len(judged) < most:
+        if declared.type == "real" and len(judged) < largest_count:
             judged.append(port)
         else:
-            others.append(f"{name}.{variable}")
-    return judged, others
+            not_judged.append(f"{name}.{variable}")
+    return judged, not_judged
 
 
 def reads_with_states(
@@ -216,11 +216,11 @@ def reads_with_states(
 
 
 MOST_SAMPLED = 120
-"""Outputs and inputs of which samples are taken: those that are exchanged, and others up to this number."""
+"""Exchanged variables are always sampled; others only up to this number of sampled variables."""
 
 
 class SampledPorts:
-    """The outputs of which samples are taken: the interface, recorded ones, and states that help to judge.
+    """The sampled outputs: the interface, recorded outputs, and states, which explain the outputs.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ class SampledPorts:
     interface : collection of (str, str)
         The connected real outputs.
     on_board : callable
-        From ports to the places of their values on the board.
+        Returns the places of the values of ports on the board.
     reads : mapping of str to sequence of str
         The variables that are read of each participant.
     recorded : sequence of (str, str)
@@ -241,13 +241,13 @@ class SampledPorts:
     ports : list of (str, str)
         Participants and outputs.
     places : list of (str, int)
-        For each the place of its value on the board.
+        The place of the value of each port on the board.
     owners : list of str
-        For each the name under which its participant steps.
+        The name under which the participant of each port steps.
     jumping : list of int
-        Which of them change at instants alone.
+        The numbers of the ports that change at instants alone.
     judged : list of (str, str)
-        Those that get an error bar.
+        The ports that get an error bar.
     not_judged : list of str
         The recorded variables without an error bar.
     """
@@ -262,11 +262,11 @@ class SampledPorts:
         unit_of: Mapping[str, str],
     ) -> None:
         descriptions = coupling.descriptions
-        most = max(0, MOST_SAMPLED - 2 * len(coupling.links))
+        free_count = max(0, MOST_SAMPLED - 2 * len(coupling.links))
         targets = {link.end for link in coupling.links}
-        judged, not_judged = ports_with_error_bars(descriptions, recorded, targets, interface, most)
+        judged, not_judged = ports_with_error_bars(descriptions, recorded, targets, interface, free_count)
         states = [(n, s) for n, d in descriptions.items() for s in d.states if s in reads[n]]
-        states = states[: max(0, most - len(judged))]
+        states = states[: max(0, free_count - len(judged))]
         self.ports: list[Port] = list(dict.fromkeys([*interface, *judged, *states]))
         self.places = on_board(self.ports)
         self.owners: Sequence[str] = [unit_of[name] for name, _ in self.ports]

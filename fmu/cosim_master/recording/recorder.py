@@ -28,10 +28,10 @@ from cosim_master.recording.recorded_variables import RecordedVariables
 from cosim_master.recording.row_derivatives import RowDerivatives
 from cosim_master.recording.text_numbers import TextNumbers
 
-VALUES = 2**17
-"""Numbers in a piece that is passed on to a stream: 1 MB."""
-CHARACTERS = 2**22
-"""Characters of text in a piece."""
+NUMBERS_IN_PIECE = 2**17
+"""Numbers that are passed on to a stream together: 1 MB."""
+CHARACTERS_IN_PIECE = 2**22
+"""Characters of text that are passed on together."""
 STATE = frozenset(
     {"_stream", "_base", "_pending", "_has_begun", "_most_characters", "_first", "_missing", "_inner"}
     | {"_courses", "_count", "_rows", "_tables", "_text_numbers"}
@@ -42,9 +42,9 @@ STATE = frozenset(
 class Recorder:
     """The recorded rows of a run, and their signals.
 
-    Outputs and other variables are recorded as they are at a communication point, when all have reached
-    it; a connected input as it was held during the step that ended there (in the first row: as it was
-    after the initial exchange). What participants tell about the inside of a step becomes rows between
+    Outputs and other variables are recorded as they are at a communication point that all participants have
+    reached. A connected input has the value of the step that ended there, in the first row the value after
+    the initial exchange. Values that participants report inside a step make rows in between
     (`with_inner_rows`).
 
     Parameters
@@ -52,32 +52,32 @@ class Recorder:
     descriptions : mapping of str to ParticipantDescription
     links : sequence of Link
     patterns : sequence of str or None
-        Paths or patterns: ``"plant.*"``. By default all outputs and whatever is connected. Binary data are
+        Paths or patterns: ``"plant.*"``; None for all outputs and connected variables. Binary data are
         recorded as text (`text_of_bytes`).
     inner : sequence of Link
-        Connections that the participants themselves keep up to date: both ends are read of them.
+        Connections inside a joint system; both of their ends are read from its members.
     records_between_points : bool
-        Whether anything is recorded between the communication points.
+        Whether values between the communication points are recorded.
     stream : ResultStream, optional
-        Takes the rows while the run goes on; the result has the first and the last one alone.
+        Receives the rows during the run; the result then has only the first and the last one.
     derived : mapping of str to DerivedSignal
         Further signals, by name; patterns select among them, too.
     points : KeptPoints, optional
-        Which communication points the result shows; all of them unless given.
+        The communication points that the result shows; by default all.
     derivatives : RowDerivatives, optional
-        Of the rows; results have none unless given.
+        The derivatives of the rows; by default results have none.
 
     Attributes
     ----------
     texts : list of str
-        Paths of what is recorded as text.
+        Paths of variables that are recorded as text.
     unfinished : callable or None
-        While steps are taken in compiled code: takes over the rows of those that are complete.
+        While compiled code makes steps: takes over the rows of the complete ones.
 
     Raises
     ------
     LookUpError
-        A pattern that fits nothing that can be recorded.
+        A pattern matches no variable.
     """
 
     def __init__(
@@ -96,12 +96,12 @@ class Recorder:
         self._points, self._derivatives = points, derivatives
         self.records_between_points = records_between_points
         self._stream = stream
-        self._base = 0  # rows before the first one that has not been passed on
-        self._pending = 0  # rows that the stream has not got
-        self._has_begun = False  # whether the stream has got any
+        self._base = 0  # number of rows that were passed on and removed
+        self._pending = 0  # number of rows that the stream has not received
+        self._has_begun = False  # whether the stream has received rows
         self.unfinished: Callable[[], None] | None = None
         self._box: black_box.BlackBox | None = None
-        self._most_characters = CHARACTERS
+        self._most_characters = CHARACTERS_IN_PIECE
         self._first: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self._names = list(descriptions)
         self._signals = RecordedVariables(descriptions, links, patterns, inner, derived or {})
@@ -119,7 +119,7 @@ class Recorder:
 
     @property
     def remarks(self) -> list[str]:
-        """Participants of which nothing is recorded unless something is named, in sentences."""
+        """Sentences about participants of which nothing is recorded."""
         return self._signals.remarks
 
     @cached_property
@@ -154,21 +154,21 @@ class Recorder:
         ]
         for port in self.ports:
             name, variable = port
-            held = port in self._signals.held
-            place = places[held][name][variable]
-            if held:
+            is_held = port in self._signals.held
+            place = places[is_held][name][variable]
+            if is_held:
                 self._input_columns[name].append((place, len(self.sources)))
             else:
                 self._columns[name][variable] = len(self.sources)
-            self.sources.append((name, place, held))
+            self.sources.append((name, place, is_held))
 
     def write_to(self, box: black_box.BlackBox) -> None:
-        """Write every entry into a black box from now on, after what the recorder is now (`replay`)."""
-        kept = copy.copy(self)
-        kept.unfinished = None
+        """Write the recorder, and from now on every entry, into a black box (`replay`)."""
+        present = copy.copy(self)
+        present.unfinished = None
         if self._derivatives is not None:
-            kept._derivatives = self._derivatives.lost()
-        box.send_note("recorder", kept)
+            present._derivatives = self._derivatives.lost()
+        box.send_note("recorder", present)
         self._box = box
 
     def replay(self, entries: Iterable[Any]) -> dict[float, str]:
@@ -206,7 +206,7 @@ class Recorder:
     def _write_state(self) -> None:
         """Write the present state into the black box after rows were passed on; it replaces all entries."""
         if self._box is not None:
-            if not self._signals.text_columns:  # of which some stand in entries alone
+            if not self._signals.text_columns:  # some texts are only in earlier entries
                 self._box.clear_rows()
             state = {name: value for name, value in vars(self).items() if name in STATE}
             self._box.write(("state", state, {}))
@@ -230,7 +230,7 @@ class Recorder:
         held: Mapping[str, Any],
         courses: Mapping[str, InputCourse] | None = None,
     ) -> None:
-        """Record the present values; with `courses` also the course of the inputs, if rows inside need it."""
+        """Record the present values, and with `courses` that of the inputs if inner rows need it."""
         self._pass_on()
         course = None
         if courses and self._inner and self._inner[-1].after >= self._count - 2:
@@ -288,8 +288,8 @@ class Recorder:
         self._tables[-1] = times[:-1], values[:-1]
         self._count -= 1
         self._courses.pop(self._count, None)
-        begun = next((float(t[-1]) for t, _ in reversed(self._tables) if t.size), -math.inf)
-        self._inner = [p for p in self._inner if p.after < self._count - 1 or p.time <= begun]
+        step_start = next((float(t[-1]) for t, _ in reversed(self._tables) if t.size), -math.inf)
+        self._inner = [p for p in self._inner if p.after < self._count - 1 or p.time <= step_start]
         self._write("drop")
 
     def latest(self) -> dict[str, Any]:
@@ -300,17 +300,18 @@ class Recorder:
         )
         return {name: column.tolist()[0] for name, column in named.items()}
 
-    def result(self, *, ends: bool = True, **more: Any) -> CoSimulationResult:
-        """The result of all rows so far; `more` is for the constructor of `Result`.
+    def result(self, *, ends: bool = True, **options: Any) -> CoSimulationResult:
+        """The result of all rows so far.
 
         Parameters
         ----------
         ends : bool
-            Whether the run ends here: the last point is shown, wherever it lies.
-        **more
+            Whether the run ends here: then the last point is always shown.
+        **options
+            For the constructor of `Result`.
         """
         times, table = self._joined()
-        more = {**more, "findings": self._findings(times, table)}
+        options = {**options, "findings": self._findings(times, table)}
         if self._stream is not None:
             self._append(times, table, self._inner, ends=ends)
             first = self._first or (times[:1], table[:1])
@@ -318,14 +319,14 @@ class Recorder:
             table = np.concatenate([first[1], table[-1:]])
         else:
             times, table = self._shown_rows(times, table, self._inner, ends=ends)
-        result = self._as_result(times, table, **more)
+        result = self._as_result(times, table, **options)
         if self._stream is not None:
             self._stream.close(result)
         return result
 
     @property
     def paths(self) -> list[str]:
-        """Paths of what is recorded."""
+        """Paths of the recorded variables."""
         return [".".join(port) for port in self.ports]
 
     def memory(self) -> dict[str, Any]:
@@ -341,7 +342,7 @@ class Recorder:
         }
 
     def put_back(self, memory: Mapping[str, Any]) -> None:
-        """Continue behind the rows of another run."""
+        """Continue after the rows of another run."""
         self._rows = []
         self._tables = [(memory["times"], memory["table"])] if memory["times"].size else []
         self._inner = [InnerRow(*row) for row in memory["inner"]]
@@ -351,12 +352,12 @@ class Recorder:
         self._write_state()
 
     def _pass_on(self) -> None:
-        """Pass rows on to the stream if there are enough and others follow.
+        """Pass rows on to the stream if there are enough of them.
 
-        The last one stays: what happens inside the next step needs it, and it may be dropped.
+        The last row stays: rows inside the next step need it, and it may be removed.
         """
-        enough = self._pending * max(1, len(self.ports)) >= VALUES
-        if self._stream is None or not (enough or self._text_numbers.characters >= self._most_characters):
+        is_full = self._pending * max(1, len(self.ports)) >= NUMBERS_IN_PIECE
+        if self._stream is None or not (is_full or self._text_numbers.characters >= self._most_characters):
             return
         times, table = self._joined()
         self._findings(times, table)
@@ -365,7 +366,7 @@ class Recorder:
         self._first = self._first or (times[:1], table[:1])
         self._append(times, table, [point for k, point in placed if k < last], ends=False)
         self._inner = [point for k, point in placed if k >= last]
-        if any(k == last - 1 for k, _ in placed):  # then the point where that step ended has a second row
+        if any(k == last - 1 for k, _ in placed):  # then the end of that step has a second row
             self._inner.insert(0, InnerRow(self._base + last - 1, 0, -math.inf, {}))
         self._base += last
         self._courses = {row: course for row, course in self._courses.items() if row > self._base}
@@ -376,16 +377,16 @@ class Recorder:
     def _forget_texts(self) -> None:
         """Remove texts that are in none of the waiting rows."""
         assert self._first is not None
-        rows = [self._first[1][0], self._tables[0][1][0], *(c.values for c in self._courses.values())]
-        kept = [row[column] for row in rows for column in self._signals.text_columns]
-        kept += [
-            point.values[c] for point in self._inner for c in self._signals.text_columns if c in point.values
-        ]
-        self._text_numbers.retain(kept)
-        self._most_characters = CHARACTERS + self._text_numbers.characters
+        (_, first_table), (_, last_table) = self._first, self._tables[0]
+        rows = [first_table[0], last_table[0], *(course.values for course in self._courses.values())]
+        columns = self._signals.text_columns
+        numbers = [row[column] for row in rows for column in columns]
+        numbers += [point.values[c] for point in self._inner for c in columns if c in point.values]
+        self._text_numbers.retain(numbers)
+        self._most_characters = CHARACTERS_IN_PIECE + self._text_numbers.characters
 
     def _findings(self, times: NDArray[np.float64], table: NDArray[np.float64]) -> list[Finding]:
-        """Outputs that have become no number, those of earlier pieces too."""
+        """A finding for each real output that has become NaN, in these rows or earlier ones."""
         for column in set(self._signals.real_outputs) - self._missing.keys():
             missing = np.flatnonzero(np.isnan(table[:, column]))
             if missing.size:
@@ -420,7 +421,7 @@ class Recorder:
         ends: bool,
         skips: bool = False,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The rows that a result shows: with those between, without points that are not kept.
+        """The rows that a result shows: with inner rows, without points that are not kept.
 
         Parameters
         ----------
@@ -433,9 +434,9 @@ class Recorder:
         if points and times.size:
             times, table = self._with_inner(times, table, points)
         if self._points is not None and times.size:
-            kept = self._points.of(times, ends=ends)
-            kept[:1] &= not skips
-            return times[kept], table[kept]
+            is_kept = self._points.of(times, ends=ends)
+            is_kept[:1] &= not skips
+            return times[is_kept], table[is_kept]
         return (times[1:], table[1:]) if skips else (times, table)
 
     def _shifted(self, point: InnerRow) -> InnerRow:
@@ -445,14 +446,14 @@ class Recorder:
     def _with_inner(
         self, times: NDArray[np.float64], table: NDArray[np.float64], points: Sequence[InnerRow]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Rows between communication points put in."""
+        """The rows with those between communication points."""
         courses = {row - self._base: course for row, course in self._courses.items()}
         shifted = [self._shifted(point) for point in points]
         is_input, is_continuous = self._signals.is_input, self._signals.is_continuous
         return with_inner_rows(times, table, shifted, courses, is_input, is_continuous)
 
     def _joined(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Times and values of what is kept."""
+        """The times and values of all rows that have not been removed."""
         self._gather()
         times = np.concatenate([times for times, _ in self._tables] or [np.zeros(0)])
         table = np.empty((times.size, len(self.ports)), order="F")  # signals are columns
@@ -461,10 +462,10 @@ class Recorder:
         return times, table
 
     def _as_result(
-        self, times: NDArray[np.float64], table: NDArray[np.float64], **more: Any
+        self, times: NDArray[np.float64], table: NDArray[np.float64], **options: Any
     ) -> CoSimulationResult:
         columns = self._signals.named(table, self._texts_of)
-        result = CoSimulationResult(times, columns, self._signals.units, **more)
+        result = CoSimulationResult(times, columns, self._signals.units, **options)
         if self._derivatives is not None:
             self._derivatives.differentiate(result)
         return result
@@ -476,15 +477,15 @@ class Recorder:
     def _row_course(self, courses: Mapping[str, InputCourse]) -> RowCourse:
         """The courses of the recorded inputs in the last step."""
         course = RowCourse(*(np.zeros(len(self.ports)) for _ in range(3)))
-        for name, of_inputs in courses.items():
+        for name, inputs in courses.items():
             for place, column in self._input_columns[name]:
-                course.time[column] = of_inputs.time
-                course.values[column] = self._number(column, of_inputs.values[place])
-                course.slopes[column] = 0.0 if of_inputs.slopes is None else of_inputs.slopes[place]
+                course.time[column] = inputs.time
+                course.values[column] = self._number(column, inputs.values[place])
+                course.slopes[column] = 0.0 if inputs.slopes is None else inputs.slopes[place]
         return course
 
     def _gather(self) -> None:
-        """Make a table of single rows."""
+        """Make a table of the rows that were recorded one by one."""
         if self._rows:
             rows, self._rows = self._rows, []
             values = np.array([row for _, row in rows], dtype=np.float64).reshape(len(rows), len(self.ports))

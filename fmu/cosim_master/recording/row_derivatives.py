@@ -1,4 +1,4 @@
-"""What gives recorded rows their derivatives."""
+"""Derivatives of the recorded rows of a run."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class RowDerivatives(ABC):
 
     @abstractmethod
     def differentiate(self, result: cosim.Result) -> None:
-        """Add to these rows their derivatives, and the units of what they are by."""
+        """Add the derivatives of its rows to a result, and the units of the variables that they are by."""
 
     @abstractmethod
     def discard_before(self, time: float) -> None:
-        """Forget rows before a time (s) but the first one: a stream has them."""
+        """Forget all rows before a time (s) but the first one, since a stream has received them."""
 
     @abstractmethod
     def lost(self) -> RowDerivatives:
@@ -33,7 +33,7 @@ class LostDerivatives(RowDerivatives):
     ----------
     by : sequence of str
     units : mapping of str to str
-        Of what derivatives are by.
+        Of the variables that derivatives are by.
     """
 
     def __init__(self, by: Sequence[str], units: Mapping[str, str]) -> None:

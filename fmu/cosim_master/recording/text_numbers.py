@@ -1,4 +1,4 @@
-"""Texts of a run as numbers, which stand in its table."""
+"""Numbers for the texts of a run, which the table of recorded rows contains."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 TABLED = ("string", "binary")
-"""Types whose values are numbers into a table."""
+"""Types whose values become numbers of texts."""
 LONGEST = 4096
-"""Bytes that are recorded as they are."""
+"""The largest number of bytes that are recorded as they are."""
 
 
 def text_of_bytes(data: bytes) -> str:
-    """Hexadecimal digits of binary data; of longer ones their digest and how many they are.
+    """Hexadecimal digits of binary data; of long data the digest and the number of bytes.
 
     Examples
     --------
@@ -33,8 +33,8 @@ def text_of_bytes(data: bytes) -> str:
 class TextNumbers:
     """A number for each text; binary data become text first (`text_of_bytes`).
 
-    Most text signals have few values, which come again and again; each is kept once. What UTF-8 cannot
-    hold (single surrogates) becomes a question mark.
+    Each text is stored once, since most text signals have few values. Characters that UTF-8 cannot encode
+    (single surrogates) become question marks.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class TextNumbers:
     def __init__(self) -> None:
         self._numbers: dict[str, float] = {}
         self._texts: dict[float, str] = {}
-        self._next, self._told, self.characters = 0.0, 0.0, 0
+        self._next, self._reported, self.characters = 0.0, 0.0, 0
 
     def of(self, value: str | bytes) -> float:
         """The number of a text, or of the text of binary data."""
@@ -80,11 +80,11 @@ class TextNumbers:
 
     def new_texts(self) -> dict[str, float]:
         """Texts since the last call, with their numbers."""
-        count, self._told = int(self._next - self._told), self._next
+        count, self._reported = int(self._next - self._reported), self._next
         return dict([*self._numbers.items()][-count:]) if count else {}
 
     def add_texts(self, news: Mapping[str, float]) -> None:
-        """Texts with the numbers that another one has given them."""
+        """Add texts with the numbers of another `TextNumbers`."""
         for text, number in news.items():
             self._next = number
             self.of(text)

@@ -9,12 +9,12 @@ from cosim.kit import ParticipantDescription, ResultStream
 
 
 def check_serializes(descriptions: Mapping[str, ParticipantDescription], stream: ResultStream | None) -> None:
-    """Refuse, before the run, what cannot be saved.
+    """Refuse, before the run, a co-simulation that cannot be saved.
 
     Raises
     ------
     ModelError
-        Naming every participant that cannot serialize its state, and rows that go to a stream.
+        A problem for each participant that cannot serialize its state, and for rows that go to a stream.
     """
     problems = [
         cosim.Problem(

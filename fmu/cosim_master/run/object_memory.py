@@ -16,12 +16,12 @@ DEEPEST = 20
 
 
 def memory_of(instance: Any, path: str = "", depth: int = 0) -> Any:
-    """The attributes of an object, those of the objects in them likewise.
+    """The attributes of an object, and recursively of the objects in them.
 
     Raises
     ------
     TypeError
-        Naming the attribute that no checkpoint can hold.
+        An attribute cannot be saved in a checkpoint; it is named.
     """
     if depth > DEEPEST:
         raise TypeError(f"{path} is nested without an end")
@@ -44,7 +44,7 @@ def memory_of(instance: Any, path: str = "", depth: int = 0) -> Any:
 
 
 def restore_memory(instance: Any, memory: Any) -> Any:
-    """Restore what `memory_of` found: objects get their attributes back, any other value is replaced.
+    """Restore the result of `memory_of`: objects get their attributes back, other values are replaced.
 
     Returns
     -------

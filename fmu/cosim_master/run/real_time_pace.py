@@ -1,4 +1,4 @@
-"""Pace: a run that keeps step with the clock on the wall."""
+"""Pace: makes a run wait for wall-clock time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Pace:
     overruns : int
         Communication points that were reached too late.
     largest_lag : float
-        By how much at most, s of the wall clock.
+        The largest delay of a communication point, s of wall time.
 
     Raises
     ------
@@ -37,14 +37,13 @@ class Pace:
 
     def restart(self, start: float) -> None:
         """Set the clock to this simulated time (s) now."""
-        self._start, self._begun = start, perf_counter()
+        self._start, self._wall_start = start, perf_counter()
 
     def wait(self, time: float) -> None:
-        """Return when the clock says `time` (s), or at once when it is late already."""
-        due = self._begun + (time - self._start) / self.rate
-        now = perf_counter()
-        if now < due:
-            sleep(due - now)
+        """Wait until the clock reaches `time` (s); count an overrun if it has passed already."""
+        remaining = self._wall_start + (time - self._start) / self.rate - perf_counter()
+        if remaining > 0.0:
+            sleep(remaining)
         else:
             self.overruns += 1
-            self.largest_lag = max(self.largest_lag, now - due)
+            self.largest_lag = max(self.largest_lag, -remaining)

@@ -20,9 +20,9 @@ class RunHooks:
     Attributes
     ----------
     progress, observe, stream, checkpoint, keep
-        None where there is none.
+        None if there is none.
     real_time_rate : float
-        Infinite where nothing waits for the wall clock.
+        Infinite if the run does not wait for the wall clock.
     """
 
     progress: Callable[[float], bool | None] | None = None

@@ -1,4 +1,4 @@
-"""What has to be the same in two runs, so that one continues from the checkpoint of the other."""
+"""The facts that have to be the same in two runs if one continues from a checkpoint of the other."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ def identity(run: SimulationRun) -> dict[str, Any]:
 
 
 def differences(
-    before: Mapping[str, Any], now: Mapping[str, Any], accepted: Collection[str]
+    saved: Mapping[str, Any], present: Mapping[str, Any], accepted: Collection[str]
 ) -> list[cosim.Problem]:
     """A problem for each difference between the identities of a saved run and of the present one.
 
     Parameters
     ----------
-    before, now : mapping of str to object
+    saved, present : mapping of str to object
         See `identity`.
     accepted : collection of str
-        Participants whose file may be another one.
+        Participants whose file may have changed.
     """
     problems = []
-    for name, value in now.items():
-        value_before = before.get(name)
+    for name, value in present.items():
+        value_before = saved.get(name)
         if value_before == value:
             continue
         if name == "participants" and list(value) == list(value_before or ()):
-            problems += _changed_participants(before[name], value, accepted)
+            problems += _changed_participants(saved[name], value, accepted)
         else:
             text = f"{name} differ: {_short(value_before)}, here {_short(value)}"
             problems.append(cosim.Problem("checkpoint", text))
@@ -61,12 +61,12 @@ def differences(
 
 
 def _changed_participants(
-    before: Mapping[str, Any], now: Mapping[str, Any], accepted: Collection[str]
+    saved: Mapping[str, Any], present: Mapping[str, Any], accepted: Collection[str]
 ) -> list[cosim.Problem]:
     """A problem for each participant of another kind, or of another file that is not accepted."""
     problems = []
-    for name, (kind, file) in now.items():
-        kind_before, file_before = before[name]
+    for name, (kind, file) in present.items():
+        kind_before, file_before = saved[name]
         if kind != kind_before:
             text = f"was a {kind_before} in the checkpoint, and is a {kind}: its state cannot be the same"
         elif file != file_before and name not in accepted:

@@ -16,15 +16,15 @@ VERSION = 6
 DIGEST = 32
 """Bytes of a SHA-256."""
 LARGEST = 1 << 34
-"""Of a checkpoint that is read, bytes."""
+"""The largest checkpoint that is read, bytes."""
 DEEPEST = 100
 """Levels of a tree: more are a tree that contains itself."""
 KEY = "$"
-"""First letter of keys that give the kind of a JSON object."""
+"""First letter of the keys of JSON objects that are not tables: they tell the kind."""
 
 
 def to_bytes(tree: Any) -> bytes:
-    """Magic, version, checksum, length of the JSON, the JSON, then bytes and arrays one after the other.
+    """A tree as bytes: magic, version, checksum, length of the JSON, the JSON, then bytes and arrays.
 
     Raises
     ------
@@ -39,12 +39,12 @@ def to_bytes(tree: Any) -> bytes:
 
 
 def from_bytes(data: bytes) -> Any:
-    """The tree again.
+    """The tree that `to_bytes` has written.
 
     Raises
     ------
     CosimError
-        These bytes are damaged, or of another version, or something else altogether.
+        These bytes are damaged, of another version, or no checkpoint.
     """
     start = len(MAGIC) + 4 + DIGEST
     if not data.startswith(MAGIC) or len(data) < start + 8:
@@ -100,7 +100,7 @@ def _add_blob(data: bytes, blobs: list[bytes]) -> list[int]:
 
 
 def _tree(plain: Any, blobs: memoryview) -> Any:
-    """The tree again of what `_plain` has made."""
+    """The tree that `_plain` has converted."""
     if isinstance(plain, list):
         return [_tree(item, blobs) for item in plain]
     if not isinstance(plain, dict):

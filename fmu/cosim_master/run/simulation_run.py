@@ -45,22 +45,22 @@ MOST_SECONDS_WITHOUT_PROGRESS = 0.05
 SECONDS_BETWEEN_PRINTS = 0.05
 """Time after which printed text of FMUs is added to their logs, s."""
 SHARE = 0.05
-"""Part of the time of a run that writing checkpoints may take; larger ones are written less often."""
+"""The part of a run's time that writing checkpoints may take: large ones are written less often."""
 
 
 class SimulationRun:
-    """Participants are instantiated, run to the end, and closed, whatever happens.
+    """One run: participants are instantiated, stepped to the end, and closed in any case.
 
     Parameters
     ----------
     loop : Coupling
-        Its order settled.
+        With its final order.
     points : CommunicationPoints
     limit : TimeLimit or None
     resumed_from : Snapshot or None
-        From where; None from the start.
+        The snapshot from which the run continues; None from the start.
     accepted : collection of str
-        Participants whose file may be another one than before.
+        Participants whose file may have changed since the snapshot.
     options : RunOptions
         The recording options.
     hooks : RunHooks
@@ -68,17 +68,17 @@ class SimulationRun:
     warnings : sequence of str
         Warnings from before the run.
     derivatives : CouplingTangents, optional
-        Which go along with the run.
+        The derivatives that are computed along with the run.
     keep_result : callable
-        Takes the result where the process is about to be ended.
+        Receives the result if the process is about to be ended.
     find_run_again : callable
-        Gives what makes another run, where one has no effect outside.
+        Returns the function that makes a second run; None if that could have effects outside.
 
     Raises
     ------
     ModelError
-        What is to be recorded does not exist, a participant cannot be saved that has to be, or
-        `resumed_from` is of another co-simulation.
+        A recorded variable does not exist, a participant cannot be saved although a checkpoint is requested,
+        or `resumed_from` is of another co-simulation.
     """
 
     def __init__(
@@ -101,16 +101,18 @@ class SimulationRun:
         self._points, self._limit = points, limit
         self._stop: float | None = points.until  # as the participants receive it
         self._hooks, self._inside = hooks, options.inside
-        self._resumed_from, self._wait = resumed_from, 0.0
+        self._resumed_from, self._next_checkpoint = resumed_from, 0.0
         self._find_run_again, self.derivatives = find_run_again, derivatives
         if hooks.checkpoint is not None or resumed_from is not None:
             check_serializes(loop.descriptions, hooks.stream)
-        every = options.every(loop.step)
+        steps_between_rows = options.steps_between_rows(loop.step)
         recorder = Recorder(
             *(loop.descriptions, loop.links, options.record),
             inner=() if loop.joint is None else loop.joint.links,
             records_between_points=options.inside != "nothing",
-            points=None if every == 1 else KeptPoints(loop.start, loop.step, every),
+            points=(
+                None if steps_between_rows == 1 else KeptPoints(loop.start, loop.step, steps_between_rows)
+            ),
             stream=hooks.stream,
             derived=loop.derived,
             derivatives=derivatives,
@@ -125,8 +127,10 @@ class SimulationRun:
         threads = StepThreads(count) if count > 1 or elsewhere > 1 else None
         self.coupled = CoupledParticipants(loop, reads, self.statistics, points, threads, recorder.ports)
         self.coupled.loops = [
-            each._replace(participants=tuple(n for n in each.participants if n in self.coupled.units))
-            for each in loop.loops
+            feedthrough_loop._replace(
+                participants=tuple(n for n in feedthrough_loop.participants if n in self.coupled.units)
+            )
+            for feedthrough_loop in loop.loops
         ]
         self.coupled.rereads_inputs.update(dict.fromkeys(loop.unreadable_before_step, False))
         recorder.bind(reads, self.coupled.interface.input_names)
@@ -135,7 +139,7 @@ class SimulationRun:
         self._pace = None if hooks.real_time_rate == math.inf else Pace(hooks.real_time_rate)
         self._done = 0
         self._compiled: CompiledLoop | None = None
-        self._stepped = self.algorithm  # or what records its steps for derivatives
+        self._stepped = self.algorithm  # with derivatives, an algorithm that records its steps
         if resumed_from is not None:
             resumed_from.check(self, points, accepted)
 
@@ -171,14 +175,15 @@ class SimulationRun:
         check_serializes(self.loop.descriptions, self._hooks.stream)
         if self._compiled is not None:
             self._compiled.values.show()
-        snapshot_now = Snapshot.of(self, self._done)
+        snapshot = Snapshot.of(self, self._done)
         if self._compiled is not None:
-            self._compiled.values.resume_from_python()  # who was saved may have left compiled code for it
-        return snapshot_now
+            # saving may have taken participants from compiled code
+            self._compiled.values.resume_from_python()
+        return snapshot
 
     def result(self) -> CoSimulationResult:
-        """Run; the result, which a failure carries as `result`."""
-        message, begun = "", perf_counter()
+        """Run, and return the result; the error of a failed run has it as `result`."""
+        message, wall_start = "", perf_counter()
         finished: CoSimulationResult | None = None
         statistics = self.statistics
 
@@ -191,7 +196,7 @@ class SimulationRun:
         def end(kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
             """End the steps, before participants are freed."""
             nonlocal finished
-            finished = self._close(message, begun, error)
+            finished = self._close(message, wall_start, error)
             if self._hooks.keep is not None:
                 self._hooks.keep(finished)
 
@@ -214,27 +219,27 @@ class SimulationRun:
                     stack.enter_context(self.coupled.threads)  # last: they end before participants are closed
                 initialized = perf_counter()
                 message = self._run_all(check)
-                statistics.wall_time = perf_counter() - begun
+                statistics.wall_time = perf_counter() - wall_start
                 statistics.stepping_time = perf_counter() - initialized
         except BaseException as error:
-            finished = finished or self._close(message, begun, error)
+            finished = finished or self._close(message, wall_start, error)
             if isinstance(error, (cosim.SimulationError, KeyboardInterrupt)):
                 error.result = finished  # type: ignore[union-attr]
             raise
         assert finished is not None
         return finished
 
-    def _close(self, message: str, begun: float, error: BaseException | None) -> CoSimulationResult:
+    def _close(self, message: str, wall_start: float, error: BaseException | None) -> CoSimulationResult:
         """The result of all steps, up to an error if there was one."""
         unfinished = "" if error is None else str(error) or "interrupted"
         coupled, statistics = self.coupled, self.statistics
         if coupled.inside:
             self.recorder.inside(coupled.pop_inner_values())
-        statistics.wall_time = statistics.wall_time or perf_counter() - begun
+        statistics.wall_time = statistics.wall_time or perf_counter() - wall_start
         if self._pace is not None:
             statistics.overruns, statistics.largest_lag = self._pace.overruns, self._pace.largest_lag
         statistics.algorithm.update(self.algorithm.figures)
-        if self._compiled is not None:  # a time is known of those that Python calls
+        if self._compiled is not None:  # only steps that Python calls were timed
             measured = statistics.participant_time.items()
             statistics.participant_time = {n: t for n, t in measured if n in self._compiled.in_python}
         events = in_order(self.happened, without_returns(coupled.events, self.happened))
@@ -272,7 +277,7 @@ class SimulationRun:
             self.recorder.record(loop.start, coupled.board, coupled.held)
 
     def _run_all(self, check: Callable[[], None]) -> str:
-        """Take all steps. Returns why the run ended before the last one, else ""."""
+        """Take all steps. Returns why the run ended early, "" if it did not."""
         coupled, points = self.coupled, self._points
         if coupled.stop_reason and self._resumed_from is None:
             return coupled.stop_reason
@@ -292,23 +297,23 @@ class SimulationRun:
             return f"stopped at t = {self.loop.start:.9g} s"
         if self._pace is not None:
             self._pace.restart(points.time(self._done))
-        take = self._steps(check)
+        take_steps = self._steps(check)
         if self._hooks.checkpoint is not None:
-            self.snapshot().check_states(self)  # what cannot be saved is said before the first step
+            self.snapshot().check_states(self)  # refuse before the first step what cannot be saved
             self._write_checkpoint(self._hooks.checkpoint)
-        ended = self._run_rest(take, check)
+        reason = self._run_rest(take_steps, check)
         if self._hooks.checkpoint is not None:
-            self._write_checkpoint(self._hooks.checkpoint)  # a longer run goes on from the end
-        return ended
+            self._write_checkpoint(self._hooks.checkpoint)  # a longer run may continue from the end
+        return reason
 
-    def _run_rest(self, take: Callable[[int], int], check: Callable[[], None]) -> str:
-        """Take all steps that are left. Returns as `_run_all`."""
+    def _run_rest(self, take_steps: Callable[[int], int], check: Callable[[], None]) -> str:
+        """Take all remaining steps. Returns why the run ended early, "" if it did not."""
         coupled, points = self.coupled, self._points
-        shown = looked = perf_counter()
+        last_progress = last_print = perf_counter()
         while self._done < points.count:
-            self._done = take(self._done)
+            self._done = take_steps(self._done)
             check()
-            if self._has_stopped_before_it():
+            if self._revert_step_after_stop():
                 return coupled.stop_reason
             time = points.time(self._done)
             if self._pace is not None:
@@ -319,13 +324,14 @@ class SimulationRun:
                 return coupled.stop_reason
             if self._hooks.checkpoint is not None and self._is_due(self._hooks.checkpoint):
                 self._write_checkpoint(self._hooks.checkpoint)
-            now = perf_counter()
-            if now - looked >= SECONDS_BETWEEN_PRINTS:
-                looked = now
+            wall_time = perf_counter()
+            if wall_time - last_print >= SECONDS_BETWEEN_PRINTS:
+                last_print = wall_time
                 self._take_printed()
             at_end = self._done == points.count
-            if self._hooks.progress is not None and (at_end or now - shown >= MOST_SECONDS_WITHOUT_PROGRESS):
-                shown = now
+            is_due = at_end or wall_time - last_progress >= MOST_SECONDS_WITHOUT_PROGRESS
+            if self._hooks.progress is not None and is_due:
+                last_progress = wall_time
                 if self._hooks.progress(time) is False and not at_end:
                     return f"stopped at t = {time:.9g} s"
         return ""
@@ -334,35 +340,35 @@ class SimulationRun:
         observe = self._hooks.observe
         return observe is not None and observe(time, self.recorder.latest()) is False
 
-    def _has_stopped_before_it(self) -> bool:
-        """Whether the last communication step was not taken, since participants stopped where it begins.
+    def _revert_step_after_stop(self) -> bool:
+        """Remove the last communication step if participants have stopped at its start; whether they have.
 
-        That is so of a stop in the initialization of an FMU that can answer it with its first step alone. FMI
-        2.0 calls the end of the last whole step what is reached, so what they show has to be the same, too.
+        An FMU that stops in its initialization may report that only in its first step. Since FMI 2.0 reports
+        the end of the last whole step as the time reached, the outputs have to be unchanged as well.
         """
-        coupled, begun = self.coupled, self._points.time(self._done - 1)
-        latest = begun + 4.0 * math.ulp(begun)
+        coupled, step_start = self.coupled, self._points.time(self._done - 1)
+        latest = step_start + 4.0 * math.ulp(step_start)
         if not coupled.stops or max(coupled.stops.values()) > latest:
             return False
         if not self.recorder.repeats_last_row(coupled.stops):
             return False
         self._done -= 1
         self.statistics.steps -= 1
-        coupled.time = begun
+        coupled.time = step_start
         self.recorder.remove_last()
         return True
 
     def _is_due(self, checkpoint: cosim.Checkpoint) -> bool:
-        return checkpoint.is_due and perf_counter() >= self._wait
+        return checkpoint.is_due and perf_counter() >= self._next_checkpoint
 
     def _write_checkpoint(self, checkpoint: cosim.Checkpoint) -> None:
-        begun = perf_counter()
+        wall_start = perf_counter()
         checkpoint.write(self.snapshot())
-        now = perf_counter()
-        self._wait = now + (now - begun) / SHARE
+        wall_end = perf_counter()
+        self._next_checkpoint = wall_end + (wall_end - wall_start) / SHARE
 
     def _steps(self, check: Callable[[], None]) -> Callable[[int], int]:
-        """The function that takes steps from a communication point on, and returns the point reached."""
+        """The function that takes steps from a communication point, and returns the point reached."""
         split_into_single_calls = self._hooks.observe is not None or self._pace is not None
         with without_collection():
             self._compiled = CompiledLoop(

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StateInMemory:
-    """A state as a participant saves it, for this run alone; in a checkpoint there are bytes in its place."""
+    """The token of a participant's saved state, for use in the same run; a checkpoint has bytes instead."""
 
     token: Any
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Everything that a run needs to go on to the same bytes: participants, master, results so far.
+    """Everything that a run needs to continue to the same bytes: participants, master, results so far.
 
     Attributes
     ----------
@@ -48,12 +48,12 @@ class Snapshot:
         run : SimulationRun
         index : int
         in_memory : bool
-            Whether states of participants stay as they save them, which this run alone takes back.
+            Whether states of participants are stored as tokens, which only this run can restore.
 
         Raises
         ------
         ModelError
-            The master algorithm remembers something that is neither number, text nor array.
+            The master algorithm has an attribute that cannot be saved.
         """
         coupled = run.coupled
         states: dict[str, Any] = {}
@@ -103,33 +103,33 @@ class Snapshot:
 
     @property
     def time(self) -> float:
-        """Of the communication point, s."""
+        """The time of the communication point, s."""
         return float(self.tree["time"])
 
     def check(self, run: SimulationRun, points: CommunicationPoints, accepted: Collection[str] = ()) -> None:
-        """Refuse to go on with another co-simulation than was saved.
+        """Refuse to continue with another co-simulation than the saved one.
 
         Parameters
         ----------
         run : SimulationRun
         points : CommunicationPoints
         accepted : collection of str
-            Participants whose file may be another one: mended, and its states are the same.
+            Participants whose file may have changed, but not its states.
 
         Raises
         ------
         ModelError
-            With everything that differs.
+            With a problem for each difference.
         """
-        here, there = run.identity, self.tree["identity"]
+        present, saved = run.identity, self.tree["identity"]
         problems = [
             cosim.Problem(
-                f"participants.{name}", str(cosim.LookUpError("participant", name, here["participants"]))
+                f"participants.{name}", str(cosim.LookUpError("participant", name, present["participants"]))
             )
             for name in accepted
-            if name not in here["participants"]
+            if name not in present["participants"]
         ]
-        problems += differences(there, here, accepted)
+        problems += differences(saved, present, accepted)
         index = self.tree["index"]
         if not problems and (index > points.count or points.time(index) != self.time):
             text = f"was made at t = {self.time:.9g} s, no communication point up to {points.until:.9g} s"
@@ -149,7 +149,7 @@ class Snapshot:
         for name, data in self.tree["participants"].items():
             try:
                 run.coupled.participants[name].deserialize(data)
-            except Exception as error:  # whatever code a participant runs
+            except Exception as error:  # of foreign code
                 kind = "" if isinstance(error, cosim.CosimError) else f"{type(error).__name__}: "
                 text = f"cannot be saved in a checkpoint: it rejects its own saved state: {kind}{error}"
                 problems.append(cosim.Problem(f"participants.{name}", text))
@@ -157,7 +157,7 @@ class Snapshot:
             raise cosim.ModelError(problems)
 
     def restore(self, run: SimulationRun) -> int:
-        """Put everything back into a run that has been initialized; the communication point reached."""
+        """Restore everything in a run that has been initialized. Returns its communication point."""
         coupled, tree = run.coupled, self.tree
         states = tree["participants"]
         if not any(isinstance(state, StateInMemory) for state in states.values()):

@@ -1,4 +1,4 @@
-"""The tree of a snapshot: what a run has at a communication point, and how a run gets it back."""
+"""The tree of a snapshot: the state of a run at a communication point, saved and restored."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def snapshot_tree(run: SimulationRun, index: int, states: dict[str, Any]) -> dic
 
 
 def restore_tree(run: SimulationRun, tree: dict[str, Any]) -> None:
-    """Put back into a run what `snapshot_tree` has of it, but for the states of participants."""
+    """Restore a run from the result of `snapshot_tree`, except for the states of participants."""
     coupled = run.coupled
     coupled.clear_inner_values()
     coupled.board.update(tree["board"])
@@ -81,17 +81,17 @@ def restore_tree(run: SimulationRun, tree: dict[str, Any]) -> None:
 
 
 def check_tree(run: SimulationRun, tree: dict[str, Any]) -> None:
-    """Refuse a tree of another form than that of this run: a damaged file, or a forged one.
+    """Refuse a tree of another form than that of this run, from a damaged or forged file.
 
     Raises
     ------
     CosimError
-        Naming the place.
+        With the place of the fault.
     """
     states = dict.fromkeys(run.coupled.participants, b"")
     for key, value in snapshot_tree(run, 0, states).items():
         if key == "coupling":
-            value = {**value, "steps": {}}  # which participants have stepped at another time: see below
+            value = {**value, "steps": {}}  # participants that have stepped may differ; checked below
         if key != "identity":
             check_form(tree.get(key), value, key, GROWING)
     courses = {name: InputCourse(0.0, list(inputs)).to_list() for name, inputs in tree["held"].items()}

@@ -1,4 +1,4 @@
-"""SteppedRun: a run of a co-simulation that another master leads from one time to the next."""
+"""SteppedRun: a run of a co-simulation that another master advances from one time to the next."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cosim_master.coupling.run_settings import CommunicationPoints, RunOptions
 from cosim_master.exchange.compiled_loop import CompiledLoop
 from cosim_master.exchange.exchange_algorithms import ExchangeFace
 from cosim_master.exchange.exchange_machine import ExchangeMachine
-from cosim_master.recording.co_simulation_result import CouplingReport
+from cosim_master.recording.coupling_errors import CouplingReport
 from cosim_master.run.run_hooks import RunHooks
 from cosim_master.run.saved_trees import from_bytes, to_bytes
 from cosim_master.run.simulation_run import SimulationRun
@@ -34,7 +34,7 @@ class DroppedRows(ResultStream):
 
 
 class SteppedRun(SimulationRun):
-    """A run that goes to one time after the other, and back to what was saved.
+    """A run that its caller advances from time to time, and sets back to saved states.
 
     Its steps are those of `SimulationRun`, to the bit. A time that is not a communication point cuts the
     communication step there, for all participants, as the tick of a clock does.
@@ -42,7 +42,7 @@ class SteppedRun(SimulationRun):
     Parameters
     ----------
     loop : Coupling
-        Its order settled.
+        With its final order.
     points : CommunicationPoints
         No step goes beyond the last one.
     stop : float or None
@@ -70,7 +70,7 @@ class SteppedRun(SimulationRun):
         )
         self._stop = stop
         self._stack = ExitStack()
-        self._paused: float | None = None  # a time inside the communication step that is under way
+        self._paused: float | None = None  # a time inside the present communication step
 
     @property
     def time(self) -> float:
@@ -115,12 +115,13 @@ class SteppedRun(SimulationRun):
         target : float
             s
         size : float
-            Of the step that ends there, s: a communication point that is a billionth of it away is meant.
+            The size of the step that ends there, s: `target` is a communication point that only rounding
+            separates from it.
 
         Returns
         -------
         str
-            Why a participant has asked to stop; "" when none has.
+            Why a participant has asked to stop; "" if none has.
 
         Raises
         ------
@@ -130,10 +131,10 @@ class SteppedRun(SimulationRun):
         points, slack = self._points, SAME_TIME * size
         with _unrecorded():
             while not self.coupled.stop_reason and self._done < points.count:
-                following = points.time(self._done + 1)
-                if following <= target + slack:
-                    most = self._last_point(target + slack)
-                    self._done, self._paused = self._loop.run(self._done, most), None
+                step_end = points.time(self._done + 1)
+                if step_end <= target + slack:
+                    limit = self._last_point(target + slack)
+                    self._done, self._paused = self._loop.run(self._done, limit), None
                 elif self.time < target - slack:
                     self._loop.run_into(self._done, target)
                     self._paused = self._loop.machine.clock.begin
@@ -142,11 +143,11 @@ class SteppedRun(SimulationRun):
         return self.coupled.stop_reason
 
     def is_point(self, time: float, slack: float) -> bool:
-        """Whether a communication point lies at a time (s), or no further from it than `slack`."""
+        """Whether a communication point is at a time (s), or within `slack` of it."""
         return self._points.time(self._last_point(time + slack)) >= time - slack
 
     def read(self, name: str, variables: Sequence[str]) -> list[Any]:
-        """Values of a participant as they were exchanged last; what is not exchanged is read of it now."""
+        """The last exchanged values of a participant; other variables are read from it."""
         reads = self.coupled.reads[name]
         values_read = dict(zip(reads, self._loop.values.read(name), strict=True))
         missing = [variable for variable in variables if variable not in values_read]
@@ -155,7 +156,7 @@ class SteppedRun(SimulationRun):
         return [values_read[variable] for variable in variables]
 
     def read_now(self, name: str, variables: Sequence[str]) -> list[Any]:
-        """Values of a participant as it gives them now: those that follow what was written since a step."""
+        """Present values of a participant, which may depend on inputs that were written since its step."""
         return self.coupled.get(name, variables)
 
     def write(self, values: Mapping[str, Mapping[str, Any]]) -> None:
@@ -163,11 +164,9 @@ class SteppedRun(SimulationRun):
         with _unrecorded():
             self._loop.values.show()
             try:
-                for name, of_participant in values.items():
+                for name, inputs in values.items():
                     participant = self.coupled.participants[name]
-                    self.coupled.guarded(
-                        name, participant.set, list(of_participant), list(of_participant.values())
-                    )
+                    self.coupled.guarded(name, participant.set, list(inputs), list(inputs.values()))
             finally:
                 self._loop.values.resume_from_python()
 
@@ -176,13 +175,12 @@ class SteppedRun(SimulationRun):
         return assess_coupling(self.coupled, self.algorithm, self.loop.step)
 
     def save(self, *, in_memory: bool) -> dict[str, Any]:
-        """The state on which all further steps depend; `restore` goes back to it.
+        """The state on which all further steps depend, for `restore`.
 
         Parameters
         ----------
         in_memory : bool
-            Whether states of participants are kept as they save them, which only this run takes back; else as
-            bytes.
+            Whether states of participants are tokens, which only this run can restore, or else bytes.
 
         Returns
         -------
@@ -249,12 +247,12 @@ def can_divide(loop: Coupling) -> bool:
 
 
 def _check_nothing() -> None:
-    """Check nothing: only its master ends such a run."""
+    """Check nothing: the host ends such a run."""
 
 
 @contextmanager
 def _unrecorded() -> Iterator[None]:
-    """Leave the memory that outlives the process to the run of the master."""
+    """Do not use the memory that outlives the process: it belongs to the run of the host."""
     box, black_box.box = black_box.box, None
     try:
         yield

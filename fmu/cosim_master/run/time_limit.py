@@ -17,9 +17,9 @@ SECONDS_TO_STOP = 5.0
 class TimeLimit:
     """While it is entered, a thread waits for the limit.
 
-    When it has passed, `check` raises at the next communication point. Participants that can be given up
-    (`CanAbort`) are, at once: the call that waits for one raises. An FMU in this process that goes on all the
-    same cannot be stopped; what has been recorded is saved then, and the program is ended
+    When it has passed, `check` raises an error at the next communication point. Participants that can be
+    aborted (`CanAbort`) are aborted at once: the call that waits for one raises an error. If an FMU in this
+    process does not return, recorded values are saved, and the program is ended
     (`cosim_fmi.binding.process_guard`).
 
     Parameters

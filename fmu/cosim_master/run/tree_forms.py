@@ -1,4 +1,4 @@
-"""Checks of a tree that came from outside against one that is known to be right."""
+"""Checks of a tree from outside against a tree of the right form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_LETTERS = 60
 
 
 def check_form(tree: Any, expected: Any, place: str, growing: Collection[str] = ()) -> None:
-    """Refuse a tree of another form than one that is known to be right: what came from outside may be forged.
+    """Refuse a tree from outside, which may be forged, if its form differs from the expected one.
 
     ============= ==================================================================================
     expected      the tree has to be
@@ -31,7 +31,7 @@ def check_form(tree: Any, expected: Any, place: str, growing: Collection[str] = 
     ----------
     tree : object
     expected : object
-        The tree that is right.
+        A tree of the right form.
     place : str
         The place of `tree` in the whole tree, for messages: "algorithm", "recorder.times".
     growing : collection of str
@@ -40,7 +40,7 @@ def check_form(tree: Any, expected: Any, place: str, growing: Collection[str] = 
     Raises
     ------
     CosimError
-        Naming the place, what is there, and what would be right.
+        With the place, the value there, and the expected form.
     """
     if expected is None:
         return

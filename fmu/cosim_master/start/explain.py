@@ -1,4 +1,4 @@
-"""The times at which participants see values, in words."""
+"""A communication step in words: its calls, and the delay of each connection."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ CALLS = {SET: "inputs of {} are set", ADVANCE: "{} steps", READ: "outputs of {} 
 
 
 def explain(coupling: Coupling, algorithm: cosim.MasterAlgorithm) -> list[str]:
-    """The calls of one communication step, and for each connection how late it is and why: lines.
+    """Lines with the calls of one communication step, and the delay of each connection with its reason.
 
     Parameters
     ----------
     coupling : Coupling
-        Its order settled.
+        With its final order.
     algorithm : MasterAlgorithm
         The algorithm that exchanges values at communication points.
     """
@@ -31,7 +31,7 @@ def explain(coupling: Coupling, algorithm: cosim.MasterAlgorithm) -> list[str]:
             f"  {link}{_course(algorithm, coupling.order, link, coupling.descriptions)}"
             for link in coupling.links
         ]
-        return [*lines, "", *courses, *_constant(coupling)]
+        return [*lines, "", *courses, *_further_links(coupling)]
     joint = coupling.joint
     units = {name: name for name in coupling.order}
     if joint is not None:
@@ -43,7 +43,7 @@ def explain(coupling: Coupling, algorithm: cosim.MasterAlgorithm) -> list[str]:
         "",
         "connections:",
         *(f"  {link}: {_lateness(coupling, link, operations, units)}" for link in coupling.links),
-        *_constant(coupling),
+        *_further_links(coupling),
     ]
 
 
@@ -60,8 +60,9 @@ def _calls(coupling: Coupling, operations: Sequence[tuple[int, str]]) -> Iterato
             continue
         title = str(joint) if joint is not None and name == joint.names[0] else name
         multiple = coupling.step_multiple.get(name, 1)
-        slow = f" (every {multiple} steps, {multiple * step:g} s far)" * (call == ADVANCE and multiple > 1)
-        yield f"  {CALLS[call].format(title)}{slow}"
+        is_slow_step = call == ADVANCE and multiple > 1
+        note = f" (every {multiple} steps, {multiple * step:g} s far)" if is_slow_step else ""
+        yield f"  {CALLS[call].format(title)}{note}"
 
 
 def _loops_by_participant(coupling: Coupling) -> dict[str, FeedthroughLoop]:
@@ -69,7 +70,7 @@ def _loops_by_participant(coupling: Coupling) -> dict[str, FeedthroughLoop]:
     return {name: loop for loop in coupling.loops for name in loop.participants}
 
 
-def _constant(coupling: Coupling) -> list[str]:
+def _further_links(coupling: Coupling) -> list[str]:
     """The links inside a joint system, and those that are passed once, in words."""
     inside = [] if coupling.joint is None else ["", *coupling.joint.lines()]
     return [*inside, *(f"  {link}: once, in initialization" for link in coupling.parameter_links)]
@@ -94,24 +95,24 @@ def _course(
 def _lateness(
     coupling: Coupling, link: Link, operations: Sequence[tuple[int, str]], units: Mapping[str, str]
 ) -> str:
-    """How late a connection is, and why."""
+    """The delay of a connection, and its reason."""
     step, step_multiple, loop_of = coupling.step, coupling.step_multiple, _loops_by_participant(coupling)
     is_value_of_loop = any(f"{link.source}.{link.output}" in loop.values for loop in coupling.loops)
     if is_value_of_loop and loop_of.get(link.source) is loop_of.get(link.target):
         return "not late: iterated"
     places = {operation: place for place, operation in enumerate(operations)}
-    fresh = places[READ, units[link.source]] < places[SET, units[link.target]]
-    slow = step_multiple.get(link.source, 1)
-    held = step_multiple.get(link.target, 1)
-    if fresh:
+    is_fresh = places[READ, units[link.source]] < places[SET, units[link.target]]
+    source_steps, target_steps = step_multiple.get(link.source, 1), step_multiple.get(link.target, 1)
+    if is_fresh:
         text = f"not late: {link.source} has stepped to t + {step:g} s before {link.target} takes its value"
     else:
         text = (
             f"late by {step:g} s: {link.target} steps with the value at t, "
             f"as {'' if link.source == link.target else link.source + ' '}has not stepped yet"
         )
-    if slow > 1:
-        text += f"; {link.source} gives a new value every {slow} steps only, {slow * step:g} s"
-    if held > 1:
-        text += f"; {link.target} holds it for {held} steps, {held * step:g} s"
+    if source_steps > 1:
+        every = f"every {source_steps} steps only, {source_steps * step:g} s"
+        text += f"; {link.source} gives a new value {every}"
+    if target_steps > 1:
+        text += f"; {link.target} holds it for {target_steps} steps, {target_steps * step:g} s"
     return text

@@ -1,4 +1,4 @@
-"""The beginning of a run: participants are initialized and their values made consistent."""
+"""The start of a run: participants are initialized, and their values made consistent."""
 
 from __future__ import annotations
 
@@ -35,30 +35,29 @@ def make_consistent(
     input_values: dict[Port, Any],
     parameters: Sequence[Link] | None = None,
 ) -> None:
-    """Pass values along the connections until every input has its value and every output fits its inputs.
+    """Pass values along the connections until all inputs are set and all outputs agree with them.
 
-    The connected outputs are taken in the order of their dependencies: an output is read when all inputs
-    that it depends on directly have been set, and its value is passed on at once. So one pass is enough
-    without closed loops. A closed loop of direct feedthrough is iterated (first by substitution, which also
-    settles the loops that only seem to be there because an FMU does not tell its dependencies,
-    to a relative change of 1e-10; then, when all its values are real, by Newton's method: `loop_calls`).
+    The connected outputs are read in the order of their dependencies: an output is read when all inputs that
+    it depends on directly have been set, and its value is passed on at once. So without closed loops one pass
+    is enough. A closed loop of direct feedthrough is iterated by substitution, to a relative change of 1e-10.
+    That also solves apparent loops, of FMUs that do not declare their dependencies. If substitution does not
+    converge and all values are real, Newton's method follows (`loop_calls`).
 
     Parameters
     ----------
     coupled : CoupledParticipants
     descriptions : mapping of str to ParticipantDescription
     input_values : dict of (str, str) to object
-        What the inputs have been given; updated. They do not get it again: after its initialization mode an
-        FMU may refuse to be read between a set value and the next step.
+        The values of inputs that were written; updated. Equal values are not written again, since after its
+        initialization mode an FMU may refuse to be read between a written value and the next step.
     parameters : sequence of Link, optional
-        Connections that are not passed on in a run: of parameters, and those of a joint system. When they are
-        given, the participants are in initialization mode, in which the dependencies may be others than those
-        of a run.
+        Connections that only pass values in initialization: of parameters, and inside a joint system. With
+        them the participants are in initialization mode, whose dependencies may differ from those in a run.
 
     Raises
     ------
     CoSimulationError
-        A loop did not converge; names its path, the residuals, the iterations and why.
+        A loop did not converge: with its path, the residuals, the iterations and the reason.
     """
     links = [*coupled.links, *(parameters or ())]
     outgoing: dict[Port, list[Link]] = {}
@@ -75,7 +74,7 @@ def make_consistent(
 def passing_order(
     descriptions: Mapping[str, ParticipantDescription], links: Sequence[Link], *, initializing: bool
 ) -> Iterator[tuple[list[Port], Sequence[Port]]]:
-    """Connected outputs in the order of their dependencies: groups, each with the closed path in it if any.
+    """Connected outputs in the order of their dependencies: groups, each with a closed path through it or [].
 
     Parameters
     ----------
@@ -113,7 +112,7 @@ class _Loop:
         first: list[Any] = [_read(self.coupled, port) for port in self.outputs]
         if self._substitute(first):
             return
-        counts, why = f"{self.sweeps} substitutions", ""
+        counts, reason = f"{self.sweeps} substitutions", ""
         if all(isinstance(value, float) for value in first) and len(first) <= LARGEST_NEWTON_LOOP:
             names = [".".join(port) for port in self.outputs]
             self.coupled.solved_at_start.append(path_text(self.path))
@@ -121,17 +120,17 @@ class _Loop:
             if loop.solve(np.array([v if math.isfinite(v) else 0.0 for v in first]), self._substitute_once):
                 return
             counts += f" and {loop.steps} Newton steps" * (loop.steps > 0)
-            why, self.residuals = f": {loop.reason}" * (loop.steps < MOST_STEPS), loop.off
+            reason, self.residuals = f": {loop.reason}" * (loop.steps < MOST_STEPS), loop.residuals
         shown = ", ".join(f"{name} by {r:.3g}" for name, r in self.residuals.items())
         raise CoSimulationError(
             self.coupled.time,
             f"the values at the start are not consistent: the loop {path_text(self.path)} does not converge "
-            f"in {counts}{why}; at the end it changed {shown}. "
+            f"in {counts}{reason}; at the end it changed {shown}. "
             "Give other start values, or break the loop with a delay.",
         )
 
     def _substitute(self, first: Sequence[Any]) -> bool:
-        """Pass each value on as it comes, again and again. Returns whether the values have converged."""
+        """Read and pass on each value, repeatedly. Returns whether the values have converged."""
         values = list(first)
         for port, value in zip(self.outputs, values, strict=True):
             if not _is_usable(value):
@@ -150,14 +149,16 @@ class _Loop:
         return False
 
     def _converged(self, before: Sequence[Any], after: Sequence[Any]) -> bool:
-        """Whether values are the same after a substitution; stores by how much each has changed."""
+        """Whether values are the same after a substitution; stores the change of each as its residual."""
         self.residuals = {}
-        small = True
+        has_converged = True
         for port, old, new in zip(self.outputs, before, after, strict=True):
-            off = abs(new - old) if isinstance(new, float) else float(new != old)
-            self.residuals[".".join(port)] = off
-            small = small and off <= (TOLERANCE * max(1.0, abs(new)) if isinstance(new, float) else 0.0)
-        return small
+            change, allowed = float(new != old), 0.0
+            if isinstance(new, float):
+                change, allowed = abs(new - old), TOLERANCE * max(1.0, abs(new))
+            self.residuals[".".join(port)] = change
+            has_converged = has_converged and change <= allowed
+        return has_converged
 
     def _substitute_once(self, x: Vector) -> Vector:
         """The values of the outputs after these have been passed on."""
@@ -188,7 +189,7 @@ def _pass_on(
 
 
 def _is_usable(value: Any) -> bool:
-    """Whether it can be passed on, and there is hope that the substitution converges."""
+    """Whether a value is finite, and so small that the substitution may still converge."""
     return not isinstance(value, float) or abs(value) < HOPELESS
 
 
@@ -201,7 +202,7 @@ def initialize_participants(
     ----------
     coupled : CoupledParticipants
     coupling : Coupling
-        Its start, start values and tolerances, and the connections that pass a value once.
+        With start, start values and tolerances, and the connections that pass a value once.
     stop : float or None
         The end of the run, s.
     stack : ExitStack
@@ -210,7 +211,7 @@ def initialize_participants(
     Returns
     -------
     dict of (str, str) to object
-        What the inputs have been given.
+        The values of inputs that were written.
     """
     coupled.time = start = coupling.start
     values, tolerances = coupling.start_values, coupling.tolerances
@@ -229,13 +230,13 @@ def initialize_participants(
     make_consistent(
         coupled, coupled.descriptions, input_values, [*coupling.inner_links, *coupling.parameter_links]
     )
-    waiting = {n: p for n, p in coupled.participants.items() if isinstance(p, InitializationMode)}
-    for name, ready in waiting.items():
+    with_mode = {n: p for n, p in coupled.participants.items() if isinstance(p, InitializationMode)}
+    for name, participant_with_mode in with_mode.items():
         try:
-            coupled.guarded(name, ready.exit_initialization)
+            coupled.guarded(name, participant_with_mode.exit_initialization)
         except StopRequested as request:
             coupled.stop(name, request)
-    if waiting:
+    if with_mode:
         make_consistent(coupled, coupled.descriptions, input_values)
     return input_values
 
@@ -244,7 +245,7 @@ def _close(name: str, participant: cosim.Participant, warnings: list[str]) -> No
     with suppress(Exception):
         if isinstance(participant, ReportsWarnings):
             warnings += [f"{name}: {text}" for text in participant.warnings]
-    with suppress(Exception):  # a close that fails hides neither the results nor what failed before
+    with suppress(Exception):  # a failing close must not hide the results, or an earlier error
         participant.close()
-        if isinstance(participant, ReportsCloseError) and (why := participant.close_error()):
-            warnings.append(f"{name}: it did not end as it should: {why}")
+        if isinstance(participant, ReportsCloseError) and (error := participant.close_error()):
+            warnings.append(f"{name}: it did not end as it should: {error}")

@@ -17,41 +17,40 @@ Pairs = set[tuple[str, str]]
 
 
 class UndeterminedError(Exception):
-    """Feedthrough cannot be determined, though no call has failed."""
+    """Feedthrough cannot be determined, although the participant has not failed."""
 
 
 RELATIVE_CHANGE = 1e-3
 NOISE = 1e-12
-"""Relative difference of two steps that counts as rounding."""
+"""Smaller relative differences of two steps are rounding errors."""
 SHORTER = 16.0
 """The ratio of the lengths of two trial steps."""
 NEARLY_ALL = 0.999
 """A participant that covers a smaller part of a step has returned early."""
 REMAINS = 0.5
-"""A change of which this part is left in the shorter step is feedthrough."""
+"""If the shorter step has more than this part of the change, the change is feedthrough."""
 
 
 def probe_feedthrough(
     participant: cosim.Participant,
     description: ParticipantDescription,
-    wanted: Mapping[str, Sequence[str]],
+    inputs_of: Mapping[str, Sequence[str]],
     values: Mapping[str, Any],
     time: float,
     size: float,
 ) -> dict[str, frozenset[str]]:
     """The inputs on which each output depends directly at the present state.
 
-    With a saved state by differences: each input gets other values, one after the other, from two
-    starting points. An output that does not change may still be computed in steps alone: then two steps of
-    different lengths are tried, and the part of a change that does not become smaller with the
-    step is feedthrough. Without saved states by directional derivatives.
+    If the participant saves its state, by differences: each input gets other values, one after the other,
+    from two starting points. Since outputs may be computed only in steps, steps of two lengths are compared
+    as well: a change that does not shrink with the step is feedthrough. Otherwise by directional derivatives.
 
     Parameters
     ----------
     participant : Participant
-        Between `exit_initialization` and its first step; it is of no use afterwards.
+        Between `exit_initialization` and its first step; it cannot be used afterwards.
     description : ParticipantDescription
-    wanted : mapping of str to sequence of str
+    inputs_of : mapping of str to sequence of str
         For each output the inputs in question.
     values : mapping of str to object
         The present values of these inputs.
@@ -61,21 +60,21 @@ def probe_feedthrough(
     Raises
     ------
     UndeterminedError
-        Variables that can be neither changed nor differentiated, or are refused.
+        A variable can be neither changed nor differentiated, or is refused.
     Exception
-        Whatever the participant raises: then nothing is known.
+        Any error of the participant.
     """
-    inputs = list(dict.fromkeys(name for names in wanted.values() for name in names))
-    outputs = list(wanted)
+    inputs = list(dict.fromkeys(name for names in inputs_of.values() for name in names))
+    outputs = list(inputs_of)
     if description.can_restore:
         pairs = _by_differences(participant, description, outputs, inputs, values)
         if description.variable_step:
-            with suppress(UndeterminedError):  # steps from here may not be possible: the differences stand
+            with suppress(UndeterminedError):  # if steps are not possible, the differences are the result
                 pairs |= _by_steps(participant, description, outputs, inputs, values, time, size)
     else:
         pairs = _by_derivatives(participant, description, outputs, inputs)
     return {
-        output: frozenset(name for name in wanted[output] if (output, name) in pairs) for output in outputs
+        output: frozenset(name for name in inputs_of[output] if (output, name) in pairs) for output in outputs
     }
 
 
@@ -188,8 +187,8 @@ def _size(value: Any) -> float:
     return abs(value) if isinstance(value, float) else 0.0
 
 
-def _distance(one: Any, other: Any) -> float:
-    """How far two values are apart: numbers by their difference, others 0 or 1."""
-    if isinstance(one, (bool, int, float)) and isinstance(other, (bool, int, float)):
-        return abs(float(one) - float(other))
-    return float(one != other)
+def _distance(first: Any, second: Any) -> float:
+    """The absolute difference of two numbers; of second values 0 if they are equal, else 1."""
+    if isinstance(first, (bool, int, float)) and isinstance(second, (bool, int, float)):
+        return abs(float(first) - float(second))
+    return float(first != second)

@@ -1,4 +1,4 @@
-"""Probes participants before a run: which inputs their outputs depend on, and when they can be read."""
+"""Probes participants before a run, for direct feedthrough, and for outputs that cannot be read."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ class Findings(NamedTuple):
 def probe_participants(coupling: Coupling) -> Findings:
     """Determine which loops of feedthrough are real, and which participants can be read before a step.
 
-    Loops matter to algorithms that exchange within a step, reading between setting and stepping to those
-    that do not always make the same calls. The participants are initialized as for a run, probed, and closed;
-    without a doubtful one nothing happens. What cannot be determined stays as it was.
+    Loops matter to algorithms that exchange within a step; reading between setting and stepping matters to
+    algorithms whose calls depend on values. If there is any doubt, the participants are initialized as for a
+    run, probed, and closed. Dependencies that cannot be determined stay as they are declared.
 
     Raises
     ------
     CoSimulationError
-        A participant cannot be initialized; or it reported a fatal error, after which no other instance
-        of it is to be trusted.
+        A participant cannot be initialized; or it reported a fatal error, after which no instance of it can
+        be trusted.
     """
     algorithm, links = coupling.algorithm, coupling.links
     assert algorithm is not None
@@ -71,7 +71,7 @@ def probe_participants(coupling: Coupling) -> Findings:
 
 
 def _unsure(coupling: Coupling) -> list[str]:
-    """Participants of which it is not known whether they can be read before a step."""
+    """The participants of which it is unknown whether they can be read before a step."""
     into, out_of = links_into(coupling.links), links_from(coupling.links)
     return [
         name
@@ -87,7 +87,7 @@ def _probe(coupling: Coupling, doubtful: Mapping[Port, Sequence[str]], unsure: S
     ----------
     coupling : Coupling
     doubtful : mapping of (str, str) to sequence of str
-        By participant and output the inputs on which it may depend.
+        The inputs on which each output may depend.
     unsure : sequence of str
         Participants that may refuse to be read.
     """
@@ -121,7 +121,7 @@ def _probe_outputs(
     values: Mapping[str, Any],
     findings: Findings,
 ) -> None:
-    """Add to the findings what doubtful outputs of a participant depend on, or why that is not known."""
+    """Add the dependencies of a participant's doubtful outputs to the findings, or why they are unknown."""
     description = coupling.descriptions[name]
     try:
         needs = probe_feedthrough(
@@ -150,13 +150,13 @@ def _probe_outputs(
 
 
 def _may_refuse(description: ParticipantDescription, into: Sequence[Link], out_of: Sequence[Link]) -> bool:
-    """Whether a participant has to be read before a step, and is an FMU of unknown feedthrough."""
+    """Whether a participant may refuse to be read before a step: an FMU of unknown direct feedthrough."""
     in_doubt = bool(description.possible_feedthrough or description.assumed_feedthrough)
     return in_doubt and passes_through(description, into, out_of)
 
 
 def _refuses(participant: cosim.Participant, values: Mapping[str, Any], outputs: Sequence[str]) -> bool:
-    """Whether outputs cannot be read after inputs were set, to the values that they have."""
+    """Whether outputs cannot be read after inputs were set, to their present values."""
     try:
         participant.set(list(values), list(values.values()))
         participant.get(outputs)
@@ -168,7 +168,7 @@ def _refuses(participant: cosim.Participant, values: Mapping[str, Any], outputs:
 def _sentence(name: str, output: str, inputs: Sequence[str], needs: frozenset[str], how: str) -> str:
     """A sentence about the dependencies of an output."""
     direct = [f"{name}.{input}" for input in inputs if input in needs]
-    others = [f"{name}.{input}" for input in inputs if input not in needs]
+    indirect = [f"{name}.{input}" for input in inputs if input not in needs]
     parts = [f"depends directly on {', '.join(direct)}"] * bool(direct)
-    parts += [f"does not depend directly on {', '.join(others)}"] * bool(others)
+    parts += [f"does not depend directly on {', '.join(indirect)}"] * bool(indirect)
     return f"{name}.{output} {' and '.join(parts)}: found at the start with {how}"

@@ -1,4 +1,4 @@
-"""The advice after a run whose coupling error is known: a word, and a sentence with figures."""
+"""The advice after a run with a known coupling error: a verdict, and a sentence with figures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import floor, log10
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_master.recording.co_simulation_result import FINE
+from cosim_master.recording.coupling_errors import FINE
 from cosim_master.trust.verdict import (
     IS_FINE,
     OTHER_ALGORITHM,
@@ -26,7 +26,7 @@ def advise(
     algorithm: cosim.MasterAlgorithm,
     descriptions: Mapping[str, ParticipantDescription],
 ) -> tuple[str, str]:
-    """The verdict, and what to do; the sentence is empty where nothing is to be done.
+    """The verdict and the advice, which is empty if there is nothing to improve.
 
     Parameters
     ----------
@@ -46,10 +46,10 @@ def advise(
     if verdict == TIGHTER:
         return word, f"Divide the tolerance by {_rounded_up(relative / FINE):g}."
     short_enough = f"{_rounded_down(step / shorter_steps(relative, facts)):g} s"
-    other = better_algorithm(algorithm, descriptions)
+    algorithm_advice = better_algorithm(algorithm, descriptions)
     if verdict == OTHER_ALGORITHM:
-        return word, f"Take {other}, or a step of {short_enough}."
-    alternative = f", or {other}" if other else ""
+        return word, f"Take {algorithm_advice}, or a step of {short_enough}."
+    alternative = f", or {algorithm_advice}" if algorithm_advice else ""
     aim = f"for an error of {100.0 * FINE:g} % of the range"
     return word, f"Take a step of {short_enough}{alternative}, {aim}."
 

@@ -16,7 +16,7 @@ import numpy as np
 
 import cosim
 from cosim_master.exchange.coupled_participants import ADVICE, LARGEST, CoupledParticipants
-from cosim_master.recording.co_simulation_result import UNSTABLE, CouplingReport
+from cosim_master.recording.coupling_errors import UNSTABLE, CouplingReport
 from cosim_master.recording.coupling_samples import Samples
 from cosim_master.trust.coupling_error import LEAST, TOO_MANY, Estimate, estimated_errors, explained_errors
 from cosim_master.trust.coupling_report import (
@@ -51,8 +51,8 @@ def assess_coupling(
     step : float
         Communication step, s.
     second_run : callable
-        Makes a second run where the first one shows too little. It returns None if a second run fails, or
-        could have an effect outside.
+        Makes a second run if the samples of the first one are not sufficient. It returns None if a second run
+        fails, or could have an effect outside.
     """
     if not coupled.samples.inputs:
         how = "no real values are exchanged" if coupled.joint is None else "all is solved jointly"
@@ -61,8 +61,8 @@ def assess_coupling(
     absent = _outputs_without_value(coupled, samples)
     coupled.sampled.leave_out([coupled.sampled.ports[place] for place in absent])
     samples = samples.with_zeros(absent)
-    if why := _unbounded_output(coupled, samples):
-        return report_without_bars(coupled, samples, UNSTABLE, why)
+    if text := _unbounded_output(coupled, samples):
+        return report_without_bars(coupled, samples, UNSTABLE, text)
     wiring, jumping = wiring_of(coupled), reliable_jumps(coupled)
     exact_candidates = possibly_exact(coupled, wiring)
     if exact_candidates is not None and inputs_are_exact(samples, wiring, exact_candidates):
@@ -79,8 +79,8 @@ def assess_coupling(
         estimate = estimated_errors(samples, wiring, jumping, len(coupled.sampled.judged))
     if estimate is None:
         is_short = samples.times.size <= LEAST
-        why = f"fewer than {LEAST} exchanges" if is_short else f"more than {TOO_MANY} values are exchanged"
-        return report_without_bars(coupled, samples, "unknown", f"{why}; {VERIFY}")
+        reason = f"fewer than {LEAST} exchanges" if is_short else f"more than {TOO_MANY} values are exchanged"
+        return report_without_bars(coupled, samples, "unknown", f"{reason}; {VERIFY}")
     return _estimated_report(coupled, samples, estimate, algorithm, step)
 
 
@@ -95,7 +95,7 @@ def _outputs_without_value(coupled: CoupledParticipants, samples: Samples) -> li
 
 
 def _unbounded_output(coupled: CoupledParticipants, samples: Samples) -> str:
-    """A sentence about an output that is too large to be meant; empty where there is none."""
+    """A sentence about an output whose values have exploded; empty if there is none."""
     sizes = np.abs(samples.outputs).max(axis=0)
     if sizes.max() <= LARGEST:
         return ""

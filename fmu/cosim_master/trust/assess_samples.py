@@ -1,8 +1,7 @@
 """The assessment of the samples of a run, for libraries without Python.
 
-It is `assess_coupling` without a second run, where inputs were exact (`exact_inputs`) or linear equations
-explain the whole run (`explained_bars`); of any other run it says that the error is unknown. All functions
-are kernel functions.
+It is `assess_coupling` without a second run: the error is known if inputs were exact (`exact_inputs`), or if
+linear equations explain the whole run (`explained_bars`). All functions are kernel functions.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from cosim_master.trust.verdict import IS_FINE, MAY_BE_EXACT, UNKNOWN, UNSTABLE,
 
 reals_at = foreign.reals_at
 NOT_KNOWN, ABSENT = -1.0, -2.0
-"""An error that is not known; for a moment, that of an output without a value."""
+"""The error of an output if it is not known; during the assessment, if the output has no value."""
 VERDICT, ERROR, FIRST_BAR = range(3)
 """Places in `Assessment.outcome`: the verdict, the largest error, and the error of the first output."""
 
@@ -40,8 +39,8 @@ class Assessment(NamedTuple):
 
     Attributes
     ----------
-    wanted, is_residual : ndarray of int, shape (outputs,)
-        1 where an output is judged; is a residual of energies.
+    judged, is_residual : ndarray of int, shape (outputs,)
+        1 if an output is judged; if it is a residual of energies.
     groups : ndarray of int, shape (outputs,)
         Outputs of one participant and one unit have one number.
     facts : ndarray, shape (4,)
@@ -50,12 +49,12 @@ class Assessment(NamedTuple):
     at_once : ndarray of int, shape (inputs,)
         The fields of `PossiblyExact`, if inputs may be exact.
     largest : ndarray, shape (outputs,)
-        Room.
+        Work space.
     outcome : ndarray, shape (2 + outputs,)
         The verdict, the largest error of the range of its output, and each error.
     """
 
-    wanted: Integers
+    judged: Integers
     is_residual: Integers
     groups: Integers
     facts: Reals
@@ -71,7 +70,7 @@ WORD = 8
 """Bytes of a word of a head."""
 
 
-def assessment_behind(address):
+def assessment_after(address):
     """The `Assessment` whose head follows that of the `Wired` at an address."""
     return _read_assessment(integers_at(address + WORD * WIRED_HEAD, ASSESSMENT_HEAD))
 
@@ -85,18 +84,18 @@ def assessment_room(address, at):
 
 
 def assess_samples(address, at, room_at, size):
-    """Work the error out, into `Assessment.outcome`; the samples are used up.
+    """Compute the error, into `Assessment.outcome`; the samples are overwritten.
 
     Parameters
     ----------
     address, at : int
-        Of `Collected`, with room for three more samples; of `Wired` and `Assessment`.
+        The addresses of `Collected`, with room for three more samples, and of `Wired` and `Assessment`.
     room_at, size : int
-        Address of so many reals.
+        Address and size of work space.
     """
     samples = collected_at(address)
     wiring = wired_at(at)
-    assessment = assessment_behind(at)
+    assessment = assessment_after(at)
     n = len(wiring.owners)
     m = len(wiring.targets)
     for y in range(n):
@@ -158,7 +157,7 @@ def assess_table(table, width, count, samples, wiring, assessment, room):
 
 
 def is_bounded(table, width, n):
-    """Whether no output is beyond what a participant can mean."""
+    """Whether no output has exploded."""
     for i in range(len(table) // width):
         for y in range(n):
             if not abs(table[width * i + 1 + y]) <= LARGEST:
@@ -182,11 +181,11 @@ def report(table, width, samples, wiring, assessment):
     put_scales(scales, assessment.groups, assessment.is_residual, assessment.largest)
     has_smooth = False
     for y in range(n):
-        if assessment.wanted[y] != 0 and samples.jumps[y] == 0:
+        if assessment.judged[y] != 0 and samples.jumps[y] == 0:
             has_smooth = True
     worst = 0.0
     for y in range(n):
-        if assessment.wanted[y] == 0 or assessment.outcome[FIRST_BAR + y] == ABSENT:
+        if assessment.judged[y] == 0 or assessment.outcome[FIRST_BAR + y] == ABSENT:
             continue
         relative = 0.0
         if bars[y] > 0.0:

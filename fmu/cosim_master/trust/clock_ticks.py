@@ -13,28 +13,26 @@ from cosim_master.trust.sampled_wiring import Wiring
 Vector = NDArray[np.float64]
 Places = NDArray[np.intp]
 MOST_TICKS = 2000
-"""Ticks at most: more take too much time."""
+"""The largest number of ticks: more take too much time."""
 MOST_PARTS = 20
-"""Periods at most between the closest two changes: a clock need not change an output at each tick."""
+"""The largest number of periods between the closest two changes, since not every tick changes an output."""
 LEAST_CHANGES = 3
-"""Fewer changes show no clock, since any two of them have a period."""
+"""Fewer changes show no clock, since any two changes have a period."""
 TICKS_PER_CHANGE = 2
-"""Ticks at most for each change: with more, any changes at exchanges would have a period of one exchange."""
+"""The largest number of ticks for each change: otherwise the exchanges themselves would be a clock."""
 SAME_TIME = 1e-6
-"""Times that differ by a smaller part of a period are the same."""
+"""Times that differ by a smaller part of a period are equal."""
 FORGETS = 0.1
-"""An output forgets a change before the next tick if it leaves the line between two ticks by more than this.
-
-It is a share of the largest change between ticks.
-"""
+"""An output forgets a change before the next tick if it departs from the line between two ticks by more than
+this part of the largest change between ticks."""
 NOTHING: Places = np.zeros(0, dtype=np.intp)
 
 
 def jumps_without_clock(samples: Samples, wiring: Wiring, jumping: Sequence[int]) -> Vector:
-    """The largest change of each output in an exchange, where it follows jumps that no clock makes; else 0.
+    """The largest change of each output in an exchange if it depends on jumps without a clock, else 0.
 
-    Inputs change at exchanges, so such an output may be late by up to one exchange. A second run may be late
-    by as much, and does not show it.
+    Since inputs change at exchanges, such an output may be late by up to one exchange. So may a second run,
+    which therefore does not show this error.
     """
     largest = np.zeros(samples.outputs.shape[1])
     changes = np.abs(np.diff(samples.outputs, axis=0))
@@ -55,7 +53,7 @@ def jumps_without_clock(samples: Samples, wiring: Wiring, jumping: Sequence[int]
 
 
 def _is_clocked(times: Vector, changes: Places) -> bool:
-    """Whether a clock has made these changes; those of a switch seldom have a period."""
+    """Whether a clock has made these changes; the changes of a switch seldom have a period."""
     ticks = ticks_among(times, changes)
     between = int(np.count_nonzero((ticks >= changes[0]) & (ticks <= changes[-1])))
     return changes.size >= LEAST_CHANGES and 0 < between <= TICKS_PER_CHANGE * changes.size
@@ -64,11 +62,11 @@ def _is_clocked(times: Vector, changes: Places) -> bool:
 def samples_at_ticks(
     samples: Samples, sources: Places, jumping: Places, sampled: Places, fed: Places = NOTHING
 ) -> list[tuple[Samples, Vector]]:
-    """The samples at the ticks of a clock: between ticks no discrete output reads its inputs.
+    """The samples at the ticks of a clock: between ticks no discrete output depends on its inputs.
 
-    Where an output shows a change at the end of an exchange, there are two cases. It changed there, from
-    the last value of its input; or it changed where the exchange began, and shows it late. The master cannot
-    know which. A clock that ticks at the start of the run decides, unless it ticks at each exchange.
+    If an output shows a change at the end of an exchange, there are two cases: it changed there, from the
+    last value of its input, or it changed at the start of the exchange, and shows it late. The master cannot
+    distinguish them, unless the clock ticks at the start of the run and not at each exchange.
 
     Parameters
     ----------
@@ -83,8 +81,8 @@ def samples_at_ticks(
     Returns
     -------
     list of (Samples, ndarray of shape (outputs,))
-        For each case that is possible the samples at the ticks, and how far outputs may lag between them.
-        Empty if the changes have no common period that exchanges meet, or if there are too many ticks.
+        For each possible case the samples at the ticks, and the errors by lags between ticks. Empty if the
+        changes have no common period that exchanges meet, or if there are too many ticks.
     """
     changes = np.flatnonzero(np.diff(samples.outputs[:, jumping], axis=0).any(axis=1)) + 1
     at_end = ticks_among(samples.times, changes)
@@ -117,8 +115,8 @@ def ticks_among(times: Vector, changes: Places) -> Places:
     else:
         return NOTHING
     period = gaps.min() / part
-    before, behind = times[changes[0]] - times[0], times[-1] - times[changes[0]]
-    first, last = -int(before / period + SAME_TIME), int(behind / period + SAME_TIME)
+    before, after = times[changes[0]] - times[0], times[-1] - times[changes[0]]
+    first, last = -int(before / period + SAME_TIME), int(after / period + SAME_TIME)
     if last - first >= MOST_TICKS:
         return NOTHING
     expected = times[changes[0]] + period * np.arange(first, last + 1)
@@ -128,7 +126,7 @@ def ticks_among(times: Vector, changes: Places) -> Places:
 
 
 def _shift_changes(samples: Samples, sources: Places, jumping: Places, sampled: Places) -> Samples:
-    """The samples of a run whose discrete outputs change where the exchange begins that shows the change."""
+    """The samples of a run with all discrete changes at the starts of the exchanges that show them."""
     outputs, ends, defects = (
         column[:-1].copy() for column in (samples.outputs, samples.ends, samples.defects)
     )

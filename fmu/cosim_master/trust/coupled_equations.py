@@ -5,11 +5,11 @@ differences, the fitted equations of the participants (`Factors`) are ::
 
     y' = y + Σ of_outputs[j] ∇ʲy + Σ of_means[j] ∇ʲū' + Σ of_ends[j] ∇ʲe' + constant
 
-where a prime stands for the interval that follows. Wires close them, up to defects of the coupling::
+where a prime means the next interval. Wires close them, up to defects of the coupling::
 
     ū' = at_begin y + at_end y' + defects        e' = ends y' + defects of the ends
 
-So y' is on both sides, and is solved for.
+So y' is on both sides, and the equations are solved for it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Wires(NamedTuple):
     Attributes
     ----------
     at_begin, at_end : ndarray, shape (inputs, outputs)
-        The share that an output at the begin, and at the end of an interval has in the mean of an input.
+        The weight of an output at the begin, and at the end of an interval, in the mean of an input.
     ends : ndarray, shape (direct inputs, outputs)
         1 where the end of a direct input is that of an output.
     """
@@ -58,13 +58,13 @@ class CoupledEquations(NamedTuple):
 
 
 class _Columns(NamedTuple):
-    """What the next state follows from, a column for each case; 0.0 where it is nothing.
+    """The arguments of the next state, with a column for each case; 0.0 if an argument is zero.
 
     Attributes
     ----------
     state : ndarray, shape (width, columns)
     defects, end_defects : ndarray or float
-        The means of inputs, and their ends, minus the outputs.
+        The means and the ends of inputs, minus the outputs.
     constant : ndarray or float
     """
 
@@ -92,18 +92,18 @@ def couple(factors: Factors, wires: Wires, interval: float) -> CoupledEquations:
     parts = factors.parts
     at_once = factors.of_means.sum(axis=0) @ wires.at_end + factors.of_ends.sum(axis=0) @ wires.ends
     inverse = np.linalg.inv(np.eye(parts.outputs) - at_once)
-    each_defect = np.eye(parts.inputs + parts.direct)
+    unit_defects = np.eye(parts.inputs + parts.direct)
     of_states = _Columns(np.eye(parts.width))
     of_defects = _Columns(
-        np.zeros((parts.width, len(each_defect))),
-        defects=each_defect[: parts.inputs],
-        end_defects=each_defect[parts.inputs :],
+        np.zeros((parts.width, len(unit_defects))),
+        defects=unit_defects[: parts.inputs],
+        end_defects=unit_defects[parts.inputs :],
     )
-    of_nothing = _Columns(np.zeros((parts.width, 1)), constant=factors.constant)
+    of_constant = _Columns(np.zeros((parts.width, 1)), constant=factors.constant)
     return CoupledEquations(
         move=_next_state(factors, wires, inverse, of_states),
         push=_next_state(factors, wires, inverse, of_defects),
-        constant=_next_state(factors, wires, inverse, of_nothing)[:, 0],
+        constant=_next_state(factors, wires, inverse, of_constant)[:, 0],
         gains=factors.slopes_of_answers() / interval,
     )
 
@@ -116,14 +116,14 @@ def _next_state(factors: Factors, wires: Wires, inverse: Vector, columns: _Colum
     factors : Factors
     wires : Wires
     inverse : ndarray, shape (outputs, outputs)
-        Of the matrix of y' when all its terms are on one side.
+        The inverse of the matrix of y', with all its terms on one side.
     columns : _Columns
     """
     lags = factors.parts.lags
     outputs, means, ends = factors.parts.split(columns.state)
-    mean = wires.at_begin @ outputs[0] + columns.defects  # without the share of y', which `inverse` has
+    mean = wires.at_begin @ outputs[0] + columns.defects  # without the part of y', which is in `inverse`
     total = outputs[0] + columns.constant
-    mean_before = np.zeros_like(mean)  # the sum of its differences so far: minus it, the next one
+    mean_before = np.zeros_like(mean)  # the sum of its differences so far
     for j in range(lags):
         total = total + factors.of_outputs[j] @ outputs[j] + factors.of_means[j] @ (mean - mean_before)
         mean_before = mean_before + means[j]

@@ -26,10 +26,10 @@ def assessment_of(coupled: CoupledParticipants, algorithm: cosim.MasterAlgorithm
     """
     ports = list(coupled.sampled.ports)
     groups, is_residual = groups_of(coupled)
-    wiring, wanted = wiring_of(coupled), set(coupled.sampled.judged)
+    wiring, judged = wiring_of(coupled), set(coupled.sampled.judged)
     exact = possibly_exact(coupled, wiring)
     assessed = Assessment(
-        wanted=np.array([port in wanted for port in ports], dtype=np.int64),
+        judged=np.array([port in judged for port in ports], dtype=np.int64),
         is_residual=is_residual,
         groups=groups,
         facts=facts_of(algorithm, coupled.descriptions, may_be_exact=exact is not None),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim_master.recording.co_simulation_result import FINE
+from cosim_master.recording.coupling_errors import FINE
 from cosim_master.recording.coupling_samples import Samples
 from cosim_master.trust.clock_ticks import samples_at_ticks
 from cosim_master.trust.even_grid import resample
@@ -30,29 +30,30 @@ Vector = NDArray[np.float64]
 POINTS, FEWER_POINTS = 800, 200
 """Points of the grid on which participants are identified; fewer if there are many connections."""
 MANY, TOO_MANY = 40, 300
-"""Values of the interface and inputs together."""
+"""Numbers of outputs and inputs from which on a coupling is large, and is too large for an estimate."""
 LEAST = 12
-"""Samples; with fewer nothing can be said."""
+"""The least number of samples for an estimate."""
 METHODS, LARGE_METHODS = ((1, 2, 3), (1e-6, 1e-9)), ((1, 2), (1e-9,))
-"""Lags and cuts that are tried; of couplings with many values."""
+"""Lags and cuts that are tried; those for large couplings."""
 WINDOWS = ((1, 4), (16, 64))
-"""Numbers of windows that are tried; the others where the first ones miss the run."""
+"""Numbers of windows that are tried; the second ones only if the first ones miss the run."""
 ROWS_FOR_ONE = 6
-"""Points of a window for each lag."""
+"""The least number of points of a window for each lag."""
 GOOD_FIT = 1e-4
-"""A misfit below this part of an output's range means that the participants do not change over it."""
+"""If the misfit is below this part of an output's range, no more windows are needed."""
 AS_GOOD, SMALL = 3.0, 0.1
-"""Equations count if their misfit is at most this many times the best, or no more than this part of the error
-(`explains`)."""
+"""Equations are used if their misfit is at most this many times the best one, or at most this part of the
+error (`explains`)."""
 MOST_APART = 4.0
-"""Of the least answer: equations may have solutions that grow and that the run does not show."""
+"""Larger multiples of the least answer are not used: equations may have growing solutions that the run does
+not show."""
 SAFETY = 2.5
-"""Bar over estimate, calibrated: `benchmarks/masters/error_bars.py`."""
+"""Bar over estimate, calibrated by `benchmarks/masters/error_bars.py`."""
 TRUSTED, MOST_MISSED = 0.02, 4.0
-"""Where equations miss the run by less (of the range), the misfit adds at most so often their answer; where
-they miss it by more, a misfit beyond that says nothing."""
+"""If the misfit is below this part of the range, it adds at most so many times the answer to the bar. If not,
+a larger misfit makes the error unknown."""
 UNKNOWN_FROM = 0.5
-"""Equations that miss the run by more than this part of the range, and larger bars, are not used."""
+"""Equations whose misfit is above this part of the range, and larger bars, are not used."""
 MOST_BENT = 0.3
 """Errors above this part of the range do not follow equations that are linear about the run."""
 
@@ -63,12 +64,12 @@ class Estimate(NamedTuple):
     Attributes
     ----------
     bars : ndarray, shape (outputs,)
-        95 of 100 keep them.
+        95 of 100 errors are below their bars.
     is_known : bool
-        False where the participants' answers could not be found out from the run; the bars then have the
-        size of the outputs' ranges.
+        False if the run does not show how the participants respond to inputs; the bars are then as large as
+        the ranges of the outputs.
     is_explained : bool
-        True where equations explain the whole run: no second run would say more.
+        True if equations explain the whole run, so that no second run is needed.
     """
 
     bars: Vector
@@ -91,7 +92,7 @@ def explained_errors(samples: Samples, wiring: Wiring, jumping: Sequence[int] = 
     Estimate or None
         None where no linear equations explain the run.
     """
-    if not _says_something(samples, wiring) or set(wiring.driven) & set(jumping):
+    if not _is_sufficient(samples, wiring) or set(wiring.driven) & set(jumping):
         return None
     knowledge, bars = linear_bars_of(samples, wiring)
     return None if knowledge == NONE else Estimate(bars, knowledge == KNOWN, knowledge == KNOWN)
@@ -100,11 +101,11 @@ def explained_errors(samples: Samples, wiring: Wiring, jumping: Sequence[int] = 
 def estimated_errors(
     samples: Samples, wiring: Wiring, jumping: Sequence[int] = (), count: int | None = None
 ) -> Estimate | None:
-    """The largest error of each output that the coupling made in a run: a bar that 95 of 100 keep.
+    """Bars for the largest error of each output that the coupling has made: 95 of 100 errors are below them.
 
-    Where participants show their states and are polynomials of them, the error follows from these
-    (`polynomial_answers`). Else difference equations are fitted (`IdentifiedCoupling`), to the first outputs:
-    the states behind them may be of any kind, as energies are, and would spoil the fit.
+    If the outputs of participants include their states, and all others are polynomials of these, the error
+    follows from polynomials (`polynomial_answers`). Otherwise difference equations are fitted to the first
+    outputs (`IdentifiedCoupling`); further sampled states, such as energies, would spoil the fit.
 
     Parameters
     ----------
@@ -113,14 +114,14 @@ def estimated_errors(
     jumping : sequence of int
         Places of discrete outputs.
     count : int, optional
-        Outputs whose errors are wanted; states that are read for these are behind them. All unless given.
+        The number of outputs whose errors are estimated; states follow them. By default all.
 
     Returns
     -------
     Estimate or None
         None with too few samples, or too many connections.
     """
-    if not _says_something(samples, wiring):
+    if not _is_sufficient(samples, wiring):
         return None
     bent = None if set(wiring.driven) & set(jumping) else _bent_errors(samples, wiring)
     if bent is not None:
@@ -143,14 +144,14 @@ def _identified_errors(
     clocked = [part for part in parts if part.inputs and set(part.outputs) <= set(jumping)]
     places = np.array([place for part in clocked for place in part.outputs], dtype=np.intp)
     sampled = np.array([place for part in clocked for place in part.inputs], dtype=np.intp)
-    # between ticks others may err, and have forgotten it at the next one
-    others = ~np.isin(sources, places) & ~np.isin(np.arange(sources.size), sampled)
-    least = samples.times.size - 2 if samples.defects[:, others].any() else LEAST
+    # the other inputs: their participants may err between ticks, and forget it by the next tick
+    unclocked = ~np.isin(sources, places) & ~np.isin(np.arange(sources.size), sampled)
+    least = samples.times.size - 2 if samples.defects[:, unclocked].any() else LEAST
     fed = [place for part in parts if np.isin(sources[part.inputs], places).any() for place in part.outputs]
     fed_by_clocked = np.setdiff1d(fed, places)
     estimates = [
-        _bars(course, sources, parts, places.tolist(), course.times.size, behind)
-        for course, behind in samples_at_ticks(samples, sources, places, sampled, fed_by_clocked)
+        _bars(course, sources, parts, places.tolist(), course.times.size, lags)
+        for course, lags in samples_at_ticks(samples, sources, places, sampled, fed_by_clocked)
         if course.times.size > max(least, LEAST)
     ]
     if not estimates:
@@ -161,7 +162,7 @@ def _identified_errors(
     )
 
 
-def _says_something(samples: Samples, wiring: Wiring) -> bool:
+def _is_sufficient(samples: Samples, wiring: Wiring) -> bool:
     """Whether there are enough samples, and not too many connections."""
     size = samples.outputs.shape[1] + wiring.sources.size
     if samples.times.size <= LEAST or size > TOO_MANY or not wiring.sources.size:
@@ -197,7 +198,7 @@ def _bars(
     parts: Sequence[WiredPart],
     jumping: Sequence[int],
     points: int,
-    behind: Vector | float = 0.0,
+    lags: Vector | float = 0.0,
 ) -> tuple[Vector, bool]:
     """Error bars of the outputs, on a grid of at most `points` intervals; whether they are known."""
     ranges = _ranges(samples)
@@ -215,12 +216,12 @@ def _bars(
     missed = np.minimum(answers[int(np.argmin(misses))].misfit, ranges)
     if misses.min() < TRUSTED:
         missed = np.minimum(missed, MOST_MISSED * middle)
-    bars = SAFETY * np.maximum(middle + missed, behind)
+    bars = SAFETY * np.maximum(middle + missed, lags)
     with np.errstate(all="ignore"):
         is_small = max(float((bars / ranges).max()), misses.min()) < UNKNOWN_FROM
-    # a bar that the misfit makes would stay as it is with a smaller step
+    # a bar that comes from the misfit would not shrink with the step
     is_explained = (missed <= MOST_MISSED * middle) | (bars <= FINE * ranges)
-    smooth = np.setdiff1d(np.arange(differs.size), jumping)  # the others do not decide
+    smooth = np.setdiff1d(np.arange(differs.size), jumping)  # outputs that only jump do not decide
     is_known = is_small and is_explained.all() and not differs[smooth].any()
     return np.minimum(bars, SAFETY * ranges), bool(is_known)
 

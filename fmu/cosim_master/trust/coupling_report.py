@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim_master.exchange.coupled_participants import ADVICE, CoupledParticipants
-from cosim_master.recording.co_simulation_result import UNSTABLE, CouplingReport, EstimatedError
+from cosim_master.recording.coupling_errors import UNSTABLE, CouplingReport, EstimatedError
 from cosim_master.recording.coupling_samples import Samples
 from cosim_master.trust.advice import advise
 from cosim_master.trust.explained_run import spans_of
@@ -22,8 +22,8 @@ RESIDUAL = "energy.residual"
 NOTHING_BUT_ERROR = 0.5
 """An error above this part of the range may come from an unstable exchange."""
 EXPLODED, EXPLODED_UNKNOWN = 1e5, 1e12
-"""The size of an output in the second half of a run over that in the first one, of such an exchange; and
-where the error is not known."""
+"""The growth of an output from the first to the second half of a run that means an unstable exchange, if the
+error is known, and if it is not."""
 
 
 def report_of_bars(
@@ -48,16 +48,16 @@ def report_of_bars(
     step : float
         Communication step, s.
     how : str
-        How the bars were found out.
+        How the bars were determined.
     """
     signals = signal_errors(coupled, samples, bars)
     connections = connection_errors(coupled, samples, signals)
     for errors in (connections, signals):
-        errors.sort(key=lambda each: -each.relative)
+        errors.sort(key=lambda error: -error.relative)
     jumps = {".".join(coupled.sampled.ports[place]) for place in coupled.samples.jumping.tolist()}
-    # what jumps an exchange later is off by its jump, however short the step is
-    smooth = [each for each in signals if each.name not in jumps] or signals
-    worst = max((each.relative for each in smooth), default=0.0)
+    # an output that jumps one exchange late has the error of its jump, however short the step is
+    smooth = [signal for signal in signals if signal.name not in jumps] or signals
+    worst = max((signal.relative for signal in smooth), default=0.0)
     word, advice = advise(worst, step, algorithm, coupled.descriptions)
     if worst >= NOTHING_BUT_ERROR and (name := exploded_output(coupled, samples, EXPLODED)):
         word, advice = UNSTABLE, f"{name}, all of it error: the exchange is unstable; {ADVICE}"
@@ -68,25 +68,27 @@ def report_of_bars(
 
 
 def report_without_bars(
-    coupled: CoupledParticipants, samples: Samples, verdict: str, why: str
+    coupled: CoupledParticipants, samples: Samples, verdict: str, reason: str
 ) -> CouplingReport:
     """A report of a run of which no error is known, with the reason."""
     names = [*(".".join(port) for port in coupled.sampled.judged), *coupled.sampled.not_judged]
-    return CouplingReport([], created_energy(coupled, samples), verdict, why, not_judged=names)
+    return CouplingReport([], created_energy(coupled, samples), verdict, reason, not_judged=names)
 
 
 def connection_errors(
     coupled: CoupledParticipants, samples: Samples, signals: Sequence[EstimatedError]
 ) -> list[EstimatedError]:
     """For each sampled connection the error of the output that feeds it, and its mean defect."""
-    by_name = {each.name: each for each in signals}
+    by_name = {signal.name: signal for signal in signals}
     span = samples.times[-1] - samples.times[0]
     defects = np.abs(np.diff(samples.defects, axis=0)).sum(axis=0) / max(span, 1e-300)
     return [
         replace(
-            by_name[".".join(coupled.sampled.ports[each.source])], name=each.name, defect=float(defects[i])
+            by_name[".".join(coupled.sampled.ports[sampled.source])],
+            name=sampled.name,
+            defect=float(defects[i]),
         )
-        for i, each in enumerate(coupled.samples.inputs)
+        for i, sampled in enumerate(coupled.samples.inputs)
     ]
 
 
@@ -104,16 +106,16 @@ def exploded_output(coupled: CoupledParticipants, samples: Samples, growth: floa
 
 def signal_errors(coupled: CoupledParticipants, samples: Samples, bars: Vector) -> list[EstimatedError]:
     """The error of each output that is exchanged or recorded."""
-    units, scales, wanted = units_of(coupled), output_scales(coupled, samples), set(coupled.sampled.judged)
+    units, scales, judged = units_of(coupled), output_scales(coupled, samples), set(coupled.sampled.judged)
     return [
         EstimatedError(".".join(port), float(bars[i]), float(scales[i]), units[i])
         for i, port in enumerate(coupled.sampled.ports)
-        if port in wanted  # they come first
+        if port in judged
     ]
 
 
 def output_scales(coupled: CoupledParticipants, samples: Samples) -> Vector:
-    """The sizes on which errors of outputs count (`put_scales`)."""
+    """The sizes that errors of outputs are relative to (`put_scales`)."""
     scales = spans_of(samples.outputs)
     put_scales(scales, *groups_of(coupled), np.zeros_like(scales))
     return scales
@@ -135,5 +137,5 @@ def units_of(coupled: CoupledParticipants) -> list[str]:
 
 def created_energy(coupled: CoupledParticipants, samples: Samples) -> dict[str, float]:
     """Energy that the coupling has created by the end of the run, by bond."""
-    names: Sequence[str] = [coupled.samples.inputs[one].name for one, _ in coupled.samples.bonds]
+    names: Sequence[str] = [coupled.samples.inputs[first].name for first, _ in coupled.samples.bonds]
     return dict(zip(names, map(float, samples.energy[-1]), strict=True))

@@ -1,7 +1,7 @@
-"""Linear difference equations of participants: what they are written in, and their fit to a run.
+"""Linear difference equations of participants: their variables, and their fit to a run.
 
-The change of an output over an interval follows from outputs and inputs before, each as its value and its
-backward differences: with as many lags, sums of differences are better conditioned than older values.
+The change of an output over an interval depends on earlier outputs and inputs, written as their last value
+and its backward differences: these are better conditioned than older values.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Factors(NamedTuple):
 
     @classmethod
     def zeros(cls, parts: StateParts) -> Factors:
-        """No factors yet."""
+        """Factors that are all zero."""
         lags, outputs, inputs, direct = parts
         return cls(
             np.zeros((lags, outputs, outputs)),
@@ -88,7 +88,7 @@ class Factors(NamedTuple):
 
     @property
     def parts(self) -> StateParts:
-        """The sizes of the state that they are applied to."""
+        """The sizes of the state that the factors are applied to."""
         lags, outputs, inputs = self.of_means.shape
         return StateParts(lags, outputs, inputs, self.of_ends.shape[2])
 
@@ -106,15 +106,15 @@ class Factors(NamedTuple):
         Parameters
         ----------
         course : Differences
-            Of the run.
+            The differences of the run.
         rows : slice
-            The intervals that count.
+            The intervals that are used.
         outputs, inputs : sequence of int
-            Those of the participant; inputs by their means.
+            The outputs and inputs of the participant; inputs by their means.
         direct : sequence of int
-            Places of its direct inputs among those of all: they count by their ends besides.
+            Places of its direct inputs among all direct ones, which are used by their ends as well.
         cut : float
-            Directions of the data that are smaller than this part of the largest do not count.
+            Directions of the data that are smaller than this part of the largest are ignored.
         """
         lags = self.parts.lags
         columns = [y[:-1, outputs] for y in course.outputs] + [u[:, inputs] for u in course.means]
@@ -169,11 +169,11 @@ def _differences(values: Vector, lags: int) -> list[Vector]:
     return differences
 
 
-def _fitted(columns: Vector, wanted: Vector, cut: float) -> Vector:
-    """Least squares with a constant (the last row), in columns of like size."""
+def _fitted(columns: Vector, targets: Vector, cut: float) -> Vector:
+    """The factors of the columns and a constant (the last row) by least squares, with scaled columns."""
     columns = np.hstack([columns, np.ones((len(columns), 1))])
-    sizes, scale = np.abs(columns).max(axis=0), np.abs(wanted).max(axis=0)
+    sizes, scale = np.abs(columns).max(axis=0), np.abs(targets).max(axis=0)
     sizes[sizes == 0.0] = 1.0
     scale[scale == 0.0] = 1.0
-    factors = np.linalg.lstsq(columns / sizes, wanted / scale, rcond=cut)[0]
+    factors = np.linalg.lstsq(columns / sizes, targets / scale, rcond=cut)[0]
     return np.asarray(factors * scale / sizes[:, None], dtype=np.float64)

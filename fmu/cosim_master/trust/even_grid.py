@@ -38,7 +38,7 @@ class Resampled(NamedTuple):
     teeth: Vector
 
 
-def resample(samples: Samples, sources: NDArray[np.intp], most: int) -> Resampled:
+def resample(samples: Samples, sources: NDArray[np.intp], most_intervals: int) -> Resampled:
     """Outputs at the points of an even grid, and means of inputs and defects between them.
 
     The integrals are interpolated, so that the means stay exact on a grid coarser than the exchanges.
@@ -48,11 +48,11 @@ def resample(samples: Samples, sources: NDArray[np.intp], most: int) -> Resample
     samples : Samples
     sources : ndarray of int, shape (inputs,)
         The output that feeds each input.
-    most : int
-        Intervals of the grid; as many as the samples have, if these are fewer.
+    most_intervals : int
+        The number of intervals of the grid, or that of the samples if it is smaller.
     """
     times = samples.times
-    count = min(most, times.size - 1)
+    count = min(most_intervals, times.size - 1)
     grid = np.linspace(times[0], times[-1], count + 1)
     interval = float(grid[1] - grid[0])
     end_defects = samples.ends - samples.outputs[:, sources]

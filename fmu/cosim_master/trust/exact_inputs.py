@@ -1,7 +1,7 @@
 """Whether a run has no coupling error at all: every input was exact at every instant.
 
-That is so where all inputs come from values over time that are held, and that change at exchanges alone: the
-input then is its source, and nothing is left that a second run could show but errors of integrators.
+That is so if all inputs come from values over time that are held and change at exchanges alone: each input is
+then equal to its source at every instant, and a second run could only show errors of integrators.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.trust.sampled_wiring import Wiring
 
 ROUNDING = 1e-14
-"""Integrals of defects over those of the outputs: no more than rounding of times and factors."""
+"""The integral of a defect may be this part of that of the output: by rounding of times and factors."""
 
 
 class PossiblyExact(NamedTuple):
@@ -26,9 +26,9 @@ class PossiblyExact(NamedTuple):
     Attributes
     ----------
     changes : ndarray
-        When the sources change, s, in order.
+        The times at which the sources change, s, ascending.
     at_once : ndarray of int, shape (inputs,)
-        1 where an output that is not a state follows an input at once.
+        1 if an output that is not a state depends directly on an input.
     """
 
     changes: NDArray[np.float64]
@@ -36,7 +36,7 @@ class PossiblyExact(NamedTuple):
 
 
 def possibly_exact(coupled: CoupledParticipants, wiring: Wiring) -> PossiblyExact | None:
-    """None where a source may change at any time, or a connection of which no samples are taken may err.
+    """The facts, or None if a source may change at any time, or if a connection is not sampled.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def are_exact(table, width, outputs, sources, changes, at_once):
     width, outputs : int
         The width of a row; the number of outputs.
     sources : view
-        The output that each input stands for.
+        The output that feeds each input.
     changes, at_once : view
         The fields of `PossiblyExact`.
     """

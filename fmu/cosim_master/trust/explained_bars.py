@@ -1,4 +1,4 @@
-"""Bars of a run that equations explain: the rule, and linear equations.
+"""Error bars of a run that equations explain: the rule, and the bars by linear equations.
 
 All functions are kernel functions.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from cosim.kit import foreign
-from cosim_master.recording.co_simulation_result import FINE
+from cosim_master.recording.coupling_errors import FINE
 from cosim_master.trust.linear_equations import WEIGHTS, linear_answer, room_needed
 from cosim_master.trust.run_in_intervals import (
     POINTS,
@@ -21,17 +21,17 @@ from cosim_master.trust.run_in_intervals import (
 
 reals_at = foreign.reals_at
 EXACT = 2.0
-"""Bar over the error that equations give which explain the whole run."""
+"""Bar over the error by equations that explain the whole run."""
 EXPLAINED, NOTHING = 0.03, 1e-7
-"""Linear equations explain a run where what they miss does no more than this part of the error, or of the
-range."""
+"""Linear equations explain a run if the effect of their misfit is below this part of the error, or below this
+part of the range."""
 EXPLAINED_BENT = 1e-3
-"""The same of polynomials: wrong ones, which grow as fast as what they miss, were seen to miss 0.008."""
+"""The part for polynomials: wrong ones grow as fast as their misfit, and were seen with a part of 0.008."""
 SAME = 3.0
-"""Errors by several equations that all explain the run: known where they, or their quartiles, do not differ
-by more."""
+"""If several equations explain the run, the error is known if their errors, or quartiles of these, differ at
+most by this factor."""
 NONE, DIFFERENT, KNOWN = range(3)
-"""No equations explain the run; several do, and differ; the error is known."""
+"""No equations explain the run; several equations do, with different errors; the error is known."""
 TINY = 1e-300
 
 
@@ -66,10 +66,10 @@ def linear_bars(table, width, wiring, room):
     if not has_order(table, width):
         return NONE
     course = resample_course(room, table, width, wiring, POINTS)
-    rest = room[course_room(len(course.times) - 1, n, m) : len(room)]
-    knowledge = bars_of(course, wiring, rest, wiring.direct)
+    work = room[course_room(len(course.times) - 1, n, m) : len(room)]
+    knowledge = bars_of(course, wiring, work, wiring.direct)
     if knowledge == NONE and not is_same(wiring.direct, wiring.surely_direct):
-        knowledge = bars_of(course, wiring, rest, wiring.surely_direct)
+        knowledge = bars_of(course, wiring, work, wiring.surely_direct)
     return knowledge
 
 
@@ -81,10 +81,10 @@ def has_order(table, width):
     return True
 
 
-def is_same(one, other):
-    """Whether both have the same numbers."""
-    for i in range(len(one)):  # noqa: SIM110
-        if one[i] != other[i]:
+def is_same(first, second):
+    """Whether two views have the same numbers."""
+    for i in range(len(first)):  # noqa: SIM110
+        if first[i] != second[i]:
             return False
     return True
 
@@ -101,7 +101,7 @@ def bars_of(course, wiring, room, direct):
 
 
 def explains(errors, misfit, spans, part):
-    """Whether what equations miss does no more than this part of the error, or nothing."""
+    """Whether the effect of the misfit of equations is below this part of the error, or negligible."""
     for y in range(len(spans)):  # noqa: SIM110
         if not misfit[y] <= part * errors[y] and not misfit[y] <= NOTHING * max(spans[y], TINY):
             return False
@@ -120,7 +120,7 @@ def bars_of_answers(answers, spans, part, bars):
     part : float
         The part of the error.
     bars : view, 3 * outputs
-        The first third are the bars, the others are room.
+        The first third are the bars, the rest is work space.
     """
     n = len(spans)
     largest = bars[0:n]

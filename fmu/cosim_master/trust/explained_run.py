@@ -67,14 +67,14 @@ def inputs_are_exact(samples: Samples, wiring: Wiring, candidates: PossiblyExact
     )
 
 
-def run_in_intervals_of(samples: Samples, wiring: Wiring, most: int) -> IntervalRun:
+def run_in_intervals_of(samples: Samples, wiring: Wiring, largest_count: int) -> IntervalRun:
     """Means and first moments of the inputs over at most this number of intervals."""
     table, n, m = _sample_rows(samples), samples.outputs.shape[1], wiring.sources.size
-    count = interval_count(len(table), n, m, most)
+    count = interval_count(len(table), n, m, largest_count)
     wired, room = wired_arrays(wiring, n), np.zeros(course_room(count, n, m))
     free = n - len(wiring.driven)
     pieces, head = np.zeros(POWERS * count * free), head_of(wired)
-    _call(course_at, table.ravel(), table.shape[1], _address_of(head), most, room, pieces)
+    _call(course_at, table.ravel(), table.shape[1], _address_of(head), largest_count, room, pieces)
     shapes = (count + 1,), (count + 1, n), (count, m), (count, m), (count + 1, m)
     parts = np.split(room, np.cumsum([np.prod(shape) for shape in shapes])[:-1])
     times, outputs, means, slopes, ends = (
@@ -111,7 +111,7 @@ def _address_of(array: Any) -> int:
 
 
 def _call(function: Callable[..., int], *arguments: Any) -> int:
-    with np.errstate(all="ignore"):  # of plain Python
+    with np.errstate(all="ignore"):  # as in compiled code
         return int(_compiled(function)(*arguments))
 
 

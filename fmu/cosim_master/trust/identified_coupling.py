@@ -25,11 +25,11 @@ class Method(NamedTuple):
     Attributes
     ----------
     lags : int
-        How many earlier outputs and inputs determine the next output.
+        The number of earlier outputs and inputs that determine the next output.
     cut : float
-        Directions of the data that are smaller than this part of the largest do not count.
+        Directions of the data that are smaller than this part of the largest are ignored.
     windows : int
-        How many parts the run has; in each of them the participants have equations of their own.
+        The number of parts of the run; the participants have other equations in each part.
     """
 
     lags: int
@@ -38,18 +38,18 @@ class Method(NamedTuple):
 
 
 RUN, DEFECTS = 0, 1
-"""Columns of a state: that of the run, and what the defects have made of it."""
+"""Columns of a state: that of the run, and the effect of the defects."""
 
 
 class IdentifiedErrors(NamedTuple):
-    """The errors of a run as a method finds them, and how good they are.
+    """The errors of a run by a method, and their quality.
 
     Attributes
     ----------
     errors : ndarray, shape (n + 1, outputs)
         The effect of the defects on the outputs.
     misfit : ndarray, shape (outputs,)
-        By how much the identified coupling, given the defects, misses the run.
+        The largest difference between the run and the solution of the identified coupling with the defects.
     """
 
     errors: Vector
@@ -59,14 +59,14 @@ class IdentifiedErrors(NamedTuple):
 class IdentifiedCoupling:
     """The coupling with a linear difference equation for each participant.
 
-    Each participant is fitted by least squares to its own outputs and inputs alone; then all are coupled.
-    A run of a co-simulation is the exact solution of the coupled system with the defects as a disturbance.
-    So the coupled equations with the defects have to give the run again, which shows how good they are;
-    with the defects alone, their solution is the error of the run.
+    The equation of each participant is fitted by least squares to its own outputs and inputs; then all are
+    coupled. A run of a co-simulation is the exact solution of the coupled system with the defects as a
+    disturbance. So the solution of the coupled equations with the defects is compared with the run, which
+    shows their quality; with the defects alone, their solution is the error of the run.
 
-    A saw tooth of the first moment m at an input lets an output that follows its integral, with g = ∂ẏ/∂u,
-    run along parabolas: its mean over an exchange is less by g m than that of a smooth course through its
-    values. The defect of an input that it feeds is larger by as much: an effect of second order.
+    A saw tooth with the first moment m at an input makes an output that integrates it, with g = ∂ẏ/∂u, run
+    along parabolas: its mean over an exchange is smaller by g m than that of a smooth curve through its
+    values. The defect of an input that it feeds is larger by the same amount, an effect of second order.
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ class IdentifiedCoupling:
     sources : ndarray of int, shape (inputs,)
         The output that feeds each input.
     parts : sequence of WiredPart
-        One for each participant. Its outputs follow from the means of its inputs over an interval, of direct
-        inputs also from the value at the end; from that value alone where all outputs of a participant jump.
-        A participant without inputs has no error.
+        One for each participant. Its outputs depend on the means of its inputs over an interval, and on the
+        last values of direct inputs; if all outputs of a participant jump, only on the last values. A
+        participant without inputs has no error.
     jumping : sequence of int
         Places of outputs that are constant over each interval.
     """
@@ -108,8 +108,8 @@ class IdentifiedCoupling:
         )
         self._wires = self._wires_of(sources, identified, jumping)
         middle = self._outputs[1:] @ self._wires.at_end.T + self._outputs[:-1] @ self._wires.at_begin.T
-        self._rest = self._inputs - self._defects - middle
-        self._rest_of_ends = self._ends - self._end_defects - self._outputs @ self._wires.ends.T
+        self._unwired_means = self._inputs - self._defects - middle
+        self._unwired_ends = self._ends - self._end_defects - self._outputs @ self._wires.ends.T
 
     def _wires_of(
         self, sources: NDArray[np.intp], identified: Sequence[int], jumping: Sequence[int]
@@ -165,7 +165,7 @@ class IdentifiedCoupling:
         """The inhomogeneous part of the equations in a window, shape (intervals, width, 2)."""
         means, ends = slice(begin, end), slice(begin + 1, end + 1)
         defects = np.hstack([self._defects[means], self._end_defects[ends]])
-        inputs = np.hstack([self._rest[means], self._rest_of_ends[ends]]) + defects
+        inputs = np.hstack([self._unwired_means[means], self._unwired_ends[ends]]) + defects
         of_run = inputs @ equations.push.T + equations.constant
         of_defects = (defects + tooth_errors @ self._wires.all.T) @ equations.push.T
         return np.stack([of_run, of_defects], axis=2)  # as RUN and DEFECTS

@@ -1,10 +1,9 @@
-"""The error of a coupling of linear participants that show their states.
+"""The error of a coupling of linear participants whose outputs include their states.
 
-A participant that shows its states obeys w' = A w + B u + c in each exchange, with an input u that is known:
-it was held, or ran along a line. From the run follow A, B and c, without error if it is linear
-(`linear_fit`). Coupled without delay, the equations have another solution; how far the run is from it is the
-answer to B times what the inputs were given beyond the outputs *inside* each exchange, which the equations
-show (`linear_error`).
+Such a participant obeys w' = A w + B u + c in each exchange, with a known input u: it was held, or ran along
+a line. The run determines A, B and c, exactly if the participant is linear (`linear_fit`). The solution of
+the equations that are coupled without delay differs from the run by the response to B times the differences
+between inputs and outputs inside each exchange, which the equations determine as well (`linear_error`).
 
 All functions are kernel functions: libraries without Python call them as well.
 """
@@ -16,11 +15,11 @@ from cosim_master.trust.linear_error import MATRICES_OF_ERROR, VECTORS_OF_ERROR,
 from cosim_master.trust.linear_fit import Equations, Part, Scratch, fit_output, fit_rates
 
 WEIGHTS = (1e-3, 1.0, 1e3)
-"""Weights of inputs relative to states: where one follows from the other, it is not known which one acts."""
+"""Weights of inputs relative to states: if one is a function of the other, both are possible causes."""
 MATRICES_OF_EQUATIONS, VECTORS_OF_EQUATIONS = 4, 2
 MATRICES = MATRICES_OF_EQUATIONS + MATRICES_OF_ERROR
 VECTORS = VECTORS_OF_EQUATIONS + VECTORS_OF_ERROR
-"""Slots for `Equations`, then for the fit and the error, which share theirs (`Scratch`)."""
+"""Slots for `Equations`, then slots that the fit and the error share (`Scratch`)."""
 
 
 def room_needed(intervals, outputs, inputs):

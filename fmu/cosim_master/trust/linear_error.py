@@ -2,7 +2,7 @@
 
 All functions are kernel functions. In them n, m and s count outputs, inputs and states; i numbers intervals,
 y outputs, u and v inputs, z states. The inputs of the coupled equations are u = F w + k(t), with F
-the feedback of states and k the known rest; so w' = (A + B F) w + B k + c.
+the feedback of states and k the known part; so w' = (A + B F) w + B k + c.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def follow_errors(course, wiring, equations, scratch, errors, misfit):
     equations : Equations
     scratch : Scratch
     errors, misfit : view, outputs
-        Receive the largest error of each output, and the largest effect of what is not explained.
+        Receive the largest error of each output, and the largest effect of the misfit.
     """
     n = len(wiring.owners)
     m = len(wiring.targets)
@@ -314,10 +314,10 @@ def find_unexplained(course, wiring, i, equations, feedback, vectors):
         vectors.residual[y] = 0.0
         if wiring.driven[y] != 0 and wiring.states[y] < 0:
             value = course.outputs[n * (i + 1) + y] - equations.constant[y]
-            for other in range(n):
-                z = wiring.states[other]
+            for x in range(n):
+                z = wiring.states[x]
                 if z >= 0:
-                    value -= equations.shown[states * y + z] * course.outputs[n * (i + 1) + other]
+                    value -= equations.shown[states * y + z] * course.outputs[n * (i + 1) + x]
             for u in range(m):
                 value -= equations.passed[m * y + u] * course.ends[m * (i + 1) + u]
             vectors.residual[y] = value

@@ -25,7 +25,7 @@ MOST_ROUNDS = 30
 BERNOULLI = (1.0 / 12.0, -1.0 / 720.0, 1.0 / 30240.0, -1.0 / 1209600.0, 1.0 / 47900160.0)
 """Factors of the derivatives of odd order in the integral over an interval (Euler and Maclaurin)."""
 CUT = 1e-13
-"""Directions of the data that are smaller than this part of the largest do not count."""
+"""Directions of the data that are smaller than this part of the largest are ignored."""
 SETTLED = 1e-13
 """The rounds end when no factor changes by more than this part of the largest factor."""
 
@@ -33,7 +33,7 @@ SETTLED = 1e-13
 class Equations(NamedTuple):
     """w' = A w + B u + c, and y = S w + P u + d for the outputs that are no states; matrices row by row."""
 
-    states: int  # how many there are
+    states: int  # the number of states
     a: Reals
     b: Reals
     c: Reals
@@ -119,10 +119,10 @@ def divide_scratch(part, scratch):
 
 
 def fit_rates(course, wiring, part, weight, equations, scratch):
-    """Fit A, B and c of a participant, into `equations`; False if nothing finite comes out.
+    """Fit A, B and c of a participant, into `equations`; False if the factors are not finite.
 
-    Integrals of states follow from their rates, and rates from the equations. Rounds make both consistent;
-    the residual may stay the same for many rounds before it falls.
+    Integrals of states depend on their rates, and rates on the equations. Several rounds make both
+    consistent; the residual may stay the same for many rounds before it falls.
     """
     fit = divide_scratch(part, scratch)
     measure_sizes(course, wiring, part, weight, fit)
@@ -151,7 +151,7 @@ def fit_rates(course, wiring, part, weight, equations, scratch):
 
 
 def measure_sizes(course, wiring, part, weight, fit):
-    """The sizes of states and inputs over the run; inputs count by their weight."""
+    """The sizes of states and inputs over the run; those of inputs are divided by their weight."""
     n = len(wiring.owners)
     m = len(wiring.targets)
     states = len(part.states)

@@ -23,9 +23,9 @@ class Monomials:
     """
 
     def __init__(self, states: int, inputs: int, degree: int, mixed: int) -> None:
-        every = range(degree + 1)
+        degrees = range(degree + 1)
         self.terms: list[tuple[int, ...]] = [
-            term for d in every for term in combinations_with_replacement(range(states), d)
+            term for d in degrees for term in combinations_with_replacement(range(states), d)
         ]
         self.terms += [
             (*term, states + i)

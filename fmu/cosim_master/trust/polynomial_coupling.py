@@ -1,4 +1,4 @@
-"""The error of a coupling whose participants show their states and are polynomials of them."""
+"""The error of a coupling of participants with polynomial equations whose outputs include their states."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from cosim_master.trust.sampled_wiring import Wiring
 
 Vector = NDArray[np.float64]
 SHAPES = ((2, 1), (3, 1), (2, 2), (3, 2))
-"""Degrees of products of states, and of products with one input: the first ones that explain a run count."""
+"""Degrees of products of states, and of products with one input; the first that explain a run are used."""
 POINTS, FEWEST = 2000, 3
-"""Intervals that are used, and the least number of them for each monomial."""
+"""The largest number of intervals, and the least number of intervals for each monomial."""
 MOST_STATES = 24
 
 
@@ -37,7 +37,7 @@ class PolynomialAnswer(NamedTuple):
     Attributes
     ----------
     errors, misfit : ndarray, shape (outputs,)
-        The largest of the run: what the coupling did, and what the equations do not explain would do.
+        The largest error of each output by the coupling, and the largest effect of the misfit.
     """
 
     errors: Vector
@@ -47,7 +47,7 @@ class PolynomialAnswer(NamedTuple):
 def polynomial_answers(samples: Samples, wiring: Wiring, spans: Vector) -> list[PolynomialAnswer]:
     """The answers of equations with polynomial right-hand sides that fit the samples.
 
-    The error follows the equations that are linear about the run: it is right where it is small.
+    The error obeys equations that are linear about the run, so it has to be small.
 
     Parameters
     ----------
@@ -59,8 +59,8 @@ def polynomial_answers(samples: Samples, wiring: Wiring, spans: Vector) -> list[
     Returns
     -------
     list of PolynomialAnswer
-        Of the simplest equations whose answers all explain the run, with different weights of inputs and
-        states; empty where there are none, or too many states.
+        Answers of the simplest equations that explain the run with all weights of inputs and states; empty if
+        there are none, or too many states.
     """
     if not np.all(np.diff(samples.times) > 0.0):
         return []
@@ -99,10 +99,10 @@ class _PolynomialCoupling:
         inner = select.copy()
         inner[:, self._free] = 0.0
         self._direct = np.zeros((size, inputs))
-        for each in shown:
-            self._direct[each.place, index_array(each.input_places)] = each.direct
-        # inputs that act at once on outputs that feed inputs: solved for, so that _inner and _outer give all
-        # inputs from the outputs that states determine, and from those that the run gives (_free)
+        for output in shown:
+            self._direct[output.place, index_array(output.input_places)] = output.direct
+        # _inner and _outer give all inputs from the outputs that states determine, and from the free outputs
+        # of the run; direct feedthrough to outputs that feed inputs is solved for
         solve = np.linalg.inv(np.eye(inputs) - inner @ self._direct)
         self._inner, self._outer = solve @ inner, (solve @ select)[:, self._free]
 
@@ -110,9 +110,9 @@ class _PolynomialCoupling:
     def fitted(
         cls, course: IntervalRun, wiring: Wiring, shape: tuple[int, int], weight: float
     ) -> _PolynomialCoupling | None:
-        """Fit the equations of every participant; None where there are too many states for the run.
+        """Fit the equations of every participant; None if there are too many states for the run.
 
-        The states are the outputs on which no input acts at once, but for those that follow from others.
+        The states are the outputs without direct feedthrough that are not functions of others.
         """
         states: list[int] = []
         for part in wiring.parts:
@@ -167,26 +167,26 @@ class _PolynomialCoupling:
         """All outputs that depend on states, without direct feedthrough from inputs."""
         outputs = np.zeros((*w.shape[:-1], self._course.outputs.shape[1]))
         outputs[..., self._states] = w
-        for each in self._shown:
-            outputs[..., each.place] = each.value(w)
+        for output in self._shown:
+            outputs[..., output.place] = output.value(w)
         return outputs
 
     def _output_slopes(self, w: Vector) -> Vector:
         """Derivatives of `_outputs` by states: shape (..., outputs, n)."""
         slopes = np.zeros((*w.shape[:-1], self._course.outputs.shape[1], w.shape[-1]))
         slopes[..., self._states, np.arange(w.shape[-1])] = 1.0
-        for each in self._shown:
-            slopes[..., each.place, index_array(each.state_places)] = each.slope(w)
+        for output in self._shown:
+            slopes[..., output.place, index_array(output.state_places)] = output.slope(w)
         return slopes
 
     def answer(self) -> PolynomialAnswer:
-        """The errors of the run, and what the equations miss."""
+        """The errors of the run, and the effect of the misfit."""
         course = self._course
         w = course.outputs[:, self._states]
         unfitted = self._unfitted_outputs(w)
         errors, misfit = self._state_errors(w, unfitted @ self._inner.T)
         slopes = self._output_slopes(w[1:])
-        # errors of the outputs: through the states, and through the inputs that act at once
+        # errors of the outputs: through the states, and through direct feedthrough of inputs
         of_states = np.einsum("kyn,kn->ky", slopes, errors[1:])
         consistent = self._outputs(w[1:]) @ self._inner.T + course.outputs[1:, self._free] @ self._outer.T
         of_outputs = of_states + (course.ends[1:] - consistent + of_states @ self._inner.T) @ self._direct.T
@@ -197,12 +197,12 @@ class _PolynomialCoupling:
         return PolynomialAnswer(np.abs(of_outputs).max(axis=0), missed.max(axis=0))
 
     def _state_errors(self, w: Vector, unfitted_inputs: Vector) -> tuple[Vector, Vector]:
-        """The errors of the states `w` that the coupling made, and what the equations miss of them.
+        """The errors of the states `w` by the coupling, and the effect of the misfit on them.
 
         About the run the error of the states obeys linear equations. Over one interval it becomes
-        ``transition @ error + pushed``: `transition` is how a push at the beginning goes on, `pushed` what
-        the defects (inputs that were given beyond the outputs of the same instant) have added meanwhile. What
-        the equations miss in an interval goes on in the same way.
+        ``transition @ error + pushed``: `transition` is the response to an error at the start, `pushed` the
+        effect of the defects (differences between inputs and outputs at the same instant) in the interval.
+        The misfit of an interval propagates in the same way.
         """
         lengths = np.diff(self._course.times)[:, None]
         ends = self._integrated(w[:-1], lengths)
@@ -237,12 +237,12 @@ class _PolynomialCoupling:
         moved = np.concatenate(begin, axis=2)
         step = lengths / SUBSTEPS
         for part in range(SUBSTEPS):
-            time, now, total = part * step, moved, np.zeros_like(moved)
-            # how far ahead the next evaluation is, in steps, and how much this one counts
-            for ahead, share in ((0.5, 1.0), (0.5, 2.0), (1.0, 2.0), (0.0, 1.0)):
-                rates = self._column_rates(time, now, lengths)
-                total += share * rates
-                time, now = (part + ahead) * step, moved + ahead * step[:, :, None] * rates
+            time, point, total = part * step, moved, np.zeros_like(moved)
+            # the distance of the next evaluation, in steps, and the weight of this one
+            for distance, weight in ((0.5, 1.0), (0.5, 2.0), (1.0, 2.0), (0.0, 1.0)):
+                rates = self._column_rates(time, point, lengths)
+                total += weight * rates
+                time, point = (part + distance) * step, moved + distance * step[:, :, None] * rates
             moved = moved + step[:, :, None] / 6.0 * total
         return moved
 

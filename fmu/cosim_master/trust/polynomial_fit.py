@@ -13,13 +13,13 @@ from cosim_master.trust.monomials import Monomials
 
 Vector = NDArray[np.float64]
 ROUNDS = 40
-"""In which the integrals of monomials and the equations are made consistent."""
+"""The largest number of rounds that make the integrals of monomials and the equations consistent."""
 SUBSTEPS = 4
 """Steps of the Runge-Kutta method in an interval."""
 BOOLE = (7.0 / 90.0, 32.0 / 90.0, 12.0 / 90.0, 32.0 / 90.0, 7.0 / 90.0)
 """Weights of the values at the substeps in the mean."""
 INDEPENDENT = 1e-7
-"""Of the range: an output that follows from others up to less is none of the states."""
+"""An output that is a linear combination of others up to this part of its range is not a state."""
 
 
 def index_array(listed: list[int]) -> NDArray[np.intp]:
@@ -47,7 +47,7 @@ class FittedRates(NamedTuple):
 
 
 class FittedOutput(NamedTuple):
-    """An output that is not a state: monomials of the states, and a line of the inputs that act at once."""
+    """An output that is not a state: monomials of the states, and a linear function of direct inputs."""
 
     place: int
     state_places: list[int]
@@ -59,7 +59,7 @@ class FittedOutput(NamedTuple):
     size: Vector
 
     def value(self, w: Vector) -> Vector:
-        """The output at states `w`, without the line of the inputs."""
+        """The output at states `w`, without the function of the inputs."""
         return (
             self.monomials.values((w[..., index_array(self.state_places)] - self.centre) / self.size)
             @ self.factors
@@ -82,12 +82,12 @@ def independent_outputs(outputs: Vector, candidates: list[int]) -> list[int]:
     chosen: list[int] = []
     for place in candidates:
         value = outputs[:, place] - outputs[:, place].mean()
-        others = outputs[:, chosen] - outputs[:, chosen].mean(axis=0)
-        sizes = sizes_of(others)
-        rest = (
-            value - others / sizes @ np.linalg.lstsq(others / sizes, value, rcond=CUT)[0] if chosen else value
-        )
-        if np.abs(rest).max() > INDEPENDENT * np.abs(value).max(initial=0.0):
+        residual = value
+        if chosen:
+            centred = outputs[:, chosen] - outputs[:, chosen].mean(axis=0)
+            scaled = centred / sizes_of(centred)
+            residual = value - scaled @ np.linalg.lstsq(scaled, value, rcond=CUT)[0]
+        if np.abs(residual).max() > INDEPENDENT * np.abs(value).max(initial=0.0):
             chosen.append(place)
     return chosen
 
@@ -100,11 +100,11 @@ def fit_rates(
     monomials: Monomials,
     weight: float,
 ) -> FittedRates | None:
-    """Fit the rates of the states of one participant; None where nothing finite comes out.
+    """Fit the rates of the states of one participant; None if the factors are not finite.
 
     The difference of the states over an interval is the integral of the monomials times their factors. That
-    integral depends on the course inside the interval, which is not known: it is taken from the factors of
-    the round before, bent so that it meets the states at the end; rounds go on while that misses less.
+    integral depends on the unknown course inside the interval: it is integrated with the factors of the
+    previous round, and bent to meet the states at the end. Rounds continue while the gap at the end shrinks.
 
     Parameters
     ----------
@@ -112,10 +112,10 @@ def fit_rates(
     w : ndarray, shape (n + 1, states)
         All states at the ends of the intervals.
     state_places, input_places : list of int
-        Those of the participant among all states, and among all inputs.
+        The places of the participant's states and inputs among all.
     monomials : Monomials
     weight : float
-        How much monomials with inputs count in the fit beside those of states alone.
+        The weight of monomials with inputs in the fit, relative to those of states alone.
     """
     lengths = np.diff(course.times)[:, None]
     u, slope = course.means[:, input_places], course.slopes[:, input_places]
@@ -182,5 +182,5 @@ def fit_value(
     sizes = sizes_of(data)
     factors = np.linalg.lstsq(data / sizes, course.outputs[1:, place], rcond=CUT)[0] / sizes
     count = len(monomials.terms)
-    own, direct = factors[:count], factors[count:]
-    return FittedOutput(place, state_places, input_places, monomials, own, direct, centre, size)
+    of_states, direct = factors[:count], factors[count:]
+    return FittedOutput(place, state_places, input_places, monomials, of_states, direct, centre, size)

@@ -1,4 +1,4 @@
-"""The course of a run in intervals that are not too many, for equations that are fitted to it.
+"""The course of a run in a limited number of intervals, to which equations are fitted.
 
 All functions are kernel functions.
 """
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from cosim.kit import Integers, Reals, group_reader, integers_at
 
 POINTS, FEWEST_POINTS, WORK = 6000, 200, 2e7
-"""Intervals that are used; so many that times the square of the outputs they are no more than `WORK`."""
+"""The largest and least number of intervals; the limit of intervals times the square of the outputs."""
 ROUNDING = 1e-12
 """A range below this part of the largest value may be rounding."""
 POWERS = 4
@@ -23,21 +23,23 @@ class Wired(NamedTuple):
     Attributes
     ----------
     owners : ndarray of int, shape (outputs,)
-        The participant of each output that is sampled.
+        The participant of each sampled output.
     sources, targets : ndarray of int, shape (inputs,)
-        The output that an input stands for, and its participant.
+        The output that feeds an input, and the participant of the input.
     direct, surely_direct : ndarray of int, shape (outputs * inputs,)
-        1 where an output follows an input at once; and where that is sure.
+        1 if an output depends directly on an input; if it surely does.
     driven, holds, runs_straight : ndarray of int, shape (outputs,)
-        1 where an output is of a participant with inputs; stays over an exchange; runs along lines.
+        1 if an output is of a participant with inputs; if it is constant over an exchange; if it runs along
+        lines.
     states, part_states, part_inputs : ndarray of int
-        Room: numbers of outputs that are states (-1: none), and the states and inputs of one participant.
+        Work space: numbers of outputs that are states (-1: none), and the states and inputs of one
+        participant.
     answers : ndarray
-        Room: errors and misfits of each weight.
+        Work space: errors and misfits for each weight.
     bars : ndarray, shape (3 * outputs,)
-        Bars; the rest is room.
+        Bars, then work space.
     spans : ndarray, shape (outputs,)
-        Room: the range of each output.
+        Work space: the range of each output.
     """
 
     owners: Integers
@@ -75,20 +77,20 @@ class Intervals(NamedTuple):
     ends: Reals
 
 
-def most_intervals(samples, outputs, inputs, most):
-    """The course of a run with no more samples has no more intervals than that."""
+def most_intervals(samples, outputs, inputs, limit):
+    """The largest number of intervals in the course of a run with at most this number of samples."""
     width = float(outputs + inputs)
-    return min(samples - 1, most, max(FEWEST_POINTS, int(WORK / (width * width))))
+    return min(samples - 1, limit, max(FEWEST_POINTS, int(WORK / (width * width))))
 
 
-def samples_of_one(samples, outputs, inputs, most):
+def samples_of_one(samples, outputs, inputs, limit):
     """The number of samples in one interval."""
-    return (samples - 2) // most_intervals(samples, outputs, inputs, most) + 1
+    return (samples - 2) // most_intervals(samples, outputs, inputs, limit) + 1
 
 
-def interval_count(samples, outputs, inputs, most):
-    """The number of intervals in the course of a run, at most `most`."""
-    return (samples - 2) // samples_of_one(samples, outputs, inputs, most) + 1
+def interval_count(samples, outputs, inputs, limit):
+    """The number of intervals in the course of a run, at most `limit`."""
+    return (samples - 2) // samples_of_one(samples, outputs, inputs, limit) + 1
 
 
 def course_room(intervals, outputs, inputs):
@@ -96,8 +98,8 @@ def course_room(intervals, outputs, inputs):
     return (intervals + 1) * (1 + outputs + inputs) + 2 * intervals * inputs
 
 
-def resample_course(room, table, width, wiring, most):
-    """Means and slopes of the inputs over intervals that are not too many.
+def resample_course(room, table, width, wiring, limit):
+    """Means and slopes of the inputs over a limited number of intervals.
 
     Parameters
     ----------
@@ -108,8 +110,8 @@ def resample_course(room, table, width, wiring, most):
     width : int
         The width of a row.
     wiring : Wired
-    most : int
-        Intervals.
+    limit : int
+        The largest number of intervals.
 
     Returns
     -------
@@ -118,8 +120,8 @@ def resample_course(room, table, width, wiring, most):
     n = len(wiring.owners)
     m = len(wiring.targets)
     samples = len(table) // width
-    stride = samples_of_one(samples, n, m, most)
-    count = interval_count(samples, n, m, most)
+    stride = samples_of_one(samples, n, m, limit)
+    count = interval_count(samples, n, m, limit)
     course = course_in(room, count, n, m)
     inputs_at = 1 + n
     ends_at = width - 2 * m
@@ -146,19 +148,19 @@ def resample_course(room, table, width, wiring, most):
                 rate = (table[row + width + y] - table[row + y]) / fine
                 tooth = table[row + width + teeth_at + u] - table[row + teeth_at + u]
                 slope = 12.0 * tooth / (fine * fine * fine) + rate
-                own = table[row + width + inputs_at + u] - table[row + inputs_at + u]
+                integral = table[row + width + inputs_at + u] - table[row + inputs_at + u]
                 middle = 0.5 * (table[row + width] + table[row]) - centre
-                moment += own * middle + slope * fine * fine * fine / 12.0
+                moment += integral * middle + slope * fine * fine * fine / 12.0
             whole = table[width * last + inputs_at + u] - table[width * first + inputs_at + u]
             course.means[m * i + u] = whole / length
             course.slopes[m * i + u] = slope if stride == 1 else 12.0 * moment / (length * length * length)
     return course
 
 
-def course_at(table, width, at, most, room, pieces):
+def course_at(table, width, at, limit, room, pieces):
     """`resample_course` of a group with this address, and pieces of free outputs: power, interval, output."""
     wiring = wired_at(at)
-    course = resample_course(room, table, width, wiring, most)
+    course = resample_course(room, table, width, wiring, limit)
     place = 0
     for power in range(POWERS):
         for i in range(len(course.times) - 1):
@@ -175,14 +177,14 @@ def course_in(room, count, n, m):
     means = outputs + (count + 1) * n
     slopes = means + count * m
     ends = slopes + count * m
-    rest = ends + (count + 1) * m
+    end = ends + (count + 1) * m
     return Intervals(
-        room[0:outputs], room[outputs:means], room[means:slopes], room[slopes:ends], room[ends:rest]
+        room[0:outputs], room[outputs:means], room[means:slopes], room[slopes:ends], room[ends:end]
     )
 
 
 def span_of(values, first, stride, count):
-    """The range of a column; the largest size in it where it is constant but for rounding."""
+    """The range of a column; its largest absolute value if it is constant but for rounding."""
     low = values[first]
     high = values[first]
     for i in range(count):
@@ -207,9 +209,9 @@ def size_of(values, first, stride, count):
 
 
 def piece_of(course, wiring, i, y):
-    """Coefficients of an output that depends on nothing, by powers of the time in an interval.
+    """Coefficients of an output without inputs, by powers of the time in an interval.
 
-    Of a cubic through four points about it, or of the line along which it runs.
+    They are those of a cubic through the four nearest points, or of the line along which the output runs.
     """
     n = len(wiring.owners)
     h = course.times[i + 1] - course.times[i]

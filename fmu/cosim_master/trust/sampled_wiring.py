@@ -69,7 +69,7 @@ def wiring_of(coupled: CoupledParticipants) -> Wiring:
         i for i, (name, _) in enumerate(coupled.sampled.ports) if coupled.descriptions[name].over_time
     ]
     return Wiring(
-        sources=np.array([each.source for each in coupled.samples.inputs], dtype=np.intp),
+        sources=np.array([sampled.source for sampled in coupled.samples.inputs], dtype=np.intp),
         parts=_wired_parts(coupled, direct),
         direct=direct,
         surely_direct=[
@@ -85,8 +85,8 @@ def _direct_places(coupled: CoupledParticipants) -> list[list[int]]:
     """For each output the places of the inputs on which it depends at the same instant."""
     inputs = coupled.samples.inputs
     places_of: dict[tuple[str, str], list[int]] = {}  # by participant and input
-    for i, each in enumerate(inputs):
-        places_of.setdefault((each.target, each.input), []).append(i)
+    for i, sampled in enumerate(inputs):
+        places_of.setdefault((sampled.target, sampled.input), []).append(i)
     needs = [direct_inputs(coupled.descriptions[name], output) for name, output in coupled.sampled.ports]
     direct = [
         sorted(place for read in names for place in places_of.get((name, read), ()))

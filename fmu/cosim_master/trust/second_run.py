@@ -1,4 +1,4 @@
-"""A second run of a co-simulation, and how far the first one is from it."""
+"""A second run of a co-simulation, and the difference of the first one from it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Vector = NDArray[np.float64]
 RunAgain = Callable[[float, cosim.MasterAlgorithm, float, Sequence[str]], CoSimulationResult]
 """Makes another run: communication step (s), algorithm, end (s), recorded variables."""
 MOST_STEPS = 400_000
-"""Steps of all participants in a second run that the user has not asked for."""
+"""The largest number of steps of all participants in a second run that the user has not requested."""
 LONGEST, SHORTEST = 10.0, 0.5
-"""Processor time (s) that such a run may take, and after which its length is estimated."""
+"""The limit of processor time (s) of such a run, and the time after which its duration is estimated."""
 TIGHTER = 10.0 / 9.0
-"""Error over the difference to a run with a tenth of the tolerance, where the error follows it."""
+"""Error over the difference from a run with a tenth of the tolerance, if the error is proportional to it."""
 
 
 class SecondRun(NamedTuple):
@@ -33,7 +33,7 @@ class SecondRun(NamedTuple):
     Attributes
     ----------
     differences : ndarray, shape (outputs,)
-        The largest ones of the run.
+        The largest difference of each output.
     factor : float
         Error over difference.
     how : str
@@ -48,7 +48,7 @@ class SecondRun(NamedTuple):
 def compare(
     first: CoupledParticipants, step: float, algorithm: cosim.MasterAlgorithm, run_again: RunAgain
 ) -> SecondRun:
-    """Run again with half the step, or a tenth of the tolerance, and compare all that is sampled.
+    """Run again with half the step, or a tenth of the tolerance, and compare all sampled outputs.
 
     The error of order p falls to 2^-p of itself with half the step, so that it is 2^p / (2^p - 1) times the
     difference (Richardson).
@@ -71,9 +71,10 @@ def compare(
     common = np.abs(after.times[place] - before.times) <= 1e-6 * step
     if np.count_nonzero(common) < 2:
         raise cosim.CosimError("the two runs have no points in common")
-    times, one, other = before.times[common], before.outputs[common], after.outputs[place[common]][:, columns]
+    times, coarse = before.times[common], before.outputs[common]
+    fine = after.outputs[place[common]][:, columns]
     differences = np.array(
-        [difference_of(times, one[:, i], other[:, i], counted=False).largest for i in range(one.shape[1])]
+        [difference_of(times, y, fine[:, i], counted=False).largest for i, y in enumerate(coarse.T)]
     )
     if tightened is not None:
         return SecondRun(differences, TIGHTER, "against a tenth of the tolerance")
@@ -82,7 +83,7 @@ def compare(
 
 
 class TimeLeft:
-    """The progress of a second run that the user has not asked for; `CosimError` once it takes too long.
+    """The progress of a second run that the user has not requested; `CosimError` if it takes too long.
 
     Parameters
     ----------
@@ -96,9 +97,10 @@ class TimeLeft:
 
     def __call__(self, time: float) -> None:
         """Check the time at a simulated time (s), after participants have been loaded."""
-        now = process_time()
-        first, begun = self._first = self._first or (time, now)
-        if now - begun > SHORTEST and (now - begun) * (self._end - first) > LONGEST * (time - first):
+        processor_time = process_time()
+        first_time, processor_start = self._first = self._first or (time, processor_time)
+        used = processor_time - processor_start
+        if used > SHORTEST and used * (self._end - first_time) > LONGEST * (time - first_time):
             raise cosim.CosimError(f"a second run takes more than {LONGEST:g} s")
 
 
@@ -108,7 +110,7 @@ def second_run(
     algorithm: cosim.MasterAlgorithm,
     find_run_again: Callable[[], RunAgain | None],
 ) -> SecondRun | None:
-    """A second run that the user has not asked for; None if it has effects outside, is too long, or fails."""
+    """A second run that the user has not requested; None if it has effects outside, is too long, or fails."""
     if 2 * first.statistics.steps * len(first.participants) > MOST_STEPS:
         return None
     run_again = find_run_again()

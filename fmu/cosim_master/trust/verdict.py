@@ -1,7 +1,7 @@
 """The verdict on a coupling from the error bars of outputs: kernel functions, for runs and for libraries.
 
-An error of order p falls to f^-p of itself with a step f times shorter, so the error over `FINE` tells the
-step that is short enough. Where that is too short, an algorithm that errs less is the better advice.
+With steps f times shorter an error of order p is f^-p times as large; so the error over `FINE` determines the
+step that is short enough. If that step is very short, another algorithm is the better advice.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 import cosim
 from cosim.kit import ParticipantDescription, Reals
-from cosim_master.recording.co_simulation_result import FINE
+from cosim_master.recording.coupling_errors import FINE
 from cosim_master.trust.run_in_intervals import ROUNDING
 
 VERDICTS = ("fine", "smaller step", "tighter tolerance", "other algorithm", "unknown", "unstable")
@@ -21,8 +21,8 @@ IS_FINE, SMALLER_STEP, TIGHTER, OTHER_ALGORITHM, UNKNOWN, UNSTABLE = range(1, le
 MOST_SHORTER = 20.0
 """If steps would have to be this many times shorter, another algorithm is better."""
 ORDER, IS_TIGHTENED, HAS_OTHER, MAY_BE_EXACT, FACTS = range(5)
-"""Places of the facts: the order of the algorithm, whether it has a tolerance, whether another algorithm errs
-less, and whether inputs may be exact; behind them, how many facts there are."""
+"""Places of the facts: the order of the algorithm, whether it has a tolerance, whether another algorithm has
+smaller errors, and whether inputs may be exact; then the number of facts."""
 
 
 def facts_of(
@@ -51,9 +51,9 @@ def facts_of(
 def better_algorithm(
     algorithm: cosim.MasterAlgorithm, descriptions: Mapping[str, ParticipantDescription]
 ) -> str:
-    """An algorithm that these participants allow and that errs less; empty when there is none."""
-    restores = all(each.can_restore for each in descriptions.values())
-    varies = all(each.variable_step for each in descriptions.values())
+    """An algorithm for these participants with smaller errors, as options; empty if there is none."""
+    restores = all(description.can_restore for description in descriptions.values())
+    varies = all(description.variable_step for description in descriptions.values())
     if restores and varies:
         return 'algorithm = "adaptive" with options.iterations = 5'
     if restores and not algorithm.restores:
@@ -82,10 +82,10 @@ def verdict_of(relative, facts):
 
 
 def put_scales(spans, groups, is_residual, largest):
-    """Make ranges of outputs the sizes on which their errors count.
+    """Replace the ranges of outputs by the scales that their errors are relative to.
 
-    That is the range; of an output that may be nothing but rounding of a larger one, that of the larger. The
-    residual of the energies is an error itself: its scale is that of the energies.
+    The scale is the range, or if an output may be only rounding of a larger one, the range of the larger one.
+    The residual of energies is an error itself: its scale is that of the energies.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def put_scales(spans, groups, is_residual, largest):
     groups, is_residual : view of int
         Outputs of one participant and one unit have one number; 1 for a residual.
     largest : view
-        Room, for each output one.
+        Work space, a number for each output.
     """
     for y in range(len(spans)):
         largest[y] = 0.0

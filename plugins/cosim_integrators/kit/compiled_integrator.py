@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -54,10 +54,31 @@ if TYPE_CHECKING:
     State = Any
     System = Any
 
-_PreparedSteps = tuple[Any, Any, Any, Any, RequestedSteps, RequestedTimes, Callable[[], Any], Any]
-"""What a call of `advance` works on: y, h, c and the memory of a State; which steps, and when; the call; and
-the arrays that these stand in."""
-NOTHING_PREPARED: _PreparedSteps = None, None, None, None, RequestedSteps(), RequestedTimes(), int, None
+
+class _PreparedSteps(NamedTuple):
+    """A prepared call of `advance`: the arrays of a State for which it is made, and its requests.
+
+    Attributes
+    ----------
+    y, h, c, memory : ndarray
+    steps : RequestedSteps
+    times : RequestedTimes
+    call : callable
+    arrays : tuple of ndarray
+        The memory of `steps` and `times`.
+    """
+
+    y: Any
+    h: Any
+    c: Any
+    memory: Any
+    steps: RequestedSteps
+    times: RequestedTimes
+    call: Callable[[], Any]
+    arrays: Any
+
+
+NOTHING_PREPARED = _PreparedSteps(None, None, None, None, RequestedSteps(), RequestedTimes(), int, None)
 
 CALLS = {
     "initialize": "begin_function",
@@ -68,7 +89,7 @@ CALLS = {
     "interpolate": "dense_function",
     "dense": "dense_function",
 }
-"""What stands in a class in place of a call in Python."""
+"""The attributes of a class that replace calls in Python."""
 CODES = tuple(StepCode)  # by number; an enumeration is slow to call
 NOTHING_LIMITS = "this system has no states that limit the step: give a finite t_stop or maximum_step"
 COUNTED = ("steps", "rejections", "evaluations", "jacobians", "factorizations", "newton_failures")
@@ -157,6 +178,10 @@ class CompiledIntegrator(Integrator):
         """Two numbers: the next step and the error of the last one."""
         return width_of(StepMemory)
 
+    def floors_at(self, ny: int) -> int:
+        """Where in the memory the absolute tolerances of the step begin; 0 if they do not change."""
+        return 0
+
     def extra_slots(self, system: System) -> list[int]:
         """Integers of the method's own, for the end of `slots`."""
         return []
@@ -220,10 +245,10 @@ class CompiledIntegrator(Integrator):
 
     def with_accuracy(self, accuracy: float) -> Self:
         """A copy with another accuracy, which is not prepared for a system."""
-        other = super().with_accuracy(accuracy)
-        other._system, other._counts, other._work = None, np.zeros(len(COUNTED)), self._work.copy()
-        other._prepared_steps = NOTHING_PREPARED
-        return other
+        copy = super().with_accuracy(accuracy)
+        copy._system, copy._counts, copy._work = None, np.zeros(len(COUNTED)), self._work.copy()
+        copy._prepared_steps = NOTHING_PREPARED
+        return copy
 
     def step(self, system: System, state: State, t_stop: float, limit: float = math.inf) -> StepCode:
         """One accepted step; see `Integrator.step`. At `t_stop` already, nothing is done."""
@@ -263,10 +288,10 @@ class CompiledIntegrator(Integrator):
         return CODES[code]
 
     def restart(self, system: System, state: State) -> None:
-        """Go on after a jump: the length of the step is kept, the memory of its error is not.
+        """Continue after a jump with the length of the last step, but without the memory of its error.
 
-        If the step turns out to be too long for what comes, error control rejects it; a new choice
-        by trial would cost evaluations at every event.
+        Error control rejects the step if it is too long; choosing a new length by trial would cost
+        evaluations at every event.
         """
         if self._system is None:
             self._prepare(system)
@@ -334,14 +359,14 @@ class CompiledIntegrator(Integrator):
 
     @property
     def _method(self) -> MethodArrays:
-        """The arrays, but for the memory, which lies in a State."""
+        """The arrays without the memory, which belongs to a State."""
         nothing = np.zeros(0)
         return MethodArrays(self._ny, self._coefficients, self._settings, nothing, self._work, self._slots)
 
     @staticmethod
-    def _new_work(more: int) -> Vector:
+    def _new_work(size: int) -> Vector:
         """An array `work` before the first step, with so many numbers behind the header."""
-        work = np.zeros(WORK_HEADER + more)
+        work = np.zeros(WORK_HEADER + size)
         work[ENDS] = math.nan
         return work
 
@@ -372,7 +397,7 @@ class CompiledIntegrator(Integrator):
             head = head_of(StepArrays(system.table, system.ints, y, p, d, k, h, c, *of_method, which, when))
             steps, times = rows_of(RequestedSteps, which, 0, 1)[0], rows_of(RequestedTimes, when, 0, 1)[0]
             call = prepared_call(advance, ADVANCE_SIGNATURE, head)
-            self._prepared_steps = y, h, c, memory, steps, times, call, (which, when)
+            self._prepared_steps = _PreparedSteps(y, h, c, memory, steps, times, call, (which, when))
         steps.most, times.start, times.stop, times.limit = most_steps, t, t_stop, limit
         code: int = call()
         return code
@@ -390,19 +415,19 @@ class CompiledIntegrator(Integrator):
         """Compile, and make room for this system."""
         self._counts += self._work[COUNTED_PLACES]
         self._system, self._ny, self._called = system, int(system.ny), {}
-        self._settings = method_settings(self, system, self.error_order)
+        self._settings = method_settings(self, system, self.error_order, self.floors_at(self._ny))
         self._coefficients = self.coefficients(system)
         if (tune := type(self).tune_function) is not None:
             compiled(tune, TUNE_SIGNATURE)(self._settings, self._coefficients)
         self._slots = method_slots(system, self.extra_slots(system))
-        # with nothing to integrate one step goes all the way, and one walk is enough
+        # without states a step can have any length, and one walk is enough
         self._has_no_states = self._ny + self._slots.size == SLOTS_HEADER
         self._memory_size = self.memory_size(self._ny)
         self._prepared_steps = NOTHING_PREPARED
-        more = kink_room(self._method.slots.kinks, self._ny)
-        self._work = self._new_work(3 * self._ny + self.work_size(self._ny) + more)
+        room_of_kinks = kink_room(self._method.slots.kinks, self._ny)
+        self._work = self._new_work(3 * self._ny + self.work_size(self._ny) + room_of_kinks)
 
-    # compiled when they are called from Python: the Step finds them by their addresses
+    # compiled only if Python calls them; the Step calls them by address
 
     def _in_python(self, function: Any, signature: str) -> Callable[..., Any]:
         if function not in self._called:

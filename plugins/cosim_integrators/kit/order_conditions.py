@@ -27,8 +27,8 @@ def rooted_trees(order: int) -> tuple[Tree, ...]:
     for size in range(1, order):
         for branch in rooted_trees(size):
             # Hanging a branch on the root of every smaller tree gives each tree, some several times.
-            for rest in rooted_trees(order - size):
-                trees.add(tuple(sorted((*rest, branch))))
+            for smaller in rooted_trees(order - size):
+                trees.add(tuple(sorted((*smaller, branch))))
     return tuple(sorted(trees))
 
 

@@ -29,10 +29,10 @@ class CvodeSolver:
     def step(self, t_stop: float) -> bool:
         """One step of its own, not past a time."""
         self._previous = self.t, self.y
-        answer = self._solver.step(t_stop, method="onestep", tstop=t_stop)
-        self.t, self.y = float(answer.t), np.array(answer.y)
-        self.jacobians = int(answer.njev)
-        return bool(answer.success)
+        outcome = self._solver.step(t_stop, method="onestep", tstop=t_stop)
+        self.t, self.y = float(outcome.t), np.array(outcome.y)
+        self.jacobians = int(outcome.njev)
+        return bool(outcome.success)
 
     def at(self, t: float) -> Vector:
         """The interpolated solution; the next step starts from the end of this one.
@@ -111,16 +111,16 @@ class Cvode(LibraryIntegrator):
         def right_hand_side(at: float, state: Vector, rates: Vector) -> None:
             rates[:] = evaluation(at, state)
 
-        more: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         if self._longest < math.inf:
-            first, more = min(first, self._longest), {"max_step": self._longest}
+            first, settings = min(first, self._longest), {"max_step": self._longest}
         if y.size > LARGEST_DENSE:
             from scipy.sparse import csc_matrix
 
             starts, rows = self._system.derivative_structure()
             pattern = csc_matrix((np.ones(rows.size), rows, starts), shape=(y.size, y.size))
-            more |= {"linsolver": "sparse", "sparsity": pattern}
+            settings |= {"linsolver": "sparse", "sparsity": pattern}
         solver = self._cvode(
-            right_hand_side, rtol=self._relative, atol=self._absolute, first_step=first, **more
+            right_hand_side, rtol=self._relative, atol=self._absolute, first_step=first, **settings
         )
         return CvodeSolver(solver, t, y.copy())

@@ -24,19 +24,19 @@ STATES, CACHE = 0, 5
 """Places of y and c among the arrays of a system (`System.arrays`)."""
 MOST_HALVINGS = 40
 MOST_NOT_FINITE = 1000
-"""Derivatives that are not finite, in one step of a library; one Jacobian may have ny more."""
+"""The largest number of derivatives that are not finite in one step, besides ny for a Jacobian."""
 MOST_EASY = 20
-"""Steps with a small error, after which steps may be twice as long."""
+"""The number of successive steps with a small error after which the longest step is doubled."""
 EASY = 1.0 / 32.0
-"""Of the accuracy: an error that is smaller is small."""
+"""An error below this part of the accuracy is small."""
 NEARLY_LONGEST = 0.9
-"""Of the longest step that is allowed: a step that is longer has been limited."""
+"""A step longer than this part of the longest step has been limited by it."""
 MOST_STILL = 100
-"""Steps so short that the time stays the same, one after another."""
+"""The largest number of successive steps that are too short to change the time."""
 MOST_AT_EDGE = 30
-"""Steps that met derivatives that are not finite, while the run came no further than `EDGE_WIDTH`."""
+"""The largest number of steps with derivatives that are not finite within `EDGE_WIDTH`."""
 EDGE_WIDTH = 1e-12
-"""Of the time to which the step may go."""
+"""A width in time, relative to the end of the step."""
 
 
 class Evaluation(Protocol):
@@ -83,10 +83,10 @@ class _Counts:
 class LibraryIntegrator(cosim.Integrator):
     """Base of integrators that leave the steps to another library.
 
-    What they cannot do: fixed steps; go on to the same bytes from a restored State (history and
-    matrices lie in the library: of them only the length of the last step is in the State, and the run
-    begins anew there, as after an event); be compiled, so that an exported FMU needs the library. The
-    relative tolerance has to be the same for all states.
+    They have no fixed steps. From a restored State they do not continue to the same bytes: history and
+    matrices lie in the library, the State has only the length of the last step, and the run begins anew there
+    as after an event. They cannot be compiled, so an exported FMU needs the library. The relative tolerance
+    has to be the same for all states.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class LibraryIntegrator(cosim.Integrator):
         With everything that is wrong.
     """
 
-    contract_kit: ClassVar[str] = ""  # which tries fixed steps
+    contract_kit: ClassVar[str] = ""  # the kit of integrators tries fixed steps
 
     def __init__(self, **options: Any) -> None:
         if options.get("fixed_step") is not None:
@@ -155,10 +155,10 @@ class LibraryIntegrator(cosim.Integrator):
         bound = min(t_stop, t + min(limit, self.maximum_step))
         if bound == math.inf:
             raise ValueError("an integrator of a library needs a finite t_stop, limit or maximum_step")
-        goes_on = self._solver is not None and self._solver.t == t and np.array_equal(self._solver.y, state.y)
-        if not goes_on:
+        solver = self._solver
+        if solver is not None and not (solver.t == t and np.array_equal(solver.y, state.y)):
             self._solver = None
-        if self._easy >= MOST_EASY:  # its limit can be changed at a beginning only
+        if self._easy >= MOST_EASY:  # only a new solver can have another limit
             self._longest, self._easy, self._solver = 2.0 * self._longest, 0, None
         return self._step_to(system, state, bound, memory[0])
 
@@ -178,7 +178,7 @@ class LibraryIntegrator(cosim.Integrator):
             if reported <= self.accuracy:
                 break
             self._counts.rejections += 1
-            # each beginning has an error of its own: the next solver shall not have to be stopped again
+            # a shorter longest step, so that the next solver need not be stopped again
             step = state.time - t
             self._longest = step * max(0.1, 0.8 * (self.accuracy / reported) ** 0.25)
             self._easy = 0
@@ -225,7 +225,7 @@ class LibraryIntegrator(cosim.Integrator):
                 return StepCode.BLOCK_FAILED
             except NotFiniteError:
                 return StepCode.NOT_FINITE
-            except (ValueError, ArithmeticError, RuntimeError):  # what LAPACK and others make of NaN
+            except (ValueError, ArithmeticError, RuntimeError):  # raised by LAPACK and others for NaN
                 if not self._not_finite:
                     self._failed = t, y
                 return StepCode.NOT_FINITE
@@ -237,7 +237,7 @@ class LibraryIntegrator(cosim.Integrator):
     def _is_stuck(self, t: float, bound: float) -> bool:
         """Whether steps become ever shorter before a point beyond which the derivative is not finite.
 
-        A library that accepts each of them would go on by the smallest number there is.
+        A library that accepts each of them would hardly ever get further.
         """
         if not self._not_finite:
             return False
@@ -256,7 +256,7 @@ class LibraryIntegrator(cosim.Integrator):
                 raise BlockFailedError
             rates: Vector = arrays[CACHE][: y.size].copy()
             if not np.isfinite(rates).all():
-                # some libraries shorten their steps without end then, inside one call
+                # some libraries then shorten their steps endlessly, inside one call
                 self._failed = float(t), np.array(y)
                 self._not_finite += 1
                 if self._not_finite > MOST_NOT_FINITE + y.size:
@@ -266,7 +266,7 @@ class LibraryIntegrator(cosim.Integrator):
         return evaluation
 
     def _move_state(self, system: System, state: State, t: float, y: Vector) -> bool:
-        """Make a time and a state those of the State, realized to Acceleration; False when it fails."""
+        """Set time and states of a State, and realize it to Acceleration. Returns whether that succeeded."""
         arrays = system.arrays(state)
         arrays[STATES][:] = y
         self._counts.evaluations += 1

@@ -93,15 +93,15 @@ class ScipyIntegrator(LibraryIntegrator):
         import scipy.integrate
         from scipy.sparse import csc_matrix
 
-        more: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         if self.solver_name in ("Radau", "BDF"):
             starts, rows = self._system.derivative_structure()
             entries = np.ones(rows.size)
-            more["jac_sparsity"] = csc_matrix((entries, rows, starts), shape=(y.size, y.size))
-        # rounding of the time is that of a state that passes 0 fast, and no step is short enough for less
+            settings["jac_sparsity"] = csc_matrix((entries, rows, starts), shape=(y.size, y.size))
+        # the time is rounded, so a state that passes 0 fast cannot be more exact than this
         resolution = TIMES_RESOLVED * math.ulp(t) * np.abs(self._slope)
         solver = getattr(scipy.integrate, self.solver_name)(
             evaluation, t, y.copy(), t_stop, rtol=self._relative, atol=np.maximum(self._absolute, resolution),
-            first_step=min(first, self._longest) or None, max_step=self._longest, **more,
+            first_step=min(first, self._longest) or None, max_step=self._longest, **settings,
         )  # fmt: skip
         return ScipySolver(solver, self.bound_is_fixed)

@@ -1,10 +1,10 @@
-"""Values of a signal in the past, and how far off they are."""
+"""Values of a signal in the past, and their error."""
 
 from __future__ import annotations
 
 import math
 
-from cosim.kit import is_same, margin
+from cosim.kit import ORDINARY, is_same, margin
 from cosim_measures.histories.polynomials import (
     cubic,
     half_hermite,
@@ -16,9 +16,9 @@ from cosim_measures.histories.polynomials import (
 )
 
 HERMITE, LINEAR, DENSE = 0.0, 1.0, 2.0  # kinds of interpolation
-SMALL = 1e-3  # a signal below that is compared with it instead of with itself
-SHORTEST = 0.02  # an interval shorter than this part of its neighbour says nothing about bends
-FINEST = 1e-5  # steps shorter than this part of the delay are not made shorter for its sake
+PROMISED = 10.0  # accuracies of its largest value: how exact a small signal is between the ends of steps
+SHORTEST = 0.02  # intervals shorter than this part of their neighbour show no curvature
+FINEST = 1e-5  # steps shorter than this part of the delay are not made shorter
 SHORTEST_STEP = 1e-9  # nor those shorter than this, relative to the present
 FARTHEST = 10.0  # intervals that a cubic is trusted beyond the newest entry
 SAME_TIME = 1e-14  # relative
@@ -199,7 +199,7 @@ def in_piece(past, begin, end, at, t, value, derivative, kind):
     if d0 == d0 and not beyond:
         earlier, ve, _ = point(past, max(left - 1, begin), t, value, derivative)
         return half_hermite(at, earlier, ve, t0, v0, d0, t1, v1)
-    # No later entry: what was found good when they were appended, from left to right, stays as it was.
+    # Without later entries: so values do not change when entries are appended.
     first = left - 2
     if first < begin or beyond:
         return linear(at, t0, v0, t1, v1)
@@ -211,17 +211,17 @@ def in_piece(past, begin, end, at, t, value, derivative, kind):
 
 
 def extrapolation_error(past, t_delayed, t, has_present, value, derivative, kind):
-    """How far off values from this history are, as far as the end of a step at `t` can tell.
+    """The estimated error of values from this history, at the end of a step at `t`.
 
-    The larger one of two: the difference between a value that was extrapolated and the one that is
-    known now that the present of the signal is; and the error of the cubic over this step, by its
-    fourth derivative. Lines, and cubics without derivatives, are as good as they are; what keeps the
-    dense output is as good as the step.
+    It is the larger one of two: the difference between an extrapolated value and the value that is now
+    interpolated; and the error of the cubic over this step, by its fourth derivative. Lines, and cubics
+    without derivatives, are not judged; a history with dense output is as exact as the step.
 
     Returns
     -------
     float
-        Relative to the magnitude of the value (to 1e-3 where that is smaller); 0 when all is known.
+        Relative to the magnitude of the value; where that is below 1e-3, to the largest one so far, but to
+        no more than 1e-3, and of the cubic a tenth. 0 when all is known.
     """
     newest = past.count - 1
     ahead = False  # whether the end of this step stands in the history already
@@ -239,7 +239,8 @@ def extrapolation_error(past, t_delayed, t, has_present, value, derivative, kind
     if not has_present and not ahead and past.is_open and t_delayed > past.time(newest):
         extrapolated, _ = in_piece(past, past.piece_begin, newest, t_delayed, t, 0.0, 0.0, kind)
         interpolated, _ = in_piece(past, past.piece_begin, newest + 1, t_delayed, t, value, derivative, kind)
-        error = abs(extrapolated - interpolated) / max(SMALL, abs(interpolated))
+        difference, size = abs(extrapolated - interpolated), abs(interpolated)
+        error = max(difference / max(ORDINARY, size), past.error_of_small(difference, size))
     before_it = newest - 1
     while before_it > 0 and (past.kind(before_it) < 0.0 or is_same(past.time(before_it), past.time(newest))):
         before_it -= 1  # across a break: too large rather than nothing
@@ -252,5 +253,6 @@ def extrapolation_error(past, t_delayed, t, has_present, value, derivative, kind
                 before, v0, d0, v1, d1
             )
             bend = step * step * step * step * change / (192.0 * (before + step))
-            error = max(error, abs(bend) / max(SMALL, abs(value)))
+            error = max(error, abs(bend) / max(ORDINARY, abs(value)))
+            error = max(error, past.error_of_small(abs(bend), abs(value)) / PROMISED)
     return error

@@ -16,7 +16,7 @@ def writing_best_so_far(stack: ExitStack, write: Callable[[Any], None]) -> Itera
     Parameters
     ----------
     stack : ExitStack
-        What shows the progress of the search; it is closed before.
+        The displays of progress, which are closed before.
     write : callable(result)
         Prints and writes a result. A second interrupt waits until it has returned.
     """

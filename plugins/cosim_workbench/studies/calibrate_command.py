@@ -109,8 +109,10 @@ class CalibrateCommand(cosim.Command):
         with ExitStack() as stack:
             if not arguments.quiet:
                 stack.enter_context(compile_notice())
-            more = scenario_settings(arguments)
-            model = studied(arguments.model, {"until": float(data.time[-1]), **more} if len(data) else more)
+            model_settings = scenario_settings(arguments)
+            if len(data):
+                model_settings = {"until": float(data.time[-1]), **model_settings}
+            model = studied(arguments.model, model_settings)
             if isinstance(model, cosim.Model):
                 refuse_for_model(arguments)
             calibration = Calibration(
@@ -130,7 +132,7 @@ class CalibrateCommand(cosim.Command):
         """Report and print a fit, or the best values so far, and write its signals."""
         self._report_fit(fit)
         paths = [path for path in (arguments.output, arguments.plot) if path is not None]
-        try:  # before the output, which may be closed
+        try:  # before printing, which fails if the output is closed
             for path in paths:
                 cosim.save_result(result_sink(path), fit.comparison, path)
         finally:

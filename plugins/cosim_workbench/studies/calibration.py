@@ -32,14 +32,12 @@ from cosim_workbench.studies.variation import read_variation
 
 Vector = NDArray[np.float64]
 STEP = 1e-4
-"""The relative increment of finite differences."""
+"""The increment of finite differences, relative to a parameter."""
 SMALL = 1e-3
-"""A parameter below this part of its range has this in place of its magnitude."""
+"""The least magnitude of a parameter, relative to its range."""
 WEIGHTS, SOLUTION = 1e-6, 1e-10
-"""Relative decrease of what remains at which a search ends: one for weights alone, and the last one.
-
-A smaller decrease is lost in the error of the runs, and further points are tried in vain.
-"""
+"""The relative decrease of the sum of squares at which a search ends: of the search that estimates the noise,
+and of the last one. Smaller decreases would be lost in the errors of the runs."""
 LOST = 1e3
 """Residual of a run that has failed, in deviations."""
 LARGEST = 1e100
@@ -64,6 +62,13 @@ class _LastRun(NamedTuple):
     run: Sensitivities
 
 
+class _BestPoint(NamedTuple):
+    """The values of the unknowns with the least residuals so far, and the signals of that run."""
+
+    values: Vector
+    signals: NDArray[np.float64]
+
+
 class Calibration(FixedAttributes):
     """Least squares between measured signals and those of a model or co-simulation.
 
@@ -76,9 +81,8 @@ class Calibration(FixedAttributes):
     model : Model, path or CoSimulation
         A model; a scenario file, an SSP, a co-simulation.
     unknowns : mapping of str to str or (low, high)
-        Paths of parameters or start values, each with the range in which it is looked for:
-        ``{"car.stiffness": "10 kN/m..40 kN/m"}``. It begins at the model's value, or in the middle where that
-        is outside.
+        Paths of parameters or start values, each with its range: ``{"car.stiffness": "10 kN/m..40 kN/m"}``.
+        The search begins at the model's value, or in the middle of the range if that is outside.
     measured : path_like or Result
         A CSV of any tool with a column ``time``, or another file that `cosim.read_result` reads.
     signals : mapping of str to str, or sequence of str
@@ -121,11 +125,11 @@ class Calibration(FixedAttributes):
             )
         self._noise = noise_deviations(noise or {}, self._units)
         self._deviations = self._first_deviations()
-        self._check_begin()
+        self._check_times()
         self.runs_of.prepare(list(pairs), self.times)
         self._runs = 0
         self._last: _LastRun | None = None
-        self._best: tuple[Vector, NDArray[np.float64]] | None = None
+        self._best: _BestPoint | None = None
 
     def _read(self, unknowns: Mapping[str, Any], pairs: Mapping[str, str], data: cosim.Result) -> None:
         """Parameters, signals by their columns, and times; all their faults are reported together."""
@@ -142,8 +146,8 @@ class Calibration(FixedAttributes):
         if faults:
             raise cosim.ModelError(faults)
 
-    def _check_begin(self) -> None:
-        """Refuse data from before the runs begin, or of their begin alone."""
+    def _check_times(self) -> None:
+        """Refuse data from before the start of runs, or only from their start."""
         start = self.runs_of.start_time
         if self.times[0] < start or not self.times[-1] > start:
             text = f"times are from {self.times[0]} s on, needs {start} s and later"
@@ -227,7 +231,7 @@ class Calibration(FixedAttributes):
             return self._differenced(values)
         scales = np.array([self.deviations[path] for path in self.measured])
         derivatives = (run.derivatives / scales[:, None]).reshape(len(values), -1)
-        derivatives[:, np.abs(self._scaled(run.signals[None])[0]) == LARGEST] = 0.0  # these do not move
+        derivatives[:, np.abs(self._scaled(run.signals[None])[0]) == LARGEST] = 0.0  # clipped residuals
         return derivatives.T
 
     @property
@@ -256,12 +260,12 @@ class Calibration(FixedAttributes):
         return residuals
 
     def _note(self, values: NDArray[np.float64], signals: NDArray[np.float64]) -> None:
-        """Keep the best values so far, with their signals: the noise that weighs these may change later."""
+        """Store the best values so far, and their signals, since the noise that weighs these may change."""
         totals = np.square(self._scaled(signals)).sum(axis=1)
-        at = int(np.argmin(totals))
-        best = None if self._best is None else self._scaled(self._best[1][None])[0]
-        if np.isfinite(signals[at]).any() and (best is None or totals[at] < best @ best):
-            self._best = values[at].copy(), signals[at]
+        least = int(np.argmin(totals))
+        best = None if self._best is None else self._scaled(self._best.signals[None])[0]
+        if np.isfinite(signals[least]).any() and (best is None or totals[least] < best @ best):
+            self._best = _BestPoint(values[least].copy(), signals[least])
 
     def _differenced(self, values: Vector) -> NDArray[np.float64]:
         """Central differences inside the bounds: one ensemble of runs."""
@@ -305,20 +309,20 @@ class Calibration(FixedAttributes):
             try:
                 return self._fit(starts, seed)
             except KeyboardInterrupt as interrupt:
-                best = self._best and self._interrupted(*self._best, self._runs - runs_before)
-                interrupt.result = best  # type: ignore[attr-defined]
+                best, runs = self._best, self._runs - runs_before
+                interrupt.result = None if best is None else self._interrupted(best, runs)  # type: ignore[attr-defined]
                 raise
 
-    def _interrupted(self, values: Vector, signals: NDArray[np.float64], runs: int) -> Fit:
-        """The best values so far."""
-        return Fit(self, values, self._scaled(signals[None])[0], None, INTERRUPTED, runs)
+    def _interrupted(self, best: _BestPoint, runs: int) -> Fit:
+        """The fit with the best values so far."""
+        return Fit(self, best.values, self._scaled(best.signals[None])[0], None, INTERRUPTED, runs)
 
     def _fit(self, starts: int, seed: int) -> Fit:
         runs_before = self._runs
         self._deviations.update(self._first_deviations())
         x = self._start(starts, seed)
         limits = Limits(*np.array([(u.low, u.high, u.scale) for u in self.unknowns]).T)
-        # the second time with the noise of each signal as the first one has found it
+        # the first search estimates the noise of signals for which it is not given
         for tolerance in (SOLUTION,) if len(self.noise) == len(self.measured) else (WEIGHTS, SOLUTION):
             solution = minimize_squares(self._residuals_at, self.jacobian, x, limits, tolerance)
             x = solution.values
@@ -345,12 +349,12 @@ class Calibration(FixedAttributes):
         if starts > 1:
             from cosim_workbench.studies.points import points_of
 
-            drawn, _ = points_of(
+            drawn = points_of(
                 [read_variation(u.path, f"{u.low!r}..{u.high!r}", "1") for u in self.unknowns],
                 f"latin:{starts - 1}",
                 seed,
             )
-            points = np.vstack([points, np.column_stack(list(drawn.values()))])
+            points = np.vstack([points, np.column_stack(list(drawn.values.values()))])
         signals, reasons = self.simulated(points)
         if all(reasons):
             raise cosim.SimulationError(self.runs_of.start_time, f"where it begins: {reasons[0]}")

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from cosim_workbench.wording import counted
 
 INSEPARABLE = 1.0 - 1e-6
-"""Above it the correlation is that of the errors of derivatives."""
+"""A larger correlation comes from errors of derivatives, and the parameters are inseparable."""
 UNEXPLAINED = 0.95
-"""Share of the spread of data that remains, from which on a constant would do as well."""
+"""If a larger part of the spread of data remains, a constant would explain them as well."""
 EQUAL = 1e-12
 """Relative difference of data that comes from rounding."""
 EXCEEDED = 3.0
-"""Remains that are larger than the noise that was given, by this factor, are more than noise."""
+"""Residuals that exceed the given noise by this factor are more than noise."""
 
 
 class Doubt(NamedTuple):
@@ -56,16 +56,16 @@ def doubts_about_data(
     lost : int
         Residuals that are infinite or missing where the search has ended.
     """
-    everything = tuple(parameters)
+    all_parameters = tuple(parameters)
     if lost:
         yield Doubt(
-            f"{counted(lost, 'residual')} of it are infinite or missing: the run fails there", everything
+            f"{counted(lost, 'residual')} of it are infinite or missing: the run fails there", all_parameters
         )
     constant = [path for path, values in measured.items() if is_constant(values)]
     for path in constant:
         yield Doubt(
             f"the data of {path} are constant: they tell a rest, not what leads to it",
-            everything if len(constant) == len(measured) else (),
+            all_parameters if len(constant) == len(measured) else (),
         )
     varying = [path for path in measured if path not in constant]
     unexplained = [
@@ -80,7 +80,7 @@ def doubts_about_data(
                 if share < 10.0
                 else "far more than their spread remains"
             ),
-            everything if len(unexplained) == len(varying) else (),
+            all_parameters if len(unexplained) == len(varying) else (),
         )
     for path, deviation in noise.items():
         if remains[path] > EXCEEDED * deviation and path not in unexplained:
@@ -90,12 +90,12 @@ def doubts_about_data(
 
 def _is_unexplained(values: NDArray[np.float64], remains: float, noise: float | None) -> bool:
     if noise is not None and remains <= EXCEEDED * noise:
-        return False  # it is as good as can be expected
+        return False  # what remains can be noise
     return remains >= UNEXPLAINED * float(np.std(values))
 
 
 def is_constant(values: NDArray[np.float64]) -> bool:
-    """Whether they are equal but for the rounding of sums and of text.
+    """Whether all values are equal, except for the rounding of sums and of text.
 
     >>> is_constant(np.array([0.3, 0.1 + 0.2])), is_constant(np.array([0.3, 0.31]))
     (True, False)
@@ -123,9 +123,11 @@ def doubts_about_parameters(
     """
     for path in at_bounds:
         yield Doubt(f"{path} lies at an end of its range: the data may want it beyond", (path,))
-    for path, other, correlation in alike:
-        text = f"{path} and {other} can hardly be told apart: their errors have a correlation of"
-        yield Doubt(f"{text} {correlation:.3f}", (path, other) if abs(correlation) > INSEPARABLE else ())
+    for path, second_path, correlation in alike:
+        text = f"{path} and {second_path} can hardly be told apart: their errors have a correlation of"
+        yield Doubt(
+            f"{text} {correlation:.3f}", (path, second_path) if abs(correlation) > INSEPARABLE else ()
+        )
     for path in without_effect:
         yield Doubt(f"{path} does not change the compared signals", (path,))
     if undetermined:

@@ -12,7 +12,7 @@ import cosim
 from cosim_workbench.optional_library import import_optional
 
 PATIENCE = 20.0
-"""s, until a scheduler has to answer."""
+"""Time in which a scheduler has to answer, s."""
 
 
 @contextmanager
@@ -25,9 +25,9 @@ def cluster_executor(address: str) -> Iterator[Executor]:
         raise cosim.CosimError(
             f"{address}: no Dask scheduler answers ({error}); start one with `dask scheduler`"
         ) from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what it says is said in our words
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors are raised with messages of our own
     try:
         yield cast(Executor, client.get_executor(retries=3))
     finally:
-        with suppress(Exception):  # of a scheduler that is gone
+        with suppress(Exception):  # the scheduler may have gone
             client.close(timeout=5)

@@ -23,10 +23,10 @@ class DaskSupport(ExecutorSupport):
         try:
             return int(sum(executor._client.nthreads().values())) or 1
         except Exception:
-            return 1  # the scheduler is gone, as whoever sends work is going to be told
+            return 1  # the scheduler has gone; sending work raises the error
 
     def share(self, executor: Any, data: bytes) -> Any:
-        """The result of a task, which is done again where it is lost; what is scattered is not."""
+        """The result of a task: Dask repeats lost tasks, but does not restore lost data."""
         return executor._client.submit(_same, data)
 
     def has_lost_worker(self, error: BaseException) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,11 +14,10 @@ from cosim_workbench.plot import PANEL_HEIGHT, WIDTH, check_plot, require_matplo
 from cosim_workbench.plot_names import axis_label, listed, literal
 
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
-MOST = 6
-"""Panels where no signals were named."""
-
+MOST_PANELS = 6
+"""The largest number of panels if no signals were named."""
 STILL = 1e-9
-"""Relative: what changes by less is not drawn unless it is named."""
+"""Signals with a smaller relative change are drawn only if they were named."""
 
 
 class FanChart(cosim.ResultSink):
@@ -46,13 +45,8 @@ class FanChart(cosim.ResultSink):
         height = PANEL_HEIGHT * len(panels) + 0.6
         figure = new_figure(WIDTH, height)
         axes: Any = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
-        for axis, (name, unit, bands) in zip(axes, panels, strict=True):
-            for low, alpha, label in ((0, 0.2, "5 % … 95 %"), (1, 0.4, "25 % … 75 %")):
-                style: dict[str, Any] = {"color": "C0", "alpha": alpha, "linewidth": 0.0}
-                axis.fill_between(result.time, bands[low], bands[-1 - low], label=label, **style)
-            axis.plot(result.time, bands[2], color="C0", linewidth=1.4, label="median")
-            axis.set_ylabel(literal(axis_label([name], unit)))
-            axis.grid(True, alpha=0.3)
+        for axis, panel in zip(axes, panels, strict=True):
+            _draw_panel(axis, result.time, panel)
         axes[0].legend(fontsize="small", loc="best")
         figure.align_ylabels(axes)
         count = int(result.is_done.sum())
@@ -65,9 +59,27 @@ class FanChart(cosim.ResultSink):
         return figure
 
 
-def _panels(result: Any, names: Sequence[str]) -> tuple[list[tuple[str, str, Any]], list[str]]:
-    """Name, unit and bands of what is drawn, and what is not: of all signals the first that move."""
-    panels: list[tuple[str, str, Any]] = []
+class _Panel(NamedTuple):
+    """A signal of which the quantiles `SHARES` are drawn, shape (shares, times)."""
+
+    name: str
+    unit: str
+    quantiles: Any
+
+
+def _draw_panel(axis: Any, time: Any, panel: _Panel) -> None:
+    """Draw the median of a signal, and bands around it."""
+    for low, alpha, label in ((0, 0.2, "5 % … 95 %"), (1, 0.4, "25 % … 75 %")):
+        style: dict[str, Any] = {"color": "C0", "alpha": alpha, "linewidth": 0.0}
+        axis.fill_between(time, panel.quantiles[low], panel.quantiles[-1 - low], label=label, **style)
+    axis.plot(time, panel.quantiles[2], color="C0", linewidth=1.4, label="median")
+    axis.set_ylabel(literal(axis_label([panel.name], panel.unit)))
+    axis.grid(True, alpha=0.3)
+
+
+def _panels(result: Any, names: Sequence[str]) -> tuple[list[_Panel], list[str]]:
+    """The panels, and the names of signals that are not drawn; without names, the first that move."""
+    panels: list[_Panel] = []
     left_out: list[str] = []
     for signal in names or result.signals:
         bands = result.quantiles(signal, SHARES)
@@ -77,14 +89,14 @@ def _panels(result: Any, names: Sequence[str]) -> tuple[list[tuple[str, str, Any
             shown = flat[:, :, i]
             if not np.isfinite(shown).any():
                 continue
-            if not names and (len(panels) == MOST or _is_still(shown)):
+            if not names and (len(panels) == MOST_PANELS or _is_still(shown)):
                 left_out.append(name)
             else:
-                panels.append((name, result.units[signal], shown))
+                panels.append(_Panel(name, result.units[signal], shown))
     return panels, left_out
 
 
 def _is_still(values: Any) -> bool:
-    """Whether there is nothing to see but rounding."""
+    """Whether values change only by rounding."""
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     return high - low <= STILL * max(abs(low), abs(high))

@@ -16,7 +16,7 @@ from cosim_workbench.wording import counted
 ALIKE = 0.99
 """Correlation of errors above which two parameters are hardly distinguishable."""
 ROUNDING = 1e-10
-"""A singular value that is smaller, relative to the largest, says nothing."""
+"""Singular values that are smaller, relative to the largest one, are rounding."""
 INTERRUPTED = -2
 """Status of the best values so far, whose errors are not known."""
 ENDS = {
@@ -49,19 +49,19 @@ class Fit(FixedAttributes):
         A key of `ENDS`.
     runs : int
     lost : int
-        Residuals that were infinite or missing.
+        The number of residuals that were infinite or missing.
 
     Attributes
     ----------
     values, standard_errors : dict of str to float
-        In SI. The errors follow from the curvature at the solution, and from the noise, which is that of the
-        residuals: one deviation, for models whose structure is right. Infinite where none follows from the
-        data; `doubts` say why.
+        In SI. The errors follow from the curvature at the solution and from the residuals, which are taken as
+        noise with one deviation. They are infinite for parameters that the data do not determine; `doubts`
+        say why.
     covariance, correlation : ndarray, shape (parameters, parameters)
     residuals : dict of str to ndarray
         By signal: simulated less measured at the measured times, in the signal's unit.
     deviations : dict of str to float
-        Root mean square of them.
+        Root mean square of the residuals, by signal.
     at_bounds : list of str
         Parameters that lie at an end of their range.
     doubts : list of str

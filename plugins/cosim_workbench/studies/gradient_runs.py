@@ -51,7 +51,7 @@ class GradientRuns:
                 self.refusal = str(fault)
 
     def at(self, values: Mapping[str, float]) -> tuple[float, NDArray[np.float64]] | None:
-        """The objective and its gradient; None where there is none, which then holds for all further points.
+        """The objective and its gradient; None if there is none, for this and all further points.
 
         Raises
         ------
@@ -70,15 +70,15 @@ class GradientRuns:
             self.refusal = "; ".join(str(problem) for problem in error.problems)
             return None
         try:
-            answer = self._evaluate(result)
+            value_and_cotangents = self._evaluate(result)
         except Exception as error:
             raise cosim.SimulationError(
                 result.time[-1], f"objective: {type(error).__name__}: {error}"
             ) from error
-        if not isinstance(answer, tuple):
+        if not isinstance(value_and_cotangents, tuple):
             self.refusal = "the objective is a number without its cotangents"
             return None
-        gradient = result.gradient(lambda _: answer)
+        gradient = result.gradient(lambda _: value_and_cotangents)
         if not np.isfinite(gradient.vector).all():
             lost = [finding for finding in result.findings if finding.kind == "no derivative"]
             reasons = [f"{finding.witness}: {finding.message}" for finding in lost]

@@ -104,7 +104,7 @@ class ModelFitRuns:
             places = np.round((self._times - outcome.time[0]) / step).astype(np.int64)
             signals = series[:, :, np.minimum(places, len(outcome.time) - 1)]
         else:
-            signals = np.stack([interpolate(outcome.time, each, self._times) for each in series])
+            signals = np.stack([interpolate(outcome.time, run, self._times) for run in series])
         signals[~outcome.is_done] = np.nan
         return signals
 
@@ -139,7 +139,7 @@ class ModelFitRuns:
     def _at_measured_times(self, times: Vector, series: NDArray[np.float64]) -> NDArray[np.float64]:
         """Series of one run at the measured times, as an ensemble records them.
 
-        At an event that is the value behind it; behind the end of a run it is NaN.
+        At an event this is the value after it; after the end of a run it is NaN.
         """
         slack = 1e-6 * self._interval  # rounding of the times of output
         grid = self._times
@@ -148,7 +148,7 @@ class ModelFitRuns:
             grid = np.minimum(self.start_time + self._interval * np.arange(points + 1), self._times[-1])
         places = np.searchsorted(times, grid + slack, side="right") - 1
         rows = np.where(np.abs(times[places] - grid) <= 2.0 * slack, series[..., places], np.nan)
-        return rows if self._is_even else np.array([interpolate(grid, each, self._times) for each in rows])
+        return rows if self._is_even else np.array([interpolate(grid, row, self._times) for row in rows])
 
     def hold_processes(self) -> AbstractContextManager[Any]:
         """A context in which all runs share the processes that parts in plain Python need."""

@@ -29,7 +29,7 @@ class ModelRuns:
     objectives : sequence or mapping, optional
         As `read_objectives` takes them; the last values of what the model records unless given.
     keeps_series : bool
-        Whether values over time are given on.
+        Whether values over time are recorded.
     **settings
         As for `cosim.Ensemble`; missing ones come from the model's file.
 
@@ -40,7 +40,7 @@ class ModelRuns:
     workers : int
         Threads or processes unless an executor is given.
     message : str
-        Empty: how a model is run follows from its parts.
+        Always empty; see `SubjectRuns`.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class ModelRuns:
         return self.system.signal(path).units[0]
 
     def gradients(self) -> GradientRuns:
-        """Runs with the gradient of the objective, where there is one alone."""
+        """Runs with the gradient of the first objective."""
         objective = next(iter([*self._reductions.values(), *self._of_results.values()]))
         return GradientRuns(self.system, self._ensemble.start.copy(), objective, self._settings)
 
@@ -119,16 +119,16 @@ class ModelRuns:
         """
         written = None if self._of_results else parts
 
-        def each(first: int, ended: EnsembleResult) -> None:
+        def take(first: int, ended: EnsembleResult) -> None:
             files = ended.parts
             if written is None and parts is not None:
                 name = parts.of_runs(first, first + len(ended)).add(ended)
                 files = {0: name} if name else {}
             ran = np.flatnonzero(ended.status != "not run")
             columns = {name: values[ran] for name, values in self._columns(ended).items()}
-            keep(first + ran, columns, {first + at: name for at, name in files.items()})
+            keep(first + ran, columns, {first + run: name for run, name in files.items()})
 
-        self._ensemble.run(values, count, progress, executor, parts=written, each=each)
+        self._ensemble.run(values, count, progress, executor, parts=written, each=take)
 
     def _columns(self, ended: EnsembleResult) -> dict[str, Any]:
         table = ended.table()

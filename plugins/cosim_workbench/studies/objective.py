@@ -31,15 +31,7 @@ def read_objectives(objectives: Sequence[Any] | Mapping[str, Any]) -> tuple[Redu
     listed = objectives.items() if isinstance(objectives, Mapping) else [("", item) for item in objectives]
     for name, item in listed:
         if isinstance(item, str):
-            named = NAMED.match(item)
-            if named is not None:
-                name, item = name or named["name"], named["rest"].strip()
-            call = FUNCTION.match(item)
-            if call is not None:
-                name = name or call["function"]
-                item = _function(call["module"], call["function"])
-                if call["signals"]:
-                    item = (item, *(signal.strip() for signal in call["signals"].split(",")))
+            name, item = _read_text(name, item)
         if not name:
             name = item.replace(" ", "") if isinstance(item, str) else _name_of(item)
         if name in reductions or name in functions:
@@ -49,6 +41,21 @@ def read_objectives(objectives: Sequence[Any] | Mapping[str, Any]) -> tuple[Redu
         else:
             reductions[name] = item
     return reductions, functions
+
+
+def _read_text(name: str, text: str) -> tuple[str, Any]:
+    """The name and the objective of a text, such as ``peak=max(engine.z)``; a name outside of it counts."""
+    named = NAMED.match(text)
+    if named is not None:
+        name, text = name or named["name"], named["rest"].strip()
+    call = FUNCTION.match(text)
+    if call is None:
+        return name, text
+    function = _function(call["module"], call["function"])
+    name = name or call["function"]
+    if not call["signals"]:
+        return name, function
+    return name, (function, *(signal.strip() for signal in call["signals"].split(",")))
 
 
 def _name_of(item: Any) -> str:

@@ -1,4 +1,4 @@
-"""Optimization: parameters of a model or co-simulation at which an objective is least, or greatest."""
+"""Optimization: parameters of a model or co-simulation that minimize or maximize an objective."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ Vector = NDArray[np.float64]
 class Optimization(FixedAttributes):
     """Searches the ranges globally by differential evolution, then continues from the best point.
 
-    It goes on along gradients (L-BFGS-B) where the runs of a model have some, back along their steps; else by
-    a simplex, which needs none: objectives may jump, and runs may fail (they count as worst). The runs of a
-    generation go in parallel.
+    It continues along gradients (L-BFGS-B) if the runs of a model have some, else with a simplex, which needs
+    none. Objectives may jump, and runs may fail (they count as worst). The runs of a generation are parallel.
 
     Parameters
     ----------
@@ -74,7 +73,7 @@ class Optimization(FixedAttributes):
         objective = minimize if maximize is None else maximize
         settings_of_model = {key: value for key, value in settings.items() if key != "threads"}
         self.model = studied(model, settings_of_model)
-        self.given = model
+        self.subject = model
         self._runs: ModelRuns | SubjectRuns
         if isinstance(self.model, cosim.Model):
             self._runs = ModelRuns(self.model, [objective], False, **settings)

@@ -112,7 +112,7 @@ class OptimizeCommand(cosim.Command):
         self.report(units=optimum.units, runs=len(optimum.points), failed=optimum.failed)
         self.report(message=optimum.message, no_gradient=optimum.no_gradient)
         self.report(at_bounds=optimum.at_bounds)
-        try:  # before the output, which may be closed
+        try:  # before printing, which fails if the output is closed
             if arguments.output is not None:
                 save_somewhere(optimum.to_csv, arguments.output)
                 self.report(table=arguments.output)

@@ -18,7 +18,7 @@ AT_BOUND = 1e-3
 
 
 class Optimum(FixedAttributes):
-    """The best point, and all that were tried.
+    """The best point, and all points that were tried.
 
     Attributes
     ----------
@@ -51,14 +51,14 @@ class Optimum(FixedAttributes):
         message: str,
         no_gradient: str,
     ) -> None:
-        self._given, self.message, self.no_gradient = owner.given, message, no_gradient
+        self._subject, self.message, self.no_gradient = owner.subject, message, no_gradient
         self.objective, self.units = owner.objective, dict(owner.units)
         self.points = points
         self.objectives = np.where(np.isfinite(values), owner.sign * values, np.nan)
         self.failed = int(np.isnan(self.objectives).sum())
-        at = int(np.argmin(values))
-        self.best = float(self.objectives[at])
-        self.values = dict(zip(owner.bounds, points[at].tolist(), strict=True))
+        least = int(np.argmin(values))
+        self.best = float(self.objectives[least])
+        self.values = dict(zip(owner.bounds, points[least].tolist(), strict=True))
         self.at_bounds = [
             path
             for path, (low, high) in owner.bounds.items()
@@ -99,7 +99,7 @@ class Optimum(FixedAttributes):
         CosimError
             It was read from a file: write them there.
         """
-        if not hasattr(self._given, "set_start"):
-            raise cosim.CosimError(f"{self._given} is a file: write the values there, under the parameters")
+        if not hasattr(self._subject, "set_start"):
+            raise cosim.CosimError(f"{self._subject} is a file: write the values there, under the parameters")
         for path, value in self.values.items():
-            self._given.set_start(path, value)
+            self._subject.set_start(path, value)

@@ -21,7 +21,7 @@ PANEL = 1.9
 MOST_COLUMNS = 12
 """Columns of a picture: panels of more would be too small to read."""
 MANY = 2000
-"""Points up to which dots are dark; more of them are fainter."""
+"""The largest number of points with dark dots; if there are more, dots are fainter."""
 CROSSES = {"color": "C3", "marker": "x", "s": 14.0, "linewidths": 0.8}
 """The look of failed points."""
 
@@ -59,8 +59,8 @@ def scatter_matrix(table: Any, names: Sequence[str], path: str | PathLike[str] |
                 panel.set_ylabel(_label(table, vertical), fontsize="small")
     figure.align_ylabels(axes[:, 0])
     failed = int((table["status"] == "failed").sum())
-    more = f"; {failed} failed (×)" if failed else ""
-    figure.suptitle(f"{counted(len(table), 'point')}{more}", fontsize="medium")
+    failures = f"; {failed} failed (×)" if failed else ""
+    figure.suptitle(f"{counted(len(table), 'point')}{failures}", fontsize="medium")
     return figure if path is None else save_figure(figure, Path(path))
 
 

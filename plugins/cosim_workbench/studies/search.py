@@ -1,4 +1,4 @@
-"""Search: the least objective of runs, in all of the ranges and from the best point on."""
+"""Search: finds the least objective of runs, in the whole ranges and then near the best point."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ SHARE = 0.7
 """Part of the runs for the global search; the others start from its best point."""
 POINTS = 8
 """Points in a generation, for each parameter."""
-SAME = 1e-4
-"""Relative: parameters, and objectives, that differ by less are the same to the local search."""
-
+CONVERGED = 1e-4
+"""The relative change of parameters and of the objective at which a search without gradients ends."""
 FLAT = 1e-12
 """Relative decrease of the objective, and size of the gradient, at which a search along gradients ends."""
 LOST = 1e100
@@ -51,8 +50,8 @@ class Search:
     runs : ModelRuns or SubjectRuns
     pool : OwnProcesses or None
         For runs in processes.
-    most : int
-        The number of runs.
+    run_limit : int
+        The largest number of runs.
     progress : callable, optional
         As for `Optimization.run`.
 
@@ -62,7 +61,7 @@ class Search:
     values : list of float
         The objectives at these points, times `sign`; infinite where a run failed.
     reason : str
-        Why the last run failed that did.
+        Why the last failed run failed.
     no_gradient : str
         Why there are no gradients; empty if there are some.
     """
@@ -74,11 +73,11 @@ class Search:
         sign: float,
         runs: ModelRuns | SubjectRuns,
         pool: OwnProcesses | None,
-        most: int,
+        run_limit: int,
         progress: Progress | None,
     ) -> None:
         self._paths, self._objective, self._sign = list(bounds), objective, sign
-        self._runs, self._pool, self._most, self._progress = runs, pool, most, progress
+        self._runs, self._pool, self._run_limit, self._progress = runs, pool, run_limit, progress
         self._low, self._high = np.array(list(bounds.values())).T
         self.points: list[Vector] = []
         self.values: list[float] = []
@@ -92,7 +91,7 @@ class Search:
 
     def evaluate(self, shares: Vector) -> Vector:
         """The minimized objective of points in the unit cube: shape (parameters, points)."""
-        points_left = self._most - len(self.points)
+        points_left = self._run_limit - len(self.points)
         if points_left <= 0:
             raise SpentError
         points = (
@@ -126,7 +125,7 @@ class Search:
             self.values += values[has_run].tolist()
         values[~has_run] = np.inf
         if self._progress is not None:
-            self._progress(len(self.values), self._most, int(np.isinf(self.values).sum()))
+            self._progress(len(self.values), self._run_limit, int(np.isinf(self.values).sum()))
         if count < shares.shape[1]:
             raise SpentError
         return values
@@ -141,11 +140,11 @@ class Search:
 
         size = len(self._low)
         generation = POINTS * size
-        generations = int(SHARE * self._most / generation) - 1
-        if generations < 1:  # there are too few for that: a design that fills the cube
+        generations = int(SHARE * self._run_limit / generation) - 1
+        if generations < 1:  # too few runs: points that fill the cube instead
             from scipy.stats import qmc
 
-            count = max(1, int(SHARE * self._most))
+            count = max(1, int(SHARE * self._run_limit))
             self.evaluate(qmc.LatinHypercube(size, rng=seed).random(count).T)
             return
         differential_evolution(
@@ -157,7 +156,7 @@ class Search:
             polish=False,
             vectorized=True,
             updating="deferred",
-            tol=SAME,
+            tol=CONVERGED,
         )
 
     def continue_search(self) -> str:
@@ -180,13 +179,13 @@ class Search:
         return best
 
     def _descend(self, gradients: GradientRuns) -> str:
-        """L-BFGS-B; why it ended, also because there are no gradients."""
+        """Search with L-BFGS-B. Returns why it ended; "" if there are no gradients."""
         from scipy.optimize import minimize
 
         width = self._high - self._low
 
         def evaluate(share: Vector) -> tuple[float, Vector]:
-            if len(self.points) >= self._most:
+            if len(self.points) >= self._run_limit:
                 raise SpentError
             point = self._low + np.clip(share, 0.0, 1.0) * width
             try:
@@ -200,47 +199,47 @@ class Search:
             self.points.append(point)
             self.values.append(value if np.isfinite(value) else np.inf)
             if self._progress is not None:
-                self._progress(len(self.values), self._most, int(np.isinf(self.values).sum()))
+                self._progress(len(self.values), self._run_limit, int(np.isinf(self.values).sum()))
             if not np.isfinite(value):
                 return LOST, np.zeros_like(point)
             return value, self._sign * evaluation[1] * width
 
         start = self._best_share()
         try:
-            answer = minimize(
+            outcome = minimize(
                 evaluate,
                 start,
                 jac=True,
                 method="L-BFGS-B",
                 bounds=[(0.0, 1.0)] * len(start),
-                options={"maxfun": self._most, "maxiter": self._most, "ftol": FLAT, "gtol": FLAT},
+                options={"maxfun": self._run_limit, "maxiter": self._run_limit, "ftol": FLAT, "gtol": FLAT},
             )
         except _NoGradientError:
             return ""
-        return "converged: the gradient allows no further step" if answer.success else str(answer.message)
+        return "converged: the gradient allows no further step" if outcome.success else str(outcome.message)
 
     def _run_simplex(self) -> str:
-        """Search with a simplex, without derivatives; why it ended."""
+        """Search with a simplex, without derivatives. Returns why it ended."""
         from scipy.optimize import minimize
 
         start = self._best_share()
-        answer = minimize(
+        outcome = minimize(
             lambda share: float(self.evaluate(share[:, None])[0]),
             start,
             method="Nelder-Mead",
             bounds=[(0.0, 1.0)] * len(start),
             options={
-                "xatol": SAME,
-                "fatol": SAME * (abs(min(self.values)) + 1e-30),
-                "maxfev": self._most,
+                "xatol": CONVERGED,
+                "fatol": CONVERGED * (abs(min(self.values)) + 1e-30),
+                "maxfev": self._run_limit,
                 "initial_simplex": _simplex(start),
             },
         )
-        return "converged: neither the point nor the objective changes any more" if answer.success else ""
+        return "converged: neither the point nor the objective changes any more" if outcome.success else ""
 
 
 def _simplex(start: Vector) -> Vector:
-    """A small one, inside the unit cube."""
+    """A small simplex inside the unit cube."""
     corners = np.repeat(start[None, :], len(start) + 1, axis=0)
     for i in range(len(start)):
         corners[i + 1, i] += 0.05 if start[i] < 0.5 else -0.05

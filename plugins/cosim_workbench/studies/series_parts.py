@@ -78,7 +78,7 @@ class SeriesParts(cosim.ResultSink):
         return path
 
     def add(self, ended: Any) -> str:
-        """Write a part with the runs of an `EnsembleResult`; its name, "" where none of them was done."""
+        """Write a part with the runs of an `EnsembleResult`. Returns its name; "" if no run was done."""
         numbers = np.asarray(self.numbers, dtype=np.int64)
         ran = np.flatnonzero(ended.status != "not run")
         if not len(ran):
@@ -105,7 +105,7 @@ class SeriesParts(cosim.ResultSink):
         return target.name
 
     def add_results(self, runs: Sequence[tuple[int, cosim.Result]]) -> str:
-        """Write a part with results that have times of their own; its name.
+        """Write a part with results that have times of their own. Returns its name.
 
         Parameters
         ----------
@@ -177,9 +177,9 @@ class SeriesParts(cosim.ResultSink):
                     values = np.full((runs, len(indices), len(recorded)), np.nan)
                 run, point = table[self.key].to_numpy(), np.searchsorted(grid, table[TIME].to_numpy())
                 is_selected = (run < runs) & (point >= indices.start) & (point < indices.stop)
-                at = run[is_selected], point[is_selected] - indices.start
+                selected = run[is_selected], point[is_selected] - indices.start
                 for i, column in enumerate(recorded):
-                    values[*at, i] = table[column].to_numpy()[is_selected]
+                    values[*selected, i] = table[column].to_numpy()[is_selected]
         return np.full((runs, len(indices), 0), np.nan) if values is None else values
 
     def _tables(self, name: str, columns: slice) -> Iterator[Any]:

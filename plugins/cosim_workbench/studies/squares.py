@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
 AS_PREDICTED = 0.25
-"""A step that decreases the sum by a smaller part of what it promised is left to the trust region."""
+"""A step has to decrease the sum by this part of the predicted decrease, else the trust region takes over."""
 INSIDE = 1e-9
-"""Of a range: the trust region begins so far from its ends."""
+"""The distance of the trust region's start from the ends of a range, relative to the range."""
 SMALLEST_CHANGE = 1e-10
 """A search ends at a smaller relative change of the values."""
 DEPENDENT = 1e-8
-"""A column depends on the others where a smaller part of it is left beside their sums."""
+"""A column depends on the others if a smaller part of it is orthogonal to them."""
 EVALUATIONS = 100
-"""A search takes at most so many for each value, as that of SciPy."""
+"""The largest number of evaluations for each value, as in SciPy."""
 TOO_MANY, NO_DECREASE, NO_CHANGE = 0, 2, 3
-"""Why a search has ended, as `scipy.optimize.least_squares` numbers it."""
+"""Why a search has ended: status numbers of `scipy.optimize.least_squares`."""
 
 
 class Limits(NamedTuple):
@@ -63,7 +63,7 @@ def minimize_squares(
     Parameters
     ----------
     residuals, jacobian : callable
-        Of values; of the jacobian only the one at the point is called whose residuals were called last.
+        Functions of the values. `jacobian` is called only with the values of the last call of `residuals`.
     start : ndarray
     limits : Limits
     tolerance : float
@@ -93,7 +93,7 @@ def minimize_squares(
     else:
         return Solution(values, remaining, TOO_MANY)
     optimum = _by_trust_region(residuals, jacobian, _Point(values, remaining, slopes), limits, tolerance)
-    # it begins beside the end of a range: where that end is the solution, the end is better
+    # the trust region begins beside the ends of ranges, so an end may still be better
     return (
         optimum
         if optimum.residuals @ optimum.residuals <= total
@@ -116,10 +116,10 @@ def _gauss_newton_step(remaining: Vector, jacobian: NDArray[np.float64]) -> tupl
     if not np.isfinite(columns).all():
         return no_step
     triangle: Any = np.linalg.qr(np.column_stack([columns, remaining]), mode="r")
-    own, projected = triangle[:count, :-1], triangle[:count, -1]
-    if np.abs(np.diag(own)).min() <= DEPENDENT:
+    columns_triangle, projected = triangle[:count, :-1], triangle[:count, -1]
+    if np.abs(np.diag(columns_triangle)).min() <= DEPENDENT:
         return no_step
-    return -np.linalg.solve(own, projected) / sizes, float(projected @ projected)
+    return -np.linalg.solve(columns_triangle, projected) / sizes, float(projected @ projected)
 
 
 def _by_trust_region(

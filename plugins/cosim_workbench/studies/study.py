@@ -1,4 +1,4 @@
-"""Study: many points of a model or scenario, kept in a folder, gone on with after a kill."""
+"""Study: many points of a model or scenario, stored in a folder, so that a killed study can continue."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from cosim_workbench.studies.studied import studied
 from cosim_workbench.studies.study_folder import StudyFolder
 from cosim_workbench.studies.study_table import StudyTable
 from cosim_workbench.studies.subject_runs import SubjectRuns
-from cosim_workbench.studies.variation import read_variation
+from cosim_workbench.studies.variation import Variation, read_variation
 from cosim_workbench.studies.written_rows import WrittenRows
 
 Progress = Callable[[int, int, int], Any]
 SERIES = "series"
-"""The last column of a part, behind the wall-clock time of a point: the file with its values over time."""
+"""The last column of a part: the name of the file with the values over time of a point."""
 
 
 class Study(FixedAttributes):
-    """Points of a model: what is varied, how points are drawn, what is kept of each.
+    """Runs of a model at many points: the variations, the sample, and the objectives.
 
     Parameters
     ----------
@@ -82,17 +82,26 @@ class Study(FixedAttributes):
         **settings: Any,
     ) -> None:
         self._runs: ModelRuns | SubjectRuns
-        settings_of_model = {
-            key: value for key, value in settings.items() if key not in ("threads", "run_in")
-        }
-        subject = studied(model, settings_of_model)
+        worker_settings = {key: settings[key] for key in ("threads", "run_in") if key in settings}
+        subject = studied(model, {k: v for k, v in settings.items() if k not in worker_settings})
         if isinstance(subject, cosim.Model):
             self._runs = ModelRuns(subject, objectives, keep_series, **settings)
         else:
-            settings_of_workers = {
-                key: value for key, value in settings.items() if key in ("threads", "run_in")
-            }
-            self._runs = SubjectRuns(subject, objectives, keeps_series=keep_series, **settings_of_workers)
+            self._runs = SubjectRuns(subject, objectives, keeps_series=keep_series, **worker_settings)
+        self._store_points(*points_of(self._read_variations(vary), sample, seed))
+        self._keeps_series = keep_series
+        self._description = {
+            **self._runs.description(),
+            "vary": {path: _text(values) for path, values in vary.items()},
+            "sample": sample,
+            "seed": seed,
+            "objectives": self._runs.objectives,
+            "points": len(self.seeds),
+        }
+        self._folder = None if folder is None else Path(folder)
+
+    def _read_variations(self, vary: Mapping[str, Any]) -> list[Variation]:
+        """The variations; all faults of them, and of the names of objectives, are raised together."""
         columns = {"point", "seed", *OUTCOMES, SECONDS, SERIES, *vary}
         problems = [
             cosim.Problem("objectives", f"'{name}' is another column of the table: choose another name")
@@ -109,17 +118,7 @@ class Study(FixedAttributes):
                 problems.append(cosim.Problem("", str(error)))
         if problems:
             raise cosim.ModelError(problems)
-        self._store_points(*points_of(variations, sample, seed))
-        self._keeps_series = keep_series
-        self._description = {
-            **self._runs.description(),
-            "vary": {path: _text(values) for path, values in vary.items()},
-            "sample": sample,
-            "seed": seed,
-            "objectives": self._runs.objectives,
-            "points": len(self.seeds),
-        }
-        self._folder = None if folder is None else Path(folder)
+        return variations
 
     @property
     def message(self) -> str:
@@ -218,7 +217,7 @@ class Study(FixedAttributes):
         if self._keeps_series:
             earlier = {row[-1] for row in rows_done.values()}
             series = SeriesParts(folder.path / "series", "point", remaining, earlier)
-            series.remove_others(())  # what was written without its rows
+            series.remove_others(())  # parts whose rows were not written
         written = WrittenRows(folder, names, rows_done)
 
         def keep(numbers: NDArray[np.int64], columns: dict[str, Any], files: dict[int, str]) -> None:
@@ -258,8 +257,8 @@ class Study(FixedAttributes):
             values = [float(self.points[path][point]) for path in self.points]
             objectives = [float(columns[name][i]) for name in self.objectives]
             outcomes = [_plain(columns[name][i]) for name in OUTCOMES]
-            at = bisect_right(begins, number)
-            file = files[begins[at - 1]] if at else ""
+            count = bisect_right(begins, number)
+            file = files[begins[count - 1]] if count else ""
             time = round(float(times[i]), 6)
             rows.append([point, int(self.seeds[point]), *values, *objectives, *outcomes, time, file])
         return rows

@@ -35,9 +35,9 @@ SUM_LENGTH = len(_sum_line(b""))
 
 
 class StudyFolder:
-    """Rows of points, each in one part; a part has its name when it is whole, so a kill loses none of them.
+    """Stores the rows of points in parts; a part gets its name when it is complete, so a kill loses none.
 
-    The last line of the points and of a part is a comment with the checksum of all before it.
+    The last line of the points and of each part is a comment with a checksum.
 
     Parameters
     ----------
@@ -73,16 +73,16 @@ class StudyFolder:
 
     def _compare(self, description: dict[str, Any], file: Path) -> None:
         try:
-            theirs = json.loads(file.read_text("utf-8"))
+            stored = json.loads(file.read_text("utf-8"))
         except (OSError, ValueError) as error:
             raise cosim.CosimError(f"{file}: cannot be read: {error}") from None
-        differs = [
-            key for key in description if not isinstance(theirs, dict) or description[key] != theirs.get(key)
+        different = [
+            key for key in description if not isinstance(stored, dict) or description[key] != stored.get(key)
         ]
-        if differs:
+        if different:
             raise cosim.CosimError(
-                f"{self.path}: another study is in this folder: {', '.join(differs)} differ. Choose another "
-                "folder, or remove this one"
+                f"{self.path}: another study is in this folder: {', '.join(different)} differ. Choose "
+                "another folder, or remove this one"
             )
 
     @contextmanager
@@ -105,7 +105,7 @@ class StudyFolder:
             yield
 
     def points(self, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[list[str]]:
-        """The points as text, as they were when the study began: another library may draw others."""
+        """The points as text, as they were at the start of the study: other libraries may draw others."""
         file = self.path / POINTS
         if not file.exists():
             self._write(file, names, rows)
@@ -151,12 +151,12 @@ class StudyFolder:
             os.fsync(stream.fileno())
 
     @staticmethod
-    def _read(file: Path, then: str) -> tuple[list[str], list[list[str]]]:
+    def _read(file: Path, consequence: str) -> tuple[list[str], list[list[str]]]:
         try:
             data = file.read_bytes()
             data, line = data[:-SUM_LENGTH], data[-SUM_LENGTH:]
             if line != _sum_line(data):
-                text = f"its checksum does not match; remove it: {then} again"
+                text = f"its checksum does not match; remove it: {consequence} again"
                 raise cosim.CosimError(f"{file}: is damaged: {text}")
             names, *rows = csv.reader(io.StringIO(data.decode("utf-8"), newline=""))
         except (OSError, ValueError, csv.Error) as error:

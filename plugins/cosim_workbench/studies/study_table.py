@@ -28,10 +28,10 @@ class StudyTable(FixedAttributes):
     rows : sequence of sequence of str
         In order of the points.
     inputs, objectives : sequence of str
-        Which columns are which.
+        Names of the columns with variables, and with objectives.
     units : mapping of str to str
     count : int
-        Points of the whole study.
+        The number of points of the whole study.
 
     Attributes
     ----------

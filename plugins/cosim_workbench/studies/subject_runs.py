@@ -41,15 +41,15 @@ class SubjectRuns:
     threads : int, optional
         Processes; as many as there are processors unless given.
     keeps_series : bool
-        Whether values over time are given on.
+        Whether values over time are recorded.
     run_in : str
-        "processes", or "threads" of one process where the subject allows that: a run that ends it is found
-        by doing those that were under way again, one by one.
+        "processes", or "threads" of one process if the subject allows that. If that process ends, the runs
+        that were under way are repeated one by one, so that the faulty one is found.
 
     Attributes
     ----------
     message : str
-        Why runs go through processes where threads were asked for; else "".
+        Why runs go through processes although threads were requested; else "".
     """
 
     def __init__(
@@ -102,33 +102,45 @@ class SubjectRuns:
         parts: SeriesParts | None = None,
     ) -> None:
         """Do points in the processes of an executor; as `ModelRuns.run`."""
-        if executor is None:
-            if self._run_in == "threads":
-                with OwnThreads(self.workers) as threads:
-                    self.message = self._why_not_parallel(threads)
-                    if not self.message:
-                        self.run(values, count, threads, progress, keep, parts)
-                        return
-            with OwnProcesses(self.workers) as pool:
-                self.run(values, count, pool, progress, keep, parts)
+        if executor is not None:
+            self._run_in_executor(values, count, executor, progress, keep, parts)
             return
-        # in a process of ours points go one by one: what crashes it is known at once
+        if self._run_in == "threads":
+            with OwnThreads(self.workers) as threads:
+                self.message = self._why_not_parallel(threads)
+                if not self.message:
+                    self._run_in_executor(values, count, threads, progress, keep, parts)
+                    return
+        with OwnProcesses(self.workers) as pool:
+            self._run_in_executor(values, count, pool, progress, keep, parts)
+
+    def _run_in_executor(
+        self,
+        values: Mapping[str, NDArray[np.float64]],
+        count: int,
+        executor: Executor,
+        progress: Callable[[int, int], Any],
+        keep: Callable[[NDArray[np.int64], dict[str, Any], dict[int, str]], None],
+        parts: SeriesParts | None,
+    ) -> None:
+        # in processes of our own each point is sent alone, so the one that ends its process is known
         chunk = 1 if isinstance(executor, (OwnProcesses, OwnThreads)) else None
-        ended = [0]  # how many points
+        points_ended = 0
         waiting = WaitingRows(self.objectives, keep, parts)
 
         def arguments_of(first: int, last: int) -> tuple[Any, ...]:
             return ([{path: float(v[i]) for path, v in values.items()} for i in range(first, last)],)
 
         def add_rows(first: int, last: int, rows: list[Row]) -> None:
-            ended[0] += len(rows)
+            nonlocal points_ended
+            points_ended += len(rows)
             waiting.add(first, rows)
 
         def fail(run: int, reason: str) -> None:
             add_rows(run, run + 1, [failed_row(np.nan, reason)])
 
         def goes_on() -> bool:
-            return progress(ended[0], count) is not False
+            return progress(points_ended, count) is not False
 
         try:
             run_in_chunks(Job(self._runner, executor), count, arguments_of, add_rows, fail, goes_on, chunk)
@@ -137,7 +149,7 @@ class SubjectRuns:
 
     def _why_not_parallel(self, threads: OwnThreads) -> str:
         try:
-            why = threads.submit(self._runner.why_not_parallel).result()
+            reason = threads.submit(self._runner.why_not_parallel).result()
         except (BrokenExecutor, cosim.CosimError) as error:
-            why = str(error)
-        return f"runs go through processes: {why}" if why else ""
+            reason = str(error)
+        return f"runs go through processes: {reason}" if reason else ""

@@ -33,7 +33,7 @@ FAILED = 1
 
 
 class SweepCommand(cosim.Command):
-    """Do a study of a model or scenario; begun again with the same words, it goes on where it was."""
+    """Do a study of a model or scenario; the same command continues an interrupted study."""
 
     name: ClassVar[str] = "sweep"
     summary: ClassVar[str] = "run a model at many points, on all processors"
@@ -162,11 +162,11 @@ def _run(arguments: argparse.Namespace, settings: dict[str, Any], folder: Path) 
 def _model(path: Path, settings: dict[str, Any]) -> Any:
     """A model, or what a plugin reads this file as."""
     model = studied(path, {key: value for key, value in settings.items() if key != "threads"})
-    if isinstance(model, cosim.Model) and (odd := {"variant", "inputs"} & settings.keys()):
-        raise cosim.CosimError(f"{path}: --{min(odd)} applies only to a scenario or an SSP")
+    if isinstance(model, cosim.Model) and (refused := {"variant", "inputs"} & settings.keys()):
+        raise cosim.CosimError(f"{path}: --{min(refused)} applies only to a scenario or an SSP")
     if isinstance(model, cosim.Model) and "until" not in {**model.simulation, **settings}:
         fault = "gives no end of the runs: write until = … into [simulation], or --until"
-        raise cosim.ModelError.of(str(path), fault)  # no guess, as `cosim run` makes: it costs many runs
+        raise cosim.ModelError.of(str(path), fault)  # `cosim run` guesses, but here many runs would be wrong
     return model
 
 
@@ -180,8 +180,8 @@ def _summary(table: StudyTable, folder: Path) -> str:
         shown = "" if unit == "1" else f" {unit}"
         if len(values):
             low, high = table["point"][np.nanargmin(table[name])], table["point"][np.nanargmax(table[name])]
-            least, most = f"{values.min():.6g} (point {low})", f"{values.max():.6g}{shown} (point {high})"
-            lines.append(f"{name:<{width}}  {least} … {most}, median {np.median(values):.6g}")
+            least, greatest = f"{values.min():.6g} (point {low})", f"{values.max():.6g}{shown} (point {high})"
+            lines.append(f"{name:<{width}}  {least} … {greatest}, median {np.median(values):.6g}")
     reasons = table["reason"][table["status"] == "failed"]
     if len(reasons):
         lines.append(f"point {table['point'][table['status'] == 'failed'][0]} failed: {reasons[0]}")

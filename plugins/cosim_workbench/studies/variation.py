@@ -17,7 +17,7 @@ CALL = re.compile(r"^\s*(\w+)\s*\((.*)\)\s*$", re.DOTALL)
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 SEED = "seed"
 FORMS = '"1e5..3e5:21", "1e5..3e5:log", "1, 2, 5", "normal(2e5, 1e4)"'
-MOST = 10_000_000
+MOST_LEVELS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,10 @@ def _of_text(path: str, text: str, unit: str) -> Variation:
 
 
 def _of_range(path: str, text: str, unit: str) -> Variation:
-    ends, *more = text.split(":")
+    ends, *options = text.split(":")
     low, high = (cosim.parse_quantity(end.strip(), unit) for end in ends.split("..", 1))
-    is_log = "log" in (item.strip() for item in more)
-    counts = [item for item in more if item.strip() != "log"]
+    is_log = "log" in (item.strip() for item in options)
+    counts = [item for item in options if item.strip() != "log"]
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise ValueError("a range goes from a number to a larger one")
     if is_log and low <= 0.0:
@@ -111,8 +111,8 @@ def _of_range(path: str, text: str, unit: str) -> Variation:
     if not counts:
         return Variation(path, distribution=_between(low, high, is_log))
     count = int(counts[0])
-    if not 2 <= count <= MOST:
-        raise ValueError(f"a grid has from 2 to {MOST} values")
+    if not 2 <= count <= MOST_LEVELS:
+        raise ValueError(f"a grid has from 2 to {MOST_LEVELS} values")
     spaced = np.geomspace(low, high, count) if is_log else np.linspace(low, high, count)
     return Variation(path, levels=tuple(spaced.tolist()))
 
@@ -130,22 +130,7 @@ def _distribution(name: str, texts: Sequence[str], unit: str) -> Any:
     if name in counts:
         if len(texts) != counts[name]:
             raise ValueError(f"{name} has {len(texts)} numbers, needs {counts[name]}")
-        a, *c = [cosim.parse_quantity(text.strip(), unit) for text in (texts[0], *texts[2:])]
-        if name == "normal":
-            b = parse_difference(texts[1], unit)
-        else:
-            b = cosim.parse_quantity(texts[1].strip(), "1" if name == "lognormal" else unit)
-        if name in ("uniform", "loguniform"):
-            if not a < b or (name == "loguniform" and a <= 0.0):
-                raise ValueError(f"{name} goes from a number to a larger one")
-            return _between(a, b, name == "loguniform")
-        if name == "triangular":
-            if not a <= b <= c[0] or not a < c[0]:
-                raise ValueError("triangular has the least, the most frequent and the greatest value")
-            return stats.triang((b - a) / (c[0] - a), a, c[0] - a)
-        if not b > 0.0 or (name == "lognormal" and a <= 0.0):
-            raise ValueError(f"{name} needs a deviation greater than 0")
-        return stats.norm(a, b) if name == "normal" else stats.lognorm(b, scale=a)
+        return _usual_distribution(name, [text.strip() for text in texts], unit)
     distribution: Any = getattr(stats, name, None)
     if not hasattr(distribution, "ppf"):
         names = [*counts, *(n for n in dir(stats) if hasattr(getattr(stats, n), "ppf"))]
@@ -153,6 +138,29 @@ def _distribution(name: str, texts: Sequence[str], unit: str) -> Any:
     numbers = [text for text in texts if "=" not in text]
     named = dict(text.split("=", 1) for text in texts if "=" in text)
     return distribution(*map(float, numbers), **{key.strip(): float(value) for key, value in named.items()})
+
+
+def _usual_distribution(name: str, texts: Sequence[str], unit: str) -> Any:
+    """A distribution with numbers in the unit of the variable, as many as `_distribution` has counted."""
+    from scipy import stats
+
+    if name in ("normal", "lognormal"):
+        middle = cosim.parse_quantity(texts[0], unit)
+        is_log = name == "lognormal"
+        deviation = cosim.parse_quantity(texts[1], "1") if is_log else parse_difference(texts[1], unit)
+        if not deviation > 0.0 or (is_log and middle <= 0.0):
+            raise ValueError(f"{name} needs a deviation greater than 0")
+        return stats.lognorm(deviation, scale=middle) if is_log else stats.norm(middle, deviation)
+    numbers = [cosim.parse_quantity(text, unit) for text in texts]
+    if name == "triangular":
+        low, peak, high = numbers
+        if not low <= peak <= high or not low < high:
+            raise ValueError("triangular has the least, the most frequent and the greatest value")
+        return stats.triang((peak - low) / (high - low), low, high - low)
+    low, high = numbers
+    if not low < high or (name == "loguniform" and low <= 0.0):
+        raise ValueError(f"{name} goes from a number to a larger one")
+    return _between(low, high, name == "loguniform")
 
 
 def parse_difference(difference: Any, unit: str) -> float:

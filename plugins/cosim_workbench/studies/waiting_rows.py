@@ -14,9 +14,9 @@ from cosim_workbench.studies.point_runner import VALUES, Row, failed_row
 from cosim_workbench.studies.series_parts import SeriesParts
 
 NUMBERS = 2**20
-"""Numbers in a part: 8 MB."""
+"""The number of values for which a part is written: 8 MB."""
 SECONDS = 10.0
-"""Time after which a part is written whatever its size, since a kill loses waiting rows, s."""
+"""Time after which a part is written although it is smaller, since a kill loses waiting rows, s."""
 
 Keep = Callable[[NDArray[np.int64], dict[str, Any], dict[int, str]], None]
 
@@ -47,7 +47,7 @@ class WaitingRows:
             self.pass_on()
 
     def pass_on(self) -> None:
-        """Write a part of what waits, and give its rows on."""
+        """Write a part with the values of the waiting rows, and pass the rows on."""
         rows = dict(sorted(self._rows.items()))
         self._rows, self._size, self._begun = {}, 0, perf_counter()
         if not rows:

@@ -10,11 +10,11 @@ from cosim_workbench.studies.study_folder import StudyFolder
 
 FAILED = "failed"
 PART_TIME, SHARE = 1.0, 0.02
-"""Rows are written when so much time (s) has gone, or that part of the study's: it is lost in a kill."""
+"""Rows are written after this time (s), or after this part of the study's time: a kill loses no more."""
 
 
 class WrittenRows:
-    """Collects rows, and writes them where the last writing is long enough ago.
+    """Collects rows, and writes them from time to time.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class WrittenRows:
     names : sequence of str
         The names of the columns, "status" among them.
     rows_done : dict of int to list of str
-        Rows by the number of their point; what is written is added.
+        Rows by the number of their point; written rows are added.
     """
 
     def __init__(self, folder: StudyFolder, names: Sequence[str], rows_done: dict[int, list[str]]) -> None:
