@@ -100,6 +100,8 @@ if TYPE_CHECKING:
     from cosim.component.documented import declared_default as declared_default
     from cosim.component.history import ENTRY_WIDTH as ENTRY_WIDTH
     from cosim.component.history import LOOKED as LOOKED
+    from cosim.component.history import MOVED as MOVED
+    from cosim.component.history import ORDINARY as ORDINARY
     from cosim.component.history import History as History
     from cosim.component.history import Ring as Ring
     from cosim.component.history import history_at as history_at

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import by_turns
 import few_messages
@@ -20,9 +21,11 @@ import how_many
 import long_checks
 import memory_folder
 import pytest
+import unpacked_once
 from hypothesis import HealthCheck, Phase, settings
 
 from cosim.kit import private_folder, remove_folder
+from cosim_compiler.machine import UNOPTIMIZED
 from cosim_export.native.compilers import OwnCompiler, ZigCompiler, available_compilers, own_platform
 from cosim_lowering import optimizer
 
@@ -35,7 +38,7 @@ SHORT = "not thorough"
 settings.register_profile(
     "unhurried",
     settings(),
-    max_examples=min(how_many.many(15), 100),
+    max_examples=min(how_many.many(10), 100),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[phase for phase in Phase if phase is not Phase.explain],
@@ -188,6 +191,13 @@ def parse_names_once(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Lark, "parse", parsed)
 
 
+def unpack_modules_once(patch: pytest.MonkeyPatch, place: Path) -> unpacked_once.UnpackedOnce:
+    """To unpack FMUs took a sixth of the time of their tests."""
+    once = unpacked_once.UnpackedOnce(place)
+    patch.setattr(ZipFile, "extractall", lambda *given, **named: once.extractall(*given, **named))
+    return once
+
+
 @pytest.fixture(scope="session", autouse=True)
 def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What holds for all tests, in one fixture: pytest asks each test for each of them."""
@@ -198,7 +208,21 @@ def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("SOURCE_DATE_EPOCH", "1700000000")  # FMUs that are compared to the byte have one date
         find_helpers_in_subprocesses(patch, tmp_path_factory.mktemp("helper_modules"))
         parse_names_once(patch)
+        once = unpack_modules_once(patch, tmp_path_factory.mktemp("unpacked"))
         yield
+    assert not once.written_since(), "a test wrote into files that all unpacked FMUs share"
+
+
+OPTIMIZED_KERNELS = {
+    "language",
+    "step_oracle",
+    "test_derivatives_in_lanes",
+    "test_loops_as_they_are",
+    "test_lowering_to_machine_code",
+    "test_object_loader",
+    "test_stress",
+}
+"""Folders and files whose kernel functions are optimized in a short run too, as users get them."""
 
 
 OPTIMIZED = {
@@ -238,6 +262,8 @@ def native_code_is_made_soon(request: pytest.FixtureRequest) -> Iterator[None]:
     compiler takes a twentieth of the second that zig takes, which exports prefer.
     """
     with pytest.MonkeyPatch.context() as patch:
+        if how_many.FACTOR == 1 and not OPTIMIZED_KERNELS & {request.path.stem, request.path.parent.name}:
+            patch.setenv(UNOPTIMIZED, "1")  # kernel functions; also those of processes that a test starts
         if how_many.FACTOR == 1 and request.path.stem not in OPTIMIZED:
             patch.setattr(optimizer, "LEVEL", 0)
         if how_many.FACTOR == 1 and request.path.stem not in WITH_ZIG and has_own_compiler():

@@ -87,6 +87,48 @@ def test_a_changed_file_is_seen(place: Place) -> None:
     assert "'lamps' (acme-lamps 1.0) did not load: ModuleNotFoundError" in text
 
 
+def entry_points(place: Place) -> list[str]:
+    """The entry points of others that are installed, and whether `importlib.metadata` read them."""
+    code = """
+import sys
+from cosim.registration.candidate import installed_candidates
+found = [c for c in installed_candidates() if c.distribution.startswith("acme-")]
+needed = "importlib.metadata" in sys.modules
+print(*(f"{c.name}={c.load().__name__} {c.distribution}-{c.version}" for c in found), needed)
+"""
+    return place.python(code).split()
+
+
+def test_what_is_installed_is_read_once(place: Place) -> None:
+    """Again where a distribution comes, goes or is another one."""
+    info = place.package.parent / "acme_lamps-1.0.dist-info"
+    lamps = ["lamps=acme_lamps.plugin", "acme-lamps-1.0"]
+    assert entry_points(place) == [*lamps, "True"]
+    assert entry_points(place) == [*lamps, "False"]
+    (info / "entry_points.txt").write_text("[cosim]\nlights = acme_lamps.plugin\n")
+    lights = ["lights=acme_lamps.plugin", "acme-lamps-1.0"]
+    assert entry_points(place) == [*lights, "True"]
+    second = info.with_name("acme_other-2.0.dist-info")
+    shutil.copytree(info, second)
+    (second / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-other\nVersion: 2.0\n")
+    other = ["lights=acme_lamps.plugin", "acme-other-2.0"]
+    assert sorted(entry_points(place)) == sorted([*lights, *other, "True"])
+    assert sorted(entry_points(place)) == sorted([*lights, *other, "False"])
+    shutil.rmtree(second)
+    assert entry_points(place) == [*lights, "False"], "all is as it was before"
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-lamps\nVersion: 1.25\n")
+    assert entry_points(place) == [lights[0], "acme-lamps-1.25", "True"]
+    shutil.rmtree(info)
+    assert entry_points(place) == ["True"]
+
+
+def test_distributions_in_archives_are_read_each_time(place: Place, tmp_path: Path) -> None:
+    archive = shutil.make_archive(str(tmp_path / "site"), "zip", tmp_path / "site")
+    place.environment["PYTHONPATH"] = place.environment["PYTHONPATH"].replace(str(tmp_path / "site"), archive)
+    for _ in range(2):
+        assert entry_points(place) == ["lamps=acme_lamps.plugin", "acme-lamps-1.0", "True"]
+
+
 @pytest.mark.thorough
 def test_places_that_hold_nothing_of_it_do_not_matter(place: Place, tmp_path: Path) -> None:
     first, _ = place.overview()

@@ -18,6 +18,7 @@ from typing import Any
 from cosim_compiler import kernel_cache, native, units
 from cosim_compiler.code import coder
 from cosim_compiler.helper_process import kill_with_parent
+from cosim_compiler.names_at_rest import names_at_rest
 
 log = logging.getLogger("cosim.native")
 
@@ -37,7 +38,8 @@ def compile_ahead(wanted: Iterable[Wanted]) -> None:
         return
     new = [item for item in wanted if item not in _served]
     _served.update(new)
-    missing = [item for item in units.one_of_each(new) if not units.is_at_hand(*item)][:MOST]
+    with names_at_rest():
+        missing = [item for item in units.one_of_each(new) if not units.is_at_hand(*item)][:MOST]
     if len(missing) < 2 or threading.active_count() > 1 or not kernel_cache.can_keep():
         return
     if hasattr(os, "fork") and hasattr(os, "sched_getaffinity"):

@@ -134,6 +134,42 @@ def reach_of(
     classes : iterable of type
         What is passed: their attributes count.
     """
+    digest = _digest_of_reach(functions, methods)
+    names = ReachedNames(digest.functions, [*digest.classes, *classes]) if digest.is_lasting else None
+    return Reach(_hexadecimal(digest), names, tuple(digest.apart))
+
+
+class ReachNow(NamedTuple):
+    """What functions reach now; whether names stand for the same later is not remembered.
+
+    Attributes
+    ----------
+    digest : str
+        As that of `Reach`.
+    functions : tuple of function
+    classes : tuple of type
+        Records, named tuples and failures.
+    """
+
+    digest: str
+    functions: tuple[types.FunctionType, ...]
+    classes: tuple[type, ...]
+
+
+def reach_now(
+    functions: Iterable[tuple[types.FunctionType, str]], methods: Iterable[types.FunctionType]
+) -> ReachNow | None:
+    """What functions reach, as `reach_of`; None where something may change while names stay."""
+    digest = _digest_of_reach(functions, methods)
+    if not digest.is_lasting:
+        return None
+    classes = tuple(dict.fromkeys(digest.classes))
+    return ReachNow(_hexadecimal(digest), tuple(digest.functions), classes)
+
+
+def _digest_of_reach(
+    functions: Iterable[tuple[types.FunctionType, str]], methods: Iterable[types.FunctionType]
+) -> _ReachDigest:
     digest = _ReachDigest()
     for function, signature in functions:
         digest.root(function)
@@ -142,8 +178,12 @@ def reach_of(
         digest.root(method)
     for function in digest.apart:  # which becomes longer here
         digest.root(function)
-    names = ReachedNames(digest.functions, [*digest.classes, *classes]) if digest.is_lasting else None
-    return Reach(digest.hash.hexdigest()[:32], names, tuple(digest.apart))
+    return digest
+
+
+def _hexadecimal(digest: _ReachDigest) -> str:
+    text: str = digest.hash.hexdigest()
+    return text[:32]
 
 
 class _ReachDigest(ValueDigest):

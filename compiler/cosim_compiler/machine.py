@@ -24,6 +24,8 @@ PICKS = "  switch "
 """What takes an item of a tuple at a place that is computed."""
 OF_CODE = 3
 """Level at which machine code is chosen."""
+UNOPTIMIZED = "COSIM_UNOPTIMIZED"
+"""The variable with which code is compiled in a seventh of the time and runs slower, to the same bits."""
 FILES_OF_LLVM = "_version.py", "binding/libllvmlite.so"
 SIGNS = b"vendor_id", b"cpu family", b"model", b"model name", b"stepping", b"flags"
 """Lines about a processor that say what it can."""
@@ -64,19 +66,24 @@ def _processor_and_features() -> tuple[str, str]:
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
-def _machine() -> Any:
+def is_optimized() -> bool:
+    """Whether code is optimized that is compiled now; code that other computers run always is."""
+    return is_for_others() or os.environ.get(UNOPTIMIZED, "0") in ("", "0")
+
+
+def _machine(level: int = OF_CODE) -> Any:
     """The target machine of this processor, with all its features."""
     cpu, features = _processor_and_features()
     return (
         _llvm()
         .Target.from_default_triple()
-        .create_target_machine(cpu=cpu, features=features, opt=OF_CODE, jit=True)
+        .create_target_machine(cpu=cpu, features=features, opt=level, jit=True)
     )
 
 
 @functools.cache
-def _processor() -> Any:
-    return _machine()
+def _processor(level: int = OF_CODE) -> Any:
+    return _machine(level)
 
 
 @functools.cache
@@ -103,7 +110,7 @@ versions = llvm_versions
 def get_ready() -> None:
     """Load LLVM here, where each of the processes that are forked from this one would load it."""
     llvm_versions()
-    _processor()
+    _processor(OF_CODE if is_optimized() else 0)
 
 
 def _asked_versions() -> str:
@@ -139,10 +146,13 @@ def object_of(text: str) -> bytes:
     text : str
         LLVM's text; operations on reals are neither reordered nor joined.
     """
-    llvm, machine = _llvm(), _processor()
+    llvm, machine = _llvm(), _processor(OF_CODE if is_optimized() else 0)
     module = llvm.parse_assembly(text)
     module.verify()
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    if not is_optimized():
+        _run_few_passes(module)
+        return emit_object(module, machine)
     _run_passes(module, vectors=True)
     if PICKS in text:  # LLVM has to write out loops before it can tell the items of a tuple apart
         _run_passes_of_functions(module)
@@ -205,6 +215,15 @@ def optimized(text: str) -> str:
 def _run_passes(module: Any, vectors: bool) -> None:
     builder = _pass_builder(vectors)
     builder.getModulePassManager().run(module, builder)
+
+
+def _run_few_passes(module: Any) -> None:
+    """Inline what has to be inlined, and hold local variables in registers."""
+    passes = _llvm().create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_sroa_pass()
+    passes.add_simplify_cfg_pass()
+    passes.run(module, _pass_builder(vectors=False))
 
 
 def _run_passes_of_functions(module: Any) -> None:

@@ -14,11 +14,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from cosim_compiler import machine
 from cosim_compiler.calls import TOGETHER
 from cosim_compiler.code import coder
 from cosim_compiler.convention import compounds, records, spelled
 from cosim_compiler.debugging import lines_are_shown
 from cosim_compiler.fingerprint import Reach, reach_of
+from cosim_compiler.names_at_rest import memory_at_rest
 from cosim_compiler.names_in_reach import ReachedNames
 from cosim_compiler.record import classes_in, functions_of
 from cosim_compiler.road import road
@@ -57,10 +59,14 @@ def compiler_digest() -> str:
     return f"{sys.version_info[:2]} {digest.hexdigest()}"
 
 
-@functools.cache
 def key_of(digest: str) -> str:
     """Under which something is kept on this computer: with LLVM or the C compiler, and the processor."""
-    made_with = road(), lines_are_shown(), coder().machine.versions()
+    return _key_of(digest, machine.is_optimized())
+
+
+@functools.cache
+def _key_of(digest: str, is_optimized: bool) -> str:
+    made_with = road(), lines_are_shown(), is_optimized, coder().machine.versions()
     return hashlib.sha256(f"{digest} {made_with}".encode()).hexdigest()[:32]
 
 
@@ -72,12 +78,18 @@ def _reach(wanted: Iterable[Wanted]) -> Reach:
     """The reach of functions; cached while every name in reach stands for the same thing."""
     wanted = tuple(wanted)
     functions = tuple((function, spelled(signature)) for function, signature in wanted)
+    memory, key = memory_at_rest(), (_reach, functions)
+    if memory is not None and key in memory:
+        known: Reach = memory[key]
+        return known
     reach = _reaches.get(functions)
     if reach is None or reach.names is None or not reach.names.are_as_before():
         passed = dict.fromkeys(cls for _, signature in wanted for cls in _passed(signature))
         # a digest of a function does not see what the methods of its arguments do
         methods = [method for cls in passed for method in functions_of(cls)]
         reach = _reaches[functions] = reach_of(functions, methods, passed)
+    if memory is not None and reach.names is not None:
+        memory[key] = reach
     return reach
 
 

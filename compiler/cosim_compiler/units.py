@@ -23,7 +23,6 @@ from cosim_compiler.code import coder
 from cosim_compiler.debugging import lines_are_shown
 from cosim_compiler.errors import NUMBERED, NumberedError
 from cosim_compiler.held_interrupts import interrupts_held
-from cosim_compiler.names_at_rest import names_at_rest
 from cosim_compiler.road import LLVM, road
 from cosim_compiler.shipped import TEXTS, UNITS
 from cosim_compiler.unit_digests import Wanted, digest_of, digest_of_unit, key_of, linked_functions, member_of
@@ -95,10 +94,9 @@ def is_at_hand(function: types.FunctionType, signature: str) -> bool:
 def one_of_each(wanted: Iterable[Wanted]) -> list[Wanted]:
     """One function of each unit that contains a wanted function or a function that one of them calls."""
     units = {member_of(*item).functions: item for item in wanted}
-    with names_at_rest():
-        for functions in list(units):
-            for item in linked_functions(functions):
-                units.setdefault(member_of(*item).functions, item)
+    for functions in list(units):
+        for item in linked_functions(functions):
+            units.setdefault(member_of(*item).functions, item)
     return list(units.values())
 
 

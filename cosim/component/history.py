@@ -22,7 +22,13 @@ SAME_TIME = 1e-14  # times closer than this, relative to the present, are one in
 BEFORE, AFTER_EVENT, AFTER_ARRIVAL = 0.0, 1.0, 2.0  # sides of an instant
 INSIDE, REFINED = -1.0, -0.5  # kinds of entries inside a step
 LOOKED = -0.25  # a side: whether an entry is needed there is all that is asked
-FULL, ADDED, NO_VALUE = 1, 2, 4  # flags of a ring
+MOVED = -0.125  # a side: states are moved by their tolerances, and the floor of the value shows
+FULL, ADDED, NO_VALUE, MEASURED = 1, 2, 4, 8  # flags of a ring
+ORDINARY = 1e-3  # errors of a signal that has been as large are relative to this, at least
+LARGE = 0  # in place of the exponent of the size of such a signal
+RESOLVED = 3  # how much larger than its floor a signal has been that is more than rounding: the exponent of 2
+LOWERED = 4  # by which power of 2 a floor is lowered from step to step
+ZERO, UNKNOWN = -1074, 0  # the exponents of a size of 0, and of a floor that was not measured
 
 
 class HistoryEntry(Record):
@@ -53,14 +59,19 @@ class Ring(Record):
     count: int
     """How many entries there are."""
     flags: int
-    """`FULL`: an entry was refused, since there was no room; `ADDED`, `NO_VALUE`: what a check inside a step
-    has found."""
+    """`FULL`: an entry was refused, since there was no room; `ADDED`, `NO_VALUE`, `MEASURED`: what a
+    check inside a step has found, or measured."""
     piece_begin: int
     """The first entry of the piece; -1: the time lies before the first entry of all."""
     piece_end: int
     """The last entry of the piece; -1: the newest one, however many come."""
     start_order: int
     """Order of the break at the start of the history; -1 when that has been forgotten."""
+    size_exponent: int
+    """Binary exponent of the largest value so far, rounded down; `LARGE` from `ORDINARY` on."""
+    floor_exponent: int
+    """Binary exponent of the floor, rounded up, while the signal is small: how far the absolute tolerances of
+    the states move a value."""
 
     @property
     def stop(ring):
@@ -76,8 +87,9 @@ class Ring(Record):
         is_inside = 0 <= ring.start <= numbers and 0 < ring.capacity <= numbers and ring.stop <= numbers
         is_filled = 0 <= ring.oldest < ring.capacity and 0 <= ring.count <= ring.capacity
         has_piece = -1 <= ring.piece_begin <= last and (ring.piece_end == -1 or 0 <= ring.piece_end < last)
+        has_size = ZERO <= ring.size_exponent <= LARGE and ZERO <= ring.floor_exponent <= UNKNOWN
         is_between_steps = ring.flags in (0, FULL) and -1 <= ring.start_order <= 2
-        return is_inside and is_filled and has_piece and is_between_steps
+        return is_inside and is_filled and has_piece and has_size and is_between_steps
 
 
 ENTRY_WIDTH, RING = width_of(HistoryEntry), width_of(Ring)
@@ -85,12 +97,48 @@ ENTRY_WIDTH, RING = width_of(HistoryEntry), width_of(Ring)
 
 def empty_ring(start: int) -> list[int]:
     """The integers of a history without entries whose stretch starts at `start`."""
-    return words_of(Ring(start=start, capacity=ENTRIES, piece_begin=-1, piece_end=-1, start_order=-1))
+    ring = Ring(
+        start=start, capacity=ENTRIES, piece_begin=-1, piece_end=-1, start_order=-1, size_exponent=ZERO
+    )
+    return words_of(ring)
 
 
 def margin(t):
     """The largest difference of two times that count as one instant, s."""
     return SAME_TIME * max(1.0, abs(t))
+
+
+def exponent_of_size(value):
+    """The binary exponent of the size of a value, rounded down; `LARGE` from `ORDINARY` on."""
+    size = abs(value)
+    if size == 0.0 or size - size != 0.0:
+        return ZERO
+    if size >= ORDINARY:
+        return LARGE
+    _, exponent = math.frexp(size)
+    return exponent - 1
+
+
+def exponent_of_floor(floor):
+    """The binary exponent of a floor, rounded up; `UNKNOWN` if it is as large, or no number."""
+    if not floor < 1.0:
+        return UNKNOWN
+    if floor == 0.0:
+        return ZERO
+    _, exponent = math.frexp(floor)
+    return exponent
+
+
+@tangent_of(exponent_of_size, with_values=True)
+def exponent_of_this_size(value, value_dot):
+    """The exponent; that the value varies does not count."""
+    return exponent_of_size(value)
+
+
+@tangent_of(exponent_of_floor, with_values=True)
+def exponent_of_this_floor(floor, floor_dot):
+    """The exponent; that the floor varies does not count."""
+    return exponent_of_floor(floor)
 
 
 def is_same(left, right):
@@ -274,6 +322,8 @@ class History(NamedTuple):
             return
         self.limit_oldest(count)
         self.write(count, t, kind, value, derivative)
+        if self.is_small:
+            ring.size_exponent = max(ring.size_exponent, exponent_of_size(value))
         ring.count = count + 1
         if kind > 0.0 and self.is_open:
             ring.piece_end = count - 1
@@ -313,6 +363,39 @@ class History(NamedTuple):
         entry.kind = kind
         entry.value = value
         entry.derivative = derivative
+
+    # small signals
+
+    @property
+    def is_small(self):
+        """Whether all values so far were smaller than `ORDINARY`."""
+        return self.ring.size_exponent < LARGE
+
+    def set_floor(self, floor):
+        """Set the floor, which is known."""
+        self.ring.floor_exponent = exponent_of_floor(floor)
+
+    def lower_floor(self):
+        """Lower the floor before it is measured again: one measurement may not show all of it."""
+        known = self.ring.floor_exponent < UNKNOWN
+        self.ring.floor_exponent = max(self.ring.floor_exponent - LOWERED, ZERO) if known else ZERO
+
+    def raise_floor(self, floor):
+        """Raise the floor to what was measured, if that is more."""
+        self.ring.flags |= MEASURED
+        self.ring.floor_exponent = max(self.ring.floor_exponent, exponent_of_floor(floor))
+
+    def error_of_small(self, difference, size):
+        """The error of a value that is off by `difference`, relative to the signal; 0 if it was not small.
+
+        `size` is that of the values around. The largest value so far counts if it is larger. The part that is
+        not above the floor does not count.
+        """
+        if not self.is_small or self.ring.size_exponent < self.ring.floor_exponent + RESOLVED:
+            return 0.0
+        size = max(size, math.ldexp(1.0, self.ring.size_exponent))
+        beyond = difference - math.ldexp(1.0, self.ring.floor_exponent)
+        return beyond / size if beyond > 0.0 else 0.0
 
     def mark_start(self, value, derivative):
         """Note how smoothly the history goes on from a function with these values (NaN: from none)."""

@@ -88,8 +88,8 @@ class MethodKernels:
     followed_error: ErrorEstimate = field(default_factory=ErrorEstimate)
 
 
-def method_settings(integrator: Integrator, system: System, error_order: int) -> Vector:
-    """The array ``settings`` of an integrator for a system."""
+def method_settings(integrator: Integrator, system: System, error_order: int, floors_at: int = 0) -> Vector:
+    """The array ``settings`` of an integrator for a system; `floors_at` is as in `Settings`."""
     relative, absolute = integrator.tolerances(system)
     settings = Settings(
         accuracy=integrator.accuracy,
@@ -100,6 +100,7 @@ def method_settings(integrator: Integrator, system: System, error_order: int) ->
         first_step=integrator.initial_step or 0.0,
         is_cubic=integrator.capabilities.cubic_until_completed,
         step_accuracy=integrator.step_accuracy,
+        floors_at=floors_at,
     )
     rule = ToleranceRule(*integrator.share_of_step, integrator.least_absolute_tolerance(system))
     held_sizes = integrator.held_sizes(system)

@@ -74,6 +74,7 @@ class Settings(Record):
     first_step: float  # 0: it is chosen
     is_cubic: float  # whether dense output that is not completed is a cubic
     step_accuracy: float  # of one step
+    floors_at: float  # where in ``memory`` the absolute tolerances of the step begin; 0: they do not change
 
 
 class StepMemory(Record):
@@ -269,6 +270,14 @@ class MethodArrays(NamedTuple):
     def absolute_tolerances(method):
         """The absolute tolerance of each state: of a state of size 1, or as the user set it."""
         return method.settings_numbers[SETTINGS_HEADER + method.n : SETTINGS_HEADER + 2 * method.n]
+
+    @property
+    def step_tolerances(method):
+        """The absolute tolerance of each state in the last step; before the first one, of a size of 1."""
+        at = int(method.settings.floors_at)
+        if at > 0 and method.memory.next_step > 0.0:
+            return method.memory_numbers[at : at + method.n]
+        return method.absolute_tolerances
 
     @property
     def tolerance_rule(method):

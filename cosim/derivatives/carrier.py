@@ -137,7 +137,7 @@ class Carrier(NamedTuple):
     inner_caches: Reals  # of points inside a step
     inner_dots: Reals  # along one direction
     break_orders: Integers  # where in the cache that of the break that arrives at each kink stands, or -1
-    integers: Integers  # where in `k` what belongs to no history lies
+    integers: Integers  # where in `k` what belongs to no history lies, and what a run has measured of these
     former: Reals  # parameters and discrete variables before a handler has changed them last
     former_dots: Reals
     working: Reals  # what handlers write to: y, p, d and k

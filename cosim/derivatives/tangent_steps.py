@@ -7,6 +7,7 @@ from cosim.contracts.method_layout import DONE
 from cosim.derivatives.carrier import (
     CHANGES_ORDER,
     FAILED,
+    IS_HELD,
     IS_MOTION,
     NO_KINK,
     NOT_FRESH,
@@ -109,7 +110,8 @@ def load_start(run, carrier, step, start):
         begin = start.y[m]
         if begin != carrier.y[m]:
             if not abs(begin - carrier.y[m]) <= rounded * max(1.0, abs(begin)):
-                lose(carrier, step.start, WAS_CHANGED, m)
+                is_stopped = step.is_held != 0.0  # `realize.stop_held` is not followed
+                lose(carrier, step.start, IS_HELD if is_stopped else WAS_CHANGED, m)
             carrier.y[m] = begin
             notes.freshness = NOT_FRESH
     copy_reals(start.memory, carrier.start_memory)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.component.declaration import Declaration
+from cosim.component.history import RING
 from cosim.contracts.method_kernels import SMOOTH_UNTIL, slots_named
 from cosim.preparation.run_layout import RunLayout
 from cosim.run_data.records.past import ON_ALL, ON_MOTION, ON_REPORTS, PastRow, Smoothness
@@ -17,6 +18,7 @@ from cosim.step.histories import ROOM_FOR_REFINEMENT, ROOM_FOR_STEP
 from cosim.system.alike_parts import parts_with
 from cosim.system.auto_updates import BREAK_ORDER
 from cosim.system.blocks import Block, Slot
+from cosim.system.part_conditions import source_slot
 from cosim.system.system import System
 
 Integers = NDArray[np.int64]
@@ -101,6 +103,7 @@ def write_memories(system: System, layout: RunLayout, notices: list[Notice], may
     ]
     layout.add_table("swaps", np.concatenate(swaps) if swaps else [])
     layout.add_table("rings", [ring.offset for ring in system.rings])
+    layout.add_table("followed_states", followed_states(system))
     offsets = [notice.offset for notice in notices]
     layout.add_table("notices", offsets)
     read_by_step = {*slots_named(system, SMOOTH_UNTIL), *slots_named(system, BREAK_ORDER), *offsets}
@@ -108,6 +111,19 @@ def write_memories(system: System, layout: RunLayout, notices: list[Notice], may
     layout.add_records("past", past)
     layout.add_table("past_results", past_results)
     layout.reserve("past_results_before", "scratch", len(past_results))
+
+
+def followed_states(system: System) -> list[int]:
+    """The index of the state that each history remembers; -1 if it remembers another signal."""
+    followed: list[int] = []
+    for name in dict.fromkeys(system.remembering):
+        for declaration in system.parts[name].declarations.values():
+            if declaration.kind == "history":
+                rings = system.assembly.layout.slots[name][f"{declaration.name}_ring"].size // RING
+                slot = source_slot(system.assembly, system.parts[name], declaration.options["of"])
+                is_state = slot is not None and slot.array == "y" and slot.size == rings
+                followed += [slot.offset + i if slot is not None and is_state else -1 for i in range(rings)]
+    return followed
 
 
 def past_rows(system: System, read_by_step: set[int] | None) -> tuple[list[PastRow], list[int]]:

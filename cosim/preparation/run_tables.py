@@ -21,6 +21,7 @@ from cosim.preparation.memory_tables import list_notices, write_checked_rows, wr
 from cosim.preparation.method import Method
 from cosim.preparation.reach import NO_REACH, Reach, reach_of
 from cosim.preparation.run_layout import RunLayout
+from cosim.preparation.witness_entry import show_states
 from cosim.run_data.records.clock import Pace, Transient
 from cosim.run_data.records.evaluation import Node
 from cosim.run_data.records.handlers import IN_Y
@@ -198,6 +199,7 @@ class Tables:
         offsets = [w.offset for w in witnesses] + [w.rate for w in witnesses if w.rate >= 0]
         self.watched_blocks = self.system.needed_blocks(offsets) if witnesses else []
         layout.add_table("watched_blocks", self.watched_blocks)
+        self.plan.show_states = int(show_states(witnesses))
         probes = [Probe(w.offset, w.rate, w.direction) for w in witnesses]
         words = [number for probe in probes for number in words_of(probe)]
         self.probe: Integers = np.array(words or [0], dtype=np.int64)

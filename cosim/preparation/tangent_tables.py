@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.component.history import RING
+from cosim.component.history import RING, Ring
 from cosim.contracts.constraints import settle_by_address
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.method_kernels import SMOOTH_UNTIL
@@ -155,7 +155,8 @@ def _values_and_tangents(system: System, run: Run, directions: int) -> dict[str,
     """Arrays for the variables, histories and cache of a system, and for their tangents in each direction."""
     start = system.start_arrays()
     integers, cache = start["k"].size, run.c.size
-    of_histories = [ring.offset + m for ring in system.rings for m in range(RING)]
+    measured = np.flatnonzero(words_of(Ring(size_exponent=1, floor_exponent=1)))  # by the run alone
+    of_histories = [ring.offset + m for ring in system.rings for m in range(RING) if m not in measured]
     former = start["p"].size + start["d"].size
     return {
         **{letter: np.zeros(start[letter].size) for letter in "ypd"},

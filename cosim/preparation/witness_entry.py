@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cosim.component.argument_names import STATES
@@ -10,9 +11,10 @@ from cosim.component.kernel_function import DIRECTIONS, KernelFunction
 from cosim.component.kink_functions import CONSTANT
 from cosim.run_data.records.witnesses import FALLING, RISING
 from cosim.system.alike_parts import parts_of_classes
+from cosim.system.blocks import Slot
 from cosim.system.dependencies import places
 from cosim.system.system import System
-from cosim_compiler.sources.straight import is_straight
+from cosim_compiler.sources.straight import is_straight, shown_argument
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class WitnessEntry:
         Whether it is a sum of states and the time, each times a constant.
     own_block : int
         Which block of the derivatives alone computes it, from their first one on; -1: it needs more.
+    shown_state : int
+        The index in y of the state whose value it is; -1: it is something else.
     """
 
     path: str
@@ -50,6 +54,7 @@ class WitnessEntry:
     sources: frozenset[tuple[str, int]] = frozenset()
     is_straight: bool = False
     own_block: int = -1
+    shown_state: int = -1
 
     @property
     def is_moved(self) -> bool:
@@ -77,12 +82,27 @@ def list_witnesses(system: System) -> list[WitnessEntry]:
                 sources = frozenset(places(graph.sources(slots[kernel.name])))
                 straight = _is_straight(part, kernel)
                 block = _block_of_derivatives(system, place)
+                state = _shown_state(part, kernel, slots) if straight else -1
                 witnesses.append(
                     WitnessEntry(
-                        path, kernel, place, direction, rate, kernel.is_condition, sources, straight, block
+                        path,
+                        kernel,
+                        place,
+                        direction,
+                        rate,
+                        kernel.is_condition,
+                        sources,
+                        straight,
+                        block,
+                        state,
                     )
                 )
     return witnesses
+
+
+def show_states(witnesses: Sequence[WitnessEntry]) -> bool:
+    """Whether each witness is a state, and declares no rate: no block has to be called for them."""
+    return bool(witnesses) and all(w.shown_state >= 0 and w.rate < 0 for w in witnesses)
 
 
 def _has_witnesses(cls: type[Component]) -> bool:
@@ -110,3 +130,13 @@ def _is_straight(part: Component, kernel: KernelFunction) -> bool:
         elif argument.role != "own" or declaration is None or declaration.kind not in CONSTANT:
             return False
     return is_straight(kernel.function, frozenset(moving))
+
+
+def _shown_state(part: Component, kernel: KernelFunction, slots: Mapping[str, Slot]) -> int:
+    """The index in y of the state that a straight witness returns as it is; -1: it computes something."""
+    name = shown_argument(kernel.function)
+    for argument in part.arguments[kernel.name]:
+        declaration = part.declarations.get(argument.of)
+        if argument.name == name and declaration is not None and declaration.kind in STATES:
+            return slots[argument.of].offset
+    return -1

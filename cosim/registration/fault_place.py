@@ -45,6 +45,7 @@ def _is_ours(file: str) -> bool:
     if file.startswith("<frozen"):
         return True
     path = Path(file)
+    loading = [sys.modules.get(name) for name in ("importlib", "importlib.metadata", "pluggy")]
     return KERNEL in path.parents or path.parent in {
-        Path(str(sys.modules[name].__file__)).parent for name in ("importlib", "importlib.metadata", "pluggy")
+        Path(str(module.__file__)).parent for module in loading if module is not None
     }

@@ -16,9 +16,10 @@ from collections.abc import Iterator
 from dataclasses import astuple, fields
 from typing import Any
 
+from cosim.registration.candidate import Candidate
 from cosim.registration.file_stamps import package_place, stamp_of
 from cosim.registration.listing_process import run_in_listing_process
-from cosim.registration.plugin_loader import Candidate, discover, load_plugin
+from cosim.registration.plugin_loader import discover, load_plugin
 from cosim.registration.plugin_record import PluginRecord, RegisteredClass
 from cosim.registration.shipped_index import INDEX, from_shipped, to_shipped
 from cosim.registration.unloaded_class import UnloadedClass

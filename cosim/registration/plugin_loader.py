@@ -10,21 +10,23 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 from cosim.errors import PluginError, nearest
 from cosim.registration import hookspecs
+from cosim.registration.candidate import Candidate, installed_candidates
 from cosim.registration.fault_place import fault_place, raise_interrupt
 from cosim.registration.kinds import declared_kinds
 from cosim.registration.plugin_record import PluginRecord
 from cosim.registration.registrations import Registrations
-from cosim.registration.selection import NO_AUTOLOAD, ONLY, selection
+from cosim.registration.selection import selection
 from cosim.registration.unloaded_class import folder_kept
 from cosim.version import DISTRIBUTION
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 ONE_HOOK = (
     f"write `@cosim.hookimpl def {hookspecs.HOOK}(register): …` once, with all calls of register(id, cls); "
@@ -50,52 +52,13 @@ def discover(
     """
     selected = selection(os.environ) if only is None else set(only)
     claims: dict[str, list[Candidate]] = defaultdict(list)
-    for point in entry_points(group=hookspecs.GROUP) if candidates is None else candidates:
-        claims[point.name].append(Candidate.of(point))
+    for found in installed_candidates() if candidates is None else map(Candidate.of, candidates):
+        claims[found.name].append(found)
     records = []
     for name in sorted(set(claims) | (selected or set())):
         claimants = sorted(claims.get(name, []), key=lambda c: (c.distribution, c.version, c.value))
         records += _records(name, claimants, selected, sorted(claims), load or load_plugin)
     return records
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """An entry point with the distribution that it came from."""
-
-    name: str
-    distribution: str
-    version: str
-    value: str
-    load: Callable[[], Any]
-
-    @classmethod
-    def of(cls, point: EntryPoint) -> Candidate:
-        """The candidate of an installed entry point."""
-        distribution, version = "unknown distribution", "?"
-        if point.dist is not None:
-            distribution, version = point.dist.name or distribution, point.dist.version or version
-        return cls(point.name, distribution, version, point.value, point.load)
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether it comes with cosim itself: its names belong to it."""
-        return re.sub(r"[-_.]+", "-", self.distribution).lower() == DISTRIBUTION
-
-    def error(self, reason: str) -> PluginError:
-        """An error that names the plugin."""
-        return PluginError(self.name, self.distribution, self.version, reason)
-
-    def failed(self, error: PluginError) -> PluginRecord:
-        """The record of a plugin that could not be loaded."""
-        return PluginRecord(
-            self.name, self.distribution, self.version, self.value, "failed", error=error, reason=error.reason
-        )
-
-    def skipped(self) -> PluginRecord:
-        """The record of a plugin that is left out."""
-        reason = f"{ONLY} or {NO_AUTOLOAD} in the environment, or the program, leaves it out"
-        return PluginRecord(self.name, self.distribution, self.version, self.value, "skipped", reason=reason)
 
 
 def _records(

@@ -6,8 +6,7 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from importlib.metadata import EntryPoint
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cosim.errors import LookUpError, nearest
 from cosim.registration.kinds import declared_kinds
@@ -15,6 +14,9 @@ from cosim.registration.plugin_index import installed_plugins
 from cosim.registration.plugin_loader import discover
 from cosim.registration.plugin_record import PluginRecord, Refusal, RegisteredClass
 from cosim.registration.unloaded_class import UnloadedClass, place_of
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = ["Registry", "registry", "use_registry"]
 

@@ -123,6 +123,7 @@ class Run(Arrays):
     swaps: Rows[Swap] = rows("program", Swap)  # auto-update variables
     kept_swaps: Reals = numbers("scratch")  # as they were during the step
     rings: Integers = numbers("program")  # where in `k` those of the histories lie
+    followed_states: Integers = numbers("program")  # the state that each history remembers; -1: no state
     history_flags: Integers = numbers("places")  # what the last check has left in these
     reported_histories: Integers = numbers("places")
     past: Rows[PastRow] = rows("program", PastRow)  # blocks of an evaluation that read histories

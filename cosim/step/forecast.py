@@ -62,15 +62,22 @@ class Prediction(NamedTuple):
 NOT_SOON = Prediction(math.inf, 0.0)
 
 
-def predict_crossings(run: Run, start: float, stop: float, aim: float) -> None:
+def predict_crossings(run: Run, start: float, stop: float, aim: float, has_crossed: bool) -> None:
     """Predict when the witnesses may cross next, by the step that was kept and searched.
 
     The step goes from `start` to `stop`; the State is at its end, or at the event to which it was repeated.
+    With `has_crossed` those in `has_crossed` have crossed: what handlers make of them is not known yet.
     """
+    remaining = 0
+    for i in range(len(run.witnesses)):
+        remaining += 0 if has_crossed and run.has_crossed[i] != 0 else 1
+    if remaining == 0:
+        return
     try:
         evaluate_quarters(run, start, stop)
         for i in range(len(run.witnesses)):
-            renew_prediction(run, i, start, stop, aim)
+            if not (has_crossed and run.has_crossed[i] != 0):
+                renew_prediction(run, i, start, stop, aim)
     except BlockFailed:
         for witness in run.witnesses:
             witness.expected = NOT_EXPECTED

@@ -28,6 +28,8 @@ from cosim.component.history import (
     ENTRY_WIDTH,
     INSIDE,
     LOOKED,
+    MEASURED,
+    MOVED,
     NO_VALUE,
     REFINED,
     margin,
@@ -49,9 +51,10 @@ from cosim.step.block_calls import (
 from cosim.step.event_log import MEMORY_UPDATED, NOT_KNOWN_INSIDE, NOT_SMOOTH, report_finding
 from cosim.step.failures import BlockFailed, HistoryFull, HistoryOverrun
 from cosim.step.holds import has_held_derivatives
-from cosim.step.integration import interpolate, redo
+from cosim.step.integration import interpolate, method_arrays, redo
 from cosim.step.realize import realize
 from cosim.step.tape import log_mark
+from cosim.step.witness_values import relative_move
 from cosim.walker import walk
 from cosim_compiler.calls import never_inlined
 
@@ -94,9 +97,59 @@ def append_and_swap(run: Run, side: float, smoothness: float) -> None:
     """Call the blocks that remember, and evaluate what follows from what they have done."""
     log_mark(run, MEMORY_UPDATED, run.clock.time, side, smoothness)
     update_memory(run, run.plan.end_updates, run.clock.time, run.y, run.c, side, smoothness)
+    if side == BEFORE and run.plan.between_updates.is_empty():
+        measure_floors(run)
     if len(run.rings) != 0 and run.evaluation.stage >= MOTION:
         evaluate_past(run)
     realize(run, DERIVATIVES)
+
+
+DIRECTIONS = 3  # in which states are moved at once
+
+
+def measure_floors(run: Run) -> None:
+    """Measure the floors of the signals that have been small so far: no smaller error of them counts.
+
+    A signal is computed from states, and these are right to their absolute tolerances. So the floor is the
+    distance that the signal moves if the states move by their tolerances and by rounding. The tolerance of a
+    state that leaves 0 allows for its growth, and so does the floor.
+    """
+    tolerances = method_arrays(run).step_tolerances
+    needs_measure = False
+    for number in range(len(run.rings)):
+        past = run.history(number)
+        state = run.followed_states[number]
+        if past.is_small and state >= 0:
+            past.set_floor(tolerances[state])
+        elif past.is_small:
+            needs_measure = True
+            past.lower_floor()
+    if not needs_measure:
+        return
+    if not run.plan.between_updates.is_empty():
+        measure_checked_signals(run, 0)
+    for number in range(len(run.rings)):
+        past = run.history(number)
+        if past.ring.flags & MEASURED == 0 and run.followed_states[number] < 0:
+            past.set_floor(math.inf)  # nothing is known of it
+        past.ring.flags &= ~MEASURED
+
+
+def measure_checked_signals(run: Run, turn: int) -> None:
+    """Measure how far the signals that are no states move if states move by their tolerances and rounding.
+
+    Each `turn` moves them in other directions, so that neither cancels in all of them nor rounding hides.
+    """
+    y, c = probed(run)
+    n = run.y.shape[0]
+    tolerances = method_arrays(run).step_tolerances
+    for direction in range(DIRECTIONS):
+        first = (DIRECTIONS * turn + direction) * (n + 1)
+        for m in range(n):
+            move = relative_move(first + m, 1)
+            y[m] = run.y[m] + move * run.y[m] + math.copysign(tolerances[m], move)
+        # a block that fails there shows nothing
+        walk_checks(run, run.clock.time * (1.0 + relative_move(first + n, 1)), MOVED, y, c)
 
 
 def evaluate_past(run: Run) -> None:
@@ -352,6 +405,7 @@ def refine(run: Run, shorter: bool) -> float:
     copy_cache(run, run.c, c)
     c[run.plan.side] = BEFORE
     walk_rows(run, run.plan.between_updates.first, run.plan.between_updates.last, now, run.y, c)
+    measure_floors(run)
     for source in run.smoothness:
         c[source.at] = CLOSE * run.method_settings.accuracy
     shortest = max(SHORTEST * (now - start), 4.0 * margin(now))
@@ -360,10 +414,10 @@ def refine(run: Run, shorter: bool) -> float:
     while low < now:
         high = next_entry(run, low, now)
         middle = low + FIRST_PART * (high - low)
-        needs_point = check_between_ends(run, middle)
+        needs_point = check_between_ends(run, middle, added)
         if not needs_point:
             middle = low + SECOND_PART * (high - low)
-            needs_point = check_between_ends(run, middle)
+            needs_point = check_between_ends(run, middle, added)
         added += 1 if needs_point else 0
         is_shortest = high - low <= shortest
         is_full = added > ROOM_FOR_REFINEMENT - 4
@@ -378,21 +432,55 @@ def refine(run: Run, shorter: bool) -> float:
     return low
 
 
-def check_between_ends(run: Run, t: float) -> bool:
-    """Check what is remembered at a time inside the last step; whether a history needs a point there."""
+def check_between_ends(run: Run, t: float, added: int) -> bool:
+    """Check what is remembered at a time inside the last step; whether a history needs a point there.
+
+    Before a small signal gets one, its floor is measured again, more and more rarely: `added` points were
+    needed so far.
+    """
     interpolate(run, t, run.work)
     y, c = probed(run)
-    return compare(run, t, LOOKED, y, c) and compare(run, t, REFINED, y, c)
+    if not compare(run, t, LOOKED, y, c):
+        return False
+    if added & (added - 1) == 0 and has_small_off(run):
+        measure_checked_signals(run, added + 1)
+        clear_flags(run)
+        interpolate(run, t, run.work)
+        if not compare(run, t, LOOKED, y, c):
+            return False
+    return compare(run, t, REFINED, y, c)
+
+
+def has_small_off(run: Run) -> bool:
+    """Whether a history of a small signal was found to be off."""
+    is_off = False
+    for number in range(len(run.rings)):
+        is_off = is_off or (run.history_flags[number] & ADDED != 0 and run.history(number).is_small)
+    return is_off
+
+
+def clear_flags(run: Run) -> None:
+    """Clear the flags that blocks have set in histories."""
+    for number in range(len(run.rings)):
+        run.history(number).ring.flags = 0
+
+
+def walk_checks(run: Run, t: float, side: float, y: Reals, c: Reals) -> int:
+    """Call the blocks that check histories at a time; 0, or one more than the place of that which failed.
+
+    They compute values; where a point is added, derivatives.
+    """
+    first = run.plan.first_checked
+    last = first + run.plan.checked_values
+    if side == REFINED:
+        first, last = last, run.plan.first_checked + len(run.checked_blocks)
+    c[run.plan.side] = side
+    return walk(run.watched, run.ints, first, last, t, y, run.p, run.d, run.k, run.h, c)
 
 
 def compare(run: Run, t: float, side: float, y: Reals, c: Reals) -> bool:
     """Compare the histories with what they remember, at a time; whether one is off."""
-    first = run.plan.first_checked
-    last = first + run.plan.checked_values
-    if side != LOOKED:
-        first, last = last, run.plan.first_checked + len(run.checked_blocks)
-    c[run.plan.side] = side
-    status = walk(run.watched, run.ints, first, last, t, y, run.p, run.d, run.k, run.h, c)
+    status = walk_checks(run, t, side, y, c)
     if status != 0:
         run.failure.block = run.checked_blocks[status - 1 - run.plan.first_checked]
         raise BlockFailed()

@@ -82,6 +82,7 @@ def clear_holds(run: Run) -> None:
         run.holds.count = 0.0
         run.holds.uses_own_method = 0.0
         run.holds.has_derivatives = 0.0
+        run.holds.has_moving = 0.0
 
 
 def uses_held_method(run: Run) -> bool:
@@ -268,10 +269,14 @@ def hold_witness(run: Run, i: int, side: float, moves_on: bool) -> None:
         if count == 0:
             run.failure.witness = i
             raise NothingToHoldBy()
+    if hold.kind == PUSHED and hold.was_released != 0.0:
+        run.holds.has_moving = 1.0
+    hold.was_released = 0.0
     hold.side = side
     held = held_count(run)
     run.held_order[held] = float(i)
     run.holds.count = float(held + 1)
+    run.course.hold_known = 0
     witness = run.witnesses[i]
     witness.start_over(0.0, UNGUARDED, NOT_AT_ZERO)
     for j in range(len(run.witnesses)):

@@ -28,6 +28,7 @@ from cosim.step.sliding_field import (
     SlidingRow,
     Switched,
     field_numbers,
+    solve,
 )
 from cosim.walker import walk
 from cosim_compiler.calls import never_inlined
@@ -64,6 +65,7 @@ def realize_motion(run: Run) -> None:
     # put back as it was where a step ended: with what holds witnesses, unless it was written to since
     again = run.evaluation.stage == RESTORED and run.clock.jumped == 0.0
     again = again and has_held_derivatives(run) and held_count(run) > 0
+    run.course.hold_known = 0
     mark_held_derivatives(run, False)
     run.evaluation.touched = 0
     run.evaluation.evaluations += 1
@@ -88,6 +90,30 @@ def realize_held(run: Run) -> None:
             status - 1 - first + run.plan.derivatives.first, run.plan.derivatives.last - 1
         )
         raise BlockFailed()
+
+
+def stop_held(run: Run) -> None:
+    """Take the rates of witnesses that are held since the last step from the states, along their pushes.
+
+    Flights that pile up end at rest. A ball that kept the speed of its last flight would rise at constant
+    speed, as a held witness does, and fall from there: two that hold each other would never come to rest.
+    """
+    if run.holds.has_moving == 0.0:
+        return
+    run.holds.has_moving = 0.0
+    realize_held(run)
+    held = held_count(run)
+    n = run.y.shape[0]
+    numbers = field_numbers(run.c, held, n, run.plan.cache_size)
+    for j in range(held):
+        is_pressed = hold_of(run, held_at(run, j)).kind == PUSHED and numbers.multipliers[j] > 0.0
+        numbers.right_side[j] = -numbers.first_rates[j] if is_pressed else 0.0
+    solve(numbers.equations, numbers.right_side, held)
+    for j in range(held):
+        for m in range(n):
+            run.y[m] += numbers.right_side[j] * numbers.directions[j * n + m]
+    run.evaluation.stage = NOTHING
+    realize(run, MOTION)
 
 
 def prepare_sliding_field(run: Run) -> None:
@@ -125,6 +151,7 @@ def list_held_witness(run: Run, row: SlidingRow, j: int) -> None:
     entry.straight_block = kind.own_block if kind.is_straight != 0 else -1
     entry.rate_block = i if own_rate.address != 0 else -1
     entry.side = int(hold_of(run, i).side)
+    entry.shown_state = kind.shown_state
     entry.is_first = 1
     for earlier in range(j):
         if run.witness_kinds[held_at(run, earlier)].own_block == kind.own_block:

@@ -17,10 +17,10 @@ from cosim.step.block_calls import copy_cache, probed, walk_rows
 from cosim.step.event_log import DRAIN_ROWS, ROW_DROPPED, ROW_WRITTEN
 from cosim.step.failures import followed_by
 from cosim.step.histories import exchange_swapped, swaps_reach_instance
-from cosim.step.integration import complete, interpolate
+from cosim.step.integration import complete, numbers_of_method
 from cosim.step.realize import realize
 from cosim.step.tape import log_mark
-from cosim.walker import call_python
+from cosim.walker import call_dense, call_python
 
 SLACK = 1e-9  # of the interval: times closer than that are one
 
@@ -115,9 +115,10 @@ def record_until(run: Run, end: float) -> None:
     complete(run)
     if run.chosen.inside > 0:
         probe_last_step(run)
+    coefficients, _ = numbers_of_method(run)
     t = run.output_grid.next_time()
     while t < end:
-        record_inside(run, t)
+        record_inside(run, t, coefficients)
         run.output_grid.point += 1.0
         t = run.output_grid.next_time()
 
@@ -133,9 +134,9 @@ def probe_last_step(run: Run) -> None:
         walk_rows(run, run.plan.first_row, run.plan.derivatives.first, run.clock.time, run.y, c)
 
 
-def record_inside(run: Run, t: float) -> None:
-    """Record a time inside the last step, on the dense output."""
-    interpolate(run, max(t, run.last_step.start), run.work)
+def record_inside(run: Run, t: float, coefficients: Reals) -> None:
+    """Record a time inside the last step, on the dense output; `coefficients` are those of the method."""
     y, c = probed(run)
+    call_dense(run.plan.method.dense, (max(t, run.last_step.start), coefficients, run.work, y, y))
     walk_blocks(run, run.blocks_inside, t, y, c)
     write_row(run, t, y, c, True)

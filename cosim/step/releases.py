@@ -27,6 +27,7 @@ from cosim.step.holds import (
 from cosim.step.realize import realize_held
 from cosim.step.sliding_field import field_numbers
 from cosim.step.witness_values import (
+    MOST_REPEATS,
     RATE_SPACING,
     compute_rates,
     direction_of,
@@ -64,6 +65,7 @@ def release_unpressed(run: Run) -> None:
         if switches_over:
             switch_over(run, i)
     if remaining == count:
+        run.course.hold_known = 1
         return
     run.holds.count = float(remaining)
     # the derivatives that are left in the cache are those with the holds
@@ -130,6 +132,10 @@ def start_over_after_write(run: Run, i: int, why: int) -> None:
         witness.start_over(now, side, EXACT_BAND)
     else:
         witness.start_over(0.0, UNGUARDED, NOT_AT_ZERO)
+    hold_of(run, i).was_released = 1.0 if why == RELEASED_BY_HANDLER else 0.0
+    if why == RELEASED_BY_HANDLER:  # its next event, if it is close, holds it again
+        witness.fired = run.clock.time
+        witness.repeats = MOST_REPEATS - 1.0
 
 
 def was_overwritten(run: Run, i: int) -> bool:
@@ -198,6 +204,7 @@ def release_reset(run: Run) -> None:
         else:
             start_over_after_write(run, i, RELEASED_BY_HANDLER)
     run.holds.count = float(remaining)
+    run.course.hold_known = 0
 
 
 def all_fired_are_endless(run: Run) -> bool:
@@ -229,3 +236,4 @@ def release_moved(run: Run) -> None:
         else:
             remaining = list_held(run, remaining, i)
     run.holds.count = float(remaining)
+    run.course.hold_known = 0

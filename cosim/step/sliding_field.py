@@ -62,6 +62,7 @@ class HeldWitness(Record):
     rate_block: int  # which block computes its rate, where none is declared and one exists; else -1
     is_first: int  # whether no witness before it has the same block
     side: int  # that to which a push of it goes: 1 or -1
+    shown_state: int  # the state that it is; -1: it is something else
 
 
 class Switched(Record):
@@ -243,15 +244,26 @@ def compute_straight_slopes(
     """`compute_slopes` of straight witnesses alone: the same everywhere, so the two states are far away.
 
     There the rounding of a constant, such as the height of a floor, is nothing beside the difference; nearby
-    it would be all that is left of a body at rest. Only the blocks of these witnesses are called.
+    it would be all that is left of a body at rest. Only the blocks of these witnesses are called, and none
+    for those that are states themselves.
     """
+    computed = 0
+    for i in range(row_of(a).held):
+        witness = held_witnesses(a)[i]
+        if witness.shown_state >= 0:
+            far = FAR * direction[witness.shown_state]
+            numbers.first_rates[i] = (far + far) / (2.0 * FAR)
+        elif witness.straight_block >= 0:
+            computed += 1
+    if computed == 0:
+        return
     for sign in range(2):
         amount = FAR if sign == 0 else -FAR
         for m in range(moved.shape[0]):
             moved[m] = amount * direction[m]
         for i in range(row_of(a).held):
             witness = held_witnesses(a)[i]
-            if witness.straight_block < 0:
+            if witness.straight_block < 0 or witness.shown_state >= 0:
                 continue
             if witness.is_first != 0:
                 block = blocks_of(a)[witness.straight_block]

@@ -45,7 +45,7 @@ from cosim.step.histories import (
 )
 from cosim.step.holds import can_hold, clear_candidates, held_count
 from cosim.step.integration import assemble, integrate_step, restart_integration
-from cosim.step.realize import realize, realize_held
+from cosim.step.realize import realize, realize_held, stop_held
 from cosim.step.recording import record_update
 from cosim.step.releases import release_reset, release_unpressed
 from cosim.step.tape import log_assembly, log_step, start_step_on_tape
@@ -85,6 +85,7 @@ def one_step(run: Run, boundary: float) -> None:
     """
     run.answers.changed_in_step = 0
     run.course.arrived = 0
+    run.course.hold_known = 0
     follow_clocks(run)
     realize(run, DERIVATIVES)
     jump_waited = run.agenda.next_start == JUMP_WAITS
@@ -269,7 +270,9 @@ def integrate(run: Run, event_time: float, boundary: float) -> None:
     start = run.clock.time
     stop = end_of_step(run, event_time, boundary)
     if held_count(run) > 0:
-        realize_held(run)
+        stop_held(run)
+        if run.course.hold_known == 0:
+            realize_held(run)
     integrate_step(run, stop)
     if run.plan.between_updates.is_empty():
         isolate_witness(run, start)

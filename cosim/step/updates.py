@@ -270,6 +270,7 @@ def mark_changed(run: Run) -> None:
     """Note that updates have changed something: variables, or a signal that they took."""
     run.answers.changed_now = 1
     run.answers.changed_in_step = 1
+    run.course.hold_known = 0
 
 
 def accept_all(run: Run, handler: Handler) -> None:

@@ -100,7 +100,7 @@ def rates_along(run: Run, at: Variables, c: Reals, spacing: float, rates: Reals)
             rates[i] = c[run.probes[i].rate]
         return
     _, moved_cache = probed(run)
-    copy_cache(run, c, moved_cache)
+    copy_watched(run, c, moved_cache)
     later = run.clock.time + spacing
     earlier = run.clock.time - spacing
     was_evaluated = evaluate_on_tangent(run, later, at, c)
@@ -126,13 +126,30 @@ def evaluate_on_tangent(run: Run, t: float, at: Variables, c: Reals) -> bool:
     y, moved_cache = probed(run)
     for m in range(y.shape[0]):
         y[m] = at.y[m] + (t - run.clock.time) * c[m]
-    last = len(run.watched_blocks)
-    return walk(run.watched, run.ints, 0, last, t, y, at.p, at.d, at.k, run.h, moved_cache) == 0
+    return walk_watched_with(run, t, at, y, moved_cache) == 0
+
+
+def copy_watched(run: Run, source: Reals, target: Reals) -> None:
+    """Copy the cache to the one in which the blocks of witnesses are called, if any are."""
+    if run.plan.show_states == 0:
+        copy_cache(run, source, target)
+
+
+def walk_watched_with(run: Run, t: float, at: Variables, y: Reals, c: Reals) -> int:
+    """Compute the witnesses at `y` with other variables; 0, or 1 + the place of the block that failed.
+
+    Where each of them is a state itself, no block has to say so.
+    """
+    if run.plan.show_states != 0:
+        for i in range(len(run.witnesses)):
+            c[run.probes[i].value] = y[run.witness_kinds[i].shown_state]
+        return 0
+    return walk(run.watched, run.ints, 0, len(run.watched_blocks), t, y, at.p, at.d, at.k, run.h, c)
 
 
 def walk_watched_at(run: Run, t: float, y: Reals, c: Reals) -> int:
-    """Call the blocks that the witnesses need; 0, or one more than the place of that which failed."""
-    return walk(run.watched, run.ints, 0, len(run.watched_blocks), t, y, run.p, run.d, run.k, run.h, c)
+    """Compute the witnesses at `y`; 0, or one more than the place of the block that failed."""
+    return walk_watched_with(run, t, present_variables(run), y, c)
 
 
 def walk_watched(run: Run, t: float, y: Reals, c: Reals) -> None:
@@ -165,7 +182,7 @@ def measure_rounding(run: Run) -> None:
     way alone is a jump and no rounding.
     """
     _, moved_cache = probed(run)
-    copy_cache(run, run.c, moved_cache)
+    copy_watched(run, run.c, moved_cache)
     for i in range(len(run.witnesses)):
         run.roundings[i] = 0.0
     for turn in range(TURNS):

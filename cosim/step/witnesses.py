@@ -28,7 +28,7 @@ from cosim.run_data.records.plan import STOP_RUN
 from cosim.run_data.records.recording import LOG_TAPE
 from cosim.run_data.records.witnesses import BOTH, FALLING, NOT_AT_ZERO, NOT_EXPECTED, RISING, UNGUARDED
 from cosim.run_data.run import Integers, Run
-from cosim.step.block_calls import copy_cache, copy_reals, probed
+from cosim.step.block_calls import copy_reals, probed
 from cosim.step.crossing import (
     MOST_PARTS,
     PARTS,
@@ -62,7 +62,9 @@ from cosim.step.triggered import record_isolated_window, record_window, trigger_
 from cosim.step.witness_values import (
     RATE_SPACING,
     compute_rates,
+    copy_watched,
     direction_of,
+    has_events,
     is_condition,
     shortest_pulse,
     value,
@@ -245,7 +247,7 @@ def isolate_witness(run: Run, start: float) -> None:
             record_isolated_window(run, min(run.search_window.start, run.clock.time))
         report_nan_inside(run)
         if predicts_events(run):
-            predict_crossings(run, start, stop, AIM * window)
+            predict_crossings(run, start, stop, AIM * window, has_crossed)
     if has_crossed:
         trigger_handlers(run, max(NEAR_BY * window, min(REPEATED, attempted / LONGER)))
     store_zeros(run, has_crossed)
@@ -293,9 +295,11 @@ def search(run: Run, start: float, stop: float, window: float) -> bool:
     """Search a part of the step that was kept for the first crossing; whether there is one."""
     points = points_of(run)
     _, c = probed(run)
-    copy_cache(run, run.c, c)
+    copy_watched(run, run.c, c)
     shortest = shortest_window(window, stop)
     clear_searched(points)
+    if not some_have_events(run):
+        return False
     part = first_part(run, start, stop)
     if part != UNCLEAR:
         if part < PARTS:
@@ -307,6 +311,14 @@ def search(run: Run, start: float, stop: float, window: float) -> bool:
         # for the prediction: where the whole step has ended
         run.stop_values[i] = value_above_level(run, i, value(run, i))
     return has_crossed
+
+
+def some_have_events(run: Run) -> bool:
+    """Whether a witness may cross at all: not if all are held."""
+    some = False
+    for i in range(len(run.witnesses)):
+        some = some or has_events(run, i)
+    return some
 
 
 def shortest_window(window: float, stop: float) -> float:

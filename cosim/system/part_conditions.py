@@ -7,6 +7,7 @@ from typing import Any
 from cosim.component.argument_names import known_names
 from cosim.component.class_checks import OF_STATE, names_state_of_source
 from cosim.component.component import Component
+from cosim.system.blocks import Slot
 
 Assembly = Any
 
@@ -32,8 +33,8 @@ class PartConditions:
         if name in part.conditions:
             return part.conditions[name](part)
         if names_state_of_source(part.declarations, name):
-            path = _source_path(part, name.removesuffix(OF_STATE))
-            return path is not None and self._assembly.wiring.signal(path).slot.array == "y"
+            slot = source_slot(self._assembly, part, name.removesuffix(OF_STATE))
+            return slot is not None and slot.array == "y"
         offered = known_names(part.declarations)[name]
         options = part.declarations[offered.of].options
         if options["provides"] != "source":
@@ -54,6 +55,12 @@ class PartConditions:
         if self._derivatives[key] is None:
             self._derivatives[key] = True
         return bool(self._derivatives[key])
+
+
+def source_slot(assembly: Assembly, part: Component, attachment: str) -> Slot | None:
+    """The place of the signal that a part reads through an attachment; None without one."""
+    path = _source_path(part, attachment)
+    return None if path is None else assembly.wiring.signal(path).slot
 
 
 def _source_path(part: Component, attachment: str) -> str | None:

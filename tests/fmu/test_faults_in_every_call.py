@@ -355,7 +355,7 @@ IN_SHORT = [
 IN_SHORT.append(("fatal", "2.0 Model Exchange", "GetNominalsOfContinuousStates"))
 
 
-@pytest.mark.few(60)
+@pytest.mark.few(30)
 @pytest.mark.parametrize(("fault", "name", "function"), IN_SHORT)
 def test_in_this_process(
     fault: str, name: str, function: str, server: Server, tmp_path_factory: pytest.TempPathFactory

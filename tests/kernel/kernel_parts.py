@@ -90,6 +90,19 @@ class BouncingBall(cosim.Component):
         alarms_next[0] = alarms + 1
 
 
+class CurvedBall(BouncingBall):
+    """The same, with a witness that is no sum of states."""
+
+    @cosim.witness(direction="falling")
+    def floor(height):
+        return height * (1.0 + height)
+
+    @cosim.on(floor, does="unrestricted")
+    def bounce(speed, restitution, bounces, speed_next, bounces_next):
+        speed_next[0] = -restitution * speed
+        bounces_next[0] = bounces + 1
+
+
 class Clock(cosim.Component):
     """A witness t - when, and a state that lets an integrator step."""
 

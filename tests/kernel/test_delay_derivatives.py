@@ -139,6 +139,20 @@ class Lag(cosim.Component):
         lag[0] = c + b * t + s * z
 
 
+@pytest.mark.parametrize("size", [1.3e-7, 1.3e-9])
+def test_points_that_a_small_signal_needs(size: float) -> None:
+    """The same with a signal whose floor is measured: its derivatives have the points of the run."""
+    model = behind("delay", "wave.out", {"wave": Wave(a=size)}, delay=0.4)
+    model.add("measures.delay", "shown", source="wave.out", delay=0.4)
+    by = ["wave.a", "wave.w"]
+    result = model.simulate(until=2.0, derivatives=by, output_interval=0.5, accuracy=1e-6)
+    late = 4.0 * np.maximum(result.time - 0.4, 0.0)
+    assert result["shown"] == pytest.approx(size * np.sin(late), abs=2e-6 * size)
+    assert result.derivative("shown", "wave.a") == pytest.approx(np.sin(late), abs=2e-6)
+    by_w = size * late / 4.0 * np.cos(late)
+    assert result.derivative("shown", "wave.w") == pytest.approx(by_w, abs=2e-5 * size)
+
+
 def lagging(**options) -> cosim.Result:
     model = cosim.Model("m")
     model.add(Lag(), "x")

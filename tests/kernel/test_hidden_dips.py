@@ -58,7 +58,7 @@ def test_dips_of_a_fiftieth_of_the_step_are_found_wherever_they_are(how):
 COUNTING = """
 import cosim
 from cosim.step import crossing
-from kernel_parts import BouncingBall, Stone, system_of
+from kernel_parts import CurvedBall, Stone, system_of
 
 looks, look = [], crossing.evaluate_with_rates
 crossing.evaluate_with_rates = lambda *given: looks.append(1) or look(*given)
@@ -107,7 +107,7 @@ LONG_STEPS = {"accuracy": 1e-8, "integrator": "integrators.runge_kutta_4", "fixe
 
 
 PILING_UP = [
-    ("BouncingBall()", {"accuracy": 1e-9}),
+    ("CurvedBall()", {"accuracy": 1e-9}),
     ("Stone(height=0.127, level=0.0, restitution=0.5)", LONG_STEPS),
 ]
 

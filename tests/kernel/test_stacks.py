@@ -70,14 +70,17 @@ def settled(system, seed, integrator="runge_kutta_merson", until=4.0):
     return simulator
 
 
-@pytest.mark.parametrize("integrator", ["runge_kutta_merson", "radau5", "bogacki_shampine"])
-def test_random_pairs_come_to_rest(integrator):
+@pytest.mark.parametrize(
+    ("integrator", "most_steps"),
+    [("runge_kutta_merson", 400), ("radau5", 500), ("bogacki_shampine", 1000), ("bdf", 5000)],
+)
+def test_random_pairs_come_to_rest(integrator, most_steps):
     system = system_of(x=Pair())
     for seed in range(many(12)):
         simulator = settled(system, seed, integrator)
         found = simulator.state["x.low"], simulator.state["x.high"]
         assert found == pytest.approx((0.0, SIZE), abs=1e-5), seed
-        assert simulator.statistics.steps < 20_000, seed
+        assert simulator.statistics.steps < most_steps, seed
         held = {each.witness for each in simulator.findings if each.kind == "held"}
         assert held == {"x.floor", "x.gap"}, seed
 
@@ -118,13 +121,24 @@ def test_a_bounce_that_a_blow_of_the_same_instant_overwrites_is_repeated(integra
     assert found == pytest.approx((0.0, SIZE), abs=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("integrator", "seed"), [("radau5", 21), ("esdirk43", 21), ("radau5", 103), ("runge_kutta_merson", 33)]
+)
+def test_two_holds_that_release_each_other_come_to_rest(integrator, seed):
+    """Each blow releases the floor. What is held again keeps no speed: it would rise with it, and fall."""
+    simulator = settled(system_of(x=Pair()), seed, integrator)
+    found = simulator.state["x.low"], simulator.state["x.high"]
+    assert found == pytest.approx((0.0, SIZE), abs=1e-12)
+    assert simulator.statistics.steps < 500
+
+
 @pytest.mark.parametrize("seed", [8, 14, 99, 135, 142])
 def test_impacts_that_pile_up_at_two_witnesses_end_in_holds(seed):
-    """Each blow releases the floor, whose impacts pile up anew: 16,000 steps, ever shorter, then rest."""
+    """Each blow releases the floor, whose impacts pile up anew."""
     simulator = settled(system_of(x=Pair()), seed, "bdf")
     found = simulator.state["x.low"], simulator.state["x.high"]
     assert found == pytest.approx((0.0, SIZE), abs=1e-5)
-    assert simulator.statistics.steps < 30_000
+    assert simulator.statistics.steps < 5_000
 
 
 class Meeting(cosim.Component):

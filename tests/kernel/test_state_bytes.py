@@ -20,7 +20,7 @@ SYSTEM = system_of(oscillator=Oscillator, ball=BouncingBall)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@settings(deadline=None, max_examples=many(50), database=None)
+@settings(deadline=None, max_examples=many(25), database=None)
 @given(st.lists(FINITE, min_size=4, max_size=4), FINITE, st.integers(-(2**53), 2**53), FINITE)
 def test_round_trip(y, time, bounces, force):
     state = SYSTEM.default_state()
@@ -89,7 +89,7 @@ def test_longer_than_it_should_be():
         SYSTEM.state_from_bytes(data() + b"\0")
 
 
-@settings(deadline=None, max_examples=many(60), database=None)
+@settings(deadline=None, max_examples=many(30), database=None)
 @given(st.integers(0, 8 * len(data()) - 1))
 def test_a_flipped_bit(bit):
     damaged = bytearray(data())
@@ -98,7 +98,7 @@ def test_a_flipped_bit(bit):
         SYSTEM.state_from_bytes(bytes(damaged))
 
 
-@settings(deadline=None, max_examples=many(80), database=None)
+@settings(deadline=None, max_examples=many(40), database=None)
 @given(st.integers(24, len(data()) - 12), st.binary(min_size=8, max_size=8))
 def test_damage_with_a_right_checksum_is_a_state_error_or_a_state(at, junk):
     body = bytearray(data()[:-4])

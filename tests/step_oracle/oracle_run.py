@@ -9,8 +9,9 @@ import numpy as np
 from random_systems import Plan
 
 import cosim
+from cosim.component.history import RING
 
-RING = 8  # numbers of the descriptor of a history in k
+WRITTEN = 8  # numbers of the descriptor of a history in k: behind them stands how small its signal is
 
 
 class Limit:
@@ -121,7 +122,7 @@ def history_contents(k: Any, h: Any, rings: list[int]) -> list[float]:
     """The entries of all histories, oldest first, each history followed by its last four integers."""
     found: list[float] = []
     for at in rings:
-        start, capacity, first, count, *rest = (int(number) for number in k[at : at + RING])
+        start, capacity, first, count, *rest = (int(number) for number in k[at : at + WRITTEN])
         places = [start + 4 * ((first + i) % capacity) for i in range(count)]
         found += [h[place + j] for place in places for j in range(4)] + [float(number) for number in rest]
     return found

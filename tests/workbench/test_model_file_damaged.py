@@ -73,7 +73,7 @@ def test_the_file_as_it_was(tmp_path: Path) -> None:
 
 
 @given(damaged())
-@settings(max_examples=many(80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=many(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_is_typed(tmp_path: Path, text: str) -> None:
     path = tmp_path / "m.toml"
     path.write_text(text, "utf-8")

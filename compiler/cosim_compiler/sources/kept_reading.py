@@ -10,12 +10,11 @@ from __future__ import annotations
 import functools
 import hashlib
 import types
-from collections.abc import Iterable
 from typing import Any
 
 from cosim_compiler.debugging import is_debugging
 from cosim_compiler.errors import ContractError
-from cosim_compiler.fingerprint import Reach, reach_of
+from cosim_compiler.fingerprint import reach_now
 from cosim_compiler.names_at_rest import memory_at_rest
 from cosim_compiler.sources.clean_sources import cached_fact, remember_clean
 from cosim_compiler.sources.kernel_source import source_of
@@ -93,22 +92,18 @@ def _reach_and_texts(author: types.FunctionType, bundles: tuple[type, ...]) -> l
     if memory is not None and (author, bundles) in memory:
         listed: list[str] = memory[author, bundles]
         return listed
-    reach = _reach(author, bundles)
-    if reach.names is None:
+    reach = reach_now([(author, "")], [member for cls in bundles for member in _members(cls)])
+    if reach is None:
         return []
-    further = [cls for cls in reach.names.classes if is_bundle(cls) and cls not in bundles]
+    further = [cls for cls in reach.classes if is_bundle(cls) and cls not in bundles]
     if further:
         listed = _reach_and_texts(author, (*bundles, *further))
     else:
-        texts = {_digest_of_text(source_of(f)) for f in reach.names.functions}
+        texts = {_digest_of_text(source_of(f)) for f in reach.functions}
         listed = [reach.digest, *sorted(texts), *map(_described, bundles)]
     if memory is not None:
         memory[author, bundles] = listed
     return listed
-
-
-def _reach(author: types.FunctionType, bundles: Iterable[type]) -> Reach:
-    return reach_of([(author, "")], [member for cls in bundles for member in _members(cls)], bundles)
 
 
 def _members(cls: type) -> list[types.FunctionType]:

@@ -1,4 +1,4 @@
-"""Whether the result of a function is a sum of some of its arguments, each times a constant."""
+"""Whether the result of a function is a sum of some of its arguments, times constants, or one of them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def is_straight(function: types.FunctionType, moving: frozenset[str]) -> bool:
         if isinstance(value, (int, float)):
             degrees.setdefault(name, CONSTANT)
     for statement in definition.body:
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+        if _is_text(statement):
             continue
         if isinstance(statement, ast.Return) and statement.value is not None:
             return _degree(statement.value, degrees) < CURVED
@@ -43,6 +43,31 @@ def is_straight(function: types.FunctionType, moving: frozenset[str]) -> bool:
         degree = _degree(statement.value, degrees)
         degrees |= {name.id: degree for name in statement.targets if isinstance(name, ast.Name)}
     return False
+
+
+@functools.cache
+def shown_argument(function: types.FunctionType) -> str:
+    """The argument that a function returns as it is, and does nothing else; empty: none.
+
+    Examples
+    --------
+    >>> def height(q):
+    ...     return q
+    >>> shown_argument(height)
+    'q'
+    """
+    definition = definition_of(function)
+    statements = [s for s in definition.body if not _is_text(s)]
+    if len(statements) != 1 or not isinstance(statements[0], ast.Return):
+        return ""
+    result = statements[0].value
+    names = {a.arg for a in definition.args.args}
+    return result.id if isinstance(result, ast.Name) and result.id in names else ""
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    """Whether a statement is a constant: a docstring."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def _degree(node: ast.expr, degrees: Mapping[str, int]) -> int:

@@ -49,6 +49,7 @@ class Course(Record):
     arrived: int  # whether a delayed break that the method feels has arrived at the end of the step
     halts: int  # whether a step ends just before a delayed jump, as the host has an event mode
     has_bands: int  # whether some `Level.band` is positive in this step
+    hold_known: int  # whether the cache has derivatives with the present holds at the start of this step
     ends_known: int  # whether the search may copy the witnesses at both ends of the step (`copy_end`)
 
 

@@ -14,6 +14,7 @@ class Holds(Record):
     count: float
     uses_own_method: float  # 1.0: the memory of the method is that of the system with held witnesses
     has_derivatives: float  # 1.0: the derivatives in the cache are those of `sliding_field`
+    has_moving: float  # 1.0: a witness is held again since the last step, and still moves
 
 
 PUSHED, SWITCHED, SET_BACK = 0, 1, 2
@@ -26,6 +27,7 @@ class Hold(Record):
     kind: float  # PUSHED, SET_BACK: states are pushed for its rate, its value; SWITCHED: variables are mixed
     side: float  # the side from which it came: 1.0 from above, -1.0 from below
     size: float  # PUSHED, SET_BACK: numbers in its push, one a state; SWITCHED: variables; 0.0: not known
+    was_released: float  # 1.0: the handler of another witness has ended its hold
 
 
 IN_SWITCH_D, IN_SWITCH_K, IN_SWITCH_P = 0, 1, 2

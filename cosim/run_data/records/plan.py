@@ -77,6 +77,7 @@ class Plan(Record):
     first_checked: int  # row in `watched` of the first block that checks histories, see `histories.compare`
     checked_values: int  # blocks that check values alone; they come before those that check derivatives
     # witnesses
+    show_states: int  # whether each witness is a state itself, so that no block has to be called for them
     policy: int  # what is done about witnesses whose events do not end: HOLD, REPORT_ALONE, STOP_RUN
     held: RowRange  # rows of `held_table` that are the derivatives while witnesses are held
     held_row: int  # place in `held_ints` of the `SlidingRow`

@@ -31,6 +31,7 @@ class WitnessKind(Record):
     is_timed: int  # whether it is computed from the time
     is_straight: int  # whether it is a sum of states and the time, each times a constant
     own_block: int  # the block of the derivatives that alone computes it, from the first one on; -1: none
+    shown_state: int  # the index in y of the state that it is; -1: it is something else
 
 
 class Witness(Record):

@@ -69,11 +69,12 @@ class Package:
         contents, place = {}, self.source.parent
         for folder, folders, names in os.walk(self.source):
             folders[:] = sorted(name for name in folders if name != "__pycache__")
+            inside = Path(folder).relative_to(place)
             for name in sorted(names):
-                path = Path(folder, name)
-                relative = path.relative_to(place)
-                if not is_left_out(relative) and path.is_file():
-                    contents[relative.as_posix()] = path.read_bytes()
+                path = os.path.join(folder, name)
+                if not is_left_out(inside / name) and os.path.isfile(path):
+                    with open(path, "rb") as file:
+                        contents[f"{inside.as_posix()}/{name}"] = file.read()
         return contents
 
 

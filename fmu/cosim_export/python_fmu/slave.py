@@ -260,9 +260,9 @@ def _restore_path(name: str, resources: Path) -> None:
         if full != name and not full.startswith(name + "."):
             continue
         folders = getattr(module, "__path__", None)
-        carried = resources.joinpath(*full.split("."))
         if not isinstance(folders, list) or any(Path(folder).is_dir() for folder in folders):
             continue
+        carried = resources.joinpath(*full.split("."))
         if carried.is_dir():
             folders.append(str(carried))
 

@@ -137,6 +137,10 @@ class ImplicitIntegrator(CompiledIntegrator):
         """Header, history, sizes of the states, and entries of the Jacobian, as many as the system has."""
         return HISTORY_AT + self.history * ny + sizes_size(ny) + self._shape.entries
 
+    def floors_at(self, ny: int) -> int:
+        """Behind the history."""
+        return HISTORY_AT + self.history * ny
+
     def work_size(self, ny: int) -> int:
         """Vectors, matrices, and the memory twice."""
         vectors = FAMILY - COMMON_VECTORS + self.vectors

@@ -157,6 +157,10 @@ class CompiledIntegrator(Integrator):
         """Two numbers: the next step and the error of the last one."""
         return width_of(StepMemory)
 
+    def floors_at(self, ny: int) -> int:
+        """Where in the memory the absolute tolerances of the step begin; 0 if they do not change."""
+        return 0
+
     def extra_slots(self, system: System) -> list[int]:
         """Integers of the method's own, for the end of `slots`."""
         return []
@@ -390,7 +394,7 @@ class CompiledIntegrator(Integrator):
         """Compile, and make room for this system."""
         self._counts += self._work[COUNTED_PLACES]
         self._system, self._ny, self._called = system, int(system.ny), {}
-        self._settings = method_settings(self, system, self.error_order)
+        self._settings = method_settings(self, system, self.error_order, self.floors_at(self._ny))
         self._coefficients = self.coefficients(system)
         if (tune := type(self).tune_function) is not None:
             compiled(tune, TUNE_SIGNATURE)(self._settings, self._coefficients)

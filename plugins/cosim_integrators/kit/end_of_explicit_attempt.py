@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import NOT_MET, has_corrections, nan_max, project_end, worth_projecting
+from cosim.kit import NOT_MET, has_corrections, nan_max, never_inlined, project_end, worth_projecting
 from cosim_integrators.kit.attempt_outcomes import ACCEPTED, CUT, REJECTED
 from cosim_integrators.kit.error_norm import reported_error
 from cosim_integrators.kit.explicit_error import (
@@ -68,6 +68,15 @@ def examine_explicit_end(system, method, t, t_end, error, smallest, is_jump):
     return ACCEPTED, 0, error
 
 
+@never_inlined
+def project_attempt(system, method, t_end, step, error):
+    """Correct the end of an attempt by the constraints: 0 or why it cannot be, and the error that is left."""
+    status = project_end(system, method, t_end)
+    if status == 0 and method.is_controlled:
+        error = corrected_error(system, method, t_end, step)
+    return status, error
+
+
 def correct_end(system, method, t, t_end, error):
     """Evaluate the end of an attempt and correct it: 0 or why it cannot be, and the error that is left."""
     controlled = method.is_controlled
@@ -78,9 +87,7 @@ def correct_end(system, method, t, t_end, error):
         if status == 0 and controlled:
             error = estimated_error(method, system.y, step, method.floors)
     if status == 0 and has_corrections(method.corrections):
-        status = project_end(system, method, t_end)
-        if status == 0 and controlled:
-            error = corrected_error(system, method, t_end, step)
+        status, error = project_attempt(system, method, t_end, step, error)
     if status == 0 and controlled:
         error = nan_max(error, reported_error(method, system.c))
     return status, error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import has_constraints, project_error
+from cosim.kit import has_constraints, project_error, rarely
 from cosim_integrators.kit.corrected_ends import mark_corrected, may_learn
 from cosim_integrators.kit.error_norm import weighted_error
 from cosim_integrators.kit.explicit_stages import ERROR, SECOND_ERROR, combine
@@ -43,6 +43,7 @@ def estimated_error(method, y, step, floors):
     return error
 
 
+@rarely
 def error_of_too_large_attempt(method, t, y, step, error):
     """The error estimate of a too large attempt from `t`, after setting floors for states that leave 0.
 
@@ -55,6 +56,7 @@ def error_of_too_large_attempt(method, t, y, step, error):
     return error
 
 
+@rarely
 def is_rough(method, y, step, least):
     """Whether a state may be rounding alone that makes the error larger than `least`.
 

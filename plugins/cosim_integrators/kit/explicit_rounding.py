@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from cosim.kit import rarely
 from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.explicit_error import mixed
 from cosim_integrators.kit.explicit_stages import ERROR, SECOND_ERROR, combine, compute_stages
@@ -15,6 +16,7 @@ from cosim_integrators.kit.start_of_step import copy_values
 from cosim_integrators.kit.step_in_own_past import clear_own_past
 
 
+@rarely
 def attempt_from_both_sides(system, method, t, t_end):
     """Attempt a step from starts to both sides of its own; the sum of both errors into ``line(0)``."""
     start = method.start
@@ -54,6 +56,7 @@ def noise_of_mixture(method, step, noise):
         noise[m] = mixed(noise[m], MARGIN * step * second[m])
 
 
+@rarely
 def measure_rounding(method, step, rejected):
     """Measure what rounding gives the states in the attempt whose stages are computed.
 

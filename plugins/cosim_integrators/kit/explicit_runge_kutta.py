@@ -116,6 +116,10 @@ class ExplicitRungeKutta(CompiledIntegrator):
         """The length of the memory; with error control it includes the sizes of the states."""
         return super().memory_size(ny) + (sizes_size(ny) if self.fixed_step is None else 0)
 
+    def floors_at(self, ny: int) -> int:
+        """Behind the header, with error control."""
+        return super().memory_size(ny) if self.fixed_step is None else 0
+
     def extra_slots(self, system: System) -> list[int]:
         """The places of histories, for steps that read their own past; see `step_in_own_past`."""
         overlaps = slots_named(system, OVERLAP)

@@ -15,45 +15,71 @@ SOLUTION, ERROR, SECOND_ERROR, STIFF_WAY, STIFF_SLOPE, EXTRA = range(6)
 
 def combine(method, row, out):
     """``out`` = sum of the stages, weighted by one row of the tableau."""
-    tableau = method.coefficients
-    n = method.n
-    row_at = int(tableau[int(method.tableau.rows_at) + row])
-    count = int(tableau[row_at])
+    row_at, count = place_of_row(method, row)
     if count == 0:
-        for m in range(n):
+        for m in range(method.n):
             out[m] = 0.0
         return
-    # Two terms a pass: the vectors are read and written half as often.
-    first = 1
-    if count % 2 == 0:
-        weight = tableau[row_at + 2]
-        next_weight = tableau[row_at + 4]
-        stage = method.stage(int(tableau[row_at + 1]))
-        next_stage = method.stage(int(tableau[row_at + 3]))
-        for m in range(n):
-            out[m] = weight * stage[m] + next_weight * next_stage[m]
-        first = 2
-    else:
-        weight = tableau[row_at + 2]
-        stage = method.stage(int(tableau[row_at + 1]))
-        for m in range(n):
+    add_pairs(method, row_at, write_first_terms(method, row_at, count, out), count, out)
+
+
+def place_of_row(method, row):
+    """Where in the coefficients a row of the tableau begins, and how many terms it has."""
+    tableau = method.coefficients
+    row_at = int(tableau[int(method.tableau.rows_at) + row])
+    return row_at, int(tableau[row_at])
+
+
+def write_first_terms(method, row_at, count, out):
+    """``out`` = the first term of a row, or the first two, so that pairs are left; how many these are."""
+    weight, stage = term_of_row(method, row_at, 0)
+    if count % 2 == 1:
+        for m in range(method.n):
             out[m] = weight * stage[m]
-    for pair in range(first, count, 2):
-        index = row_at + 1 + 2 * pair
-        weight = tableau[index + 1]
-        next_weight = tableau[index + 3]
-        stage = method.stage(int(tableau[index]))
-        next_stage = method.stage(int(tableau[index + 2]))
-        for m in range(n):
+        return 1
+    next_weight, next_stage = term_of_row(method, row_at, 1)
+    for m in range(method.n):
+        out[m] = weight * stage[m] + next_weight * next_stage[m]
+    return 2
+
+
+def add_pairs(method, row_at, first, end, out):
+    """Add the terms `first` … `end` - 1 of a row, two a pass: vectors are read and written half as often."""
+    for i in range(first, end, 2):
+        weight, stage = term_of_row(method, row_at, i)
+        next_weight, next_stage = term_of_row(method, row_at, i + 1)
+        for m in range(method.n):
             out[m] += weight * stage[m] + next_weight * next_stage[m]
 
 
+def term_of_row(method, row_at, i):
+    """A term of a row: the weight, and the derivative of the stage."""
+    at = row_at + 1 + 2 * i
+    return method.coefficients[at + 1], method.stage(int(method.coefficients[at]))
+
+
 def add_combination(method, row, step, y):
-    """``y`` = start + step * (sum of the stages, weighted by one row)."""
+    """``y`` = start + step * (sum of the stages, weighted by one row); the last pass does all of it."""
+    n = method.n
     start = method.start
-    combine(method, row, y)
-    for m in range(method.n):
-        y[m] = start[m] + step * y[m]
+    row_at, count = place_of_row(method, row)
+    if count == 0:
+        for m in range(n):
+            y[m] = start[m] + step * 0.0
+    elif count == 1:
+        weight, stage = term_of_row(method, row_at, 0)
+        for m in range(n):
+            y[m] = start[m] + step * (weight * stage[m])
+    else:
+        weight, stage = term_of_row(method, row_at, count - 2)
+        last_weight, last_stage = term_of_row(method, row_at, count - 1)
+        if count == 2:
+            for m in range(n):
+                y[m] = start[m] + step * (weight * stage[m] + last_weight * last_stage[m])
+            return
+        add_pairs(method, row_at, write_first_terms(method, row_at, count, y), count - 2, y)
+        for m in range(n):
+            y[m] = start[m] + step * (y[m] + (weight * stage[m] + last_weight * last_stage[m]))
 
 
 def compute_stages(system, method, t, t_end):

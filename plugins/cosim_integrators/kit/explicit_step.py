@@ -18,6 +18,7 @@ from cosim.kit import (
     failure_code,
     has_constraints,
     project_end,
+    rarely,
     redo_entry,
     step_entry,
 )
@@ -148,6 +149,7 @@ def attempt_stages(system, method, t, t_end, measures, rejected):
     return status
 
 
+@rarely
 def length_after_rejection(method, status, error, step, smallest):
     """The length of the attempt after a rejected one of the length `step`; 0 where no shorter one helps.
 
@@ -192,6 +194,7 @@ def choose_next_step(method, y, ideal, step, error, rejected):
         memory.last_error = max(error, LEAST_ERROR)  # that of a step cut short says nothing about the next
 
 
+@rarely
 def fail_step(system, method, t, status, error, has_saved_sizes):
     """Restore the start of the step; the code that says why it cannot be taken."""
     restore_start(system, method, t)

@@ -149,10 +149,12 @@ def follow_sizes(system, method, t, step, order):
     followed = 0.0
     are_small = 0.0
     oldest_wave = NEVER
-    ahead = steps_ahead(method, order) * step
     largest_of_all = all_states.largest_of_all
+    grows = False
     for m in range(n):
         largest_of_all = max(largest_of_all, abs(y[m]))
+        grows = grows or powers[m] > 0.0
+    ahead = steps_ahead(method, order) * step if grows else 0.0
     all_states.largest_of_all = largest_of_all
     for m in range(n):
         size = abs(y[m])

@@ -34,6 +34,7 @@ def reads_own_step(method, c):
     return farthest > 0.0
 
 
+@rarely
 def clear_own_past(system, method, t):
     """Take out of the histories what an attempt has left after the start of the step."""
     if not method.may_read_own_step:

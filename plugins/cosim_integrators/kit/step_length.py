@@ -95,9 +95,10 @@ def next_step(ideal, step, error, previous_error, order, rejected):
     if step < NEARLY_IDEAL * ideal:
         # Something else made this step short. Its error says nothing about the next one, unless it is so
         # small that even a longer step than the one wanted would do.
-        factor = 0.0 if error == 0.0 else CAUTION * math.pow(error, -1.0 / order)
-        longer = min(LARGEST_GROWTH, factor) * step
-        return longer if longer > LEAST_GROWTH * ideal and not rejected else ideal
+        if rejected or error == 0.0 or LARGEST_GROWTH * step <= LEAST_GROWTH * ideal:
+            return ideal  # without a power: mostly an event has made the step short
+        longer = min(LARGEST_GROWTH, CAUTION * math.pow(error, -1.0 / order)) * step
+        return longer if longer > LEAST_GROWTH * ideal else ideal
     if error == 0.0:
         return ideal if rejected else LARGEST_GROWTH * step
     if previous_error == 0.0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import is_same, margin
+from cosim.kit import ORDINARY, is_same, margin
 from cosim_measures.histories.polynomials import (
     cubic,
     half_hermite,
@@ -16,7 +16,7 @@ from cosim_measures.histories.polynomials import (
 )
 
 HERMITE, LINEAR, DENSE = 0.0, 1.0, 2.0  # kinds of interpolation
-SMALL = 1e-3  # a signal below that is compared with it instead of with itself
+PROMISED = 10.0  # accuracies of its largest value: how exact a small signal is between the ends of steps
 SHORTEST = 0.02  # an interval shorter than this part of its neighbour says nothing about bends
 FINEST = 1e-5  # steps shorter than this part of the delay are not made shorter for its sake
 SHORTEST_STEP = 1e-9  # nor those shorter than this, relative to the present
@@ -221,7 +221,8 @@ def extrapolation_error(past, t_delayed, t, has_present, value, derivative, kind
     Returns
     -------
     float
-        Relative to the magnitude of the value (to 1e-3 where that is smaller); 0 when all is known.
+        Relative to the magnitude of the value; where that is below 1e-3, to the largest one so far, but to
+        no more than 1e-3, and of the cubic a tenth. 0 when all is known.
     """
     newest = past.count - 1
     ahead = False  # whether the end of this step stands in the history already
@@ -239,7 +240,8 @@ def extrapolation_error(past, t_delayed, t, has_present, value, derivative, kind
     if not has_present and not ahead and past.is_open and t_delayed > past.time(newest):
         extrapolated, _ = in_piece(past, past.piece_begin, newest, t_delayed, t, 0.0, 0.0, kind)
         interpolated, _ = in_piece(past, past.piece_begin, newest + 1, t_delayed, t, value, derivative, kind)
-        error = abs(extrapolated - interpolated) / max(SMALL, abs(interpolated))
+        difference, size = abs(extrapolated - interpolated), abs(interpolated)
+        error = max(difference / max(ORDINARY, size), past.error_of_small(difference, size))
     before_it = newest - 1
     while before_it > 0 and (past.kind(before_it) < 0.0 or is_same(past.time(before_it), past.time(newest))):
         before_it -= 1  # across a break: too large rather than nothing
@@ -252,5 +254,6 @@ def extrapolation_error(past, t_delayed, t, has_present, value, derivative, kind
                 before, v0, d0, v1, d1
             )
             bend = step * step * step * step * change / (192.0 * (before + step))
-            error = max(error, abs(bend) / max(SMALL, abs(value)))
+            error = max(error, abs(bend) / max(ORDINARY, abs(value)))
+            error = max(error, past.error_of_small(abs(bend), abs(value)) / PROMISED)
     return error

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import LOOKED, is_same
-from cosim_measures.histories.lookup import SMALL, interpolate_history
+from cosim.kit import LOOKED, MOVED, ORDINARY, is_same
+from cosim_measures.histories.lookup import interpolate_history
+
+MARGIN = 16.0  # what a few evaluations show of a floor is less than the whole
 
 
 def refine_history(past, t, side, tolerance, value, derivative, kind):
     """Append the end of a step (`side` 0), or add a time inside it where the history is not good there.
 
-    With `side` -1/4 it is only said whether one would be added, without the derivative.
+    With `side` -1/4 it is only said whether one would be added, without the derivative; with -1/8 the
+    floor is measured, at the end of the step.
 
     Parameters
     ----------
     tolerance : float
-        How far the history may be off, relative to the values around, or to 1e-3 where they are smaller.
+        How far the history may be off, relative to the values around; where they are below 1e-3, to the
+        largest value so far, but to no more than 1e-3.
     kind : float
         Of the interpolation.
     others
@@ -29,6 +33,9 @@ def refine_history(past, t, side, tolerance, value, derivative, kind):
     if side == 0.0:
         past.append(t, side, math.inf, value, derivative)
         return
+    if side == MOVED:
+        past.raise_floor(MARGIN * abs(value - past.value(past.count - 1)))
+        return
     if value - value != 0.0:
         past.report_no_value()
         return
@@ -36,9 +43,9 @@ def refine_history(past, t, side, tolerance, value, derivative, kind):
     if index < 0 or index + 1 >= past.count or is_same(past.time(index), t) or past.is_full:
         return
     interpolated, _ = interpolate_history(past, t, t, False, 0.0, 0.0, kind, value)
-    before = abs(past.value(index))
-    after = abs(past.value(index + 1))
-    if abs(interpolated - value) <= tolerance * max(max(before, after), max(abs(value), SMALL)):
+    difference = abs(interpolated - value)
+    size = max(max(abs(past.value(index)), abs(past.value(index + 1))), abs(value))
+    if difference <= tolerance * max(size, ORDINARY) and past.error_of_small(difference, size) <= tolerance:
         return
     if side != LOOKED:
         past.insert(index + 1, t, value, derivative)
