@@ -1,7 +1,7 @@
-"""Groups of arrays that are found by one address: all of it follows from the named tuple that declares them.
+"""Groups of arrays that are found by one address; a named tuple declares the arrays of a group.
 
-A head has two words for each array, its address and its length (the rows of a `Table`). A call then passes
-the address of the head in place of all arrays.
+The head of a group has two words for each array, its address and its length (the rows of a `Table`). A call
+passes the address of the head in place of all arrays.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ READERS: dict[str, Callable[..., Any]] = {"F": reals_at, "I": integers_at, "T": 
 TYPES = {"F": (np.float64, 1), "I": (np.int64, 1), "T": (np.int64, 2)}
 """Type and dimensions of an array, by its letter."""
 WORDS = 2
-"""In a head, for each array."""
+"""Words of a head for each array."""
 
 
 @functools.cache
@@ -50,7 +50,10 @@ def letters_of(group: Any) -> str:
 
 
 def group_reader(group: Any) -> Callable[..., Any]:
-    """The kernel function of a head that returns the named tuple of its arrays; a loop cannot be compiled."""
+    """A kernel function that returns the named tuple of the arrays of a head.
+
+    It is written as text, since the kernel language has no loop over the members of a named tuple.
+    """
     members = ", ".join(
         f"{READERS[letter].__name__}(head[{WORDS * i}], head[{WORDS * i + 1}])"
         for i, letter in enumerate(letters_of(group))
@@ -63,12 +66,12 @@ def group_reader(group: Any) -> Callable[..., Any]:
 
 
 def address_reader(letter: str, group: Any) -> Callable[..., Any]:
-    """The kernel function of the address of a head that returns the named tuple of its arrays.
+    """A kernel function that returns the named tuple of the arrays whose head begins at an address.
 
     Parameters
     ----------
     letter : str
-        By which signatures call the named tuple from now on.
+        It stands for the named tuple in signatures from now on.
     group : type
     """
     read, words = group_reader(group), WORDS * len(group._fields)
@@ -140,5 +143,5 @@ class ReusedHead:
                 if array is not before:
                     path = f"{group.__name__}.{group._fields[i]}"
                     self.words[WORDS * i : WORDS * (i + 1)] = _words_of(path, array, letters_of(group)[i])
-        self._arrays = arrays  # held: what lies at these addresses stays
+        self._arrays = arrays  # held, so that their addresses stay valid
         return address_of(self.words)

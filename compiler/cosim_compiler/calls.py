@@ -3,9 +3,8 @@
 In compiled code an address is that of machine code. In plain Python it is the key of a function in
 `plain_functions`.
 
-A program that is lowered as a whole knows what is at its addresses: numbers of functions stand in their
-place. The functions that call by such a number, and those `called_by_name`, are written by whoever links the
-program.
+In a program that is lowered as a whole, numbers of functions stand in place of addresses. Whoever links such
+a program writes the functions that call by a number (`name_of`) and those that are `called_by_name`.
 """
 
 from __future__ import annotations
@@ -18,19 +17,21 @@ import numpy as np
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# attributes of functions, by which the compiler knows them; what each holds
+# names of attributes by which the compiler knows functions, with who sets each and what it holds
 INDIRECT = "__indirect__"  # `indirect_call`: the signature of what it calls
-STATUS = "__status_of__"  # `status_call`: the same
+STATUS = "__status_of__"  # `status_call`: the signature of what it calls
 BY_NAME = "__by_name__"  # `called_by_name`: the name in lowered code, and the signature
 GATHERS = "__gathers__"  # `gathering`: names of its ``*arguments``
-GROUP_AT = "__group_at__"  # it finds the arrays of a named tuple by an address: the letter of the tuple
+GROUP_AT = "__group_at__"  # `array_groups.address_reader`: the letter of the named tuple
 TOGETHER = "__together__"  # `compiled_together`: the functions of its unit, and their signature
-RARE = "__rare__"  # `rarely`
-APART = "__apart__"  # `never_inlined`
+RARE = "__rare__"  # `rarely`: True
+APART = "__apart__"  # `never_inlined`: True
 PLACEHOLDER = "cosim_lowered_function"
-"""What the functions of a text are called, with their numbers behind, until they get their names."""
+"""With a number behind, the name of a function in a text of lowered functions until it gets its own."""
 plain_functions: dict[int, Callable[..., Any]] = {}
+"""Functions by their addresses in plain Python."""
 last_errors: list[BaseException] = []
+"""The last exception of plain Python that compiled code has called."""
 
 
 def plain_address(function: Any) -> int:
@@ -40,7 +41,7 @@ def plain_address(function: Any) -> int:
 
 
 def indirect_call(signature: str) -> Callable[[int, Any], Any]:
-    """A function *(address, arguments)* that calls what has this signature with a tuple, for its result."""
+    """A function *(address, arguments)*, which calls a function of this signature with a tuple."""
 
     def call(address, arguments):
         return plain_functions[address](*arguments)
@@ -53,14 +54,14 @@ def indirect_call(signature: str) -> Callable[[int, Any], Any]:
 
 
 def status_call(signature: str) -> Callable[..., int]:
-    """A function of an address and arguments, the first of them a number, that calls what has this signature.
+    """A function of an address, a number and more arguments, which calls a function of this signature.
 
-    It answers 0 when that returned, 1 when it raised (kept in `last_errors`).
+    It returns 0 when that function returned, and 1 when it raised (the exception is in `last_errors`).
     """
 
     def call(address, first, *more):
         try:
-            # as numpy's number: in plain Python too, 1 / 0 is infinite
+            # a number of NumPy, so that 1 / 0 is infinite as in compiled code
             plain_functions[address](np.float64(first), *more)
         except Exception as error:
             last_errors[:] = [error]
@@ -75,7 +76,7 @@ def status_call(signature: str) -> Callable[..., int]:
 
 
 def called_by_name(name: str, signature: str) -> Callable[[Function], Function]:
-    """Mark a function that lowered code calls by a name, and that is not lowered with it."""
+    """Mark a function that lowered code calls by a name, and whose own code is not lowered."""
 
     def mark(function: Function) -> Function:
         function.__dict__[BY_NAME] = (name, signature)
@@ -85,7 +86,7 @@ def called_by_name(name: str, signature: str) -> Callable[[Function], Function]:
 
 
 def gathering(names: Iterable[str]) -> Callable[[Function], Function]:
-    """Mark a function of ``*arguments`` with what these are called, first to last, for readers of C."""
+    """Mark a function of ``*arguments`` with their names in the order of the arguments, for readers of C."""
 
     def mark(function: Function) -> Function:
         function.__dict__[GATHERS] = tuple(names)
@@ -95,10 +96,10 @@ def gathering(names: Iterable[str]) -> Callable[[Function], Function]:
 
 
 def compiled_together(functions: Iterable[Callable[..., Any]], signature: str) -> None:
-    """Have functions of one signature compiled as one piece, which others call by symbols."""
-    listed = tuple(functions)
-    for function in listed:
-        function.__dict__[TOGETHER] = listed, signature
+    """Have functions of one signature compiled as one unit, which others call by symbols."""
+    unit = tuple(functions)
+    for function in unit:
+        function.__dict__[TOGETHER] = unit, signature
 
 
 def rarely(function: Function) -> Function:
@@ -110,14 +111,14 @@ def rarely(function: Function) -> Function:
 def never_inlined(function: Function) -> Function:
     """Mark a large function: its machine code stands once, so that what calls it stays small.
 
-    LLVM's passes take the longer for a line of code, the larger the function in which it is.
+    LLVM's passes take longer for each line of code in a larger function.
     """
     function.__dict__[APART] = True
     return function
 
 
 def name_of(signature: str) -> str:
-    """The name of the function in lowered code that calls a function of this signature by its number."""
+    """The name, in lowered code, of the function that calls a function of this signature by its number."""
     return f"cosim_call_{signature.replace('>', '_')}"
 
 
@@ -132,5 +133,5 @@ def length_of(group: type, array: str) -> str:
 
 
 def is_call(function: types.FunctionType) -> bool:
-    """Whether the compiler puts the call of an address in place of a function."""
+    """Whether the compiler replaces a function by the call of an address."""
     return INDIRECT in function.__dict__ or STATUS in function.__dict__

@@ -7,13 +7,13 @@ import inspect
 import marshal
 import sys
 import types
-from typing import Any
+from typing import Any, NamedTuple
 
 from cosim_compiler.debugging import lines_are_shown
 from cosim_compiler.digest_pieces import DigestPieces
 
 HAS_DOCSTRING = 0x4000000
-"""The flag of a code object, from Python 3.14 on."""
+"""The flag of a code object whose first constant is its docstring, from Python 3.14 on."""
 FIRST_CONSTANT = {(dis.opmap[name], 0) for name in ("LOAD_CONST", "RETURN_CONST") if name in dis.opmap}
 """Instructions that use the first constant of a code object."""
 COUNTS = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags")
@@ -21,7 +21,16 @@ NAMES = ("co_names", "co_varnames", "co_freevars", "co_cellvars")
 PLAIN_MARSHAL = 2
 """The version of `marshal` whose bytes depend on values alone, not on which of them are one object."""
 
-_digests_of_code: dict[int, tuple[types.CodeType, bytes]] = {}
+
+class _CodeWithDigest(NamedTuple):
+    """A code object with its digest; held, so that no other object gets its id."""
+
+    code: types.CodeType
+    digest: bytes
+
+
+_digests: dict[int, _CodeWithDigest] = {}
+"""By ids of code objects."""
 
 
 def code_digest(code: types.CodeType) -> bytes:
@@ -29,15 +38,15 @@ def code_digest(code: types.CodeType) -> bytes:
 
     Lines and files count where machine code knows them.
     """
-    known_digest = _digests_of_code.get(id(code))  # with the code itself: so its id stays its own
-    if known_digest is None:
-        known_digest = _digests_of_code[id(code)] = (code, _digest_of(code))
-    return known_digest[1]
+    known = _digests.get(id(code))
+    if known is None:
+        known = _digests[id(code)] = _CodeWithDigest(code, _digest_of(code))
+    return known.digest
 
 
 def _digest_of(code: types.CodeType) -> bytes:
     pieces = DigestPieces()
-    # in one call of C; of nested code its digest, since marshal would add files and lines
+    # nested code counts by its digest, since marshal would add files and lines
     constants = [_plain_constant(constant) for constant in _constants(code)]
     nested = [i for i, constant in enumerate(code.co_consts) if isinstance(constant, types.CodeType)]
     counted = [getattr(code, name) for name in (*COUNTS, *NAMES)]
@@ -67,6 +76,7 @@ def _constants(code: types.CodeType) -> tuple[Any, ...]:
         is_function = bool(code.co_flags & inspect.CO_OPTIMIZED) and not code.co_name.startswith("<")
         has_docstring = is_function and isinstance(next(iter(code.co_consts), None), str)
     instructions = zip(code.co_code[::2], code.co_code[1::2], strict=True)
-    if not has_docstring or not FIRST_CONSTANT.isdisjoint(instructions):  # the same text is used, too
+    # an instruction may use the same text as the docstring
+    if not has_docstring or not FIRST_CONSTANT.isdisjoint(instructions):
         return code.co_consts
     return (None, *code.co_consts[1:])

@@ -1,4 +1,4 @@
-"""Garbage collection, while much is made that stays."""
+"""Garbage collection is switched off while many objects are made that stay."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Let no garbage be looked for: many objects are made that stay, and each search would go through all."""
+    """A block without garbage collection, which would go through all the new objects again and again."""
     enabled = gc.isenabled()
     gc.disable()
     try:

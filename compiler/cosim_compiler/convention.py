@@ -11,13 +11,14 @@ import functools
 from typing import Any
 
 POINTER, WORD, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
+"""Types of words."""
 STATUS = ctypes.c_int32
 WORDS: dict[str, list[Any]] = {
     **{"f": [REAL], "i": [WORD]},
     **{"F": [POINTER, WORD], "I": [POINTER, WORD]},
     **{"M": [POINTER, WORD, WORD], "T": [POINTER, WORD, WORD]},
 }
-"""Kinds of the words of an argument, by its letter in a signature."""
+"""Types of the words of an argument, by its letter in a signature."""
 SCALARS = "fi"
 FOR_C = "_c"
 """Ends the symbol of a function in the form in which C calls it."""
@@ -29,7 +30,7 @@ records: dict[str, tuple[type, str]] = {}
 
 
 def spelled(signature: str) -> str:
-    """A signature in which letters of named tuples and of records are followed by what they have in them."""
+    """A signature in which letters of named tuples and of records are followed by what these contain."""
     return "".join(
         letter + _members(*compounds[letter])
         if letter in compounds

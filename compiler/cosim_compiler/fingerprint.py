@@ -1,7 +1,7 @@
 """The digest of all that the machine code of a function depends on.
 
 Everything counts that is reachable from the function, values by their bytes. The digest is the same in every
-process: it uses no addresses, no hash() and no names.
+process: it uses no addresses, no hash() and no names of variables.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ REPLACED: tuple[Any, ...] = (
     tables.as_table,
     tables.zeros,
 )
-"""The compiler puts something else in their place: what they say in Python does not count."""
+"""Functions that the compiler replaces by code of its own: their Python code does not count."""
 
 
 class _StoredDigest(NamedTuple):
@@ -41,7 +41,7 @@ class _StoredDigest(NamedTuple):
 
 
 class _StoredPart(NamedTuple):
-    """The own part of a function, and the names on which it depends."""
+    """A function without the functions that it names, and the names on which that depends."""
 
     part: _OwnPart
     names: ReachedNames
@@ -52,7 +52,7 @@ _own_parts: dict[types.FunctionType, _StoredPart] = {}
 
 
 def is_replaced(function: types.FunctionType) -> bool:
-    """Whether what a function says in Python does not count, since the compiler knows it."""
+    """Whether the Python code of a function does not count, since the compiler replaces it."""
     return function in REPLACED or is_call(function)
 
 
@@ -70,12 +70,12 @@ def fingerprint(function: types.FunctionType, *more: str) -> str:
 
 
 @functools.cache
-def _joined(of: bytes, more: tuple[str, ...]) -> str:
-    """The digest of a function alone, and of what else counts, as one."""
+def _joined(function_digest: bytes, more: tuple[str, ...]) -> str:
+    """The digest of a function alone and of what else counts, joined to one."""
     digest = _ReachDigest()
     for text in more:
         digest.feed(text)
-    digest.put("of", of)
+    digest.put("of", function_digest)
     return digest.hash.hexdigest()[:32]
 
 
@@ -109,9 +109,9 @@ class Reach:
     digest : str
         Of all that they reach, and that the functions in `apart` reach.
     names : ReachedNames or None
-        While they are as before the digest is, too; None where that is not all that counts.
+        While they are as before, so is the digest. None where it depends on more than names.
     apart : tuple of function
-        Those in reach that are compiled by themselves.
+        Functions in reach that are compiled by themselves.
     """
 
     digest: str
@@ -176,7 +176,7 @@ def _digest_of_reach(
         digest.feed(signature)
     for method in methods:
         digest.root(method)
-    for function in digest.apart:  # which becomes longer here
+    for function in digest.apart:  # the list grows during the loop
         digest.root(function)
     return digest
 
@@ -187,13 +187,13 @@ def _hexadecimal(digest: _ReachDigest) -> str:
 
 
 class _ReachDigest(ValueDigest):
-    """Takes functions with all that they reach; one that comes a second time is fed as its number."""
+    """Digests functions with all that they reach; one that comes a second time counts as its number."""
 
     def __init__(self, numbers: dict[types.FunctionType, int] | None = None) -> None:
         super().__init__()
         self._numbers = {} if numbers is None else numbers
         self.functions: list[types.FunctionType] = []
-        self.apart: list[types.FunctionType] = []  # those that are compiled by themselves
+        self.apart: list[types.FunctionType] = []  # functions that are compiled by themselves
         self._fed: set[types.FunctionType] = set()
 
     def new_digest(self) -> _ReachDigest:
@@ -227,7 +227,7 @@ class _ReachDigest(ValueDigest):
             self._content(function)
 
     def _content(self, function: types.FunctionType) -> None:
-        """Feed what a function says, and the functions that it names."""
+        """Feed what a function is made of, and the functions that it names."""
         self._fed.add(function)
         if is_replaced(function):
             self.put_name("replaced", function)
@@ -252,7 +252,7 @@ class _ReachDigest(ValueDigest):
 
 @dataclass(frozen=True)
 class _OwnPart:
-    """The content of a function without the functions that it names; these are listed in order."""
+    """What a function is made of, without the functions that it names; these are listed in order."""
 
     digest: bytes
     functions: tuple[types.FunctionType, ...]
@@ -260,12 +260,12 @@ class _OwnPart:
 
 
 class _OwnDigest(ValueDigest):
-    """Takes what one function is made of; others are put down as their number in a list."""
+    """Digests what one function is made of; other functions count as their number in a list."""
 
     def __init__(self) -> None:
         super().__init__()
         self.functions: list[types.FunctionType] = []
-        self.is_whole = True  # no function stands where its place in the list depends on an order that varies
+        self.is_whole = True  # False once the place of a function in the list depends on an order that varies
 
     def feed_function(self, function: types.FunctionType) -> None:
         self.put("calls", str(len(self.functions)).encode())
@@ -281,7 +281,7 @@ class _OwnDigest(ValueDigest):
 
 
 def _own_part(function: types.FunctionType) -> _OwnPart | None:
-    """The part of a function that lasts while its names stand for the same objects; None where none does."""
+    """A function's own part; None if it may change although its names stand for the same objects."""
     memory, key = memory_at_rest(), (_own_part, function)
     if memory is None:
         return _stored_part(function)
@@ -292,14 +292,14 @@ def _own_part(function: types.FunctionType) -> _OwnPart | None:
 
 
 def _own_digest(function: types.FunctionType) -> _OwnDigest:
-    """What a function is made of, read now."""
+    """The digest of what a function is made of, read now."""
     digest = _OwnDigest()
     digest.feed_whole_function(function)
     return digest
 
 
 def _lasting_part(digest: _OwnDigest) -> _OwnPart | None:
-    """What was read, if it lasts while names stand for the same objects."""
+    """The own part that was read, if it stays the same while the names stand for the same objects."""
     if not (digest.is_whole and digest.is_lasting):
         return None
     return _OwnPart(digest.hash.digest(), tuple(digest.functions), tuple(digest.classes))

@@ -1,7 +1,7 @@
 """Functions that run as plain Python at first: compiling takes longer than a few calls of them.
 
-Both give the same bytes. Where plain Python raises, arrays are put back and machine code is called: it alone
-says what happens.
+Both give the same bytes. Where plain Python raises, the arrays get their old values and machine code is
+called, so that exceptions come from machine code alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cosim_compiler.callback import arguments_of
 from cosim_compiler.convention import prototype
 
 LONGEST = 0.3  # s
-"""The time that functions may take together as plain Python; compiling ten of them takes as long."""
+"""The time that functions may take together as plain Python; compiling ten of them takes about as long."""
 
 
 class FirstCalls:
@@ -30,7 +30,7 @@ class FirstCalls:
         Compiled together, in several processes, once their calls have taken longer than `LONGEST`.
     signature : str
     owner : object
-        As long as it lives, the addresses may be called.
+        The addresses are valid as long as it lives.
     """
 
     def __init__(self, functions: Sequence[Callable[..., Any]], signature: str, owner: object) -> None:
@@ -39,7 +39,7 @@ class FirstCalls:
         self._time_left = LONGEST
 
     def address(self, function: Any) -> int:
-        """An address that compiled code can call: of machine code, if it is at hand."""
+        """An address that compiled code can call: that of machine code where there is some already."""
         if native.is_plain() or units.is_at_hand(function, self._signature):
             return native.function_address(function, self._signature)
         compiled: Callable[..., int] | None = None
@@ -59,7 +59,7 @@ class FirstCalls:
         return address
 
     def _called_in_python(self, function: Any, words: Sequence[Any]) -> bool:
-        """Whether plain Python did not raise."""
+        """Call the function in plain Python; False, with unchanged arrays, where it raised."""
         began = time.perf_counter()
         first, *others = arguments_of(self._kinds, words)
         arrays = [argument for argument in others if isinstance(argument, np.ndarray)]

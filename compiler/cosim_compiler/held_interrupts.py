@@ -15,7 +15,7 @@ from typing import Any
 
 @contextlib.contextmanager
 def interrupts_held() -> Iterator[None]:
-    """Call the handler of a first Ctrl-C or SIGTERM at the end; a second one comes through."""
+    """A block at whose end the handler of a first Ctrl-C or SIGTERM is called; a second one does not wait."""
     held_back: list[tuple[signal.Signals, FrameType | None]] = []
     before: dict[signal.Signals, Callable[[int, FrameType | None], Any]] = {}
 
@@ -31,12 +31,13 @@ def interrupts_held() -> Iterator[None]:
             before[number] = handler
             try:
                 signal.signal(number, hold_back)
-            except ValueError:  # another thread: exceptions of signals are raised in the main one alone
+            except ValueError:  # not the main thread, the only one in which signals raise exceptions
                 del before[number]
     try:
         yield
     finally:
-        for number, handler in reversed(before.items()):  # Ctrl-C may raise as soon as it has its own again
+        # Ctrl-C last, since it may raise as soon as it has its handler again
+        for number, handler in reversed(before.items()):
             signal.signal(number, handler)
         for number, frame in held_back:
             before[number](number, frame)

@@ -45,7 +45,7 @@ def wait_for_end(parent: int) -> None:
     parent : int
         Its id.
     """
-    if os.name == "nt":  # where the id of a parent stays what it was
+    if os.name == "nt":  # here the id of the parent does not change when the parent ends
         kernel = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined]
         kernel.OpenProcess.restype = ctypes.c_void_p
         kernel.WaitForSingleObject.argtypes = ctypes.c_void_p, ctypes.c_uint32
@@ -60,7 +60,7 @@ def wait_for_end(parent: int) -> None:
 def end_with_parent(parent: int, last: Callable[[], None] = lambda: None) -> None:
     """Start a thread that ends this helper process when its parent, or its own first thread, has ended.
 
-    Code of others may end the first thread, which then answers no more.
+    Foreign code may end the first thread; the process would then live on without answering.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def end_with_parent(parent: int, last: Callable[[], None] = lambda: None) -> Non
 
 
 def _first_thread_has_ended() -> bool:
-    """Whether other threads alone hold this process; on Linux."""
+    """Whether only other threads keep this process alive; always False where there is no /proc."""
     try:
         with open(f"/proc/self/task/{os.getpid()}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[0] == b"Z"

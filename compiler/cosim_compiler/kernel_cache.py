@@ -1,10 +1,10 @@
 """The folder in which compiled kernels are kept from one run to the next.
 
-One file for each digest of everything that the code depends on, so that nothing stale can be found
-there. What is read begins with a checksum of the rest and of its digest; a damaged entry is made again, a
-read-only folder is only read, entries that were not used for a while are removed. Machine code is
-run: therefore folder and entries belong to the user alone, and a folder that others could write to is
-left alone, and another one used.
+One file for each digest of everything that the code depends on, so that nothing stale can be found there.
+A file begins with a checksum of its digest and of its content. A damaged entry is made again, a read-only
+folder is only read, and entries that were not used for a while are removed. What is read here is run as
+machine code: therefore folder and entries must belong to the user alone, and where others could write to a
+folder another one is used.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ log = logging.getLogger("cosim.native")
 KEEP_DAYS = 60
 DAY = 86400.0
 FOLDERS = 9
-"""So many folders are tried, when others could write to those before."""
-CHECKSUM = 32
+"""How many folders are tried, each when others could write to those before."""
+CHECKSUM_SIZE = 32
 REMEDY = "COSIM_CACHE_DIR may name another folder"
 
 _complaints: set[tuple[str, str | None]] = set()
@@ -57,7 +57,7 @@ def folder() -> Path | None:
 
 
 def _private_folder(root: Path) -> Path:
-    """The first of our folders in `root` to which no other user could write, made if need be."""
+    """The first of cosim's folders in `root` to which no other user could write; it is made if necessary."""
     root.mkdir(parents=True, exist_ok=True)
     for number in range(1, FOLDERS + 1):
         path = root / ("kernels" if number == 1 else f"kernels-{number}")
@@ -75,7 +75,7 @@ def _private_folder(root: Path) -> Path:
 
 
 def _distrust(path: Path) -> str | None:
-    """Why what lies in a folder may belong to another user, if it may."""
+    """Why the entries of a folder may come from another user; None if they cannot."""
     status = path.lstat()
     if not stat.S_ISDIR(status.st_mode):
         return "it is not a folder"
@@ -85,7 +85,7 @@ def _distrust(path: Path) -> str | None:
         return "it belongs to another user"
     if stat.S_IMODE(status.st_mode) & 0o077:
         return "it is open to other users"
-    return None  # what lies in it is checked where it is read: there may be thousands of entries
+    return None  # an entry is checked when it is read: there may be thousands
 
 
 def _is_own(status: os.stat_result) -> bool:
@@ -96,7 +96,7 @@ def _is_own(status: os.stat_result) -> bool:
 
 
 def _open(path: str, flags: int) -> int:
-    """Open what has this name itself: no link is followed, and no pipe is waited for."""
+    """Open the file of this name itself: no link is followed, and no pipe is waited for."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
 
 
@@ -118,8 +118,8 @@ def read_cached(digest: str) -> bytes | None:
     except OSError as error:
         _complain("%s is compiled again: %s", path, error.strerror)
         return None
-    content = data[CHECKSUM:]
-    if not _is_own(status) or data[:CHECKSUM] != _checksum(digest, content):
+    content = data[CHECKSUM_SIZE:]
+    if not _is_own(status) or data[:CHECKSUM_SIZE] != _checksum(digest, content):
         _complain("%s is compiled again: %s", path, "damaged, or open to other users")
         return None
     return content
@@ -132,7 +132,7 @@ def has(digest: str) -> bool:
 
 
 def can_keep() -> bool:
-    """Whether there is a folder that takes entries: one that is read-only is read alone."""
+    """Whether there is a folder that takes entries; a read-only one does not."""
     root = folder()
     if root is None:
         return False
@@ -148,7 +148,10 @@ def can_keep() -> bool:
 
 @contextlib.contextmanager
 def alone(digest: str) -> Iterator[None]:
-    """Wait while another process makes what belongs to a digest; the system lets go where one is killed."""
+    """A block for one process at a time, for each digest.
+
+    The operating system frees the lock of a process that is killed.
+    """
     root = folder()
     if root is None or sys.platform == "win32":
         yield
@@ -173,7 +176,7 @@ def alone(digest: str) -> Iterator[None]:
 
 
 def write_cached(digest: str, content: bytes) -> None:
-    """Keep this under a digest, if there is a folder for it."""
+    """Store this under a digest, if there is a folder for it."""
     root = folder()
     if root is None:
         return

@@ -20,17 +20,26 @@ from cosim_compiler.sine_pairs import has_sine_pairs, with_sine_pairs
 
 INLINED_BELOW = 225
 """Cost up to which LLVM inlines a function; its own default."""
-PICKS = "  switch "
-"""What takes an item of a tuple at a place that is computed."""
-OF_CODE = 3
-"""Level at which machine code is chosen."""
+SWITCH = "  switch "
+"""Stands in a text where an item of a tuple is taken at a computed place."""
+CODE_LEVEL = 3
+"""Optimization level at which LLVM chooses machine instructions; the highest."""
 UNOPTIMIZED = "COSIM_UNOPTIMIZED"
 """The variable with which code is compiled in a seventh of the time and runs slower, to the same bits."""
 FILES_OF_LLVM = "_version.py", "binding/libllvmlite.so"
-SIGNS = b"vendor_id", b"cpu family", b"model", b"model name", b"stepping", b"flags"
-"""Lines about a processor that say what it can."""
-LENGTH_OF_FIRST = 8192
-"""More than the system says of one processor."""
+PROCESSOR_LINES = b"vendor_id", b"cpu family", b"model", b"model name", b"stepping", b"flags"
+"""Lines of /proc/cpuinfo from which it follows what a processor can do."""
+PROCESSOR_TEXT = 8192
+"""Bytes of /proc/cpuinfo that hold the first processor's lines and more."""
+PLAINEST = "COSIM_PLAINEST_PROCESSOR"
+"""The environment variable with which code is made for every processor of this computer's family."""
+NEWEST_TRIED = 22
+"""The newest LLVM in which the option of `loops_as_they_are` was tried: an unknown one ends the process."""
+
+_choosing = threading.Lock()
+"""Held while machine instructions are chosen, since LLVM's options hold for all threads."""
+_addresses: dict[str, int] = {}
+"""Where functions are that were loaded without LLVM."""
 
 
 @functools.cache
@@ -43,10 +52,6 @@ def _llvm() -> Any:
     return llvm
 
 
-PLAINEST = "COSIM_PLAINEST_PROCESSOR"
-"""The variable with which code is made for every processor of this computer's family."""
-
-
 @functools.cache
 def is_for_others() -> bool:
     """Whether code is made that other computers run."""
@@ -55,11 +60,12 @@ def is_for_others() -> bool:
 
 @functools.cache
 def plainest_processor() -> str:
-    """The plainest of this machine's family."""
+    """LLVM's name of the plainest processor of this machine's family."""
     return "x86-64" if _llvm().get_default_triple().startswith("x86_64") else "generic"
 
 
 def _processor_and_features() -> tuple[str, str]:
+    """The processor that code is made for and its features, as LLVM names them."""
     llvm = _llvm()
     if is_for_others():
         return plainest_processor(), ""
@@ -71,7 +77,7 @@ def is_optimized() -> bool:
     return is_for_others() or os.environ.get(UNOPTIMIZED, "0") in ("", "0")
 
 
-def _machine(level: int = OF_CODE) -> Any:
+def _machine(level: int = CODE_LEVEL) -> Any:
     """The target machine of this processor, with all its features."""
     cpu, features = _processor_and_features()
     return (
@@ -82,7 +88,8 @@ def _machine(level: int = OF_CODE) -> Any:
 
 
 @functools.cache
-def _processor(level: int = OF_CODE) -> Any:
+def _processor(level: int = CODE_LEVEL) -> Any:
+    """The target machine that optimizes; an engine owns the machine that it is made with."""
     return _machine(level)
 
 
@@ -90,7 +97,8 @@ def _processor(level: int = OF_CODE) -> Any:
 def llvm_versions() -> str:
     """All that machine code depends on besides the text: LLVM and the processor.
 
-    LLVM names both. Its library takes longer to load than a short run, so its answer is kept.
+    LLVM names both. Its library takes longer to load than a short run, so its answer is cached under what the
+    operating system says of the processor and of LLVM's files.
     """
     signs = _signs_of_processor()
     key = hashlib.sha256(f"versions {signs}".encode()).hexdigest()[:32] if signs else ""
@@ -104,23 +112,24 @@ def llvm_versions() -> str:
 
 
 versions = llvm_versions
-"""What any road calls it; see `code.Coder`."""
+"""The name that every `code.Machine` has for it."""
 
 
 def get_ready() -> None:
-    """Load LLVM here, where each of the processes that are forked from this one would load it."""
+    """Load LLVM in this process, so that not each process forked from it has to."""
     llvm_versions()
-    _processor(OF_CODE if is_optimized() else 0)
+    _processor(CODE_LEVEL if is_optimized() else 0)
 
 
 def _asked_versions() -> str:
+    """The answer of LLVM itself."""
     import llvmlite
 
     return repr((llvmlite.__version__, sys.platform, platform.machine(), *_processor_and_features()))
 
 
 def _signs_of_processor() -> str:
-    """Features of the processor, and the files of LLVM; empty where the system does not show them."""
+    """What the system shows of the processor and of LLVM's files; empty if that is less than is needed."""
     spec = importlib.util.find_spec("llvmlite")
     if sys.platform != "linux" or spec is None or spec.origin is None:
         return ""
@@ -128,11 +137,11 @@ def _signs_of_processor() -> str:
     try:
         files = [os.stat(os.path.join(folder, name)) for name in FILES_OF_LLVM]
         with open("/proc/cpuinfo", "rb") as file:
-            lines = file.read(LENGTH_OF_FIRST).partition(b"\n\n")[0].splitlines()
+            lines = file.read(PROCESSOR_TEXT).partition(b"\n\n")[0].splitlines()
     except OSError:
         return ""
-    signs = [line for line in lines if line.partition(b"\t")[0].strip(b" :") in SIGNS]
-    if len(signs) < len(SIGNS):
+    signs = [line for line in lines if line.partition(b"\t")[0].strip(b" :") in PROCESSOR_LINES]
+    if len(signs) < len(PROCESSOR_LINES):
         return ""
     stamps = [(status.st_mtime_ns, status.st_size) for status in files]
     return repr((folder, stamps, platform.machine(), platform.release(), is_for_others(), signs))
@@ -144,9 +153,9 @@ def object_of(text: str) -> bytes:
     Parameters
     ----------
     text : str
-        LLVM's text; operations on reals are neither reordered nor joined.
+        LLVM's text. Operations on reals are neither reordered nor joined.
     """
-    llvm, machine = _llvm(), _processor(OF_CODE if is_optimized() else 0)
+    llvm, machine = _llvm(), _processor(CODE_LEVEL if is_optimized() else 0)
     module = llvm.parse_assembly(text)
     module.verify()
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
@@ -154,15 +163,11 @@ def object_of(text: str) -> bytes:
         _run_few_passes(module)
         return emit_object(module, machine)
     _run_passes(module, vectors=True)
-    if PICKS in text:  # LLVM has to write out loops before it can tell the items of a tuple apart
+    if SWITCH in text:  # LLVM can tell the items of a tuple apart only after it has written out loops
         _run_passes_of_functions(module)
     if "@sin(" in text and "@cos(" in text and has_sine_pairs():
         module = llvm.parse_assembly(with_sine_pairs(str(module)))
     return emit_object(module, machine)
-
-
-_choosing = threading.Lock()
-"""Held while machine code is chosen, since LLVM's options hold for all threads."""
 
 
 def emit_object(module: Any, target_machine: Any) -> bytes:
@@ -171,16 +176,13 @@ def emit_object(module: Any, target_machine: Any) -> bytes:
         return bytes(target_machine.emit_object(module))
 
 
-NEWEST_TRIED = 22
-"""The newest LLVM in which the option of `loops_as_they_are` was tried: an unknown one ends the process."""
-
-
 @contextmanager
 def loops_as_they_are() -> Iterator[None]:
-    """Leave out the pass that replaces the indices of loops by addresses, while machine code is chosen.
+    """A block in which LLVM leaves out the pass that replaces the indices of loops by addresses.
 
-    It takes a third of that time, and these processors add index and address at no cost. Others in this
-    process may compile with LLVM as well: its options hold for all, so the option is taken back.
+    The pass takes a third of the time in which machine instructions are chosen, and these processors add
+    index and address at no cost. LLVM's options hold for everything in this process that compiles with it:
+    therefore the option is reset at the end.
     """
     llvm = _llvm()
     has_option = llvm.llvm_version_info[0] <= NEWEST_TRIED
@@ -196,7 +198,7 @@ def loops_as_they_are() -> Iterator[None]:
 def optimized(text: str) -> str:
     """The text of a module with its helpers inlined, for no machine in particular.
 
-    The passes are those that make it short: whoever links it runs all passes on the whole.
+    Only passes that shorten it are run, since all passes are run on the program that it is linked into.
     """
     llvm = _llvm()
     module = llvm.parse_assembly(text)
@@ -213,6 +215,7 @@ def optimized(text: str) -> str:
 
 
 def _run_passes(module: Any, vectors: bool) -> None:
+    """Optimize a module as a whole."""
     builder = _pass_builder(vectors)
     builder.getModulePassManager().run(module, builder)
 
@@ -227,6 +230,7 @@ def _run_few_passes(module: Any) -> None:
 
 
 def _run_passes_of_functions(module: Any) -> None:
+    """Optimize each function of a module by itself."""
     builder = _pass_builder(vectors=False)
     passes = builder.getFunctionPassManager()
     for function in module.functions:
@@ -235,7 +239,10 @@ def _run_passes_of_functions(module: Any) -> None:
 
 
 def _pass_builder(vectors: bool) -> Any:
-    """Loops over vectors become instructions for vectors; they are short, so no turn is made of several."""
+    """The passes; with `vectors`, loops over arrays become vector instructions.
+
+    Such loops are short, so turns are not joined (`loop_interleaving`).
+    """
     llvm = _llvm()
     options = llvm.create_pipeline_tuning_options(speed_level=1)
     options.loop_vectorization = vectors
@@ -248,19 +255,16 @@ def _pass_builder(vectors: bool) -> Any:
 def _engine() -> Any:
     """The engine that holds all code of this process."""
     llvm = _llvm()
-    # all sections of an object lie together: apart, a large process would put them out of each other's reach
+    # use_lmm: all sections of an object lie together, since in a large process they might otherwise be out of
+    # each other's reach
     return llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(), use_lmm=True)
 
 
-_addresses: dict[str, int] = {}
-"""Where functions are that were loaded without LLVM."""
-
-
 def load(code: bytes) -> None:
-    """Load an object file; its symbols are those of no other."""
+    """Load an object file, in which no symbol has the name of another object's."""
     if object_loader.can_load() and not lines_are_shown():
         with suppress(object_loader.UnknownObjectError):
-            _addresses.update(object_loader.load(code, _address_known))
+            _addresses.update(object_loader.load(code, _known_address))
             return
     llvm, engine = _llvm(), _engine()
     for symbol, address in _addresses.items():
@@ -270,7 +274,7 @@ def load(code: bytes) -> None:
     engine.finalize_object()
 
 
-def _address_known(symbol: str) -> int:
+def _known_address(symbol: str) -> int:
     """The address of a function of another unit or of a library; 0 if there is none."""
     loaded = _addresses.get(symbol) or object_loader.address_in_process(symbol)
     return loaded or (address_of(symbol) if _engine.cache_info().currsize else 0)

@@ -8,17 +8,26 @@ import operator
 import sys
 import types
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from cosim_compiler.record import Record
 
 LIBRARIES = sys.stdlib_module_names | {"numpy", "llvmlite"}
 """What these contain follows from their versions."""
-PARTS = operator.attrgetter("__code__", "__dict__", "__defaults__", "__kwdefaults__")
-"""What a function consists of, and may be changed in place."""
-CONTENTS = operator.attrgetter("cell_contents")
+parts_of_function = operator.attrgetter("__code__", "__dict__", "__defaults__", "__kwdefaults__")
+"""The parts of a function that may be replaced while it stays the same object."""
+contents_of_cell = operator.attrgetter("cell_contents")
 
-_names_in_code: dict[int, tuple[types.CodeType, tuple[str, ...]]] = {}
+
+class _CodeWithNames(NamedTuple):
+    """A code object with the names in it; held, so that no other object gets its id."""
+
+    code: types.CodeType
+    names: tuple[str, ...]
+
+
+_names_in_code: dict[int, _CodeWithNames] = {}
+"""By ids of code objects, since to hash the code takes longer than all else here."""
 
 
 def reachable_names(code: types.CodeType) -> Iterator[str]:
@@ -32,10 +41,11 @@ def reachable_names(code: types.CodeType) -> Iterator[str]:
 
 def names_in(code: types.CodeType) -> tuple[str, ...]:
     """The distinct `reachable_names` of code."""
-    kept_names = _names_in_code.get(id(code))  # the hash of code takes longer than all else here
-    if kept_names is None:
-        kept_names = _names_in_code[id(code)] = (code, tuple(dict.fromkeys(reachable_names(code))))
-    return kept_names[1]
+    known = _names_in_code.get(id(code))
+    if known is None:
+        names = tuple(dict.fromkeys(reachable_names(code)))
+        known = _names_in_code[id(code)] = _CodeWithNames(code, names)
+    return known.names
 
 
 def environment(function: types.FunctionType) -> dict[str, Any]:
@@ -44,7 +54,7 @@ def environment(function: types.FunctionType) -> dict[str, Any]:
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     for name in names_in(function.__code__):
         if name in cells:
-            with contextlib.suppress(ValueError):  # what it stands for is made later
+            with contextlib.suppress(ValueError):  # the closure name has no value yet
                 values[name] = cells[name].cell_contents
         elif name in function.__globals__:
             values[name] = function.__globals__[name]
@@ -54,8 +64,8 @@ def environment(function: types.FunctionType) -> dict[str, Any]:
 class ReachedNames:
     """The values of the names in some functions, and the attributes of classes that they reach.
 
-    `are_as_before` compares them with those of the start each time that a Simulator is made: two lists by
-    ``==``, which is fast, and in addition by ``is`` those values to which another one may be equal.
+    `are_as_before` is called whenever a Simulator is made, so it has to be fast: it compares two lists by
+    ``==``, and by ``is`` only those values to which a different value may be equal.
     """
 
     def __init__(self, functions: Iterable[types.FunctionType], classes: Iterable[type] = ()) -> None:
@@ -65,7 +75,8 @@ class ReachedNames:
         self._attributes = [vars(base) for base in bases if base not in (tuple, *Record.__mro__)]
         self._cells = [cell for function in self.functions for cell in function.__closure__ or ()]
         named = _names_by_module(self.functions)
-        self._globals, self._absent = [], []  # names by module: that it has, that it does not have yet
+        # names by module: those that it has, and those that it does not have yet
+        self._globals, self._absent = [], []
         for globals_, names in named:
             present = [name for name in names if name in globals_]
             self._absent.append((globals_.keys(), [name for name in names if name not in globals_]))
@@ -80,11 +91,14 @@ class ReachedNames:
             if (distinct := [name for name in names if name in space and _has_twins(space[name])])
         ]
         self._with_defaults = [f for f in self.functions if f.__defaults__ or f.__kwdefaults__]
-        self._equal = [
-            [(code, dict(marks), *defaults) for code, marks, *defaults in map(PARTS, self.functions)],
+        self._before = [
+            [
+                (code, dict(marks), *defaults)
+                for code, marks, *defaults in map(parts_of_function, self.functions)
+            ],
             *self._named_objects(),
         ]
-        self._identical = list(self._identical_objects())
+        self._twins_before = list(self._objects_with_twins())
 
     def _named_objects(self) -> Iterator[Any]:
         """The values of all names."""
@@ -93,12 +107,12 @@ class ReachedNames:
         for attributes in self._attributes:
             yield [*attributes.values()]
 
-    def _identical_objects(self) -> Iterator[Any]:
+    def _objects_with_twins(self) -> Iterator[Any]:
         """Values to which another one may be equal: numbers, and what has some inside."""
         return itertools.chain(
             *(values_of(space) for values_of, space in self._with_twins),
-            *(PARTS(function)[2:] for function in self._with_defaults),
-            map(CONTENTS, self._cells),  # with another code there are other names
+            *((function.__defaults__, function.__kwdefaults__) for function in self._with_defaults),
+            map(contents_of_cell, self._cells),
         )
 
     def are_as_before(self) -> bool:
@@ -106,10 +120,11 @@ class ReachedNames:
         if not all(names.isdisjoint(absent) for names, absent in self._absent):
             return False
         try:
-            return [[*map(PARTS, self.functions)], *self._named_objects()] == self._equal and all(
-                map(operator.is_, self._identical_objects(), self._identical)
+            now = [[*map(parts_of_function, self.functions)], *self._named_objects()]
+            return now == self._before and all(
+                map(operator.is_, self._objects_with_twins(), self._twins_before)
             )
-        except (KeyError, ValueError):  # a name is gone, or stands for something that is not compared
+        except (KeyError, ValueError):  # a name is gone, or its value cannot be compared
             return False
 
 
@@ -127,7 +142,7 @@ def _values_getter(names: list[str]) -> operator.itemgetter[Any]:
 def _names_by_module(functions: Iterable[types.FunctionType]) -> list[tuple[dict[str, Any], dict[str, None]]]:
     """The contents of modules, each with the names that functions may look up in it.
 
-    Functions of a module share its names: so each is looked up once.
+    Functions of one module share its names, so that each name is looked up once.
     """
     named: dict[int, tuple[dict[str, Any], dict[str, None]]] = {}
     for function in functions:
@@ -142,7 +157,7 @@ def _names_by_module(functions: Iterable[types.FunctionType]) -> list[tuple[dict
 def _modules_named(
     function: types.FunctionType, space: dict[str, Any], spaces: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """The names in modules of ours that a function mentions, where it may look up what it mentions, too."""
+    """The contents of modules that a function mentions, in which it may look up names; libraries left out."""
     is_own_space = space is function.__globals__
     values = environment(function).values() if is_own_space else map(space.get, names_in(function.__code__))
     modules = [m for m in values if isinstance(m, types.ModuleType) and not is_library(m.__name__)]

@@ -24,7 +24,7 @@ import re
 import types
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cosim_compiler import unit_digests, units
 from cosim_compiler.callback import callback_of
@@ -44,11 +44,21 @@ if TYPE_CHECKING:
 log = logging.getLogger("cosim.native")
 
 NUMBERED = re.compile(rf"@{PLACEHOLDER}_(\d+)\b")
-"""Where a text names a function by its number. Beginning with a letter it is found 70 times faster."""
+"""The name of a function by its number in a text."""
+
+
+class _StoredAddresses(NamedTuple):
+    """Addresses of functions, which hold while the names in reach stand for the same things."""
+
+    names: ReachedNames
+    addresses: Sequence[int]
+
+
 _called: dict[str, Called] = {}
-"""By symbols: a function whose globals changed is another one."""
-_addresses: dict[Any, tuple[ReachedNames, Sequence[int]]] = {}
-_address_keepers: dict[int, Any] = {}
+"""By symbols, which change with the globals of a function."""
+_addresses: dict[Any, _StoredAddresses] = {}
+_callbacks: dict[int, Any] = {}
+"""Callbacks by their addresses, held so that they can be called."""
 
 
 def has_lanes() -> bool:
@@ -132,29 +142,29 @@ def _code_address(function: types.FunctionType, signature: str, ending: str = ""
 
 def function_addresses(wanted: tuple[tuple[Callable[..., Any], str], ...]) -> Sequence[int]:
     """The addresses of several functions; names that several of them reach are read once."""
-    kept_addresses = _addresses.get(wanted)
-    if kept_addresses is not None and kept_addresses[0].are_as_before():
-        return kept_addresses[1]
+    stored = _addresses.get(wanted)
+    if stored is not None and stored.names.are_as_before():
+        return stored.addresses
     addresses = [function_address(*item) for item in wanted]
     names = None if is_plain() else unit_digests.names_in_reach(wanted)  # type: ignore[arg-type]
     if names is not None:
-        _addresses[wanted] = names, addresses
+        _addresses[wanted] = _StoredAddresses(names, addresses)
     return addresses
 
 
 def lower(functions: Mapping[str, tuple[Callable[..., Any], str]]) -> str:
-    """The code of functions and of all helpers that they reach, as LLVM's text, for no machine.
+    """The code of functions and of all helpers that they reach, as LLVM's text for any machine.
 
     Parameters
     ----------
     functions : mapping of str to (function, str)
-        As for `compile_function`, by the names that others call them by. What `printers.llvm_lowered` says is
-        left open.
+        As for `compile_function`, by the names by which others call them. `printers.llvm_lowered` says which
+        functions the text calls and leaves for others to define.
 
     Returns
     -------
     str
-        Without a target.
+        It names no target.
 
     Raises
     ------
@@ -205,7 +215,7 @@ def _place_of(function: types.FunctionType) -> str:
     """File and line of a function, for readers: the file without folders that only this machine has."""
     code = function.__code__
     if not code.co_filename.endswith(".py"):
-        # `run_source` numbers its texts; the number depends on what else this process has run
+        # `run_source` numbers its texts, and the number depends on what else this process has run
         return re.sub(r" \d+$", "", code.co_filename.strip("<>"))
     inside = (function.__module__ or "").split(".")[:-1]
     return f"{'/'.join([*inside, Path(code.co_filename).name])}:{code.co_firstlineno}"
@@ -214,7 +224,7 @@ def _place_of(function: types.FunctionType) -> str:
 def python_address(function: Callable[..., Any], signature: str) -> int:
     """An address that compiled code can call, for a function that is plain Python.
 
-    It is called with NumPy views of the arrays (but for tables: None); an exception is kept in
+    It is called with NumPy views of the arrays and with None for each table; an exception is stored in
     `calls.last_errors`. The callback holds the interpreter's lock while it runs.
     """
     if is_plain():
@@ -223,13 +233,13 @@ def python_address(function: Callable[..., Any], signature: str) -> int:
 
 
 def callback_address(callback: Any) -> int:
-    """The address of a ctypes callback, which is kept until `release_address`."""
+    """The address of a ctypes callback, which is held until `release_address`."""
     address = int(ctypes.cast(callback, ctypes.c_void_p).value or 0)
-    _address_keepers[address] = callback
+    _callbacks[address] = callback
     return address
 
 
 def release_address(address: int) -> None:
-    """Let a function that only this address keeps be collected; nothing may call the address any more."""
-    _address_keepers.pop(address, None)
+    """Hold the function at an address no longer; nothing may call the address any more."""
+    _callbacks.pop(address, None)
     plain_functions.pop(address, None)

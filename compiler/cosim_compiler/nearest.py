@@ -1,4 +1,4 @@
-"""The name that is meant, among those that there are: by letters, and by words."""
+"""The names among the known ones that someone who has misspelt a name may have meant."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import difflib
 import re
 from collections.abc import Iterable
 
-SIMILAR, LIKE = 0.8, 0.6  # shares of letters that two names have in common
+SIMILAR, SOMEWHAT_SIMILAR = 0.8, 0.6
+"""Shares of letters that two names must have in common, as difflib counts them."""
 WORD = re.compile(r"[a-z]+|[A-Z][a-z]*|\d+")
 
 
@@ -28,8 +29,9 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 def nearest_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     """The closest matches of a name, the likeliest first.
 
-    One that differs in its prefix alone; those whose words begin with these letters (``rk4``); one with
-    nearly the same letters; those with these words in them; and at last one with somewhat similar letters.
+    The first of these rules that finds a match decides: names that differ in their prefix alone; names whose
+    words begin with the letters (``rk4``); names with nearly the same letters; names that contain the words;
+    names with somewhat similar letters.
 
     Examples
     --------
@@ -37,34 +39,48 @@ def nearest_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     ['mechanics.global_damper', 'mechanics.two_point_damper']
     """
     names = list(known)
-    tails = {_tail(n): n for n in reversed(names)}
     if not name.strip():
         return []
-    tail = _tail(name)
-    same = difflib.get_close_matches(name, [n for n in names if _tail(n) == tail], n=1, cutoff=0.0)
-    if same:
-        return same
-    for shortened in dict.fromkeys((tail.lower(), tail.lower().rstrip("0123456789"))):
-        abbreviated = [n for n in names if len(shortened) > 1 and _is_short_for(shortened, _words(_tail(n)))]
+    return (
+        _with_same_tail(name, names)
+        or _abbreviated_by(_tail(name).lower(), names)[:most]
+        or _by_letters(name, names, SIMILAR)[:most]
+        or _with_words(_words(_tail(name)), names)[:most]
+        or _by_letters(name, names, SOMEWHAT_SIMILAR)[:1]
+    )
+
+
+def _with_same_tail(name: str, names: list[str]) -> list[str]:
+    """The name most similar to this one, of those that differ from it in their prefix alone."""
+    same = [known for known in names if _tail(known) == _tail(name)]
+    return difflib.get_close_matches(name, same, n=1, cutoff=0.0)
+
+
+def _abbreviated_by(letters: str, names: list[str]) -> list[str]:
+    """The names that letters are short for, the shortest first; else those without digits at the end."""
+    for short in dict.fromkeys((letters, letters.rstrip("0123456789"))):
+        abbreviated = [name for name in names if len(short) > 1 and _is_short_for(short, _words(_tail(name)))]
         if abbreviated:
-            return sorted(abbreviated, key=len)[:most]
-    best = _by_letters(name, names, tails, SIMILAR)
-    if best:
-        return best[:most]
-    words = _words(tail)
-    with_words = [n for n in names if words and set(words) <= {*_words(_tail(n))}]
-    return sorted(with_words, key=len)[:most] or _by_letters(name, names, tails, LIKE)[:1]
+            return sorted(abbreviated, key=len)
+    return []
 
 
-def _by_letters(name: str, names: list[str], tails: dict[str, str], share: float) -> list[str]:
-    """The most similar, by the whole name, else by what stands behind the prefix."""
+def _by_letters(name: str, names: list[str], share: float) -> list[str]:
+    """The names that are most similar as a whole; else those that are most similar behind their prefix."""
     similar = difflib.get_close_matches(name, names, n=1, cutoff=share)
-    tail = _tail(name)
-    return similar or [tails[t] for t in difflib.get_close_matches(tail, list(tails), n=3, cutoff=share)]
+    tails = {_tail(known): known for known in reversed(names)}
+    close_tails = difflib.get_close_matches(_tail(name), list(tails), n=3, cutoff=share)
+    return similar or [tails[tail] for tail in close_tails]
+
+
+def _with_words(words: list[str], names: list[str]) -> list[str]:
+    """The names that contain all of these words, the shortest first."""
+    with_words = [name for name in names if words and set(words) <= {*_words(_tail(name))}]
+    return sorted(with_words, key=len)
 
 
 def _is_short_for(short: str, words: list[str]) -> bool:
-    """Whether letters are the beginnings of these words, of each one, in their order."""
+    """Whether the letters are beginnings of all these words, one after the other (``rk4``: runge kutta 4)."""
     if not words:
         return not short
     first, other_words = words[0], words[1:]
@@ -84,4 +100,5 @@ def _tail(name: str) -> str:
 
 
 def _words(name: str) -> list[str]:
+    """The words of a name in lower case, with numbers as words of their own."""
     return [word.lower() for word in WORD.findall(name)]

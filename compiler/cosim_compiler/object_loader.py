@@ -15,23 +15,26 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-ALLOCATED, WRITABLE = 0x2, 0x1  # flags of a section
-SYMBOLS, RELOCATIONS, WITHOUT_CONTENT, SHORT_RELOCATIONS = 2, 4, 8, 9  # its kinds
-ABSOLUTE_64, GLOBAL, UNDEFINED = 1, 1, 0  # a relocation; a symbol; the section of one that is elsewhere
+# the names of ELF, the format of object files, are in brackets
+ALLOCATED, WRITABLE = 0x2, 0x1  # flags of a section (SHF_ALLOC, SHF_WRITE)
+SYMBOLS, RELOCATIONS, WITHOUT_CONTENT, SHORT_RELOCATIONS = 2, 4, 8, 9  # kinds of sections (SHT_SYMTAB, …)
+ABSOLUTE_64 = 1  # kind of a relocation: the address itself, with 64 bits (R_X86_64_64)
+GLOBAL = 1  # binding of a symbol that others may use (STB_GLOBAL)
+UNDEFINED = 0  # "section" of a symbol that is defined elsewhere (SHN_UNDEF)
 SECTION = struct.Struct("<IIQQQQIIQQ")
 SYMBOL = struct.Struct("<IBBHQQ")
 RELOCATION = struct.Struct("<QQq")
 WORD = struct.Struct("<Q")
 FOR_X86_64 = b"\x7fELF\x02\x01\x01"
-HEADER = struct.Struct("<16x2xH20xQ12xH2x")  # the machine, where sections are listed, how many there are
-X86_64 = 62  # as a machine
+HEADER = struct.Struct("<16x2xH20xQ12xH2x")  # machine, offset of the list of sections, number of sections
+X86_64 = 62  # the machine (EM_X86_64)
 
 _kept: list[mmap.mmap] = []
-"""Code that is loaded stays as long as the process: others have its addresses."""
+"""Loaded code, which stays as long as the process, since others have its addresses."""
 
 
 class UnknownObjectError(Exception):
-    """Something in an object that is not known here."""
+    """An object contains something that only LLVM can load."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class _Symbol:
 
 @functools.cache
 def can_load() -> bool:
-    """Whether this process runs such objects."""
+    """Whether this process runs objects for Linux on x86-64."""
     return sys.platform == "linux" and platform.machine() == "x86_64" and sys.maxsize > 1 << 32
 
 
@@ -82,7 +85,7 @@ def load(code: bytes, address_outside: Callable[[str], int]) -> dict[str, int]:
     Raises
     ------
     UnknownObjectError
-        It has something that is not known here.
+        It contains something that only LLVM can load.
     """
     sections = _sections(code)
     places, size = _places(sections)
@@ -149,6 +152,7 @@ def _process() -> ctypes.CDLL:
 
 
 def _make_executable(start: int, size: int) -> None:
+    """Let memory be run, and no longer be written."""
     protect = _process().mprotect
     protect.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
     if protect(start, size, mmap.PROT_READ | mmap.PROT_EXEC) != 0:

@@ -90,7 +90,7 @@ class _RecordType(type(ctypes.Structure)):  # type: ignore[misc]
                 fields.append((field, NUMBERS.get(kind, kind)))
         space["declared"] = {**getattr(bases[0], "declared", {}), **declared} if bases else declared
         space["_fields_"] = fields
-        space.setdefault("__slots__", ())  # a misspelt field is an error
+        space.setdefault("__slots__", ())  # so that a misspelt field is an error
         return super().__new__(cls, name, bases, space)
 
 
@@ -129,7 +129,7 @@ class Record(_Structure, metaclass=_RecordType):
     declared: ClassVar[dict[str, Any]]
 
     def hold(self, field: str, elements: Any) -> None:
-        """Let the rows of a field be an array of ctypes or of NumPy, which its owner keeps.
+        """Let the rows of a field be those of an array of ctypes or of NumPy, which the caller keeps alive.
 
         Parameters
         ----------
@@ -156,15 +156,15 @@ class Record(_Structure, metaclass=_RecordType):
 
 
 def rows_of(cls: Any, view: Any, first: int, count: int) -> Any:
-    """Records that lie in a view of numbers, one after the other; their fields, also inside, are such.
+    """Records that lie in a view of numbers, one after the other.
 
-    Of ``float`` or ``int`` it is a part of the view: unlike ``view[first : first + count]`` all of it lies
-    inside, so machine code compares nothing with the ends.
+    With ``float`` or ``int`` in place of a record it is a part of the view. Unlike that of
+    ``view[first : first + count]``, all of it must lie inside the view: machine code does not check the ends.
 
     Parameters
     ----------
     cls : type
-        A record, or the numbers themselves.
+        A record whose fields, and those of records inside, have the type of the view; or ``float``, ``int``.
     view : ndarray
     first : int
         Where the first record begins.

@@ -1,4 +1,4 @@
-"""By which road kernel functions run: ``COSIM_COMPILER``."""
+"""How kernel functions are compiled: the environment variable ``COSIM_COMPILER``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROADS = {
 
 @functools.cache
 def road() -> str:
-    """The one that the environment names when this process asks first; LLVM unless it names one.
+    """The road that the environment named when this process asked first; LLVM if it named none.
 
     Raises
     ------

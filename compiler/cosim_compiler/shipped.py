@@ -1,9 +1,10 @@
-"""Machine code that came with the package: of what belongs to no model.
+"""Machine code that comes with the package: the part of it that depends on no model.
 
 A wheel carries it for one minor version of Python and one platform, made for the plainest processor of that
-platform (``release/ship.py``): an archive of object files, one of the texts that native FMUs are made of, one
-of what was found out about kernel functions (`clean_sources`), one of what our plugins register
-(`cosim.registration.shipped_index`); a release's, one of the shell of native FMUs.
+platform (``release/ship.py``). There are archives of object files, of the texts that native FMUs are made of,
+of facts about kernel functions (`clean_sources`) and of what cosim's plugins register
+(`cosim.registration.shipped_index`); the wheel of a release also has one of the shell of native FMUs.
+
 A piece is found by the digest of all that it is made from, so nothing stale can be found; a damaged archive
 is not used.
 """
@@ -32,13 +33,13 @@ def path_of(kind: str) -> Path:
 
 
 def has(kind: str, digest: str) -> bool:
-    """Whether a piece came."""
+    """Whether the package brings a piece."""
     archive = _archive(kind)
     return archive is not None and digest in archive.NameToInfo
 
 
 def shipped_content(kind: str, digest: str) -> bytes | None:
-    """A piece that came; None if it did not, or is damaged."""
+    """A piece that the package brings; None if it does not, or if the piece is damaged."""
     archive = _archive(kind)
     try:
         return None if archive is None or digest not in archive.NameToInfo else archive.read(digest)

@@ -1,7 +1,7 @@
 """Digests of units: of functions, of all that their machine code depends on, and of the compiler.
 
-Two processes that find the same digest would make the same code. What is kept on a computer is found by a
-key (`key_of`), which also names LLVM and the processor.
+Two processes that find the same digest would make the same text of a program. Machine code is cached under a
+key (`key_of`), which depends on LLVM or the C compiler and on the processor as well.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 import types
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cosim_compiler import machine
 from cosim_compiler.calls import TOGETHER
@@ -28,9 +28,10 @@ from cosim_compiler.shipped import UNITS
 
 Wanted = tuple[types.FunctionType, str]
 """A function and its signature."""
-MADE_BY = ("*.py", "language/*.py", "printers/*.py")
-NOT_MADE_BY = ("native.py", "shipped.py", "ahead.py", "first_calls.py")
-"""Files whose code decides what machine code is made, but for these, which only find and call it."""
+COMPILER_FILES = ("*.py", "language/*.py", "printers/*.py")
+"""Files whose code decides what machine code is made, except `OTHER_FILES`."""
+OTHER_FILES = ("native.py", "shipped.py", "ahead.py", "first_calls.py")
+"""Files that only find machine code and call it."""
 
 
 class Member(NamedTuple):
@@ -50,17 +51,17 @@ def member_of(function: types.FunctionType, signature: str) -> Member:
 
 @functools.cache
 def compiler_digest() -> str:
-    """The compiler of this package as a digest, and the minor version of Python."""
+    """The digest of the files of this compiler, behind the minor version of Python."""
     folder = Path(__file__).parent
     digest = hashlib.sha256()
-    for path in sorted(path for pattern in MADE_BY for path in folder.glob(pattern)):
-        if path.name not in NOT_MADE_BY:
+    for path in sorted(path for pattern in COMPILER_FILES for path in folder.glob(pattern)):
+        if path.name not in OTHER_FILES:
             digest.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return f"{sys.version_info[:2]} {digest.hexdigest()}"
 
 
 def key_of(digest: str) -> str:
-    """Under which something is kept on this computer: with LLVM or the C compiler, and the processor."""
+    """The key in this computer's cache: the digest with LLVM or the C compiler, and the processor."""
     return _key_of(digest, machine.is_optimized())
 
 
@@ -71,7 +72,7 @@ def _key_of(digest: str, is_optimized: bool) -> str:
 
 
 _reaches: dict[tuple[Wanted, ...], Reach] = {}
-"""By functions and what their signatures say."""
+"""By functions and their spelled signatures."""
 
 
 def _reach(wanted: Iterable[Wanted]) -> Reach:
@@ -85,7 +86,7 @@ def _reach(wanted: Iterable[Wanted]) -> Reach:
     reach = _reaches.get(functions)
     if reach is None or reach.names is None or not reach.names.are_as_before():
         passed = dict.fromkeys(cls for _, signature in wanted for cls in _passed(signature))
-        # a digest of a function does not see what the methods of its arguments do
+        # the digest of a function does not reach the methods of its arguments
         methods = [method for cls in passed for method in functions_of(cls)]
         reach = _reaches[functions] = reach_of(functions, methods, passed)
     if memory is not None and reach.names is not None:
@@ -117,8 +118,8 @@ def digest_of_unit(wanted: tuple[Wanted, ...]) -> str:
 
 
 @functools.cache
-def _joined(kind: str, of: str) -> str:
-    return hashlib.sha256(f"{kind} {compiler_digest()} {of}".encode()).hexdigest()[:32]
+def _joined(kind: str, reach_digest: str) -> str:
+    return hashlib.sha256(f"{kind} {compiler_digest()} {reach_digest}".encode()).hexdigest()[:32]
 
 
 def _passed(signature: str) -> list[type]:
@@ -133,9 +134,9 @@ def _passed(signature: str) -> list[type]:
 def linked_functions(wanted: tuple[Wanted, ...]) -> list[Wanted]:
     """One function of each other unit that the wanted functions call."""
     own_functions = {function for function, _ in wanted}
-    linked_functions = [linked for linked in _reach(wanted).apart if linked not in own_functions]
-    return list(
-        {
-            linked.__dict__[TOGETHER]: (linked, linked.__dict__[TOGETHER][1]) for linked in linked_functions
-        }.values()
-    )
+    one_of_each: dict[Any, Wanted] = {}
+    for function in _reach(wanted).apart:
+        if function not in own_functions:
+            _, signature = unit = function.__dict__[TOGETHER]
+            one_of_each[unit] = function, signature
+    return list(one_of_each.values())

@@ -1,9 +1,9 @@
-"""Units: functions that are compiled together, kept, and loaded.
+"""Units: functions that are compiled, stored and loaded together.
 
-A unit is one kernel function with its helpers, or several that belong together (`calls.compiled_together`),
-which others call by their symbols. Its object file, with what its functions raise, comes with the package
-(`shipped`) or is kept (`kernel_cache`). It is found by the digest of all that it is made from
-(`unit_digests`).
+A unit is one kernel function with its helpers, or several functions that belong together
+(`calls.compiled_together`), which others call by their symbols. Its object file and what its functions raise
+come with the package (`shipped`) or from the cache (`kernel_cache`); there they are found by the digest of
+all that the unit is made from (`unit_digests`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ HEADER_END = b"\0"
 """Between the failures of a unit, as JSON, and its object file."""
 
 used: dict[str, dict[str, bytes]] = {UNITS: {}, TEXTS: {}}
-"""What this process has used, by kinds and digests: what a release ships."""
+"""What this process has used, by kinds and digests; a release ships it."""
 _loaded: dict[str, Unit] = {}
 """By digest."""
 _lock = threading.RLock()
@@ -111,7 +111,8 @@ def lowered_text(wanted: Sequence[Wanted]) -> str:
     """LLVM's text of functions, for no machine; see `printers.llvm_lowered`."""
 
     def written() -> bytes:
-        from cosim_compiler.printers import llvm_lowered  # where all is kept, the compiler is not imported
+        # imported here, since the compiler is not needed where everything is in the cache
+        from cosim_compiler.printers import llvm_lowered
 
         return machine.optimized(llvm_lowered.text_of(wanted)).encode()
 
@@ -121,6 +122,7 @@ def lowered_text(wanted: Sequence[Wanted]) -> str:
 
 
 def _loaded_unit(wanted: tuple[Wanted, ...]) -> Unit:
+    """The unit of these functions, loaded after the units that it calls."""
     digest = digest_of_unit(wanted)
     loaded = _loaded.get(digest)
     if loaded is not None:
@@ -143,7 +145,7 @@ def _shipped_or_cached(kind: str, digest: str, make: Callable[[], bytes]) -> byt
         key = key_of(digest)
         content = kernel_cache.read_cached(key)
         if content is None:
-            with kernel_cache.alone(key):  # two processes do not make the same
+            with kernel_cache.alone(key):  # so that two processes do not make the same
                 content = kernel_cache.read_cached(key)
                 if content is None:
                     content = make()
@@ -154,6 +156,7 @@ def _shipped_or_cached(kind: str, digest: str, make: Callable[[], bytes]) -> byt
 
 
 def _is_shipped(kind: str, digest: str) -> bool:
+    """Whether the package brings what is wanted, and this process may use it."""
     return road() == LLVM and not lines_are_shown() and shipped.has(kind, digest)
 
 
@@ -192,6 +195,6 @@ def _read_failure(described: Sequence[Any]) -> Failure:
         value: Any = importlib.import_module(module)
         for part in name.split("."):
             value = getattr(value, part)
-    except (ImportError, AttributeError):  # it was made inside a function
+    except (ImportError, AttributeError):  # the class was made inside a function
         value = RuntimeError
     return value, tuple(arguments)

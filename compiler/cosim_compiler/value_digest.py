@@ -1,6 +1,6 @@
 """The bytes of values, as a digest that is the same in every process.
 
-It uses no addresses, no hash() and no names of variables. What functions are fed as is said in `fingerprint`.
+It uses no addresses, no hash() and no names of variables. `fingerprint` decides how functions count.
 """
 
 from __future__ import annotations
@@ -27,19 +27,21 @@ ATTRIBUTES = (BY_NAME, RARE, APART)
 """Marks of a function that change how it is compiled."""
 
 _opaque: dict[int, tuple[Any, int]] = {}
+"""Objects without a recipe by their ids, each with its number; held, so that no other object gets the id."""
 _process = os.urandom(16)
+"""Different in each process, as such objects are."""
 
 
 class ValueDigest(DigestPieces, ABC):
-    """Takes values one after the other.
+    """Digests values one after the other.
 
-    A container is fed anew wherever it stands (whether equal constants are one object depends on how code was
-    loaded), but for one that holds itself.
+    A container counts with its members wherever it stands, since it depends on how code was loaded whether
+    equal constants are one object. Only inside itself a container counts as a number.
 
     Attributes
     ----------
     classes : list of type
-        Records, named tuples and failures that were met, whose attributes count.
+        Records, named tuples and exceptions that were met, whose attributes count.
     is_lasting : bool
         Whether nothing that was met can change while all names stand for the same objects.
     """
@@ -48,7 +50,7 @@ class ValueDigest(DigestPieces, ABC):
         super().__init__()
         self.classes: list[type] = []
         self.is_lasting = True
-        self._around: list[int] = []  # ids of the containers that are being fed
+        self._outer: list[int] = []  # ids of the containers that are being fed, the outermost first
 
     @abstractmethod
     def feed_function(self, function: types.FunctionType) -> None:
@@ -72,14 +74,14 @@ class ValueDigest(DigestPieces, ABC):
             self.feed_function(value)
         elif isinstance(value, types.CodeType):
             self.put("digest", code_digest(value))
-        elif id(value) in self._around:
-            self.put("around", str(self._around.index(id(value))).encode())
+        elif id(value) in self._outer:
+            self.put("around", str(self._outer.index(id(value))).encode())
         else:
-            self._around.append(id(value))
+            self._outer.append(id(value))
             try:
                 self._compound(value, mentioned)
             finally:
-                self._around.pop()
+                self._outer.pop()
 
     def feed_whole_function(self, function: types.FunctionType) -> None:
         """Feed what a function is made of; what it names as any value."""
@@ -148,9 +150,9 @@ class ValueDigest(DigestPieces, ABC):
             self.feed(value)
 
     def _alone(self, value: Any) -> bytes:
-        """The digest of a value alone, which knows of the containers around it."""
+        """The digest of one value by itself."""
         digest = self.new_digest()
-        digest._around = list(self._around)
+        digest._outer = list(self._outer)
         digest.feed(value)
         self.merge(digest)
         return bytes(digest.hash.digest())
@@ -199,7 +201,7 @@ class ValueDigest(DigestPieces, ABC):
         self.put(kind, f"{value.__module__}.{value.__qualname__}".encode())
 
     def _object(self, value: Any) -> None:
-        """Feed any other object by what makes it again, or as new in each process where nothing does."""
+        """Feed any other object as pickle describes it; where pickle cannot, it differs in each process."""
         try:
             recipe = value.__reduce_ex__(4)
             if isinstance(recipe, str):
@@ -213,7 +215,7 @@ class ValueDigest(DigestPieces, ABC):
 
 
 def _keeps_its_value(value: Any) -> bool:
-    """Whether an object stays what it is: members of tuples and modules are checked one by one."""
+    """Whether an object cannot change; members of tuples and modules are checked one by one."""
     if isinstance(value, type):
         return issubclass(value, (enum.Enum, tuple, Record, NumberedError)) or is_library(value.__module__)
     return isinstance(value, (tuple, frozenset, types.ModuleType, types.BuiltinFunctionType, enum.Enum))

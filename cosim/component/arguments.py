@@ -21,7 +21,7 @@ from cosim.component.kernel_signature import KernelSignature
 from cosim.component.result_faults import faults_of_elements, faults_of_results
 from cosim.errors import ContractError, nearest
 from cosim_compiler.sources.kept_reading import KeptReading, as_written
-from cosim_compiler.sources.kernel_effects import returns_value
+from cosim_compiler.sources.kernel_returns import returns_value
 from cosim_compiler.sources.kernel_rules import rule_faults
 from cosim_compiler.sources.recursion import recursion_fault
 from cosim_compiler.sources.views import lines_of_attributes

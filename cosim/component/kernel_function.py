@@ -17,7 +17,7 @@ from cosim.errors import ContractError
 from cosim.stage import Stage
 from cosim.value_text import quote
 from cosim_compiler.record import Record
-from cosim_compiler.sources.kernel_effects import returns_condition
+from cosim_compiler.sources.kernel_returns import returns_condition
 from cosim_compiler.sources.kernel_source import where
 
 UPDATES_AT = ("end", "inside", "ahead", "between")

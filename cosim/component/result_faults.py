@@ -9,7 +9,7 @@ from cosim.component.argument_names import may_hold_result
 from cosim.component.argument_types import types_of
 from cosim.component.kernel_signature import KernelSignature
 from cosim_compiler.language.verdict import find_faults
-from cosim_compiler.sources.kernel_effects import line_of_returned_value, may_raise
+from cosim_compiler.sources.kernel_returns import line_of_returned_value, may_raise
 from cosim_compiler.sources.views import lines_of_attributes
 
 

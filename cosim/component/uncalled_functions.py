@@ -13,7 +13,8 @@ from cosim.component.declaration import Declaration
 from cosim.component.kernel_function import HandlerFunction, KernelFunction, describe, takes_self, unwrap
 from cosim.component.view_functions import without_view
 from cosim.errors import ContractError, nearest
-from cosim_compiler.sources.kernel_effects import effects_of, returns_value
+from cosim_compiler.sources.kernel_effects import effects_of
+from cosim_compiler.sources.kernel_returns import returns_value
 from cosim_compiler.sources.kernel_source import where
 
 if TYPE_CHECKING:

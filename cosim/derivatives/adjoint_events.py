@@ -25,7 +25,8 @@ from cosim.derivatives.tangent_events import (
     store_results,
     tick_index,
 )
-from cosim.derivatives.trail import events_at, load_record
+from cosim.derivatives.trail import events_at
+from cosim.derivatives.trail_reader import load_record
 from cosim.run_data.records.handlers import IN_D, IN_K, IN_P, TIMED, TRIGGERED
 from cosim.step import event_log as log
 from cosim.step.block_calls import copy_reals, different, number_of_variable

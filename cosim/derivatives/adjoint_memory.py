@@ -18,7 +18,7 @@ from cosim.derivatives.adjoint_parts import (
 )
 from cosim.derivatives.carrier import ALONG, own_part, part_of
 from cosim.derivatives.tangent_memory import load_swaps
-from cosim.derivatives.trail import load_record
+from cosim.derivatives.trail_reader import load_record
 from cosim.run_data.records.handlers import IN_K
 from cosim.step.block_calls import copy_reals
 from cosim.step.histories import set_side

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cosim.derivatives.adjoint_holds import reverse_holds
 from cosim.derivatives.adjoint_parts import add_to, fail, flow_of, record_motion, record_present
 from cosim.derivatives.carrier import HELD
-from cosim.derivatives.trail import load_record
+from cosim.derivatives.trail_reader import load_record
 from cosim.recorded_walk import reverse_walk
 from cosim.run_data.records.handlers import IN_C, IN_D, IN_P, IN_Y
 from cosim_compiler.derivatives.rates import clear

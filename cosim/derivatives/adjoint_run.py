@@ -16,7 +16,8 @@ from cosim.derivatives.adjoint_memory import reverse_memory
 from cosim.derivatives.adjoint_rows import has_weights, reverse_row
 from cosim.derivatives.adjoint_steps import reverse_step
 from cosim.derivatives.carrier import carrier_at
-from cosim.derivatives.trail import PAST_CHANGED, TrailRecord, adjoint_arrays_at, undo_changes
+from cosim.derivatives.trail import PAST_CHANGED, TrailRecord, adjoint_arrays_at
+from cosim.derivatives.trail_reader import undo_changes
 from cosim.run_data.run import arrays_at
 from cosim.step import event_log as log
 from cosim_compiler.derivatives.tape_ends import clear_tape

@@ -30,7 +30,8 @@ from cosim.derivatives.source_kinks import (
 )
 from cosim.derivatives.tangent_memory import copy_present
 from cosim.derivatives.tangent_steps import load_direction, store_start
-from cosim.derivatives.trail import INSIDE_WIDTH, PAST_CHANGED, TrailRecord, load_record
+from cosim.derivatives.trail import INSIDE_WIDTH, PAST_CHANGED, TrailRecord
+from cosim.derivatives.trail_reader import load_record
 from cosim.step import event_log as log
 from cosim.step.block_calls import copy_reals
 from cosim.walker import call_dense_record, call_dense_reverse

@@ -1,7 +1,7 @@
-"""Events of one instant whose times move apart, but whose order may not matter, as of equal parts.
+"""Events of one instant whose times move apart, but whose order may not matter, as with equal parts.
 
-Their handlers are followed one by one, in the order of the tape and in the other one. Where both ways lead to
-the same variables and the same tangents, these are the derivatives on either side.
+Their handlers are differentiated one by one, in the order of the tape and in the reverse order. Where both
+orders lead to the same variables and the same tangents, these are the derivatives on either side.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def follow_instant(run, carrier, cause, first, last):
 
 
 def move_apart(run, carrier, first, last):
-    """Whether there are several events that have times of their own, which move apart."""
+    """Whether there are several events with times of their own, and these times move apart."""
     at = next_event(run, first, last)
     if (
         carrier.notes.is_shifted != 0.0
@@ -75,7 +75,7 @@ def move_apart(run, carrier, first, last):
 
 @never_inlined
 def follow_in_either_order(run, carrier, first, last):
-    """Follow handlers one by one, in both orders; without the same result there are no tangents any more."""
+    """Differentiate handlers one by one, in both orders; give up where the results differ."""
     compare_with_last(run, carrier, first, last)
     save(carrier, AT_START)
     count = follow_each(run, carrier, first, last, False)
@@ -84,7 +84,8 @@ def follow_in_either_order(run, carrier, first, last):
     restore_start(carrier)
     realize_tangents(run, carrier, IS_REPORT)
     follow_handlers(run, carrier, first, last)
-    is_same = has_same_values(carrier)  # in the run they are called at once, and one may overwrite the other
+    # in the run all handlers read the same values, and one may overwrite what another has written
+    is_same = has_same_values(carrier)
     restore_start(carrier)
     follow_each(run, carrier, first, last, True)
     realize_tangents(run, carrier, IS_MOTION)
@@ -109,7 +110,7 @@ def compare_with_last(run, carrier, first, last):
 
 
 def follow_each(run, carrier, first, last, is_backward):
-    """Follow events one by one; how many there are."""
+    """Differentiate the handlers of events one by one; returns the number of events."""
     count = 0
     at = next_event(run, first, last)
     while at < last:
@@ -130,7 +131,7 @@ def place_of_event(run, first, last, number):
 
 
 def follow_one(run, carrier, event):
-    """Follow one event as if no other were at its instant."""
+    """Differentiate the handler of one event as if it were the only one of its instant."""
     realize_tangents(run, carrier, IS_REPORT)
     handler = run.handlers[int(event.handler)]
     if handler.cause == TRIGGERED and not still_crosses(run, carrier, handler):

@@ -27,10 +27,10 @@ from cosim.derivatives.lane_groups import cache_dot
 from cosim.derivatives.tangent_lanes import leave_lanes
 from cosim.step.block_calls import copy_reals
 
-NO_DISTANCE = 1e-290  # of a number that changes its sign at a kink: it is 0, or marks the side that 0 is on
-BEHIND_KINK = 1e-9  # of a step: so far ahead the derivatives are those behind a kink at its start
-BEFORE_KINK = 1e-14  # of the time: so far before it derivatives are those before a kink
-KINK_REACHED = 1e-12  # of the time: a source that jumps so near to the end of a step jumps there
+NO_DISTANCE = 1e-290  # a number that changes its sign at a kink is 0 there, or tiny to mark the side of the 0
+BEHIND_KINK = 1e-9  # of a step: so far behind its start, derivatives are those behind a kink at the start
+BEFORE_KINK = 1e-14  # of the time: so far before a kink, derivatives are those before it
+KINK_REACHED = 1e-12  # of the time: a kink that is nearer to the end of a step is at the end
 
 
 def store_kinks(run, carrier):
@@ -48,7 +48,7 @@ def reaches_kink(step, kink):
 
 
 def end_before_kink(run, carrier, step):
-    """The end of a step; just before a kink of a source there: at it tangents are the mean of both sides."""
+    """The end of a step, or just before it where a source has a kink, at which tangents are a mean."""
     end = step.time
     for j in range(len(run.kinks)):
         kink = carrier.kept[j]
@@ -66,7 +66,7 @@ def is_at_kink(carrier, method):
 
 
 def leave_kink(run, carrier, i, method, step):
-    """Make the tangents of the derivatives at a kink those just behind it, and not the mean of both sides."""
+    """Replace the tangents of the derivatives at a kink, a mean of both sides, by those just behind it."""
     t = move_behind_kink(carrier, i, method, step)
     walk_motion(
         run, carrier, i, t, carrier.time_dots[i],
@@ -76,7 +76,7 @@ def leave_kink(run, carrier, i, method, step):
 
 
 def move_behind_kink(carrier, i, method, step):
-    """Make the spare states those just behind a kink at the start of a step; the time there."""
+    """Set the spare states to those just behind a kink at the start of a step; returns the time there."""
     ahead = BEHIND_KINK * (step.time - step.start)
     start = method.start
     slope = method.slope
@@ -87,14 +87,14 @@ def move_behind_kink(carrier, i, method, step):
 
 
 def load_slope_behind_kink(run, carrier, i):
-    """Begin a step with the tangents of the derivatives that were evaluated there."""
+    """Begin a step with the tangents of the derivatives that were evaluated behind the kink."""
     slope_dot = moved_along(run, carrier, i).slope
     for m in range(slope_dot.shape[0]):
         slope_dot[m] = carrier.spare_c_dot[m]
 
 
 def pass_kinks(run, carrier, step):
-    """At the end of a step that reaches a kink of a component, make the time move as that kink does.
+    """Where a step ends at a kink of a component, let its end move as the kink does.
 
     The kink is at a time of the component's own, which may depend on what the derivatives are taken by.
     """
@@ -123,7 +123,7 @@ def pass_kinks(run, carrier, step):
         if comes_close(run, carrier, step.time) and moves_apart(carrier, carrier.event_dots, 0.0):
             notes.passed_kinks = KINKS_APART
         shift_time(run, carrier, carrier.event_dots)
-        notes.freshness = NOT_FRESH  # its side before the kink
+        notes.freshness = NOT_FRESH  # the cache belongs to the side before the kink
 
 
 def is_smooth_break(carrier, j):
@@ -133,9 +133,9 @@ def is_smooth_break(carrier, j):
 
 
 def settle_kinks(run, carrier):
-    """Find out whether derivatives jump at the kinks that were passed; then the time has its shift.
+    """Find out whether derivatives jump at the kinks that were passed.
 
-    No event of that instant may shift it once more.
+    If they do, the time is shifted as the kinks are, and no event of that instant may shift it again.
     """
     notes = carrier.notes
     if notes.passed_kinks == NO_KINK:

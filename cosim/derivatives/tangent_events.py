@@ -41,16 +41,16 @@ from cosim.step import event_log as log
 from cosim.step.block_calls import copy_reals, different, number_of_variable
 from cosim_compiler.calls import never_inlined
 
-JUMPED = 1e-7  # s: events are located to a thousandth of that
-SAME_TICK = 1e-9  # of the time, or of the period: so far away a time does not belong to them
+JUMPED = 1e-7  # s: a witness that is farther from zero has jumped; events are located to a thousandth of that
+SAME_TICK = 1e-9  # of the time, or of the period: a time that is farther from a tick is not the tick's
 GRAZING = 1e-9
-"""A witness that is slower than this part of what moves it touches zero, and does not cross it."""
-LONGEST = 1e6  # of the time: a witness that would take longer to move by its terms touches zero
+"""A witness whose rate is below this part of its largest tangent touches zero, and does not cross it."""
+LONGEST = 1e6  # of the time: a witness that would take longer to move by the size of its terms touches zero
 
 
 @never_inlined
 def follow_phase(run, carrier, first, last):
-    """Differentiate the handlers of one kind and cause at once; their events lie in a part of the tape."""
+    """Differentiate together the handlers of one kind and cause, whose events lie in a part of the tape."""
     at = next_event(run, first, last)
     while at < last:
         event = log.logged_event(run, at)
@@ -74,14 +74,14 @@ def follow_handlers(run, carrier, first, last):
 
 
 def next_event(run, at, last):
-    """The place of the first event in a part of the tape, past findings; its end if there is none."""
+    """The place of the first event in a part of the tape, past other records; the end if there is none."""
     while at < last and log.logged_event(run, at).handler < 0.0:
         at += int(log.logged_event(run, at).length)
     return at
 
 
 def begin_phase(run, carrier, cause):
-    """Evaluate what handlers of a cause read; then it is known whether the time has moved with a kink."""
+    """Evaluate what handlers of a cause read; now it is known whether the time moves with a kink."""
     if cause == SIGNALED:
         for i in range(carrier.directions):
             k = own_part(carrier, carrier.k, i)
@@ -106,7 +106,7 @@ def move_time(run, carrier, handler):
 
 
 def spread_of_event(run, carrier, handler):
-    """How far an event moves if all states and the time move by as much as they are, s."""
+    """How far an event would move if all states and the time moved by their own size, s."""
     if handler.cause == TRIGGERED:
         place = run.probes[handler.flag].value
         return spread_of(run, carrier, place, part_of(carrier.c_dots, 0, carrier.c)[place])
@@ -114,7 +114,7 @@ def spread_of_event(run, carrier, handler):
 
 
 def compute_event_dots(run, carrier, handler):
-    """Compute into ``event_dots`` how the time of an event moves; False if it does not, or is not known."""
+    """Write the tangents of an event's time to ``event_dots``; False if they are none, or not known."""
     if not has_own_time(handler):
         return False
     if handler.cause == TRIGGERED:
@@ -129,7 +129,7 @@ def has_own_time(handler):
 
 
 def compute_scheduled_dots(run, carrier, handler):
-    """A timer moves with its variable, a tick with the parameters that are its period and its offset."""
+    """Compute how a timer moves (with its variable), or a tick (with its period and its offset)."""
     if handler.schedule == PERIODIC and handler.follows != 0:
         compute_tick_dots(run, carrier, handler)
         return
@@ -139,7 +139,7 @@ def compute_scheduled_dots(run, carrier, handler):
 
 
 def compute_tick_dots(run, carrier, handler):
-    """Compute how the time ``offset + index * period`` moves; it is lost if the present values are others."""
+    """Compute how the time ``offset + index * period`` moves; give up where the present values are others."""
     offset, period = run.setting(handler.offset), run.setting(handler.period)
     time = carrier.notes.time
     index = tick_index(run, carrier, handler, time)
@@ -169,7 +169,7 @@ def present_setting(run, carrier, setting):
 
 
 def setting_dot(carrier, setting, i):
-    """Its tangent along a direction."""
+    """The tangent of a period or an offset along a direction."""
     if setting.array == IN_P:
         return part_of(carrier.p_dots, i, carrier.p)[setting.at]
     if setting.array == IN_D:
@@ -180,7 +180,7 @@ def setting_dot(carrier, setting, i):
 
 
 def compute_crossing_dots(run, carrier, handler):
-    """A crossing moves so that its witness stays zero; False where the witness does not say how."""
+    """Compute how a crossing moves so that its witness stays zero; False where its witness does not tell."""
     time = carrier.notes.time
     if carrier.notes.is_held == PARTLY_RELEASED:
         lose(carrier, time, IS_HELD, 0)
@@ -191,7 +191,7 @@ def compute_crossing_dots(run, carrier, handler):
     place = run.probes[handler.flag].value
     speed = part_of(carrier.c_dots, 0, carrier.c)[place]
     if carrier.notes.is_shifted != 0.0 and has_jumped(carrier.c[place], speed):
-        return False  # it moves with what has made it jump
+        return False  # the crossing moves with the event that made its witness jump
     largest = 0.0
     for i in range(1, carrier.directions):
         change = part_of(carrier.c_dots, i, carrier.c)[place]
@@ -206,14 +206,14 @@ def compute_crossing_dots(run, carrier, handler):
 
 
 def is_steep(run, carrier, place, speed):
-    """Whether a witness is fast beside its own terms: its rate is small in its unit alone."""
+    """Whether a witness is fast in relation to its own terms: then its rate is small only in its unit."""
     if speed == 0.0 or abs(speed) == math.inf:
         return False
     return spread_of(run, carrier, place, speed) <= LONGEST * abs(carrier.notes.time)
 
 
 def refuse_touch(run, carrier):
-    """Give the tangents up if a witness that varies, and calls a handler, has touched zero in a step."""
+    """Give up if a witness that varies and calls a handler has touched zero in a step."""
     notes = carrier.notes
     witness = int(notes.touched) - 1
     notes.touched = 0.0
@@ -232,12 +232,12 @@ def refuse_touch(run, carrier):
 
 
 def has_jumped(value, speed):
-    """Whether a witness is too far from zero to have come there: something at this instant made it jump."""
+    """Whether a witness is so far from zero that something at this instant must have made it jump."""
     return abs(value) > JUMPED * max(1.0, abs(speed))
 
 
 def copy_to_working(run, carrier):
-    """Copy the variables, and their tangents, to what handlers write to."""
+    """Copy the variables and their tangents to the working copy, which handlers write to."""
     k = own_part(carrier, carrier.k, 0)
     copy_variables(Variables(carrier.y, carrier.p, carrier.d, k), run.split(carrier.working, k))
     at_k = carrier.working.shape[0] - k.shape[0]
@@ -249,7 +249,7 @@ def copy_to_working(run, carrier):
 
 
 def copy_from_working(run, carrier):
-    """Make the variables, and their tangents, those that handlers have left."""
+    """Copy the variables and their tangents back from the working copy."""
     at_k = carrier.working.shape[0] - run.k.shape[0]
     for i in range(carrier.directions):
         k = own_part(carrier, carrier.k, i)
@@ -263,7 +263,7 @@ def copy_from_working(run, carrier):
 
 
 def variable_dots(carrier, i):
-    """The tangents of the variables along a direction; integers have none: `k` only completes the record."""
+    """The tangents of the variables along a direction; `k`, which has none, only completes the record."""
     return Variables(
         part_of(carrier.y_dots, i, carrier.y),
         part_of(carrier.p_dots, i, carrier.p),
@@ -280,7 +280,7 @@ def copy_variables(source, target):
 
 
 def follow_handler(run, carrier, handler):
-    """Differentiate one handler; what it has left goes into the working copy."""
+    """Differentiate one handler; its results go into the working copy."""
     if handler.block < 0:
         lose(carrier, carrier.notes.time, IS_PYTHON, handler.number)
         return
@@ -288,7 +288,9 @@ def follow_handler(run, carrier, handler):
         load_results(run, carrier, handler, i)
         was_lost = carrier.notes.lost
         walk_present(run, carrier, i, handler.block, handler.block + 1)
-        if was_lost == 0.0 and carrier.notes.lost != 0.0:  # the run has called it: its tangent alone raises
+        if (
+            was_lost == 0.0 and carrier.notes.lost != 0.0
+        ):  # only the tangent raises, since the run has called it
             carrier.notes.lost = float(IS_AT_JUMP)
             carrier.notes.lost_subject = float(handler.number)
     for result in run.results_of(handler):
@@ -301,7 +303,7 @@ def follow_handler(run, carrier, handler):
 
 
 def load_results(run, carrier, handler, i):
-    """Fill what a handler writes with the values of the working copy, and tangents along a direction."""
+    """Fill a handler's results with the values of the working copy, and with tangents along a direction."""
     c_dot = part_of(carrier.c_dots, i, carrier.c)
     dots = part_of(carrier.working_dots, i, carrier.working)
     for result in run.results_of(handler):
@@ -312,7 +314,7 @@ def load_results(run, carrier, handler, i):
 
 
 def store_results(run, carrier, handler, i):
-    """Write what a handler has left, and its tangents along a direction, to the working copy."""
+    """Write a handler's results, and their tangents along a direction, to the working copy."""
     c_dot = part_of(carrier.c_dots, i, carrier.c)
     dots = part_of(carrier.working_dots, i, carrier.working)
     for result in run.results_of(handler):

@@ -1,4 +1,4 @@
-"""Carrying tangents over steps in which witnesses are held: what holds them is followed as any block."""
+"""Carrying tangents over steps in which witnesses are held; the block that holds them has a tangent, too."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cosim_compiler.record import rows_of
 
 @never_inlined
 def follow_holds(run, carrier, step, at):
-    """Load what holds witnesses in a step that begins at a place in the log, and its tangents."""
+    """Load from the log what holds witnesses in the step at a place, and its tangents."""
     notes = carrier.notes
     if step.is_held == 0.0:
         if notes.is_held != NOT_HELD:
@@ -31,8 +31,13 @@ def follow_holds(run, carrier, step, at):
         return
     notes.is_held = HELD
     notes.freshness = NOT_FRESH
+    load_holds_of_step(run, carrier, holds_at(run, at))
+    load_tangents_of_holds(run, carrier, step)
+
+
+def load_holds_of_step(run, carrier, at):
+    """Load from the log which witnesses are held, how states are pushed, and the sides of switches."""
     n = carrier.y.shape[0]
-    at = holds_at(run, at)
     row = rows_of(SlidingRow, carrier.held_ints, run.plan.held_row, 1)[0]
     row.held = int(run.log[at])
     row.pushed = int(run.log[at + 1])
@@ -47,6 +52,14 @@ def follow_holds(run, carrier, step, at):
         numbers.pushes[m] = run.log[at + m]
     for m in range(sides):
         numbers.sides[m] = run.log[at + held * n + m]
+
+
+def load_tangents_of_holds(run, carrier, step):
+    """Set the tangents of pushes to 0, and those of sides to those of the variables that are switched."""
+    n = carrier.y.shape[0]
+    row = rows_of(SlidingRow, carrier.held_ints, run.plan.held_row, 1)[0]
+    held = row.held
+    numbers = field_numbers(carrier.c, held, n, run.plan.cache_size)
     for i in range(carrier.directions):
         moved = field_numbers(part_of(carrier.c_dots, i, carrier.c), held, n, run.plan.cache_size)
         for m in range(held * n):
@@ -63,7 +76,7 @@ def follow_holds(run, carrier, step, at):
 
 
 def check_push(carrier, step, push):
-    """Of several states that are pushed the direction may vary, which is not followed."""
+    """Give up where several states are pushed: the direction of the push may vary, which is not followed."""
     pushed = 0
     for m in range(push.shape[0]):
         pushed += 1 if push[m] != 0.0 else 0
@@ -72,7 +85,7 @@ def check_push(carrier, step, push):
 
 
 def load_sides(run, carrier, step, held, switched):
-    """The tangents of both values of a variable that a witness switches."""
+    """Load the tangents of both values of a variable that a witness switches."""
     is_whole = switched.array != IN_SWITCH_D and switched.array != IN_SWITCH_P
     at_d = carrier.p.shape[0] if switched.array == IN_SWITCH_D else 0
     place = at_d + switched.offset
@@ -96,7 +109,7 @@ def load_sides(run, carrier, step, held, switched):
 
 
 def follow_release(run, carrier):
-    """A witness is held no more; where others are, the flow is not known before the next step."""
+    """Note that a witness is no longer held; where others are, the flow is not known before the next step."""
     notes = carrier.notes
     if notes.is_held == HELD:
         row = rows_of(SlidingRow, carrier.held_ints, run.plan.held_row, 1)[0]
@@ -105,7 +118,7 @@ def follow_release(run, carrier):
 
 
 def store_former(run, carrier, array, offset):
-    """Note a parameter or discrete variable that a handler changes next, and its tangents."""
+    """Store a parameter or discrete variable, and its tangents, before a handler changes it."""
     size = carrier.former.shape[0]
     if array == IN_P:
         carrier.former[offset] = carrier.p[offset]

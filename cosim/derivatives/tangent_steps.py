@@ -1,4 +1,4 @@
-"""Carrying tangents over a step of a run: its own method takes it once more, by its tangent."""
+"""Carrying tangents over a step of a run: the tangent of the run's method takes the step once more."""
 
 from __future__ import annotations
 
@@ -47,9 +47,10 @@ from cosim_compiler.calls import never_inlined
 
 ON_REPORT = int(Stage.REPORT)
 ROUNDED = 1e-9
-"""By so much of its size, or by the accuracy, a state may differ from what steps and handlers have left.
+"""By this part of its size, or by the accuracy, a state may differ from that of the run.
 
-So may a variable that a handler has made of states: iterations of implicit methods end sooner in the run.
+So may a variable that a handler has computed from states. The reason is that iterations of implicit methods
+end sooner in the run.
 """
 
 
@@ -64,7 +65,7 @@ def follow_step(run, carrier, at):
     load_start(run, carrier, step, step_numbers(run, at))
     if step.is_held != 0.0:
         leave_lanes(carrier)
-        if notes.went_apart != 0.0:  # between both events the motion was not the one that is held
+        if notes.went_apart != 0.0:  # between both events the motion was another one than the held motion
             lose(carrier, notes.time, CHANGES_ORDER, int(notes.went_apart) - 1)
     notes.went_apart = 0.0
     follow_holds(run, carrier, step, at)
@@ -119,7 +120,8 @@ def load_start(run, carrier, step, start):
         begin = start.d[m]
         if begin != carrier.d[m] and (begin == begin or carrier.d[m] == carrier.d[m]):
             is_near = abs(begin - carrier.d[m]) <= rounded * max(1.0, abs(begin))
-            if run.stages_of_d[m] < ON_REPORT and not is_near:  # else nothing that moves depends on it
+            # nothing that moves depends on variables of reports
+            if run.stages_of_d[m] < ON_REPORT and not is_near:
                 lose(carrier, step.start, WAS_CHANGED, n + m)
             carrier.d[m] = begin
             notes.freshness = NOT_FRESH
@@ -135,7 +137,7 @@ def load_start(run, carrier, step, start):
 
 
 def follow_assembly(run, carrier, at):
-    """Take the states from the tape as they were when they met their constraints; make the tangents do so."""
+    """Take the assembled states from the tape, and make the tangents fulfil the constraints as well."""
     notes = carrier.notes
     y = carrier.y
     assembled = assembled_states(run, at)
@@ -181,7 +183,7 @@ def repeat_step(run, carrier, step):
 
 
 def realize_start(run, carrier, method, first, last):
-    """Evaluate the cache at the start of a step again along directions whose lanes have disagreed in it."""
+    """Evaluate the cache at the start of a step again along directions whose lanes disagreed in the step."""
     copy_reals(method.start, carrier.y)
     for i in range(first, last):
         if i > 0:
@@ -202,7 +204,7 @@ def repeat_along(run, carrier, i, method, step, end, at_kink):
 
 
 def store_start(carrier, method):
-    """Make the present states and derivatives those with which a step is taken once more."""
+    """Give the method the present states and derivatives as the start of the step."""
     method.work.dense_ready = 0.0
     start = method.start
     slope = method.slope
@@ -212,7 +214,7 @@ def store_start(carrier, method):
 
 
 def load_direction(run, carrier, i, method, step, end):
-    """Restore what a step begins with, and its tangents along a direction."""
+    """Give the method the start of a step again, with the tangents along a direction."""
     method.work.start = step.start
     method.work.end = end
     copy_reals(carrier.start_memory, carrier.memory)

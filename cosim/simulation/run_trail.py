@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.component.history import ENTRY_WIDTH, Ring
-from cosim.derivatives import adjoint_run, trail
+from cosim.derivatives import adjoint_run, trail_writer
 from cosim.derivatives import recorded_field as recorded_field
 from cosim.derivatives.adjoint_run import REVERSE_RUN_SIGNATURE
 from cosim.derivatives.carrier import ALONG, Carrier
-from cosim.derivatives.trail import FULL_TAPE, TRACE_SIGNATURE, AdjointArrays, TrailNotes
+from cosim.derivatives.trail import FULL_TAPE, AdjointArrays, TrailNotes
 from cosim.errors import ModelError, Problem, SimulationError
 from cosim.preparation.adjoint_tables import (
     faults_of_adjoints,
@@ -48,7 +48,7 @@ TRAIL_LENGTH = 4_000_000
 """Numbers of the trail that are written at once: 32 MB."""
 PAST = "h", "h_dots"
 """The arrays of histories, and of their tangents, direction by direction."""
-TRACE = trail.trace_by_address, TRACE_SIGNATURE
+TRACE = trail_writer.trace_by_address, trail_writer.TRACE_SIGNATURE
 REVERSE_RUN = adjoint_run.reverse_run_by_address, REVERSE_RUN_SIGNATURE
 AGREES, AGREES_HELD = 1e-7, 1e-5
 """By so much of the sizes of what is added up the gradient and the tangent along one direction may differ.
@@ -158,7 +158,7 @@ class Trail(CarriedTangents):
             notes.is_full = 0.0
             if native.is_plain():
                 carrier, back = Carrier(**self._arrays), AdjointArrays(**self._back)
-                end = int(trail.trace(step.arrays, carrier, back, used, is_last))
+                end = int(trail_writer.trace(step.arrays, carrier, back, used, is_last))
             else:
                 addresses = self._carrier_address(), self._back_head.address_of(AdjointArrays(**self._back))
                 end = int(self._trace(step.head_address, *addresses, used, int(is_last)))

@@ -13,7 +13,7 @@ from cosim.component.kernel_function import KernelFunction
 from cosim_compiler.checked_view import checked_view
 from cosim_compiler.debugging import is_debugging
 from cosim_compiler.record import rows_of
-from cosim_compiler.sources.kernel_effects import returns_value
+from cosim_compiler.sources.kernel_returns import returns_value
 from cosim_compiler.sources.run_source import run_source
 from cosim_compiler.tables import as_table
 

@@ -1,7 +1,8 @@
 """A program as one file of C99: its functions, how they call each other, its constants, its entry points.
 
-`letters` is the signature of a function throughout: a letter for each argument, then ``>`` and that of the
-result. The file has one caller for each signature, a ``switch`` by the numbers of the functions.
+`letters` is the signature of a function throughout: a letter for each argument, then ``>`` and the letter of
+the result. For each signature the file has a function that calls all others by their numbers, with a
+``switch``.
 """
 
 from __future__ import annotations
@@ -43,13 +44,14 @@ CALLERS = {
     DENSE_SIGNATURE: "call_dense",
     PYTHON_SIGNATURE: "call_python",
 }
-ANSWERING_WITH_STATUS = (BLOCK_SIGNATURE, TANGENT_SIGNATURE)
-"""Functions of these signatures have no result; their caller returns whether the function raised."""
+RETURNING_STATUS = (BLOCK_SIGNATURE, TANGENT_SIGNATURE)
+"""Functions of these signatures have no result; what calls them by number returns whether they raised."""
 NEVER_WRITTEN = [
     place_in(PlacesHeader, name) for name in ("output.recording", "output.logging", "evaluation.touched")
 ]
-"""In `places`: a host without Python neither records nor reads the log of events, and computes all rows."""
+"""Places in `places` that are never written: without Python nothing is recorded, and all is evaluated."""
 RESULTS = {"i": "int64_t", "f": "double", "v": "void"}
+"""Types in C by the letters of results."""
 
 
 class CProgram:
@@ -63,7 +65,7 @@ class CProgram:
     raised : int
         The return value of an entry point in which a kernel function raised.
     prefix : str
-        With it begin the names of the entry points.
+        Prefix of the names of the entry points.
 
     Attributes
     ----------
@@ -107,8 +109,8 @@ class CProgram:
 
         Where a function raises, a caller with a result returns what the function has written before.
         """
-        returns_status = letters in ANSWERING_WITH_STATUS
-        names = _names(letters)
+        returns_status = letters in RETURNING_STATUS
+        names = _argument_names(letters)
         result = RESULTS[letters[-1]]
         lines = []
         for name, number in self.program.numbers.items():
@@ -147,7 +149,7 @@ class CProgram:
         )
 
     def _known_rows(self) -> list[str]:
-        """The calls of rows that are known, by the first integer of a row, then by the function's number."""
+        """Statements that call known rows, chosen by the first integer of a row and the function's number."""
         by_first: dict[int, list[str]] = {}
         for row in self.schedule.calls:
             number, first, _ = row
@@ -187,7 +189,7 @@ class CProgram:
 
 
 def _known(program: Program, constants: Collection[str]) -> dict[str, KnownArray]:
-    """The known facts of each array when the file is written: its length, and its constant values."""
+    """What is known of each array when the file is written: its length, and its constant values."""
     known_arrays = {}
     for name, letter, _ in ARRAYS:
         array = program.arrays[name]
@@ -200,18 +202,18 @@ def _known(program: Program, constants: Collection[str]) -> dict[str, KnownArray
 
 
 def _caller(letters: str) -> str:
-    """The name of what calls functions of a signature by number."""
+    """The name of the function that calls those of a signature by number."""
     return CALLERS.get(letters, name_of(letters))
 
 
 def _head(letters: str) -> str:
-    """The head of what calls functions of a signature by number."""
-    arguments = parameters_in_c(letters, _names(letters))
-    result = "int64_t" if letters in ANSWERING_WITH_STATUS else RESULTS[letters[-1]]
+    """The head of the function that calls those of a signature by number."""
+    arguments = parameters_in_c(letters, _argument_names(letters))
+    result = "int64_t" if letters in RETURNING_STATUS else RESULTS[letters[-1]]
     return f"{result} {_caller(letters)}(int64_t number, {', '.join(arguments)})"
 
 
-def _names(letters: str) -> list[str]:
+def _argument_names(letters: str) -> list[str]:
     """The names of the arguments of a signature."""
     if letters == BLOCK_SIGNATURE:
         return ["t", *"ypdkhc", "ints", "first", "count"]
@@ -237,9 +239,10 @@ def _run_of(program: Program, constants: Collection[str]) -> str:
 
 
 def _entry(entry: str, called: str, functions: Mapping[str, Any], lowered: LoweredC, raised: int) -> str:
-    """The function of C that hosts call with all arrays of an instance and a time; it calls another one.
+    """The function of C that hosts call with all arrays of an instance and a time.
 
-    That one takes a run; with another signature than `ENTRY_SIGNATURE` it takes the first arrays one by one.
+    The function that it calls takes a run if it has the `ENTRY_SIGNATURE`, otherwise the first arrays one by
+    one.
     """
     name, letters = lowered.names[called], functions[called][1]
     if letters == ENTRY_SIGNATURE:
@@ -261,9 +264,9 @@ def _entry(entry: str, called: str, functions: Mapping[str, Any], lowered: Lower
 
 
 def plain_functions_in_c(functions: Mapping[str, tuple[Callable[..., Any], str]]) -> str:
-    """Functions of numbers alone as a file of C; each is offered as ``int32_t NAME(RESULT *found, …)``.
+    """Functions of numbers alone as a file of C, each as ``int32_t NAME(RESULT *found, …)``.
 
-    They answer a status, 0 unless they have raised, and write what they return.
+    In C they write their result to ``*found`` and return a status, which is not 0 where they raised.
 
     Parameters
     ----------
@@ -273,7 +276,7 @@ def plain_functions_in_c(functions: Mapping[str, tuple[Callable[..., Any], str]]
     lowered = lower_to_c(functions, group="Run", arrays={}, numbers={}, rows={}, sizes={}, keeps_all=True)
     parts = [lowered.head, "", *lowered.types, *lowered.tables, "", *lowered.functions]
     for name, (_, letters) in functions.items():
-        called, names = lowered.names[name], _names(letters)
+        called, names = lowered.names[name], _argument_names(letters)
         head = f"int32_t {name}({RESULTS[letters[-1]]} *found, {', '.join(parameters_in_c(letters, names))})"
         call = ", ".join(names)
         statements = f"*found = {called}({call});\n    return 0;"

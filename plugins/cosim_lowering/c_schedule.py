@@ -1,8 +1,8 @@
 """The calls of a program's schedule as C: one statement for each block, and `walk`, which runs them.
 
-When the file is written, the table of blocks and their integers are known. So each row becomes a direct call
-of a function whose arguments `ints`, `first` and `count` are constants. `schedule` writes the same as LLVM
-text.
+The table of blocks and their integers are known when the file is written. Therefore each row becomes a direct
+call of a function whose arguments `ints`, `first` and `count` are constants. `schedule` writes the same as
+LLVM's text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ARGUMENTS = "t, y, p, d, k, h, c"
 UNREAD = "".join(f"(void){name}; " for name in ARGUMENTS.split(", ")).strip()
 """Avoids warnings about parameters that no call reads."""
 MOST_ALONE = 8
-"""Rows of up to this number of components get a function for each component, else one for all."""
+"""Rows of up to this number of components get a function for each component; longer rows get one for all."""
 LINE = 110
 """Characters in a line of C."""
 

@@ -17,7 +17,7 @@ ITEM = 8
 
 
 def entry_point(name: str, function: str, signature: str, raised: int) -> str:
-    """The entry point around a lowered function: of a run and a time, with its tangents, or of arrays.
+    """The entry point around a lowered function, which takes a run, a run with its tangents, or some arrays.
 
     It returns `raised` where the function raised.
     """
@@ -67,10 +67,11 @@ def group_of_arrays(
     group : type
         The named tuple.
     arrays : mapping of str to ndarray
-        As a run begins, in the order of the group; the lengths stay, but for those of arrays that grow.
+        The arrays at the start of a run, in the order of the group. Their lengths become part of the text.
     constants : mapping of str to str
         The symbols of arrays that the module has itself.
     grows : collection of str
+        Names of arrays that become longer, so that their lengths are read from the shell.
     """
     parts = []
     for i, name in enumerate(arrays):
@@ -90,7 +91,7 @@ def group_of_arrays(
 
 
 def _loaded(kind: str, name: str, word: int) -> list[str]:
-    """Reading a word of the arrays; none changes while an entry point runs."""
+    """Lines that read a word of the arrays; no word changes while an entry point runs."""
     return [
         f"  {name}.at = getelementptr i64, ptr %arrays, i64 {word}",
         f"  {name} = load {kind}, ptr {name}.at, align {ITEM}, !invariant.load !0",

@@ -32,15 +32,15 @@ from cosim_lowering.numbered_calls import (
     declaration,
     global_name,
 )
-from cosim_lowering.optimizer import LEVEL
-from cosim_lowering.optimizer import OF_THE_STEP as LEVEL_OF_THE_STEP
+from cosim_lowering.optimizer import LEVEL, STEP_LEVEL
 from cosim_lowering.program import EXPORTED, OF_TANGENTS, Program
 from cosim_lowering.report_blocks import reported_alone
-from cosim_lowering.schedule import Schedule
+from cosim_lowering.schedule import Reports, Schedule
 
 RETURNS = re.compile(r"\n  ret i32 (.*)")
-"""In the text of a lowered function: 0, or that it has raised."""
-OF_THE_STEP = ENTRY_SIGNATURE, CARRIED_ENTRY_SIGNATURE
+"""The status in the text of a lowered function: 0, or another one where it raises."""
+STEP_SIGNATURES = ENTRY_SIGNATURE, CARRIED_ENTRY_SIGNATURE
+"""Signatures of the entry points of the Step."""
 GROWS = ("h",)
 """Arrays that a host makes longer between calls."""
 
@@ -83,12 +83,12 @@ def machine_code(program: Program, entries: Sequence[str], raised: int, prefix: 
         else:
             others.append(text)
     offered = [f"{prefix}_{entry}" for entry in entries]
-    # Loops of the Step run over states, once a step: turn by turn they would push the blocks, which are
-    # called several times a step, out of a processor's cache of instructions.
+    # Loops of the Step run over states, once a step. Written out turn by turn they would push the blocks,
+    # which are called several times a step, out of a processor's cache of instructions.
     step_and_method = [with_loops_kept(text) for text in (step, *others)]
     once_a_step = ["\n".join(calls), *step_and_method]
     pieces = _schedule_pieces(program, texts, blocks)
-    level = LEVEL if program.integrator.capabilities.implicit else LEVEL_OF_THE_STEP
+    level = LEVEL if program.integrator.capabilities.implicit else STEP_LEVEL
     return MachineCode(pieces, offered, prefix=prefix, once_a_step=once_a_step, step_level=level)
 
 
@@ -96,23 +96,23 @@ def lowered_texts(program: Program) -> tuple[str, dict[str, str]]:
     """LLVM's text of the Step, whose functions share all that they call, and of every other function."""
     functions = program.functions
     with names_at_rest():
-        of_step = _of_the_step(program)
-        others = {name: lower({name: functions[name]}) for name in functions if name not in of_step}
+        step_entries = _step_entries(program)
+        others = {name: lower({name: functions[name]}) for name in functions if name not in step_entries}
         return lowered_step(program), others
 
 
 def lowered_step(program: Program) -> str:
     """LLVM's text of the Step.
 
-    It has all entry points, also those that a library does not offer: so it is the same for most models, and
-    comes with the package.
+    It has all entry points, also those that a library does not offer. Therefore it is the same for most
+    models, and the package can bring it.
     """
     every = {f"lowered_{name}": (ENTRIES[name], ENTRY_SIGNATURE) for name in EXPORTED}
-    return lower({**every, **_of_the_step(program)})
+    return lower({**every, **_step_entries(program)})
 
 
-def _of_the_step(program: Program) -> dict[str, Any]:
-    return {name: entry for name, entry in program.functions.items() if entry[1] in OF_THE_STEP}
+def _step_entries(program: Program) -> dict[str, Any]:
+    return {name: entry for name, entry in program.functions.items() if entry[1] in STEP_SIGNATURES}
 
 
 def constants_of(program: Program) -> list[str]:
@@ -136,16 +136,16 @@ def _schedule_pieces(
     arrays, functions, plan = program.arrays, program.functions, plan_of(program)
     table = arrays["table"]
     schedule = Schedule(
-        table if table.any() else table[:0],  # a model without blocks has one row of zeros
-        arrays["ints"],
-        {number: name for name, number in program.numbers.items()},
-        {name: f.__dict__["__row__"] for name, (f, _) in functions.items() if "__row__" in f.__dict__},
-        {name: text.count("\n") for name, text in blocks.items()},
-        {**{name: arrays[name].size for name in "ypdk"}, "c": program.system.new_cache().size},
-        (plan.derivatives.first, plan.derivatives.last),
-        program.system.inner_range,
-        {"watched": arrays["watched"]} if arrays["watched"].any() else {},
-        (plan.report_end, reported_alone(program, _can_raise(texts))),
+        table=table if table.any() else table[:0],  # a model without blocks has one row of zeros
+        ints=arrays["ints"],
+        names={number: name for name, number in program.numbers.items()},
+        widths={name: f.__dict__["__row__"] for name, (f, _) in functions.items() if "__row__" in f.__dict__},
+        lengths={name: text.count("\n") for name, text in blocks.items()},
+        sizes={**{name: arrays[name].size for name in "ypdk"}, "c": program.system.new_cache().size},
+        evaluation=(plan.derivatives.first, plan.derivatives.last),
+        inner=program.system.inner_range,
+        parts={"watched": arrays["watched"]} if arrays["watched"].any() else {},
+        reports=Reports(plan.report_end, reported_alone(program, _can_raise(texts))),
     )
     constants, rows = schedule.constants(), schedule.far_rows()
     short = [text for name, text in blocks.items() if name not in rows]

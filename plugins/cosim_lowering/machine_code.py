@@ -1,4 +1,4 @@
-"""Lowered functions as object files: in pieces, each of which is optimized as a whole and kept."""
+"""Lowered functions as object files: in pieces, each of which is optimized as a whole and cached."""
 
 from __future__ import annotations
 
@@ -35,10 +35,11 @@ MATHEMATICS = (
 )
 C_LIBRARY = frozenset(MATHEMATICS.split())
 ONE_VERSION = "sincos"
-"""A function with one version: if a sanitizer replaces it, GNU ld mislinks a version that is named."""
+"""Its version is not named: it has only one, and GNU ld mislinks it if a sanitizer replaces it."""
 DECLARED = re.compile(r"^(?:declare .*?|(?=@\S+ = external ))@([\w.]+)", re.MULTILINE)
+"""Functions and constant arrays that a text of LLVM uses and that other texts define."""
 DEFINED = re.compile(r"^(?:define .*?|(?=@\S+ = constant ))@([\w.]+)", re.MULTILINE)
-"""The names of functions and constant arrays in LLVM's text: those of other texts, and its own."""
+"""Functions and constant arrays that a text of LLVM defines."""
 TARGET_LINES = re.compile(r"^(target|source_filename|; ModuleID).*\n", re.MULTILINE)
 
 
@@ -50,7 +51,7 @@ class Target(NamedTuple):
     triple, processor : str
         As LLVM names them.
     glibc : str
-        The version of the functions of the C library that are asked for; empty if the linker chooses it.
+        The version of the C library's functions that is asked for; empty if the linker chooses it.
     """
 
     triple: str
@@ -86,7 +87,7 @@ class Piece(NamedTuple):
 
 
 class MachineCode:
-    """Lowered functions in pieces, each optimized as a whole; the outcome is kept piece by piece.
+    """Lowered functions in pieces, each optimized as a whole and cached by itself.
 
     After an edit, only the pieces that contain the edited function are made again. No optimization changes a
     bit of a result: none reorders or joins operations on reals.
@@ -94,22 +95,22 @@ class MachineCode:
     Parameters
     ----------
     pieces : iterable of sequence of str
-        Texts from `cosim.kit.lower`, and what they leave open.
+        Texts from `cosim.kit.lower`, and of the functions that these only declare.
     visible : iterable of str
         Names of the functions that other object files of the same library call.
     exported : iterable of str
-        Names of those that the library offers.
+        Names of the functions that the library offers.
     prefix : str
         Of the names by which pieces refer to each other: a library may hold the code of several programs.
     once_a_step : sequence of str
-        Texts of one more piece, which has no pairs (`Optimizer.optimized`).
+        Texts of one more piece, which runs once a step and has no pairs (`Optimizer.optimized`).
     step_level : int
-        The level of its optimization.
+        The level of optimization of that piece.
 
     Raises
     ------
     ContractError
-        Something is left open that is not in the C library's mathematics.
+        The texts call functions that they do not define and that are not in the C library's mathematics.
     """
 
     def __init__(
@@ -119,13 +120,13 @@ class MachineCode:
         exported: Iterable[str] = (),
         prefix: str = "cosim",
         once_a_step: Sequence[str] = (),
-        step_level: int = optimizing.OF_THE_STEP,
+        step_level: int = optimizing.STEP_LEVEL,
     ) -> None:
         texts = [list(listed) for listed in pieces]
-        chosen = [(optimizing.LEVEL, True)] * len(texts)
+        levels_and_pairs = [(optimizing.LEVEL, True)] * len(texts)
         if once_a_step:
             texts = [list(once_a_step), *texts]
-            chosen = [(min(step_level, optimizing.LEVEL), False), *chosen]
+            levels_and_pairs = [(min(step_level, optimizing.LEVEL), False), *levels_and_pairs]
         defined = [_names(DEFINED, listed) for listed in texts]
         missing = [_names(DECLARED, listed) - own for listed, own in zip(texts, defined, strict=True)]
         open_names, all_defined = set[str]().union(*missing), set[str]().union(*defined)
@@ -147,17 +148,19 @@ class MachineCode:
                 level=level,
                 pairs=pairs,
             )
-            for listed, own, others, (level, pairs) in zip(texts, defined, missing, chosen, strict=True)
+            for listed, own, others, (level, pairs) in zip(
+                texts, defined, missing, levels_and_pairs, strict=True
+            )
         ]
         self._digests = [_digest_of(piece, _toolchain()) for piece in self._pieces]
 
     @property
     def digest(self) -> str:
-        """A digest of all that object files are made from besides the target."""
+        """The digest of all that object files are made from besides the target."""
         return _digest_of(self._digests)
 
     def objects(self, target: Target) -> list[bytes]:
-        """An object file of each piece; kept."""
+        """An object file of each piece, from the cache or made now."""
         keys = [_digest_of("object file", digest, target) for digest in self._digests]
         objects = [read_cached(key) for key in keys]
         missing = [i for i, code in enumerate(objects) if code is None]
@@ -167,7 +170,7 @@ class MachineCode:
         return [code for code in objects if code is not None]
 
     def _optimized(self, places: Sequence[int]) -> list[bytes]:
-        """The bitcode of some optimized pieces; kept."""
+        """The bitcode of the optimized pieces at these places, from the cache or made now."""
         bitcodes = {i: read_cached(self._digests[i]) for i in places}
         missing = [i for i, bitcode in bitcodes.items() if bitcode is None]
         if missing:
@@ -181,10 +184,10 @@ class MachineCode:
 
 
 def own_target() -> Target:
-    """The operating system of this machine, and every processor of its family.
+    """The operating system of this machine, with the plainest processor of its family.
 
-    With glibc it asks for the oldest version of each function, so the library also loads on systems that are
-    older than this one.
+    With glibc it asks for the oldest version of each function, so that the library also loads on systems
+    that are older than this one.
     """
     import llvmlite.binding as llvm
 
@@ -207,7 +210,7 @@ def _digest_of(*made_of: object) -> str:
 
 
 def _toolchain() -> list[Any]:
-    """Compiler, its level, and machine: on these the code depends besides the functions."""
+    """What the code depends on besides the functions: the compiler, its level, and the code that uses it."""
     used = [sys.modules[function.__module__] for function in (with_sine_pairs, emit_object)]
     modules = [sys.modules[__name__], optimizing, *used]
     return [llvm_versions(), optimizing.LEVEL, *map(digest_of_module, modules)]
@@ -215,7 +218,7 @@ def _toolchain() -> list[Any]:
 
 @interrupts_held()
 def _linked(piece: Piece) -> bytes:
-    """The bitcode of a piece, in which what no other object file calls is internal."""
+    """The bitcode of a piece; functions that no other object file calls are internal there."""
     import llvmlite.binding as llvm
 
     module, *others = [llvm.parse_assembly(text) for text in piece.texts]

@@ -1,6 +1,7 @@
 """Calls of lowered functions by number, as text: callees, constants, declarations.
 
-The names of what calls are the kernel's (`cosim.kit.name_of`): lowered functions have them in their text.
+The functions that call have the names that `cosim.kit.name_of` gives them, since these stand in the text of
+lowered functions.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ PARTS = ("", ".rows", ".columns")
 
 
 def called_signatures(texts: Iterable[str]) -> set[str]:
-    """The signatures of what is called by numbers; blocks always are, by the walk."""
+    """The signatures of functions that are called by numbers; those of blocks always are, by the walk."""
     calls = {match.groups() for text in texts for match in CALL.finditer(text)}
     return {BLOCK_SIGNATURE, *(f"{letters}>{result}" for letters, result in calls)}
 
@@ -71,9 +72,10 @@ def declaration(name: str, signature: str) -> str:
 
 
 def call_by_number(signature: str, functions: Mapping[str, int]) -> str:
-    """The function that calls one of several of a signature, by its number.
+    """The function that calls one of several functions of a signature, by its number.
 
-    That of a block or its tangent, whose answer is none, answers with the status, as `cosim.kit.call_block`.
+    Blocks and their tangents have no result: the function that calls them returns their status in its place,
+    as `cosim.kit.call_block` does.
     """
     letters = signature.split(">")[0]
     typed = parameters(letters, [f"a{i}" for i in range(len(letters))])

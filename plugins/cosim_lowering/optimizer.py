@@ -1,4 +1,4 @@
-"""LLVM in a process of its own: its options hold for all that a process compiles, and stay."""
+"""LLVM's optimization in a process of its own, since LLVM's options hold for all that a process compiles."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import cosim
 from cosim.kit import python_command, python_environment, start_process
 
 UNROLLED = 500
-"""Loops of known length are written out up to this number of instructions: as over a small tree's bodies.
+"""Loops of known length, as over the bodies of a small tree, are written out up to so many instructions.
 
-A processor keeps some 32 kB of instructions at hand: more that is written out runs fewer, and waits for them.
+With a larger number fewer instructions run, but a processor waits for them: its cache holds some 32 kB.
 """
 LEVEL = 3
 """The level of LLVM's optimization, from 0: lower ones compile faster and run slower, with equal numbers.
 
 Only the sign of a NaN depends on it.
 """
-OF_THE_STEP = 1
+STEP_LEVEL = 1
 """The level for what runs once a step: half the machine code, for half a percent of a step's time.
 
-With an implicit method a step solves equations, up to 7 % slower (bdf with two states): it keeps `LEVEL`.
+Implicit methods need `LEVEL`: their steps solve equations, which took up to 7 % longer (bdf, two states).
 """
 LENGTH = 8
 """Bytes of each number ahead of a module (its length, its level, whether it has pairs) and of an answer."""
@@ -37,17 +37,17 @@ llvm.initialize_native_asmprinter()
 machine = llvm.Target.from_triple(llvm.get_default_triple()).create_target_machine(
     cpu=processor, opt=3, reloc="pic", codemodel="default"
 )
-given, answers = sys.stdin.buffer, sys.stdout.buffer
-while size := given.read(length):
-    level, pairs = (int.from_bytes(given.read(length), "little") for _ in range(2))
-    module = llvm.parse_bitcode(given.read(int.from_bytes(size, "little")))
+requests, answers = sys.stdin.buffer, sys.stdout.buffer
+while size := requests.read(length):
+    level, pairs = (int.from_bytes(requests.read(length), "little") for _ in range(2))
+    module = llvm.parse_bitcode(requests.read(int.from_bytes(size, "little")))
     tuning = llvm.create_pipeline_tuning_options(speed_level=level)
     tuning.slp_vectorization = pairs > 0 and level > 1
     tuning.loop_vectorization, tuning.loop_interleaving = level > 0, False
     builder = llvm.create_pass_builder(machine, tuning)
     builder.getModulePassManager().run(module, builder)
-    done = module.as_bitcode()
-    answers.write(len(done).to_bytes(length, "little") + done)
+    optimized = module.as_bitcode()
+    answers.write(len(optimized).to_bytes(length, "little") + optimized)
     answers.flush()
 """
 
@@ -69,17 +69,17 @@ class Optimizer:
     def __init__(self, processor: str) -> None:
         numbers = (UNROLLED, LENGTH)
         command = python_command("-c", OPTIMIZING, processor, *map(str, numbers))
-        self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process lives)
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process lives)
         try:
             self._process = start_process(
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._said,
+                stderr=self._errors,
                 env=python_environment(),
             )
         except OSError as error:
-            self._said.close()
+            self._errors.close()
             raise cosim.CosimError(f"Python cannot be started to optimize machine code: {error}") from error
 
     def optimized(self, bitcode: bytes, level: int = LEVEL, pairs: bool = True) -> bytes:
@@ -96,7 +96,7 @@ class Optimizer:
         Raises
         ------
         CosimError
-            LLVM cannot.
+            LLVM cannot optimize the module.
         """
         requests, answers = self._process.stdin, self._process.stdout
         assert requests is not None and answers is not None
@@ -105,21 +105,21 @@ class Optimizer:
             requests.write(b"".join(n.to_bytes(LENGTH, "little") for n in numbers) + bitcode)
             requests.flush()
         except BrokenPipeError:
-            pass  # what it said before it ended follows
+            pass  # the process has ended; its last message is read below
         size = int.from_bytes(answers.read(LENGTH), "little")
         optimized = answers.read(size)
         if not size or len(optimized) < size:
             self._process.wait()
-            self._said.seek(0)
-            last_line = self._said.read().decode(errors="replace").strip().splitlines()[-1:]
+            self._errors.seek(0)
+            last_line = self._errors.read().decode(errors="replace").strip().splitlines()[-1:]
             raise cosim.CosimError(f"LLVM cannot optimize the lowered functions: {''.join(last_line)}")
         return optimized
 
     def close(self) -> None:
         """End the process."""
-        self._process.kill()  # inside a module, its answer is not waited for
+        self._process.kill()  # in the middle of a module, too, since its answer is not needed
         self._process.communicate()
-        self._said.close()
+        self._errors.close()
 
     def __enter__(self) -> Optimizer:
         return self

@@ -53,7 +53,9 @@ EXPORTED = (
     "finish",
     "accuracy",
 )
-MOST_STEPS = 1 << 62  # in one call
+"""Entry points of a library, in their order there."""
+MOST_STEPS = 1 << 62
+"""Steps in one call of `advance`: without a limit in practice."""
 OF_TANGENTS = "tangent_"
 """Prefix of the names of arrays of tangents."""
 
@@ -62,8 +64,8 @@ class Program:
     """The arrays and kernel functions of a run of a system.
 
     The entry points (`functions` whose names begin with ``lowered_``) take all arrays
-    (`cosim.run_data.run.Run`) and a time, and answer one of `cosim.step.failures`. They do what
-    `Simulator` does, to the last bit.
+    (`cosim.run_data.run.Run`) and a time, and return one of `cosim.step.failures`. Their results are those of
+    `Simulator`, to the last bit.
 
     Parameters
     ----------
@@ -77,27 +79,27 @@ class Program:
     endless_events : str
         The reaction to a witness whose events do not end, as for `Simulator`.
     derivatives : pair of sequence of str and sequence of Slot, optional
-        Paths of what derivatives along the run are taken by, and the numbers that they are of.
+        Derivatives along the run: the paths by which they are taken, and the numbers that are derived.
     **options
         For the integrator.
 
     Attributes
     ----------
     refusals : list of Problem
-        The parts that cannot be lowered, with reason and remedy; if there are any, the rest is empty.
+        The parts that cannot be lowered, with reason and remedy; where there are any, all else is empty.
     functions : dict of str to (function, str)
         By name: plain function and signature, in the letters of `cosim_compiler.native`.
     addresses : list of (str, int, str)
         Array, flat index in it and name of the function that is called from there.
     numbers : dict of str to int
-        By which these functions are known; 0 stands for none.
+        The number of each function, which stands in place of its address; 0 stands for no function.
     arrays : dict of str to ndarray
-        Start contents, with numbers of functions in place of addresses.
+        Contents at the start of a run, with numbers of functions in place of addresses.
     listed_arrays : list of (str, str, str)
         Name, letter and role of each, in the order in which hosts have them: `ARRAYS`, then those of
         tangents.
     blocks : list of str
-        For messages: what each row of the table is.
+        A description of each row of the table, for messages.
     handlers, witnesses, states : list of str
         Their paths, in the order of the tables.
     indicators : dict of str to (int, int)
@@ -149,14 +151,15 @@ class Program:
             *integrator_refusals(self.integrator, system),
         ]
         if not self.refusals:
-            self._make()
+            self._lower()
 
     def require(self) -> None:
         """Raise `ModelError` with all refusals, if there are any."""
         if self.refusals:
             raise ModelError(self.refusals)
 
-    def _make(self) -> None:
+    def _lower(self) -> None:
+        """Fill all attributes, or find a part that cannot be lowered."""
         system, integrator = self.system, self.integrator
         try:
             integrator.check(system, self.state.copy().realize())
@@ -286,7 +289,7 @@ class Program:
             self.functions[f"lowered_{name}"] = (entry, CARRIED_ENTRY_SIGNATURE)
 
     def _list_held(self, held: HeldTables, functions: list[Any]) -> None:
-        """The rows where witnesses are held: those of the system, some of them once more, and what holds."""
+        """The functions of the tables for held witnesses: rows of the system, copies of them, the holding."""
         for i in range(len(functions)):
             self._address("held_table", 3 * i, functions[i], BLOCK_SIGNATURE, "block")
         for array, place, block in held.copies:

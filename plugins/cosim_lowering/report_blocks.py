@@ -1,4 +1,4 @@
-"""The blocks of an evaluation that only readers of its results need."""
+"""The blocks of an evaluation on which only its results depend, not the course of the run."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim import System
 from cosim.kit import (
     Block,
     Corrections,
@@ -22,50 +23,65 @@ from cosim.kit import (
 from cosim_lowering.program import Program
 
 TABLES_AT = 2 * len(Run.PARTS) + width_of(Plan)
-"""Place of the tables, behind the plan and the directory of a program."""
+"""Where the tables of the array `program` begin, behind the directory and the plan."""
 
 
 def reported_alone(program: Program, raising: Collection[str]) -> list[int]:
-    """Rows of the table, of an evaluation of the derivatives, that nothing in a run depends on.
+    """Rows of an evaluation of the derivatives on which nothing in a run depends.
 
     Neither derivatives nor what limits steps, witnesses, handlers, updates and corrections depend on them;
-    outputs may. One that can raise (`raising` has their names) is none of them.
+    outputs may. Rows whose functions can raise (`raising` has their names) are left out.
     """
-    system, arrays = program.system, program.arrays
-    slots, (first, last) = arrays["slots"], system.derivative_range
+    slots = program.arrays["slots"]
     if slots.size and has_constraints(rows_of(Corrections, slots, 0, 1)[0]):
-        return []  # constraints are corrected by blocks that say nowhere what they read
-    layout_of = system.assembly.layout
-    reports = range(last, rows_of(Plan, arrays["program"], 0, 1)[0].report_end)
-
-    def regions(block: Block, *kinds: str) -> set[int]:
-        return {region for kind in kinds for region in layout_of.regions_of(getattr(block, kind))}
-
-    # Numbers that are no offsets are taken for some, too: that only leaves more to be computed.
-    slots = np.delete(slots, [place_in(MethodSlots, name) for name in ("inner_first", "inner_last")])
-    looked_at = np.concatenate([np.arange(system.ny), slots, _listed(arrays["program"]), arrays["probe"]])
-    size = arrays["c"].size
-    read_regions = {layout_of.region_of(int(offset)) for offset in looked_at if 0 <= offset < size}
-    for i, block in enumerate(system.blocks):
-        if i not in reports and not first <= i < last:
-            read_regions |= regions(block, "reads", "adds")
+        return []  # constraints are corrected by blocks whose reads are declared nowhere
+    system, table = program.system, program.arrays["table"]
     names = {number: name for name, number in program.numbers.items()}
+    read_regions = _regions_read_elsewhere(program)
+    first, last = system.derivative_range
     alone = []
-    for i in range(last - 1, first - 1, -1):
+    for i in reversed(range(first, last)):
         block = system.blocks[i]
         only_computes = all(slot.array == "c" for slot in (*block.writes, *block.adds))
-        can_raise = names[int(arrays["table"][i, 0])] in raising
-        if only_computes and not can_raise and not regions(block, "writes", "adds") & read_regions:
+        can_raise = names[int(table[i, 0])] in raising
+        is_read = bool(_regions(system, block, "writes", "adds") & read_regions)
+        if only_computes and not can_raise and not is_read:
             alone.append(i)
         else:
-            read_regions |= regions(block, "reads", "adds")
+            read_regions |= _regions(system, block, "reads", "adds")
     return alone[::-1]
 
 
-def _listed(program: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The entries of the tables, except places of blocks and of other tables in the rows of handlers."""
-    listed = program.copy()
-    arrays: Any = (listed if name == "program" else None for name in Run._fields)
+def _regions_read_elsewhere(program: Program) -> set[int]:
+    """Regions of the cache that are read by others than blocks of the evaluation and of reports."""
+    system, arrays = program.system, program.arrays
+    slots = np.delete(
+        arrays["slots"], [place_in(MethodSlots, name) for name in ("inner_first", "inner_last")]
+    )
+    # Numbers that are no offsets are taken for offsets, too: then more is computed than necessary.
+    offsets = np.concatenate(
+        [np.arange(system.ny), slots, _table_entries(arrays["program"]), arrays["probe"]]
+    )
+    size = arrays["c"].size
+    read_regions = {system.assembly.layout.region_of(int(at)) for at in offsets if 0 <= at < size}
+    first, last = system.derivative_range
+    reports = range(last, rows_of(Plan, arrays["program"], 0, 1)[0].report_end)
+    for i, block in enumerate(system.blocks):
+        if i not in reports and not first <= i < last:
+            read_regions |= _regions(system, block, "reads", "adds")
+    return read_regions
+
+
+def _regions(system: System, block: Block, *kinds: str) -> set[int]:
+    """The regions of the slots that a block ``reads``, ``writes`` or ``adds``."""
+    layout = system.assembly.layout
+    return {region for kind in kinds for region in layout.regions_of(getattr(block, kind))}
+
+
+def _table_entries(program: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The entries of the tables, without the places of blocks and of other tables in the rows of handlers."""
+    entries = program.copy()
+    arrays: Any = (entries if name == "program" else None for name in Run._fields)
     for handler in Run(*arrays).handlers:
         handler.block = handler.times_at = handler.results_at = -1
-    return listed[TABLES_AT:]
+    return entries[TABLES_AT:]

@@ -1,15 +1,16 @@
-"""The walk of a program's schedule as LLVM text, written out call by call.
+"""The walk of a program's schedule as LLVM's text, written out call by call.
 
 There is a function for each row of the table (`_row`), for sequences of rows that are walked often
 (`_sequence`), for any rows of a known table (`_known`), and `walk` itself, which chooses among them by the
-addresses of its tables and by `first` and `last` (`_walk`). Rows that call long functions have texts of their
-own (`far_rows`), so that little is compiled again after an edit.
+addresses of its tables and by `first` and `last` (`_walk`). Rows that call long functions are in texts of
+their own (`far_rows`), so that little is compiled again after an edit.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,41 +18,59 @@ from numpy.typing import NDArray
 from cosim.kit import BLOCK_SIGNATURE, WALK, WALK_SIGNATURE, BlockRow, name_of
 from cosim_lowering.numbered_calls import constant, global_name, parameters
 
-EVALUATION = "cosim_evaluation"
-INNER = "cosim_inner"
-LATER = "cosim_later"
-ROW = "cosim_row"
-OFTEN = 4
-"""A block with this number of calling rows stays a separate function."""
-WRITTEN_OUT = 600
-"""Instructions of what is written out for each component of a row; more would crowd a processor's cache."""
-
 Integers = NDArray[np.int64]
-FAR = "cosim_far"
+
+# names of functions, the last two with the place of a row behind
+EVALUATION, INNER, LATER = "cosim_evaluation", "cosim_inner", "cosim_later"
+ROW, FAR = "cosim_row", "cosim_far"
 KNOWN = "known_ints"
-"""The integers once more, in each piece of code: the optimizer reads them, and seldom leaves any."""
-REPEATED = 4096
-"""Up to this number of integers, all rows read those of their piece; else only rows that are written out."""
-SHORT = 150
-"""Blocks of up to this number of instructions are compiled with the walk, which inlines them."""
+"""A copy of the integers in each piece of code, which the optimizer reads: they turn into constants there."""
+
+MANY_USES = 4
+"""A block that so many rows call is not inlined into them."""
+LONGEST_ROW = 600
+"""Instructions of a row up to which each of its components has a call of its own.
+
+More would crowd a processor's cache.
+"""
+LONGEST_BLOCK = 150
+"""Instructions up to which a block is compiled with the walk, which inlines it."""
+MOST_COPIED = 4096
+"""Up to this number of integers all rows read the copy of their piece; else only written-out rows do."""
+
 WORDS = {"t": "double", **dict.fromkeys("ypdkh", "ptr"), "grown": "i64", "c": "ptr"}
-"""What a row needs, in the order in which it stands in the frame of a walk; `grown` is the length of `h`."""
+"""The words that a row needs, in their order in the frame of a walk; `grown` is the length of `h`."""
 ITEM = 8
 PARAMETERS = ", ".join(
     f"{kind} noalias %{name}" if kind == "ptr" else f"{kind} %{name}" for name, kind in WORDS.items()
 )
-"""Parameters of the function of a row: each number lies in one array alone."""
+"""Parameters of the function of a row. With ``noalias`` LLVM may assume that no two arrays overlap."""
 ARGUMENTS = ", ".join(f"{kind} %{name}" for name, kind in WORDS.items())
 FRAME = f"ptr %frame, {PARAMETERS}"
-"""Parameters of what calls rows; those of other pieces need the frame alone."""
-OF_WALK = f"ptr %frame, {ARGUMENTS}".replace("%grown", "%h.rows")
-"""Arguments with which `walk` calls them."""
+"""Parameters of functions that call rows: rows in other pieces are called with the frame alone."""
+FRAME_OF_WALK = f"ptr %frame, {ARGUMENTS}".replace("%grown", "%h.rows")
+"""Arguments with which `walk` calls these functions."""
+
+
+class Reports(NamedTuple):
+    """What only readers of results need.
+
+    Attributes
+    ----------
+    end : int
+        The row behind those that are walked after an evaluation, for reports.
+    later : list of int
+        Rows of the evaluation that are left until then.
+    """
+
+    end: int
+    later: list[int]
 
 
 class Schedule:
     """A table of blocks that is known when its walk is lowered.
 
-    It is written out call by call, with every argument that is known; the optimizer does the rest.
+    Each call is written out with all arguments that are known; the optimizer does the rest.
 
     Parameters
     ----------
@@ -67,13 +86,11 @@ class Schedule:
     sizes : mapping of str to int
         How long y, p, d, k and c are, at least.
     evaluation, inner : pair of int
-        First and last row of what is walked most: all of an evaluation, and what derivatives alone need of
-        it. A row that stands in the table again is the same.
+        The first row, and the one behind the last, of the two ranges that are walked most: a whole
+        evaluation, and the part of it that derivatives need. Equal rows of the table are the same row.
     parts : mapping of str to ndarray of int64, shape (rows, 3)
-        Names of the arrays of other tables, of rows that stand in `table` as well.
-    reports : int and list of int
-        Rows up to which are walked after an evaluation for those who look at results, and rows of the
-        evaluation that are left until then.
+        Other tables by the names of their arrays; their rows stand in `table` as well.
+    reports : Reports
     """
 
     def __init__(
@@ -87,7 +104,7 @@ class Schedule:
         evaluation: tuple[int, int],
         inner: tuple[int, int],
         parts: Mapping[str, Integers],
-        reports: tuple[int, list[int]],
+        reports: Reports,
     ) -> None:
         self.table, self.ints, self.names, self.sizes = table, ints, names, sizes
         self.widths, self.lengths = widths, lengths
@@ -99,24 +116,24 @@ class Schedule:
         self._uses = Counter(row.function for row in self._places)
 
     def constants(self) -> str:
-        """What the text of any row needs: the integers."""
+        """The integers, which the text of every row needs."""
         shared = f"@{global_name('ints')} = external constant i64\n"
         return constant(KNOWN, self.ints, "internal") + shared
 
     def far_rows(self) -> dict[str, str]:
-        """By the name of each long function: the text of the rows that call it, which the walk reaches."""
+        """The text of the rows that call a long function, with their entries; by the name of the function."""
         texts = {name: "" for name in self.lengths if self._is_far(name)}
         for row, i in self._places.items():
             if self._is_far(name := self.names[row.function]):
-                texts[name] += self._row(i, row) + _reached(i)
+                texts[name] += self._row(i, row) + _entry_of_far_row(i)
         return texts
 
     def _is_far(self, name: str) -> bool:
-        return self.lengths[name] > SHORT
+        return self.lengths[name] > LONGEST_BLOCK
 
     def text(self) -> str:
         """The walk, written out, with the rows that call short functions."""
-        places, later = self._places, self.reports[1]
+        places, later = self._places, self.reports.later
         functions = [
             f"declare i32 @{FAR}_{i}(ptr)" if self._is_far(self.names[row.function]) else self._row(i, row)
             for row, i in places.items()
@@ -136,20 +153,23 @@ class Schedule:
     def _row(self, index: int, row: BlockRow) -> str:
         """The function of a row: its status is that of the first component that raised.
 
-        Components are called one by one, and inlined, where the function is short or few rows use it.
+        Components have a call each where the function is short. The calls are inlined then, and also where
+        few rows use the function.
         """
         name = self.names[row.function]
         arguments = ["ptr %result", "double %t"]
         for array in "ypdkhc":
             arguments += [f"ptr %{array}", f"i64 {'%grown' if array == 'h' else self.sizes[array]}"]
         width = self.widths.get(name, 0)
-        if width and row.components * self.lengths[name] <= WRITTEN_OUT:
+        if width and row.components * self.lengths[name] <= LONGEST_ROW:
             calls = [(row.first + width * i, 1) for i in range(row.components)]
         else:
             calls = [(row.first, row.components)]
-        is_repeated = len(calls) == row.components or self.ints.size <= REPEATED
+        is_repeated = len(calls) == row.components or self.ints.size <= MOST_COPIED
         arguments += [f"ptr @{global_name(KNOWN if is_repeated else 'ints')}", f"i64 {self.ints.size}"]
-        inlined = " alwaysinline" if self._uses[row.function] < OFTEN or len(calls) == row.components else ""
+        inlined = (
+            " alwaysinline" if self._uses[row.function] < MANY_USES or len(calls) == row.components else ""
+        )
         lines = [
             f"define internal i32 @{ROW}_{index}({PARAMETERS}) {{",
             "  %result = alloca ptr",
@@ -174,7 +194,7 @@ class Schedule:
         return f"  %status{label} = call i32 {called}"
 
     def _sequence(self, name: str, rows: Sequence[int]) -> str:
-        """Call rows one after the other; 0, or 1 + the index of the one that raised."""
+        """A function that calls rows one after the other: 0, or 1 + the index of the one that raised."""
         lines = [f"define internal i64 @{name}({FRAME}) {{", "  br label %call0"]
         for i, row in enumerate(rows):
             lines += [
@@ -188,7 +208,7 @@ class Schedule:
         return "\n".join([*lines, f"call{len(rows)}:", "  ret i64 0", "}", ""])
 
     def _known(self, name: str, indices: Sequence[int]) -> str:
-        """Rows `first` to `last` of a table, whichever they are."""
+        """A function that calls any rows of a table, from `first` to before `last`."""
         cases = " ".join(f"i64 {i}, label %row{i}" for i in range(len(indices)))
         lines = [
             f"define internal i64 @{WALK}_{name}(i64 %first, i64 %last, {FRAME}) {{",
@@ -228,7 +248,7 @@ class Schedule:
         )
 
     def _walk(self, tables: Sequence[str]) -> str:
-        """The function `walk`: tables and sizes that are known go to what is written out, others to calls."""
+        """The function `walk`: it calls functions of known tables, and rows of other tables by number."""
         letters = WALK_SIGNATURE.split(">")[0]
         names = ["table", "ints", "first", "last", "t", *"ypdkhc"]
         head = ", ".join(["ptr %result", *parameters(letters, names)])
@@ -248,14 +268,14 @@ class Schedule:
                 f"  br i1 %its{i}, label %known{i}, label %{next_label}",
                 f"known{i}:",
                 *(self._whole_sequences() if name == "table" else []),
-                f"  %walked{i} = call i64 @{WALK}_{name}(i64 %first, i64 %last, {OF_WALK})",
+                f"  %walked{i} = call i64 @{WALK}_{name}(i64 %first, i64 %last, {FRAME_OF_WALK})",
                 f"  store i64 %walked{i}, ptr %result",
                 "  ret i32 0",
             ]
         return "\n".join([*lines, *_walk_by_number(), ""])
 
     def _compared_sizes(self) -> list[str]:
-        """To `any` unless the integers are the known ones, and no array is shorter than the program's."""
+        """A jump to `any`, unless the integers are known and no array is shorter than the program's."""
         lines = [f"  %is0 = icmp eq ptr %ints, @{global_name('ints')}"]
         for i, (name, size) in enumerate(self.sizes.items()):
             lines += [
@@ -265,10 +285,10 @@ class Schedule:
         return [*lines, f"  br i1 %is{len(self.sizes)}, label %try0, label %any"]
 
     def _whole_sequences(self) -> list[str]:
-        """The sequences of the program's own table: a whole evaluation, reports, inner rows, or others.
+        """Jumps to the sequences of the program's own table: a whole evaluation, reports, or inner rows.
 
-        What reports need comes before the inner rows: without derivatives these are none, and begin
-        where the evaluation ends.
+        Reports are tried before the inner rows: a system without states has no inner rows, and their empty
+        range may begin where the evaluation ends.
         """
         return [
             f"  %begins = icmp eq i64 %first, {self.evaluation[0]}",
@@ -276,16 +296,16 @@ class Schedule:
             "  %whole = and i1 %begins, %ends",
             "  br i1 %whole, label %evaluation, label %parts",
             "evaluation:",
-            f"  %evaluated = call i64 @{EVALUATION}({OF_WALK})",
+            f"  %evaluated = call i64 @{EVALUATION}({FRAME_OF_WALK})",
             "  store i64 %evaluated, ptr %result",
             "  ret i32 0",
             "parts:",
             f"  %follows = icmp eq i64 %first, {self.evaluation[1]}",
-            f"  %reports = icmp eq i64 %last, {self.reports[0]}",
+            f"  %reports = icmp eq i64 %last, {self.reports.end}",
             "  %all = and i1 %follows, %reports",
             "  br i1 %all, label %later, label %others",
             "later:",
-            f"  %computed = call i64 @{LATER}({OF_WALK})",
+            f"  %computed = call i64 @{LATER}({FRAME_OF_WALK})",
             "  br label %rest",
             "others:",
             f"  %inwards = icmp eq i64 %first, {self.inner[0]}",
@@ -293,28 +313,28 @@ class Schedule:
             "  %inside = and i1 %inwards, %stays",
             "  br i1 %inside, label %inner, label %rest",
             "inner:",
-            f"  %derived = call i64 @{INNER}({OF_WALK})",
+            f"  %derived = call i64 @{INNER}({FRAME_OF_WALK})",
             "  store i64 %derived, ptr %result",
             "  ret i32 0",
             "rest:",
         ]
 
 
-def _reached(index: int) -> str:
-    """The function by which the walk calls a row of another piece: the frame holds all that it needs."""
+def _entry_of_far_row(index: int) -> str:
+    """The function by which the walk calls a row of another piece: it takes the arguments from the frame."""
     lines = [f"define i32 @{FAR}_{index}(ptr %frame) {{"]
     for i, (word, kind) in enumerate(WORDS.items()):
         lines += [
             f"  %{word}.at = getelementptr i8, ptr %frame, i64 {ITEM * i}",
             f"  %{word} = load {kind}, ptr %{word}.at",
         ]
-    # inlined, the row would no longer know that each number lies in one array alone
+    # not inlined, since the row would lose what ``noalias`` says of its parameters
     lines += [f"  %status = call i32 @{ROW}_{index}({ARGUMENTS}) noinline", "  ret i32 %status", "}", ""]
     return "\n".join(lines)
 
 
 def _walk_by_number() -> list[str]:
-    """The end of `walk`, from `any` on: rows of a table that is not known, each called by its number."""
+    """The end of `walk`, from `any` on: rows of any table, each called by the number of its function."""
     block = parameters("fFFFIFFI", [*"typdkhc", "ints"])
     call = ", ".join(["ptr %answer", "i64 %number", *block, "i64 %begin", "i64 %count"])
     return [

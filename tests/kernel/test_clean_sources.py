@@ -115,7 +115,7 @@ def test_every_flipped_bit_is_noticed(process):
     process(TEXT)
     (path,) = kernel_cache.folder().glob("[0-9a-f]*")
     good = path.read_bytes()
-    assert len(json.loads(good[kernel_cache.CHECKSUM :])) == 2
+    assert len(json.loads(good[kernel_cache.CHECKSUM_SIZE :])) == 2
     for place in range(0, len(good), 7):
         path.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
         assert process(TEXT)[1] == ["law", "helper"]

@@ -47,7 +47,7 @@ class Mount(cosim.Component):
         angle_dot[0] = -stiffness * angle
 """
 READERS = (
-    (flatten, "_written_out"),
+    (flatten, "_expand"),
     (arguments, "_resolved"),
     (kernel_sides, "_read_sides"),
 )

@@ -7,7 +7,7 @@ import pytest
 import cosim
 import cosim_mechanics
 from cosim.kit import run_source
-from cosim_compiler.language.out_of_bounds import places_in_views
+from cosim_compiler.language.out_of_bounds import check_bounds
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.types import REAL, View
 
@@ -109,7 +109,7 @@ def behind_a_condition_that_is_not_known(a, y):
 def test_a_place_outside_that_a_loop_reaches(function, index):
     size = 9 if function is nested else 3
     typed = Program().function(function, (View(REAL), View(REAL)))
-    found = places_in_views(typed, {"a": size, "y": 1}).found.get("a")
+    found = check_bounds(typed, {"a": size, "y": 1}).out_of_bounds.get("a")
     assert (found and found.place) == index
 
 

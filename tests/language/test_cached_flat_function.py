@@ -9,7 +9,7 @@ import pytest
 
 from cosim_compiler.sources.cached_flat_function import Origins
 from cosim_compiler.sources.flatten import flatten
-from cosim_compiler.sources.views import Given, ViewAttributes, bundle
+from cosim_compiler.sources.views import Expanded, ViewAttributes, bundle
 
 
 @bundle
@@ -50,22 +50,22 @@ IN_VIEW = ViewAttributes(frozenset(), (("span", Span, ("start", "end")),), froze
 
 
 @pytest.mark.parametrize(
-    ("given", "value", "path"),
+    ("expanded", "value", "path"),
     [
         ((), halved, ["name", "halved"]),
         ((), flat_width, ["name", "flat_width"]),
-        ((("span", Span),), Span.moved, ["member", ["given", "span"], "moved"]),
-        ((("span", Span),), vars(Span)["length"].fget, ["member", ["given", "span"], "length"]),
+        ((("span", Span),), Span.moved, ["member", ["expanded", "span"], "moved"]),
+        ((("span", Span),), vars(Span)["length"].fget, ["member", ["expanded", "span"], "length"]),
         ((("s", IN_VIEW),), Span.moved, ["member", ["bundle", "s", "span"], "moved"]),
         (
             (("span", Span),),
             flatten(Span.moved, (("span", Span),)),
-            ["flat", ["member", ["given", "span"], "moved"], [["span", ["given", "span"]]], ""],
+            ["flat", ["member", ["expanded", "span"], "moved"], [["span", ["expanded", "span"]]], ""],
         ),
     ],
 )
-def test_what_a_path_leads_to_is_the_object_itself(given: Given, value: Any, path: list[Any]) -> None:
-    origins = Origins(author, given, flatten)
+def test_what_a_path_leads_to_is_the_object_itself(expanded: Expanded, value: Any, path: list[Any]) -> None:
+    origins = Origins(author, expanded, flatten)
     found = origins.path_of(value)
     if path[0] == "flat":  # its key is a digest
         assert found is not None and found[:-1] == path[:-1]

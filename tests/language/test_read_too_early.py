@@ -15,7 +15,7 @@ WIDE = 3
 
 
 def early(function: Any) -> dict[str, tuple[int, int]]:
-    return paths_through(Program().function(function, (REAL, View(REAL))), {"y": WIDE}).early
+    return paths_through(Program().function(function, (REAL, View(REAL))), {"y": WIDE}).read_before_written
 
 
 def added(x, y):

@@ -12,7 +12,8 @@ from language_tools import compiled, compiled_together
 from tangents_run import differences, slope_differences, value_differences
 
 from cosim_compiler.code import BY_C, BY_LLVM
-from cosim_compiler.derivatives.own_tangents import digamma, tangent_of
+from cosim_compiler.derivatives.library_tangents import digamma
+from cosim_compiler.derivatives.own_tangents import tangent_of
 from cosim_compiler.derivatives.tangents import NoTangentError, derivative_notes, tangent_function
 from cosim_compiler.language.types import REAL, View
 from cosim_compiler.sources.run_source import run_source

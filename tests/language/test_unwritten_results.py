@@ -354,7 +354,7 @@ def test_the_first_element_that_is_read_too_early(function: Any, case: tuple[int
     size, expected = case
     result = function.__code__.co_varnames[1]
     typed = Program().function(function, (REAL, View(REAL)))
-    found = paths_through(typed, {result: size}).early
+    found = paths_through(typed, {result: size}).read_before_written
     assert (found[result][0] if found else None) == expected
 
 

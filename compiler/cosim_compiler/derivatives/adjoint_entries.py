@@ -1,14 +1,14 @@
-"""The functions through which callers outside the text of an adjoint call it: numbers and views in a row.
+"""The functions through which callers outside the text of an adjoint call it.
 
-Helpers return tuples, which a signature of letters cannot say. The entries write the parts into views: into
-`rate` the tangent of the result, into `bars` the adjoints of real arguments.
+The functions in the text return tuples, which no signature of letters can express. The entries write the
+items into views: the tangent of the result into `rate`, the adjoints of real arguments into `bars`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cosim_compiler.derivatives.adjoint_writer import AdjointNames
+from cosim_compiler.derivatives.reverse_parts import AdjointNames
 from cosim_compiler.language.types import REAL, View, types_of
 
 
@@ -19,20 +19,20 @@ class AdjointEntry:
     ----------
     letters, answer : str
         The two sides of its signature.
-    moving, views, reals : list of int
-        Numbers of the arguments that vary; of those the views, and the reals.
+    varying, views, reals : list of int
+        Numbers of the arguments that vary; of the views among them, and of the reals.
     has_rate : bool
-        Whether its result is a real, so that there is a tangent of it, and an adjoint.
+        Whether its result is a real, which has a tangent and an adjoint.
     rate_varies : bool
-        Whether that tangent is not always 0.
+        Whether this tangent is not always 0.
     """
 
     def __init__(self, signature: str, varying: Sequence[bool], rate_varies: bool) -> None:
         self.letters, self.answer = signature.split(">")
         kinds, result = types_of(signature)
-        self.moving = [i for i, varies in enumerate(varying) if varies]
-        self.views = [i for i in self.moving if isinstance(kinds[i], View)]
-        self.reals = [i for i in self.moving if kinds[i] is REAL]
+        self.varying = [i for i, varies in enumerate(varying) if varies]
+        self.views = [i for i in self.varying if isinstance(kinds[i], View)]
+        self.reals = [i for i in self.varying if kinds[i] is REAL]
         self.has_rate = result is REAL
         self.rate_varies = self.has_rate and rate_varies
 
@@ -40,7 +40,7 @@ class AdjointEntry:
 def write_record_entry(entry: AdjointEntry, helpers: AdjointNames) -> list[str]:
     """The lines of the function that records, for callers outside the text."""
     passed = [f"x{i}" for i in range(len(entry.letters))]
-    passed += [f"x{i}_dot" for i in entry.moving] + [f"x{i}_at" for i in entry.views]
+    passed += [f"x{i}_dot" for i in entry.varying] + [f"x{i}_at" for i in entry.views]
     parameters = [*passed, "tape", *(["rate"] if entry.has_rate else [])]
     call = f"{helpers.record}({', '.join(passed + ([] if helpers.is_silent else ['tape']))})"
     if entry.rate_varies:
@@ -70,7 +70,7 @@ def write_reverse_entry(entry: AdjointEntry, helpers: AdjointNames) -> list[str]
 
 def entry_signatures(entry: AdjointEntry) -> tuple[str, str]:
     """The signatures of the two functions that `write_record_entry` and `write_reverse_entry` write."""
-    record = entry.letters + "".join(entry.letters[i] for i in entry.moving)
+    record = entry.letters + "".join(entry.letters[i] for i in entry.varying)
     record += "i" * len(entry.views) + "F" + "F" * entry.has_rate
     reverse = "F" * len(entry.views) + "f" * entry.has_rate + "F" + "F" * bool(entry.reals)
     return f"{record}>{entry.answer}", f"{reverse}>v"

@@ -2,37 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from cosim_compiler.derivatives.own_tangents import RECORDED
 from cosim_compiler.derivatives.recording_writer import RecordingWriter
+from cosim_compiler.derivatives.reverse_parts import AdjointNames
 from cosim_compiler.derivatives.tangent_text import as_identifier
 from cosim_compiler.derivatives.tangent_values import Varying
 from cosim_compiler.derivatives.writer import TangentWriter
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import Function
-
-
-class AdjointNames(NamedTuple):
-    """The two functions that stand in the text for a function, and what its result has.
-
-    Attributes
-    ----------
-    record, reverse : str
-        Their names in the text; where nothing is recorded there is no reverse function.
-    result : Varying
-        Which reals of the result vary.
-    result_roots : dict of str to str
-        For each view in the result the root that it lies in.
-    is_silent : bool
-        Whether nothing is recorded.
-    """
-
-    record: str
-    reverse: str
-    result: Varying
-    result_roots: dict[str, str]
-    is_silent: bool
 
 
 class AdjointWriter(TangentWriter):
@@ -42,15 +19,17 @@ class AdjointWriter(TangentWriter):
         super().__init__(program, 1)
         self._adjoints: dict[tuple[int, Varying], AdjointNames] = {}
 
-    def adjoint(self, function: Function, given: Varying) -> AdjointNames:
-        """The adjoint of a function in the text.
+    def adjoint(self, function: Function, varying: Varying) -> AdjointNames:
+        """The adjoint of a function, some of whose arguments vary, in the text.
 
-        The recording function takes the arguments, the tangents of what varies, for each view that varies
-        where in its root it begins, and the tape. It returns the result, the tangents of what varies of it,
-        and for each view in it where it begins. The reverse one takes the roots of the views, the adjoints
-        of the reals of the result, and the tape; it returns the adjoints of the reals that were given.
+        The recording function takes the arguments, the tangents of those that vary, for each view that varies
+        the place in its root at which it begins, and the tape. It returns the result, the tangents of what
+        varies of it, and for each view in it the place at which it begins.
+
+        The reverse function takes the roots of the views, the adjoints of the reals in the result, and the
+        tape. It returns the adjoints of the reals among the arguments.
         """
-        key = id(function), given
+        key = id(function), varying
         if key in self._adjoints:
             return self._adjoints[key]
         recorded = RECORDED.get(function.author)
@@ -58,7 +37,7 @@ class AdjointWriter(TangentWriter):
             record, reverse = (self.names.name(part, "recorded") for part in recorded)
             names = self._adjoints[key] = AdjointNames(record, reverse, False, {}, False)
             return names
-        writing, lines = self._write_until_settled(function, given)
+        writing, lines = self._write_until_settled(function, varying)
         stem = f"{len(self.texts)}_{as_identifier(function.author.__name__)}"
         record, reverse = f"record_{stem}", f"reverse_{stem}"
         self.texts[record] = [f"def {record}({', '.join(writing.parameters)}):", *lines]
@@ -68,20 +47,19 @@ class AdjointWriter(TangentWriter):
         self._adjoints[key] = names
         return names
 
-    def _write_until_settled(self, function: Function, given: Varying) -> tuple[RecordingWriter, list[str]]:
+    def _write_until_settled(self, function: Function, varying: Varying) -> tuple[RecordingWriter, list[str]]:
         """The writer of both functions, and the lines of the one that records.
 
-        Which variables vary is a fixed point: one that is assigned from a varying one varies, too, and in a
-        loop that is seen after its first use. The text is written again until it finds nothing new.
+        In a loop, a variable may be read before the statement that makes it vary. So the text is written
+        again with what was found out, until nothing new is.
         """
         varying_names: dict[str, Varying] = {}
         result: Varying = False
         before: RecordingWriter | None = None
         while True:
-            writing = RecordingWriter(self, function, given, varying_names, result, before)
+            writing = RecordingWriter(self, function, varying, varying_names, result, before)
             lines = writing.write()
             is_settled = (writing.varying, writing.result) == (varying_names, result)
-            roots = (before.roots, before.result_roots, before.is_straight) if before else None
-            if is_settled and roots == (writing.roots, writing.result_roots, writing.is_straight):
+            if is_settled and before is not None and writing.has_views_as(before):
                 return writing, lines
             varying_names, result, before = writing.varying, writing.result, writing

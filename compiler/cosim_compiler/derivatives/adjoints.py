@@ -1,4 +1,8 @@
-"""The adjoint of a kernel function, as two kernel functions: one that records, one that goes back."""
+"""The adjoint of a kernel function, as two kernel functions: one that records, one that goes back.
+
+The adjoint of a number is the derivative, by this number, of another one that is computed from it. To go
+back over a function is to compute the adjoints of its arguments from those of its results.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ from cosim_compiler.derivatives.adjoint_entries import (
 from cosim_compiler.derivatives.adjoint_writer import AdjointWriter
 from cosim_compiler.derivatives.derivative_text import DerivativeText
 from cosim_compiler.derivatives.kept_texts import kept_text
-from cosim_compiler.derivatives.tangent_values import has_reals, leaves
+from cosim_compiler.derivatives.tangent_values import has_reals, varies_any
 from cosim_compiler.errors import ContractError, NoTangentError
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.types import REAL, Tuple, Type, types_of
@@ -34,17 +38,27 @@ class Adjoint(NamedTuple):
 
 
 def adjoint_function(function: types.FunctionType, signature: str, fixed: frozenset[int] = NONE) -> Adjoint:
-    r"""The adjoint of a kernel function: how a number that depends on its results changes with its arguments.
+    r"""The adjoint of a kernel function.
 
-    `record` is the tangent along one direction with a tape: it takes the arguments, the tangents of those
-    that vary, for each view that varies where in its root it begins (0), the tape, and a view for the
-    tangent of a result that is a real. The tape is a view of reals that begins with ``2.0, 0.0``: how much
-    of it is used, and whether it was full. `reverse` takes for each view that varies its root, in which the
-    adjoints lie when the function has ended, and leaves in it those of the start; the adjoint of a result
-    that is a real; the tape, from which it takes what `record` has put there; and, if reals vary, a view to
-    which it writes their adjoints.
+    The tape is a view of reals. It begins with ``2.0, 0.0``: how much of it is used, and whether it was full.
+    The *root* of a view is the array in which the adjoints of its elements lie.
 
-    Arguments and errors are those of `tangents.tangent_function`.
+    `record` computes the function and its tangent along one direction, and writes to the tape. It takes
+
+    - the arguments of the function, and the tangents of those that vary,
+    - for each view that varies the place in its root at which it begins: 0,
+    - the tape,
+    - if the result is a real, a view for its tangent.
+
+    `reverse` goes back, and removes from the tape what `record` has written. It takes
+
+    - for each view that varies its root: with the adjoints of the end, in place of which it leaves those of
+      the start,
+    - if the result is a real, its adjoint,
+    - the tape,
+    - if reals among the arguments vary, a view to which it writes their adjoints.
+
+    Parameters and errors are those of `tangents.tangent_function`.
 
     Examples
     --------
@@ -69,7 +83,7 @@ def adjoint_function(function: types.FunctionType, signature: str, fixed: frozen
 
 
 def adjoint_refusal(function: types.FunctionType, kinds: Sequence[Type]) -> str:
-    r"""Why a function that has a tangent has no adjoint; empty where it has one.
+    r"""Why a function that has a tangent has no adjoint; empty if it has one.
 
     Examples
     --------
@@ -98,7 +112,7 @@ def _write_adjoint(function: types.FunctionType, signature: str, fixed: frozense
     varying = tuple(has_reals(kind) and i not in fixed for i, kind in enumerate(kinds))
     writer = AdjointWriter(program)
     helpers = writer.adjoint(typed, varying)
-    rate_varies = typed.result is REAL and any(on for _, on in leaves(helpers.result))
+    rate_varies = typed.result is REAL and varies_any(helpers.result)
     entry = AdjointEntry(signature, varying, rate_varies)
     writer.texts["record"] = write_record_entry(entry, helpers)
     writer.texts["reverse"] = write_reverse_entry(entry, helpers)

@@ -14,7 +14,7 @@ COMMON_NAMES = {
     "math": math, "rows_of": rows_of, "as_table": as_table, "zeros": zeros, "agreed": agreed,
     "in_lanes": in_lanes, "zeros_in_lanes": zeros_in_lanes, "__name__": "cosim_compiler.derivatives",
 }  # fmt: skip
-"""What these names stand for in each text."""
+"""The values of names that each text may use."""
 
 SignedFunction = tuple[types.FunctionType, str]
 """A function and its signature."""
@@ -27,9 +27,9 @@ class DerivativeText(NamedTuple):
     ----------
     text : str
     values : dict of str to object
-        What its names stand for, beside `COMMON_NAMES`.
+        The values of the names in it, besides `COMMON_NAMES`.
     signatures : dict of str to str
-        The signatures of the functions that callers take from it, by their names in it.
+        By its name in the text: the signature of each function that callers use.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""Writing the tangent of one function: its head, and its statements."""
+"""Writing the tangent of one function: its parameters and its statements."""
 
 from __future__ import annotations
 
@@ -15,44 +15,46 @@ from cosim_compiler.language.types import NOTHING, REAL, TRUTH, WHOLE
 
 
 class FunctionWriter(ExpressionWriter):
-    """Writes one tangent.
+    """Writes the tangent of one function.
 
     Parameters
     ----------
     writer : TangentWriter
     function : Function
         In typed form.
-    given : Varying
+    arguments : Varying
         What varies of the arguments.
-    known, result
-        What is known to vary of its names and of its result, from the writing before.
+    names : dict of str to Varying
+        What the writing before has found to vary of the local names.
+    result : Varying
+        The same of the result.
 
     Attributes
     ----------
     result : Varying
+        What is found to vary of the result.
     parameters : list of str
+        Those of the tangent: first the values, behind them their tangents.
     """
 
     def __init__(
-        self, writer: Any, function: Function, given: Varying, known: dict[str, Varying], result: Varying
+        self, writer: Any, function: Function, arguments: Varying, names: dict[str, Varying], result: Varying
     ) -> None:
-        super().__init__(writer, function, known)
-        self.given, self.result = given, result
+        super().__init__(writer, function, names)
+        self.arguments = arguments if isinstance(arguments, tuple) else ()
+        self.result = result
         self.parameters: list[str] = []
 
-    # the function
-
     def write(self) -> list[str]:
-        """The lines of the body; `parameters` then has the head: the values, behind them their tangents."""
+        """The lines of the body; also fills `parameters` and `result`."""
         function = self.function
-        passed = self.given if isinstance(self.given, tuple) else ()
         tangents: list[str] = []
-        for (name, kind), varying in zip(function.parameters, passed, strict=True):
+        for (name, kind), varying in zip(function.parameters, self.arguments, strict=True):
             self.grow(name, varying, function.variables.get(name, kind))
             self.parameters.append(self.identifier(name))
-            tangents += [text for group in self.leaf_names(name, varying) for text in group]
+            tangents += [dot for dots in self.leaf_names(name, varying) for dot in dots]
         self.parameters += tangents
-        for (name, _), varying in zip(function.parameters, passed, strict=True):
+        for (name, _), varying in zip(function.parameters, self.arguments, strict=True):
             self._start_missing_tangents(name, varying)
         self._start_values()
         self.block(function.body)
@@ -70,16 +72,16 @@ class FunctionWriter(ExpressionWriter):
                     self.emit(f"_{stem}_{place}_d{k} = 0.0")
 
     def _start_values(self) -> None:
-        """Numbers for the names that turns of loops over tuples assign: a turn that follows may read them.
+        """Assign zero to the names that turns of written-out loops assign.
 
-        Such a loop becomes one with an `if` for each turn (`turns`), so the compiler sees a name that no
-        earlier statement assigns.
+        Such a loop becomes one with an `if` for each turn (`write_once`). A later turn may read what an
+        earlier one has assigned, but the compiler cannot tell that the earlier one has run.
         """
         zero = {REAL: "0.0", WHOLE: "0", TRUTH: "False"}
         passed = {name for name, _ in self.function.parameters}
         loops = [node for node in walk(*self.function.body) if isinstance(node, form.Once)]
-        inside = [node for loop in loops if any(map(_leaves_turn, loop.turns)) for node in walk(loop)]
-        for name in dict.fromkeys(node.name for node in inside if isinstance(node, (form.Assign, form.For))):
+        nodes = [node for loop in loops if any(map(_leaves_turn, loop.turns)) for node in walk(loop)]
+        for name in dict.fromkeys(node.name for node in nodes if isinstance(node, (form.Assign, form.For))):
             kind = self.function.variables.get(name)
             if name not in passed and kind in zero:
                 self.emit(f"{self.identifier(name)} = {zero[kind]}")
@@ -96,49 +98,57 @@ class FunctionWriter(ExpressionWriter):
             getattr(self, write.__name__)(statement)  # by name: a subclass may write it in its own way
 
     def inner(self, statements: Sequence[Statement]) -> None:
+        """Write an indented block."""
         with self.indented():
             self.block(statements)
+
+    def write_else(self, statements: Sequence[Statement]) -> None:
+        """Write an ``else`` unless it is empty."""
+        if statements:
+            self.emit("else:")
+            self.inner(statements)
 
     def refused(self, node: Statement) -> None:
         raise self.refuse(f"a {type(node).__name__.lower()} statement is not differentiated")
 
-    def assign(self, node: form.Assign) -> None:
+    def write_assign(self, node: form.Assign) -> None:
         self.set_name(node.name, node.value)
 
-    def store(self, node: form.Store) -> None:
+    def write_store(self, node: form.Store) -> None:
         place = node.place
         if isinstance(place, form.Field):
-            owner, owners = self.dual(place.record)
-            target, targets = f"{owner}.{place.name}", each(owners, lambda x: f"{x}.{place.name}")
+            record, record_tangents = self.dual(place.record)
+            target = f"{record}.{place.name}"
+            target_dots = each(record_tangents, lambda x: f"{x}.{place.name}")
         else:
-            owner, owners = self.dual(place.view)
+            view, view_tangents = self.dual(place.view)
             at = ", ".join(self.atom(index) for index in place.indices)
-            target, targets = f"{owner}[{at}]", each(owners, lambda x: f"{x}[{at}]")
+            target, target_dots = f"{view}[{at}]", each(view_tangents, lambda x: f"{x}[{at}]")
         text, tangents = self.dual(node.value)
         if place.type is REAL:
-            if isinstance(targets, list):
-                values = tangents if isinstance(tangents, list) else ["0.0"] * self.writer.directions
-                for one, value in zip(targets, values, strict=True):
-                    self.emit(f"{one} = {value}")
+            if isinstance(target_dots, list):
+                dots = tangents if isinstance(tangents, list) else ["0.0"] * self.writer.directions
+                for target_dot, dot in zip(target_dots, dots, strict=True):
+                    self.emit(f"{target_dot} = {dot}")
             elif isinstance(tangents, list):
                 raise self.refuse("a value that varies is written to a place without a tangent")
         self.emit(f"{target} = {text}")
 
-    def evaluate(self, node: form.Evaluate) -> None:
+    def write_evaluate(self, node: form.Evaluate) -> None:
         text, _ = self.dual(node.value)
         if not text.isidentifier():
             self.emit(text)
 
-    def end(self, node: form.Return) -> None:
+    def write_return(self, node: form.Return) -> None:
         if node.value is None:
             self.emit("return")
             return
         text, tangents = self.dual(node.value)
         self.result = joined(self.result, varying_of(tangents))
-        parts = [v for _, value in self.filled(self.result, tangents, node.value.type) for v in value]
-        self.emit(f"return {', '.join([text, *parts])}")
+        dots = [dot for leaf in self.filled(self.result, tangents, node.value.type) for dot in leaf]
+        self.emit(f"return {', '.join([text, *dots])}")
 
-    def fail(self, node: form.Raise) -> None:
+    def write_raise(self, node: form.Raise) -> None:
         self.flush()
         kind: type[BaseException]
         arguments: tuple[object, ...]
@@ -149,22 +159,18 @@ class FunctionWriter(ExpressionWriter):
         name = self.writer.names.name(kind, "error")
         self.emit(f"raise {name}({', '.join(map(repr, arguments))})")
 
-    def branch(self, node: form.If) -> None:
+    def write_if(self, node: form.If) -> None:
         self.emit(f"if {self.condition(node.condition)}:")
         self.inner(node.body)
-        if node.orelse:
-            self.emit("else:")
-            self.inner(node.orelse)
+        self.write_else(node.orelse)
 
-    def repeat(self, node: form.While) -> None:
+    def write_while(self, node: form.While) -> None:
         self.flush()
         if self.is_plain(node.condition) or (node.orelse and self.is_same_at_points(node.condition)):
-            self._add_notes(node.condition)
+            self.add_notes(node.condition)
             self.emit(f"while {self.pure.text(node.condition)}:")
             self.inner(node.body)
-            if node.orelse:
-                self.emit("else:")
-                self.inner(node.orelse)
+            self.write_else(node.orelse)
             return
         if node.orelse:
             raise self.refuse("a while loop whose condition calls a function has an else")
@@ -174,26 +180,24 @@ class FunctionWriter(ExpressionWriter):
             self.emit("    break")
             self.block(node.body)
 
-    def count(self, node: form.For) -> None:
+    def write_for(self, node: form.For) -> None:
         bounds = ", ".join(self.value(x) for x in (node.first, node.last, node.step))
         self.grow(node.name, False, WHOLE)
         self.flush()
         self.emit(f"for {self.identifier(node.name)} in range({bounds}):")
         self.inner(node.body)
-        if node.orelse:
-            self.emit("else:")
-            self.inner(node.orelse)
+        self.write_else(node.orelse)
 
-    def leave(self, node: form.Break) -> None:
+    def write_break(self, node: form.Break) -> None:
         self.flush()
         self.emit("break")
 
-    def go_on(self, node: form.Continue) -> None:
+    def write_continue(self, node: form.Continue) -> None:
         self.flush()
         self.emit("continue")
 
-    def turns(self, node: form.Once) -> None:
-        """A loop that was written out: one turn behind the other, or one for each number."""
+    def write_once(self, node: form.Once) -> None:
+        """Write the turns of a written-out loop, in a loop of their own if one of them may leave it."""
         if not any(_leaves_turn(turn) for turn in node.turns):
             for turn in node.turns:
                 if turn:
@@ -208,9 +212,7 @@ class FunctionWriter(ExpressionWriter):
             for i, turn in enumerate(node.turns):
                 self.emit(f"{'el' if i else ''}if {turn_name} == {i}:")
                 self.inner(turn)
-        if node.orelse:
-            self.emit("else:")
-            self.inner(node.orelse)
+        self.write_else(node.orelse)
 
 
 def _leaves_turn(body: Sequence[Statement]) -> bool:
@@ -226,15 +228,15 @@ def _leaves_turn(body: Sequence[Statement]) -> bool:
 
 
 STATEMENTS: dict[type, Callable[[FunctionWriter, Any], None]] = {
-    form.Assign: FunctionWriter.assign,
-    form.Store: FunctionWriter.store,
-    form.Evaluate: FunctionWriter.evaluate,
-    form.Return: FunctionWriter.end,
-    form.Raise: FunctionWriter.fail,
-    form.If: FunctionWriter.branch,
-    form.While: FunctionWriter.repeat,
-    form.For: FunctionWriter.count,
-    form.Break: FunctionWriter.leave,
-    form.Continue: FunctionWriter.go_on,
-    form.Once: FunctionWriter.turns,
+    form.Assign: FunctionWriter.write_assign,
+    form.Store: FunctionWriter.write_store,
+    form.Evaluate: FunctionWriter.write_evaluate,
+    form.Return: FunctionWriter.write_return,
+    form.Raise: FunctionWriter.write_raise,
+    form.If: FunctionWriter.write_if,
+    form.While: FunctionWriter.write_while,
+    form.For: FunctionWriter.write_for,
+    form.Break: FunctionWriter.write_break,
+    form.Continue: FunctionWriter.write_continue,
+    form.Once: FunctionWriter.write_once,
 }

@@ -1,6 +1,6 @@
-"""The texts of tangents and adjoints, stored on this computer so that another process need not write them.
+"""The texts of tangents and adjoints, stored on this computer for other processes.
 
-A text is found by the digest of all that it follows from: the function, the derivatives that authors have
+A text is stored under a digest of all that it depends on: the function, the derivatives that authors have
 written for functions that it calls, and the compiler.
 """
 
@@ -21,7 +21,7 @@ from cosim_compiler.derivatives.text_places import TextPlaces
 def kept_text(
     function: types.FunctionType, signature: str, options: str, write: Callable[[], DerivativeText]
 ) -> DerivativeText:
-    """The text that `write` returns for a function, or returned in an earlier process.
+    """The text that `write` returns for a function; the stored one if an earlier process has written it.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Note(NamedTuple):
-    """A place where a derivative does not say all: what changes there, and what the tangent is.
+    """A place where a derivative is incomplete: what changes there, and what the tangent is.
 
     Attributes
     ----------

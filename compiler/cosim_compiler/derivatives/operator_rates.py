@@ -1,4 +1,4 @@
-"""The tangents of operators and of functions of `math`, as text; longer ones are in `rates`."""
+"""The tangents of operators and of functions of `math` as text; longer rules are functions of `rates`."""
 
 from __future__ import annotations
 
@@ -7,24 +7,26 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cosim_compiler.derivatives import rates
-from cosim_compiler.derivatives.tangent_values import NO_TANGENT, Tangents
-
-Dual = tuple[str, Tangents]
-"""The value of an operand, a name or a number, and its tangents."""
+from cosim_compiler.derivatives.tangent_values import NO_TANGENT, Dual, Tangents
 
 
 def operator_tangents(writer: Any, sign: str, value: str, left: Dual, right: Dual) -> Tangents:
-    """The tangents of an operator of two reals, one of which varies at least."""
-    (x, xs), (y, ys) = left, right
-    n = writer.writer.directions
-    texts = [_operator_rate(writer, sign, value, x, y, _at(xs, k), _at(ys, k)) for k in range(n)]
+    """The tangents of an operator of two reals, at least one of which varies.
+
+    The texts of the operands, and of the value of the operator, are names or numbers.
+    """
+    (x, x_dots), (y, y_dots) = left, right
+    texts = [
+        _operator_rate(writer, sign, value, x, y, _along(x_dots, k), _along(y_dots, k))
+        for k in range(writer.writer.directions)
+    ]
     return NO_TANGENT if any(text is None for text in texts) else texts  # type: ignore[return-value]
 
 
 def _operator_rate(
     writer: Any, sign: str, value: str, x: str, y: str, dx: str | None, dy: str | None
 ) -> str | None:
-    """The rate of an operator's value along one direction; rates of operands are None where they stay."""
+    """The tangent of an operator along one direction; `dx` and `dy` are None if the operand does not vary."""
     if sign == "//":
         return None
     if sign == "+":
@@ -44,49 +46,55 @@ def _operator_rate(
 
 
 def function_tangents(writer: Any, name: str, value: str, arguments: Sequence[Dual]) -> Tangents:
-    """The tangents of a function, one of whose arguments varies at least."""
-    n = writer.writer.directions
-    texts = [text for text, _ in arguments]
-    if name in ("min", "max", "pow", "hypot", "atan2", "fmod", "copysign"):
-        rules = {
-            "min": (rates.least_rate, ()),
-            "max": (rates.greatest_rate, ()),
-            "pow": (rates.power_rate, (value,)),
-            "hypot": (rates.length_rate, (value,)),
-            "atan2": (rates.angle_rate, ()),
-            "fmod": (rates.fmod_rate, ()),
-        }
-        (_, xs), (_, ys) = arguments
-        rates_of_directions = []
-        for k in range(n):
-            dx, dy = _at(xs, k) or "0.0", _at(ys, k) or "0.0"
-            if name == "copysign":
-                rates_of_directions.append(_call(writer, rates.signed_size_rate, *texts, dx))
-                continue
-            rule, more = rules[name]
-            rates_of_directions.append(_call(writer, rule, *texts, *more, dx, dy))
-        return NO_TANGENT if name == "copysign" and xs is None else rates_of_directions
-    (x, xs), *others = arguments
-    if xs is None:
+    """The tangents of a function of `math`, at least one of whose arguments varies."""
+    if name in OF_TWO_ARGUMENTS:
+        return _tangents_of_two(writer, name, value, arguments)
+    (x, dots), *others = arguments
+    if dots is None:
         return NO_TANGENT
-    assert isinstance(xs, list)
+    assert isinstance(dots, list)
     if name == "fabs":
-        return [_call(writer, rates.size_rate, x, dx) for dx in xs]
+        return [_call(writer, rates.size_rate, x, dx) for dx in dots]
     if name in ("floor", "ceil", "trunc", "rint"):
         return NO_TANGENT
     if name == "ldexp":
-        return [f"math.ldexp({dx}, {others[0][0]})" for dx in xs]
+        return [f"math.ldexp({dx}, {others[0][0]})" for dx in dots]
     if name == "frexp":
-        return [f"math.ldexp({dx}, -{value}[1])" for dx in xs], NO_TANGENT
+        return [f"math.ldexp({dx}, -{value}[1])" for dx in dots], NO_TANGENT
     if name == "modf":
-        return xs, NO_TANGENT
+        return dots, NO_TANGENT
     if name in FACTORS:
         factor = writer.held(FACTORS[name](x, value))
-        return [f"({factor} * {dx})" for dx in xs]
+        return [f"({factor} * {dx})" for dx in dots]
     if name in SLOPES:
         slope = writer.held(SLOPES[name](x, value))
-        return [_call(writer, rates.ratio, dx, slope) for dx in xs]
+        return [_call(writer, rates.ratio, dx, slope) for dx in dots]
     raise writer.refuse(f"math.{name} is not differentiated")
+
+
+OF_TWO_ARGUMENTS = ("min", "max", "pow", "hypot", "atan2", "fmod", "copysign")
+
+
+def _tangents_of_two(writer: Any, name: str, value: str, arguments: Sequence[Dual]) -> Tangents:
+    """The tangents of a function of two arguments."""
+    (x, x_dots), (y, y_dots) = arguments
+    rules = {
+        "min": (rates.least_rate, (x, y)),
+        "max": (rates.greatest_rate, (x, y)),
+        "pow": (rates.power_rate, (x, y, value)),
+        "hypot": (rates.length_rate, (x, y, value)),
+        "atan2": (rates.angle_rate, (x, y)),
+        "fmod": (rates.fmod_rate, (x, y)),
+    }
+    tangents = []
+    for k in range(writer.writer.directions):
+        dx, dy = _along(x_dots, k) or "0.0", _along(y_dots, k) or "0.0"
+        if name == "copysign":
+            tangents.append(_call(writer, rates.signed_size_rate, x, y, dx))
+        else:
+            rule, values = rules[name]
+            tangents.append(_call(writer, rule, *values, dx, dy))
+    return NO_TANGENT if name == "copysign" and x_dots is None else tangents
 
 
 FACTORS: dict[str, Callable[[str, str], str]] = {
@@ -101,7 +109,7 @@ FACTORS: dict[str, Callable[[str, str], str]] = {
     "erf": lambda x, f: f"({2.0 / math.sqrt(math.pi)!r} * math.exp(-({x} * {x})))",
     "erfc": lambda x, f: f"({-2.0 / math.sqrt(math.pi)!r} * math.exp(-({x} * {x})))",
 }
-"""By function what a rate of the argument x is multiplied by, from x and the value f."""
+"""By function: the text that the tangent of the argument is multiplied by, from argument and value."""
 SLOPES: dict[str, Callable[[str, str], str]] = {
     "sqrt": lambda x, f: f"(2.0 * {f})",
     "log": lambda x, f: x,
@@ -115,10 +123,10 @@ SLOPES: dict[str, Callable[[str, str], str]] = {
     "acosh": lambda x, f: f"math.sqrt(({x} - 1.0) * ({x} + 1.0))",
     "atanh": lambda x, f: f"((1.0 - {x}) * (1.0 + {x}))",
 }
-"""By function what a rate of the argument is divided by, likewise."""
+"""By function: the text that the tangent of the argument is divided by, from the same."""
 
 
-def _at(tangents: Tangents, k: int) -> str | None:
+def _along(tangents: Tangents, k: int) -> str | None:
     return tangents[k] if isinstance(tangents, list) else None
 
 

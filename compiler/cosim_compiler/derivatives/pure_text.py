@@ -1,4 +1,4 @@
-"""Expressions of the typed form as text of the language, from which the same typed form is read again."""
+"""Expressions of the typed form as text of the language; reading the text gives the same typed form again."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ BUILTINS = {"fabs": "abs", "abs": "abs", "min": "min", "max": "max"}
 
 
 class PureText:
-    """Writes expressions whose parts may be computed at once.
+    """Writes pure expressions, which need no statements before them.
 
     Parameters
     ----------
-    names : Names
-        Takes the values of Python that are mentioned.
+    names : TangentNames
+        Names the values of Python that are mentioned.
     identifier : callable
-        What a local name is called.
+        Returns the name in the text for a local name.
     refuse : callable
-        Makes the exception for what cannot be written.
+        Returns the exception for what cannot be written, from the reason.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class PureText:
         return f"{self.text(node.record)}.{node.name}"
 
     def class_of_rows(self, node: form.RowsIn) -> str:
-        """The name of what lies in a view."""
+        """The name of the class of records, or the kind of numbers, that lie in a view."""
         if isinstance(node.type, View):
             return "float" if node.type.item is REAL else "int"
         return str(self._names.name(node.type.of, "record"))  # type: ignore[union-attr]
@@ -103,7 +103,7 @@ class PureText:
         return f"zeros({shape[0] if len(shape) == 1 else shape})"
 
     def tuple_text(self, node: form.MakeTuple, items: Sequence[str]) -> str:
-        """A tuple of these items, of the class of the tuple."""
+        """A tuple of these items, of the class of `node`."""
         of = node.type.of if isinstance(node.type, Tuple) else None
         listed = ", ".join(items)
         if of is not None:
@@ -129,7 +129,7 @@ class PureText:
         return f"({self.text(node.yes)} if {self.text(node.condition)} else {self.text(node.no)})"
 
     def converted(self, text: str, operand: Expression, to: Type) -> str:
-        """A value as one of another type; NumPy's numbers stay such in plain Python."""
+        """A value as one of another type. In plain Python, numbers of NumPy stay such."""
         if to is REAL and operand.type in (WHOLE, TRUTH):
             return f"({text} * 1.0)"
         if to is WHOLE and operand.type is REAL:
@@ -141,16 +141,16 @@ class PureText:
         raise self._refuse("a conversion is not differentiated")
 
     def converted_tuple(self, name: str, kind: Type, to: Type) -> str:
-        """A tuple under a name, item by item."""
+        """A tuple that has a name, converted item by item."""
         assert isinstance(kind, Tuple)
         assert isinstance(to, Tuple)
         items = []
-        for i, (one, other) in enumerate(zip(kind.items, to.items, strict=True)):
+        for i, (item, wanted) in enumerate(zip(kind.items, to.items, strict=True)):
             text = f"{name}[{i}]"
-            if isinstance(other, Tuple):
-                items.append(self.converted_tuple(text, one, other))
+            if isinstance(wanted, Tuple):
+                items.append(self.converted_tuple(text, item, wanted))
             else:
-                items.append(self.converted(text, Expression(one), other))
+                items.append(self.converted(text, Expression(item), wanted))
         return self.tuple_text(form.MakeTuple(to, ()), items)
 
     def convert(self, node: form.Convert) -> str:

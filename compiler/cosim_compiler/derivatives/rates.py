@@ -1,7 +1,8 @@
-"""Tangents of the functions of `math`, in the kernel language, so that each is the same however it is run.
+"""Rules for the tangents of functions of `math`, in the kernel language.
 
-An infinite slope times a direction in which nothing changes is 0. Where two smooth pieces meet (`abs` at 0,
-`min` and `max` of equal numbers) it is the mean of both sides. Where there is no derivative it is NaN.
+If an argument does not change, its part of a tangent is 0, also where the slope is infinite. Where two smooth
+pieces meet (`abs` at 0, `min` and `max` of equal numbers) a tangent is the mean of both sides. Where there is
+no derivative it is NaN.
 """
 
 import math
@@ -110,26 +111,26 @@ def fmod_rate(x, y, rate, divisor_rate):
 
 
 EXACT = 1e-14
-"""Numbers are as good as equal if they differ by this part of themselves."""
+"""Numbers count as equal if they differ by this part of themselves."""
 ALIKE = 1e-9
-"""Numbers move alike if their tangents differ by this part of themselves."""
+"""Numbers count as moving alike if their tangents differ by this part of themselves."""
 
 
 def refuse_decision(x, y, x_rate, y_rate):
-    """Raise if a comparison of numbers that are equal, and move apart, decides."""
+    """Raise if the numbers that a branch compares are equal, and move apart."""
     is_equal = abs(x - y) <= EXACT * max(abs(x), abs(y))
     if is_equal and abs(x_rate - y_rate) > ALIKE * (abs(x_rate) + abs(y_rate)):
         raise ValueError("a comparison of two equal numbers decides, and their difference varies")
 
 
 def refuse_jump(x, rate):
-    """Raise if a number that varies is whole, where rounding jumps."""
+    """Raise if a number that varies is whole: there rounding jumps."""
     if rate != 0.0 and abs(x - math.floor(x + 0.5)) <= EXACT * max(1.0, abs(x)):
         raise ValueError("a number that varies is rounded where that jumps")
 
 
 def refuse_jump_beside_zero(x, rate):
-    """Raise as `refuse_jump`; 0 is rounded as the numbers around it."""
+    """Raise as `refuse_jump`, but not at 0, which is rounded as the numbers around it."""
     if abs(x) > 0.5:
         refuse_jump(x, rate)
 
@@ -146,7 +147,7 @@ def refuse_jump_of_quotient(x, y, x_rate, y_rate):
 
 
 def product(x, y):
-    """``x y``, and 0 where one of them is: what does not move adds nothing, even to what is infinite."""
+    """``x * y``, but 0 if one factor is 0, even if the other one is infinite."""
     return 0.0 if x == 0.0 or y == 0.0 else x * y
 
 

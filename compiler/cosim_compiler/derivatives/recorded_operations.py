@@ -1,4 +1,4 @@
-"""Recording operators, functions of `math` and choices: how adjoints go on from results to operands."""
+"""Recording operators, functions of `math` and items of tuples: how adjoints go from results to operands."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 from cosim_compiler.derivatives import operator_rates
 from cosim_compiler.derivatives.recorded_views import ViewRecorder
 from cosim_compiler.derivatives.reverse_parts import Rate, Slope, Spread, slope_of
-from cosim_compiler.derivatives.segments import Dual
 from cosim_compiler.derivatives.tangent_text import is_number
 from cosim_compiler.derivatives.tangent_values import (
     NO_TANGENT,
+    Dual,
     Tangents,
     varies,
 )
@@ -19,36 +19,36 @@ from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.types import REAL, Number, Tuple, Type
 
 Rule = Callable[[str], str]
-"""Of the adjoint of a result, a text, what an operand gets of it."""
+"""Makes the text of what an operand's adjoint gets from the text of the result's adjoint."""
 
 
 class OperationRecorder(ViewRecorder):
     """The part of the writer of an adjoint that records operations."""
 
     def pick(self, node: form.Pick) -> Dual:
-        """An item of a tuple at a place that is computed: its adjoint is that of the item that was picked."""
-        (owner, owners), (index, _) = self.duals([node.tuple, node.index])
+        """An item of a tuple at an index that is computed: its adjoint goes to the item that was picked."""
+        (items, item_tangents), (index, _) = self.duals([node.tuple, node.index])
         at = self.held(index)
-        text = f"{self.held(owner)}[{at}]"
-        if not isinstance(owners, tuple):
+        text = f"{self.held(items)}[{at}]"
+        if not isinstance(item_tangents, tuple):
             return text, NO_TANGENT
-        return text, self._with_slopes(self._picked(owners, at), owners, node.type, at)
+        return text, self._with_slopes(self._picked(item_tangents, at), item_tangents, node.type, at)
 
     def _with_slopes(
         self, tangents: Tangents, items: tuple[Tangents, ...], kind: Type, place: str
     ) -> Tangents:
-        """The tangents of the item that is picked, each with the adjoints of all items it may be.
+        """The tangents of the item that is picked, with slopes to all items that it may be.
 
         Parameters
         ----------
         tangents
-            Of the item, with the choice among all `items` in their texts.
+            Those of the picked item; their texts choose among all items.
         items
-            Tangents of each item.
+            The tangents of each item.
         kind : Type
             Of an item.
         place : str
-            The name of its number, which may count from the end.
+            The name of the index, which may count from the end.
         """
         if isinstance(tangents, tuple):
             assert isinstance(kind, Tuple)
@@ -111,13 +111,13 @@ class OperationRecorder(ViewRecorder):
         return value, [Rate(texts[0], Spread(tuple(children), is_singular))]
 
     def _rule_of_left(self, sign: str, value: str, left: str, right: str) -> Rule:
-        """The adjoint of the left operand: its tangent, with the adjoint in place of the operand's own."""
+        """The rule of the left operand: the operator's tangent along it, with the adjoint as its tangent."""
         if sign == "*":
             return self.times_factor(right)
         return lambda weight: self._rate(sign, value, (left, [weight]), (right, None))
 
     def _rule_of_right(self, sign: str, value: str, left: str, right: str) -> Rule:
-        """The adjoint of the right operand."""
+        """The rule of the right operand."""
         if sign == "*":
             return self.times_factor(left)
         if sign == "-":
@@ -125,11 +125,11 @@ class OperationRecorder(ViewRecorder):
         return lambda weight: self._rate(sign, value, (left, None), (right, [weight]))
 
     def times_factor(self, factor: str) -> Rule:
-        """The adjoint goes on times a factor."""
+        """The rule that multiplies the adjoint by a factor."""
         return lambda weight: self.times(weight, factor)
 
     def _rate(self, sign: str, value: str, left: Dual, right: Dual) -> str:
-        """The tangent of an operator, one of whose operands has one."""
+        """The text of the tangent of an operator, along the one direction there is."""
         texts = operator_rates.operator_tangents(self, sign, value, left, right)
         assert isinstance(texts, list)
         return str(texts[0])
@@ -145,7 +145,7 @@ class OperationRecorder(ViewRecorder):
         if tangents_of_value is None:
             return value, NO_TANGENT
         children = tuple(
-            (slope_of(tangents), self._of_argument(name, value, pairs, i))
+            (slope_of(tangents), self._rule_of_argument(name, value, pairs, i))
             for i, (_, tangents) in enumerate(pairs)
             if isinstance(tangents, list) and not (name == "copysign" and i)
         )
@@ -156,15 +156,15 @@ class OperationRecorder(ViewRecorder):
             )
         return value, [Rate(tangents_of_value[0], spread)]
 
-    def _of_argument(self, name: str, value: str, pairs: list[Dual], i: int) -> Rule:
-        """The adjoint of one argument of a function."""
+    def _rule_of_argument(self, name: str, value: str, pairs: list[Dual], i: int) -> Rule:
+        """The rule of argument i: the function's tangent along it, with the adjoint as its tangent."""
         if name in operator_rates.FACTORS:
             factor = operator_rates.FACTORS[name](pairs[0][0], value)
             return lambda weight: self.times(weight, self.held(factor))
 
         def rule(weight: str) -> str:
-            only_one = [(text, [weight] if j == i else None) for j, (text, _) in enumerate(pairs)]
-            rates_of_value: Any = operator_rates.function_tangents(self, name, value, only_one)
+            arguments = [(text, [weight] if j == i else None) for j, (text, _) in enumerate(pairs)]
+            rates_of_value: Any = operator_rates.function_tangents(self, name, value, arguments)
             item = rates_of_value[0]
             return str(item[0] if isinstance(item, list) else item)
 
@@ -172,7 +172,7 @@ class OperationRecorder(ViewRecorder):
 
 
 def _where_picked(place: str, number: int, count: int) -> Rule:
-    """The adjoint goes on to the item of this number where `place` is it, counted from either end."""
+    """The rule of an item: it gets the adjoint if the index `place` means it, counted from either end."""
     return lambda weight: f"({weight} if {place} == {number} or {place} == {number - count} else 0.0)"
 
 

@@ -1,16 +1,16 @@
-"""Recording views, records and their elements: where each begins in its root.
+"""Recording views, records and their elements: the place in its root at which each begins.
 
-Each method of an expression gives its text in the recording function, and the `Rate` of it: the text of its
-tangent, with the place of its adjoint. A view, called `view` in these methods, has two texts: its own, and
-that of the view of its tangents, ``tangents[0]``; both are read at the same index.
+Each method takes an expression. It returns the text of its value in the recording function, and its `Rate`:
+the text of its tangent, with the place of its adjoint. A view and the view of its tangents, ``tangents[0]``,
+are read at the same indices.
 """
 
 from __future__ import annotations
 
 from cosim_compiler.derivatives import rates
 from cosim_compiler.derivatives.reverse_parts import Place, Rate, slope_of
-from cosim_compiler.derivatives.segments import Dual, SegmentWriter
-from cosim_compiler.derivatives.tangent_values import NO_TANGENT
+from cosim_compiler.derivatives.segments import SegmentWriter
+from cosim_compiler.derivatives.tangent_values import NO_TANGENT, Dual
 from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.typed_form import Expression
 from cosim_compiler.language.types import REAL, Number, Record, RecordRows, View
@@ -24,13 +24,13 @@ class ViewRecorder(SegmentWriter):
     """The part of the writer of an adjoint that records views."""
 
     def _from_start(self, index: Expression, text: str, length: str) -> str:
-        """The text of an index, counted from the start: a negative one counts from the end."""
+        """The text of an index as counted from the start, while a negative one counts from the end."""
         if isinstance(index, form.Constant) and index.value >= 0:
             return str(index.value)
         return f"({text} if {text} >= 0 else {text} + {length})"
 
     def _moved(self, place: Place, distance: str) -> Place:
-        """The place that lies so many numbers, a text, behind another."""
+        """The place that lies `distance`, the text of a number, behind another."""
         if distance.isdigit():
             return place.plus(int(distance))
         name = self.new()

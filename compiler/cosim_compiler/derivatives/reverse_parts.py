@@ -1,15 +1,38 @@
-"""Adjoints of values in the text of a reverse function: their places, and how they are passed on.
+"""Where adjoints lie in the text of a reverse function, and how they go from results to operands.
 
-An adjoint is a number for each real: by how much the result of everything changes with it. One of a local
-name is a local name of the reverse function, one of an element of a view an element of another view, the
-*root*.
+The adjoint of a local real is a local name of the reverse function. The adjoint of an element of a view is an
+element of another array, the *root* of the view.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+from cosim_compiler.derivatives.tangent_values import Varying
+
+
+class AdjointNames(NamedTuple):
+    """The two functions in the text that are the adjoint of a function, and facts about its result.
+
+    Attributes
+    ----------
+    record, reverse : str
+        Their names in the text. There is no reverse function if nothing is recorded.
+    result : Varying
+        What varies of the result.
+    result_roots : dict of str to str
+        For each view in the result, by its place: the root that has its adjoints.
+    is_silent : bool
+        Whether nothing is recorded.
+    """
+
+    record: str
+    reverse: str
+    result: Varying
+    result_roots: dict[str, str]
+    is_silent: bool
 
 
 @dataclass(frozen=True)
@@ -21,19 +44,29 @@ class NameLeaf:
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a view, a record or an element in its root: `shift` numbers behind `base`, a name."""
+    """The place in its root at which a view, a record or an element begins.
+
+    Attributes
+    ----------
+    root : str
+        The name of the root in the reverse function.
+    base : str
+        A name whose value is a place in the root; empty for its beginning.
+    shift : int
+        How many numbers behind `base` the place is.
+    """
 
     root: str
     base: str = ""
     shift: int = 0
 
     def plus(self, shift: int) -> Place:
-        """A place further behind."""
+        """The place that lies so many numbers behind this one."""
         return Place(self.root, self.base, self.shift + shift)
 
     @property
     def text(self) -> str:
-        """The number of the place, as text."""
+        """The index of the place, as text."""
         if not self.base:
             return str(self.shift)
         return f"{self.base} + {self.shift}" if self.shift else self.base
@@ -41,12 +74,13 @@ class Place:
 
 @dataclass(frozen=True)
 class Spread:
-    """An operation: of the adjoint of its result, a text, those of what varies among its operands.
+    """An operation, by which the adjoint of its result goes on to its operands.
 
     Attributes
     ----------
     children : tuple of (Slope, callable)
-        How each operand goes on, and what makes the text of its adjoint.
+        For each operand that varies: where its adjoint lies or goes on to, and a function that makes the text
+        of what is added there from the text of the result's adjoint.
     is_singular : bool
         Whether a slope may be infinite.
     """
@@ -56,10 +90,11 @@ class Spread:
 
 
 Slope = NameLeaf | Place | Spread
+"""Where the adjoint of a value lies, or where it goes on to."""
 
 
 class Rate(str):
-    """The text of a tangent, and where the adjoint of the same value is."""
+    """The text of a tangent, with the `Slope` of the same value."""
 
     slope: Slope
 
@@ -70,23 +105,27 @@ class Rate(str):
 
 
 def slope_of(tangents: Any) -> Any:
-    """The name of the adjoint of a real, or of the elements of a view."""
+    """The `Slope` of a real or a view, from its tangents."""
     return tangents[0].slope
 
 
 class Segment:
-    """Statements without a branch between them, while they are written: what they put on the tape.
+    """A run of statements without a branch between them, while it is written; see `segments`.
 
     Attributes
     ----------
+    line, indent : int
+        The line that is kept free for the check of the room on the tape, and its indentation.
     pushed : dict of str to int
-        The texts on the tape, and the place of each.
+        The texts of the numbers that were put on the tape, and the place of each from the segment's start.
+    count : int
+        How many numbers the segment has put on the tape.
     steps : list of list of str
-        Lines of the reverse function for each statement.
+        For each statement the lines of the reverse function that undo it.
     read : dict of str to str
-        Names in these lines, and what they are on the tape.
+        Names in these lines, and the texts that read their values from the tape.
     called : list of str
-        Lines for the call that stands before these statements.
+        The lines of the reverse function for the call that ended the segment before.
     """
 
     def __init__(self, line: int, indent: int) -> None:
@@ -105,11 +144,11 @@ class Segment:
         return self.pushed[text]
 
     def forget(self, name: str) -> None:
-        """A name gets another value: what was pushed of it is not that."""
+        """Forget that the value of a name is on the tape, since the name gets another value."""
         self.pushed.pop(name, None)
 
     def reverse_lines(self) -> list[str]:
-        """The lines of the reverse function; `_top` is then where the segment begins."""
+        """The lines that undo the segment; in them, `_top` is where it begins on the tape."""
         lines = [f"_top -= {self.count}"] if self.count else []
         lines += [f"{name} = {text}" for name, text in self.read.items()]
         for step in reversed(self.steps):

@@ -1,8 +1,9 @@
-"""Segments of a recorded function: what they put on the tape, and their lines of the reverse function.
+"""Segments of a recorded function: what they put on the tape, and the lines of the reverse function for them.
 
-A segment is a run of statements without a branch between them: where one is executed, all are. So one check
-of the room on the tape, and one number behind what the segment has put there, are enough for all of them; the
-reverse function finds by that number which lines undo the segment. A branch, a loop and a call end a segment.
+A segment is a run of statements without a branch between them: if one of them is executed, all are. So the
+room on the tape is checked once for all of them, and one number on the tape, behind what the segment has put
+there, says which segment it was. By this number the reverse function finds the lines that undo the segment. A
+branch, a loop and a call end a segment.
 
 What is written for the statement ``z = x * y`` as the second segment, where both factors vary:
 
@@ -14,8 +15,9 @@ What is written for the statement ``z = x * y`` as the second segment, where bot
     tape[_at + 2] = 2.0                             _x_0_bar += product(tape[_top + 0], _b2)
     _at += 3                                        _y_0_bar += product(tape[_top + 1], _b2)
 
-``_at`` is where the tape is free, ``_top`` where the segment begins that is undone. A *bar* (``_x_0_bar``) is
-the adjoint of a local name; that of an element of a view lies in another array, the *root* of the view.
+``_at`` is the first free place of the tape; ``_top`` is where the segment begins that is undone. A *bar*
+(``_x_0_bar``) is the adjoint of a local name. Adjoints of the elements of a view lie in another array, the
+*root* of the view.
 """
 
 from __future__ import annotations
@@ -29,11 +31,12 @@ from cosim_compiler.derivatives.function_writer import FunctionWriter
 from cosim_compiler.derivatives.reverse_parts import NameLeaf, Place, Rate, Segment, Slope, Spread, slope_of
 from cosim_compiler.derivatives.tangent_text import is_number
 from cosim_compiler.derivatives.tangent_values import (
+    Dual,
     Tangents,
     Varying,
     leaf_kinds,
     leaves,
-    of_leaves,
+    tangent_leaves,
     varies,
 )
 from cosim_compiler.errors import FullTapeError
@@ -42,8 +45,9 @@ from cosim_compiler.language.typed_form import Expression, Function, is_pure
 from cosim_compiler.language.types import REAL, Type
 
 STORE_TOP = "tape[0] = _at * 1.0"
-Dual = tuple[str, Tangents]
-"""The text of a value, and those of its tangents."""
+"""The line of the recording function that says how much of the tape is used."""
+Target = NameLeaf | Place | str
+"""Where the adjoint of an assigned real lies; that of a result is a text."""
 
 
 class SegmentWriter(FunctionWriter):
@@ -52,40 +56,44 @@ class SegmentWriter(FunctionWriter):
     Parameters
     ----------
     writer : AdjointWriter
-    function : Function
-    given : Varying
-    known, result
+    function, arguments, names, result
         As of `FunctionWriter`.
     before : SegmentWriter, optional
-        The writer of the same function in the pass before: it knows the roots of views, and whether segments
-        need numbers. A function is written again until nothing of that changes.
+        The writer that has written the same function before: it knows the roots of views, and whether
+        segments need numbers. A function is written again until none of this changes.
 
     Attributes
     ----------
     roots : dict of (str, str) to str
-        Of each view among the local names the root in which its adjoints lie.
+        The root of each view among the local names, by the name and the place of the leaf.
     result_roots : dict of str to str
-        Of each view in the result.
+        The root of each view in the result, by the place of the leaf.
     is_straight : bool
-        Whether all segments are always executed once, in their order.
+        Whether each segment is always executed once, in the order of the text: then they need no numbers.
+    has_numbers : bool
+        Whether segments put their number on the tape.
+    parameter_roots, local_roots
+        The roots of views among the parameters; those of arrays that the function makes, with their texts.
+    returned : list of str
+        Names of the adjoints of the reals among the parameters.
     bars : dict of str to None
         Names of adjoints in the reverse function, in the order of their first use.
     segments : list of Segment
-        Those that have ended.
+        The segments that have ended.
     open : Segment or None
-        The one to which statements are added.
+        The segment to which statements are added.
     """
 
     def __init__(
         self,
         writer: Any,
         function: Function,
-        given: Varying,
-        known: dict[str, Varying],
+        arguments: Varying,
+        names: dict[str, Varying],
         result: Varying,
         before: Any,
     ) -> None:
-        super().__init__(writer, function, given, known, result)
+        super().__init__(writer, function, arguments, names, result)
         self.roots: dict[tuple[str, str], str] = dict(before.roots) if before else {}
         self.result_roots: dict[str, str] = dict(before.result_roots) if before else {}
         self.is_straight = before.is_straight if before else True
@@ -96,19 +104,24 @@ class SegmentWriter(FunctionWriter):
         self.local_roots: dict[str, str] = {}
         self.segments: list[Segment] = []
         self.open: Segment | None = None
-        self._depth = 0
-        self._reads = 0
+        self._depth = 0  # of blocks around the present statement
+        self._bars_read = 0  # numbers the names of adjoints that are read
         self._singular = False  # whether a slope of the product that is written may be infinite
 
-    def _check_room(self, size: int) -> list[str]:
-        """The lines that fail where the tape has no room for so many numbers."""
+    def has_views_as(self, other: SegmentWriter) -> bool:
+        """Whether another writing has found the same roots of views, and the same order of segments."""
+        facts = (self.roots, self.result_roots, self.is_straight)
+        return facts == (other.roots, other.result_roots, other.is_straight)
+
+    def check_room(self, size: int) -> list[str]:
+        """The lines that raise an error if the tape has no room for so many numbers."""
         full = self.writer.names.name(FullTapeError, "error")
         return [f"if _at + {size} > len(tape):", "    tape[1] = 1.0", f"    raise {full}()"]
 
     # segments
 
     def segment(self) -> Segment:
-        """The open segment; a line is kept free at its start, for the check of the room on the tape."""
+        """The open segment; a new one keeps its first line free, for the check of the room on the tape."""
         if self.open is None:
             self.emit("pass")
             self.open = Segment(len(self._lines) - 1, self._indent)
@@ -116,7 +129,7 @@ class SegmentWriter(FunctionWriter):
 
     @contextmanager
     def indented(self) -> Iterator[None]:
-        """A block has segments of its own, which may be executed or not."""
+        """A block, whose segments may be executed or not."""
         self._depth += 1
         with super().indented():
             yield
@@ -142,7 +155,7 @@ class SegmentWriter(FunctionWriter):
         if not size:
             self._lines[segment.line] = f"{margin}pass"
             return
-        self._lines[segment.line] = "\n".join(margin + line for line in self._check_room(size))
+        self._lines[segment.line] = "\n".join(margin + line for line in self.check_room(size))
         if self.has_numbers:
             self.emit(f"tape[_at + {segment.count}] = {float(len(self.segments))!r}")
         self.emit(f"_at += {size}")
@@ -152,52 +165,52 @@ class SegmentWriter(FunctionWriter):
         stripped = text.strip("()")
         if is_number(stripped) and "inf" not in stripped and "nan" not in stripped:
             return repr(float(stripped))
+        return f"tape[_top + {self._place_on_tape(text, text)}]"
+
+    def _place_on_tape(self, key: str, text: str) -> int:
+        """Put a number on the tape, unless the open segment has put it there; its place in the segment."""
         segment = self.segment()
-        is_new = text not in segment.pushed
-        k = segment.push(text)
+        is_new = key not in segment.pushed
+        place = segment.push(key)
         if is_new:
-            self.emit(f"tape[_at + {k}] = {text}")
-        return f"tape[_top + {k}]"
+            self.emit(f"tape[_at + {place}] = {text}")
+        return place
 
     def target(self, leaf: NameLeaf | Place) -> str:
-        """The place of an adjoint in the reverse function."""
+        """The text of the place of an adjoint in the reverse function."""
         if isinstance(leaf, NameLeaf):
             self.bars.setdefault(leaf.name)
             return leaf.name
         if not leaf.base:
             return f"{leaf.root}[{leaf.shift}]"
-        segment = self.segment()
-        is_new = leaf.base not in segment.pushed
-        k = segment.push(leaf.base)
-        if is_new:
-            self.emit(f"tape[_at + {k}] = {leaf.base} * 1.0")
-        name = f"_o{len(self.segments)}_{k}"
-        segment.read.setdefault(name, f"int(tape[_top + {k}])")
+        place = self._place_on_tape(leaf.base, f"{leaf.base} * 1.0")
+        name = f"_o{len(self.segments)}_{place}"
+        self.segment().read.setdefault(name, f"int(tape[_top + {place}])")
         return f"{leaf.root}[{name}{f' + {leaf.shift}' if leaf.shift else ''}]"
 
-    def assign_bars(self, targets: Sequence[tuple[NameLeaf | Place | str, Slope | None]]) -> None:
-        """Write how the adjoints of assigned reals go on to the reals that their values are made of.
+    def assign_bars(self, targets: Sequence[tuple[Target, Slope | None]]) -> None:
+        """Write how the adjoints of assigned reals go on to the reals that their values are computed from.
 
-        The reverse function reads all adjoints of the targets before it adds to any: a target may also be
-        read on the right-hand side. The adjoint of a target is 0 before the assignment; that of a result,
-        which is given as a text, stays.
+        The reverse function reads the adjoints of all targets before it adds to any adjoint, since the
+        right-hand side may read a target. Before the assignment a target has the adjoint 0; that of a result
+        stays.
         """
         reads: list[str] = []
-        spread: list[str] = []
+        additions: list[str] = []
         for leaf, slope in targets:
-            into = leaf if isinstance(leaf, str) else self.target(leaf)
-            self._reads += 1
-            name = f"_b{self._reads}"
-            reads.append(f"{name} = {into}")
+            target = leaf if isinstance(leaf, str) else self.target(leaf)
+            self._bars_read += 1
+            name = f"_b{self._bars_read}"
+            reads.append(f"{name} = {target}")
             if not isinstance(leaf, str):
-                reads.append(f"{into} = 0.0")
+                reads.append(f"{target} = 0.0")
             lines = [] if slope is None else self._contributions(slope, name)
             if lines:
-                spread += [f"if {name} != 0.0:", *(f"    {line}" for line in lines)]
-        self.segment().steps.append(reads + spread)
+                additions += [f"if {name} != 0.0:", *(f"    {line}" for line in lines)]
+        self.segment().steps.append(reads + additions)
 
     def _contributions(self, slope: Slope, name: str) -> list[str]:
-        """The lines that add to each leaf its part of the adjoint `name`."""
+        """The lines that add its part of the adjoint `name` to each leaf."""
         lines = []
         for leaf, weight in self._weights(slope, "1.0", False):
             factor, into = self.pushed(weight), self.target(leaf)
@@ -213,10 +226,10 @@ class SegmentWriter(FunctionWriter):
         return lines
 
     def _weights(self, slope: Slope, weight: str, singular: bool) -> list[tuple[NameLeaf | Place, str]]:
-        """Each leaf that a value is made of, and the text of the derivative of the value by it.
+        """Each leaf that a value is computed from, and the text of the derivative of the value by it.
 
-        `weight` is the product of the derivatives on the way to this node, `singular` whether one of them may
-        be infinite: then products are written so that zero times infinity is zero.
+        `weight` is the product of the derivatives up to this node. `singular` says whether one of them may be
+        infinite: then products are written so that zero times infinity is zero.
         """
         if not isinstance(slope, Spread):
             return [(slope, weight)]
@@ -224,16 +237,16 @@ class SegmentWriter(FunctionWriter):
         weights = []
         singular = singular or slope.is_singular
         for child, weight_of in slope.children:
-            self._singular = singular  # the calls below set it, too
+            self._singular = singular  # for `times`, which `weight_of` calls
             weights += self._weights(child, weight_of(weight), singular)
         return weights
 
     def held_weight(self, text: str) -> str:
-        """The weight under a name, so that it is computed once for all leaves."""
+        """A name for a weight, so that it is computed once for all leaves; a number stays."""
         return text if is_number(text.strip("()")) else self.held(text)
 
     def times(self, weight: str, factor: str) -> str:
-        """The text of a product of a weight."""
+        """The text of the product of a weight and a factor."""
         if weight == "1.0":
             return factor
         if factor == "1.0":
@@ -245,22 +258,22 @@ class SegmentWriter(FunctionWriter):
     # names
 
     def bar(self, name: str, place: str) -> str:
-        """The name of the adjoint of a part of a local name."""
+        """The name of the adjoint of a leaf of a local name."""
         return f"_{self.identifier(name)}_{place}_bar"
 
     def result_bar(self, place: str) -> str:
-        """The name of the adjoint of a part of the result."""
+        """The name of the adjoint of a leaf of the result."""
         return f"_back_{place}"
 
     def at_name(self, name: str, place: str) -> str:
-        """The name of where a view begins in its root."""
+        """The name of the place in its root at which a view begins."""
         return f"_{self.identifier(name)}_{place}_at"
 
     def set_tangents(self, name: str, varying: Varying, tangents: Tangents, kind: Type) -> None:
         """Assign tangents to a local name: reals get adjoints, views a root and a place in it."""
         kinds = dict(leaf_kinds(kind))
-        parts = dict(of_leaves(tangents))
-        reals: list[tuple[NameLeaf | Place | str, Slope | None]] = []
+        parts = dict(tangent_leaves(tangents))
+        reals: list[tuple[Target, Slope | None]] = []
         views = []
         for place, is_on in leaves(varying):
             if not is_on:
@@ -273,14 +286,12 @@ class SegmentWriter(FunctionWriter):
                 views.append((place, slope))
         if reals:
             self.assign_bars(reals)
-        for place, where in views:
-            root = self.roots.get((name, place), where.root)
-            if root == "":
-                root = where.root
-            if where.root not in ("", root):
+        for place, begin in views:
+            root = self.roots.get((name, place), begin.root) or begin.root
+            if begin.root not in ("", root):
                 raise self.refuse(f"{name} is a part of two different arrays")
             self.roots[name, place] = root
-            self.emit(f"{self.at_name(name, place)} = {where.text}")
+            self.emit(f"{self.at_name(name, place)} = {begin.text}")
             if self.open is not None:
                 self.open.forget(self.at_name(name, place))
         if self.open is not None:
@@ -295,7 +306,7 @@ class SegmentWriter(FunctionWriter):
         return None if tangents is None else [Rate(self.held(t), t.slope) for t in tangents]  # type: ignore[attr-defined]
 
     def duals(self, nodes: Sequence[Expression]) -> list[Dual]:
-        """Expressions that are computed one after the other; calls behind one do not change its value."""
+        """Expressions, computed one after the other: calls in later ones do not change earlier values."""
         pairs: list[Dual] = []
         for i, node in enumerate(nodes):
             text, tangents = self.dual(node)
@@ -305,13 +316,13 @@ class SegmentWriter(FunctionWriter):
         return pairs
 
     def materialized(self, text: str, tangents: Tangents, kind: Type) -> Dual:
-        """A value under a name that nothing assigns again."""
+        """A value under a name that is assigned once; the adjoints of its reals have names, too."""
         if not varies(tangents):
             return self.held(text), tangents
         name = self.new()
         rates_held = self.held_tangents(tangents)
         kinds = dict(leaf_kinds(kind))
-        reals: list[tuple[NameLeaf | Place | str, Slope | None]] = []
+        reals: list[tuple[Target, Slope | None]] = []
 
         def with_bars(part: Tangents, place: str) -> Tangents:
             if isinstance(part, tuple):
@@ -329,7 +340,7 @@ class SegmentWriter(FunctionWriter):
         return name, adjoints
 
     def variable(self, node: form.Variable) -> Dual:
-        """A local name, with its adjoints as leaves."""
+        """A local name; each leaf that varies has an adjoint with a name, or a place in a root."""
         text, tangents = super().variable(node)
         kinds = dict(leaf_kinds(node.type))
 

@@ -1,4 +1,9 @@
-"""Tangents of values while a tangent is written: texts, one for each direction, in the shape of the value."""
+"""The tangents of a value while the text of a tangent is written.
+
+The tangent of a number or a view is a list of texts, one for each direction. That of a tuple is a tuple of
+such lists. The parts of a value that are no tuples are its *leaves*; the place of a leaf is a text such as
+``0_1``: item 1 of the value.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +13,11 @@ from cosim_compiler.language.types import REAL, Tuple, Type, View
 
 NO_TANGENT = None
 Tangents = None | list[str] | tuple["Tangents", ...]
-"""Of a number or a view the texts of its tangents; None where it does not vary; of a tuple item by item."""
+"""The tangents of a value; `NO_TANGENT` if it does not vary."""
 Varying = bool | tuple["Varying", ...]
 """Whether a value varies; of a tuple item by item."""
+Dual = tuple[str, Tangents]
+"""The text of a value, and its tangents."""
 
 
 def varying_of(tangents: Tangents) -> Varying:
@@ -26,17 +33,17 @@ def varies(tangents: Tangents) -> bool:
     return any(is_on for _, is_on in leaves(varying_of(tangents)))
 
 
-def joined(one: Varying, other: Varying) -> Varying:
-    """The parts that vary in one of two shapes that fit; a tuple wins over a single value."""
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        return tuple(joined(x, y) for x, y in zip(one, other, strict=True))
-    if isinstance(one, tuple) or isinstance(other, tuple):
-        return one if isinstance(one, tuple) else other
-    return one or other
+def joined(left: Varying, right: Varying) -> Varying:
+    """The leaves that vary in one of two values; False may stand for a tuple in which nothing varies."""
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return tuple(joined(x, y) for x, y in zip(left, right, strict=True))
+    if isinstance(left, tuple) or isinstance(right, tuple):
+        return left if isinstance(left, tuple) else right
+    return left or right
 
 
 def leaves(varying: Varying, place: str = "0") -> Iterator[tuple[str, bool]]:
-    """The parts of a value that are no tuples: the place of each, and whether it varies."""
+    """The leaves of a value: the place of each, and whether it varies."""
     if isinstance(varying, tuple):
         for i, item in enumerate(varying):
             yield from leaves(item, f"{place}_{i}")
@@ -44,11 +51,11 @@ def leaves(varying: Varying, place: str = "0") -> Iterator[tuple[str, bool]]:
         yield place, varying
 
 
-def of_leaves(tangents: Tangents, place: str = "0") -> Iterator[tuple[str, list[str] | None]]:
-    """The parts of a value that are no tuples: the place of each, and its tangents."""
+def tangent_leaves(tangents: Tangents, place: str = "0") -> Iterator[tuple[str, list[str] | None]]:
+    """The leaves of a value: the place of each, and its tangents."""
     if isinstance(tangents, tuple):
         for i, item in enumerate(tangents):
-            yield from of_leaves(item, f"{place}_{i}")
+            yield from tangent_leaves(item, f"{place}_{i}")
     else:
         yield place, tangents
 
@@ -66,21 +73,21 @@ def has_reals(kind: Type) -> bool:
 
 
 def leaf_kinds(kind: Type, place: str = "0") -> list[tuple[str, Type]]:
-    """The parts of a type that are no tuples: the place of each, and its type."""
+    """The leaves of a value of a type: the place of each, and its type."""
     if isinstance(kind, Tuple):
         return [x for i, item in enumerate(kind.items) for x in leaf_kinds(item, f"{place}_{i}")]
     return [(place, kind)]
 
 
 def tangents_of_names(varying: Varying, names: dict[str, list[str]], place: str = "0") -> Tangents:
-    """The tangents of a value, from the names that hold them at the place of each part."""
+    """The tangents of a value, whose leaves have these names for their tangents, by place."""
     if isinstance(varying, tuple):
         return tuple(tangents_of_names(item, names, f"{place}_{i}") for i, item in enumerate(varying))
     return names[place] if varying else NO_TANGENT
 
 
 def tangents_of_items(kind: Type, texts: list[str]) -> Tangents:
-    """The tangents of a value, from expressions for the complete value, one for each direction."""
+    """The tangents of a value, from texts for the tangent of the whole value, one for each direction."""
     if isinstance(kind, Tuple):
         items = enumerate(kind.items)
         return tuple(tangents_of_items(item, [f"{x}[{i}]" for x in texts]) for i, item in items)
@@ -88,5 +95,5 @@ def tangents_of_items(kind: Type, texts: list[str]) -> Tangents:
 
 
 def each(tangents: Tangents, build: Callable[[str], str]) -> Tangents:
-    """Apply a function to each tangent of a number, a view or a record."""
+    """The tangents of what `build` makes of a number, a view or a record: of each tangent the same."""
     return [build(text) for text in tangents] if isinstance(tangents, list) else NO_TANGENT

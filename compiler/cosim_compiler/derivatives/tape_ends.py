@@ -1,13 +1,14 @@
-"""The end of a tape, for functions that record and go back by hand.
+"""A tape, for functions that record and go back and are written by hand, not by `recording_writer`.
 
-The first number of a tape says where it ends, the second whether something had no more room on it.
+The first number of a tape is the place behind its last number. The second one is not 0 if something did not
+fit.
 """
 
 from cosim_compiler.errors import FullTapeError
 
 END, OVERFLOW = 0, 1
 HEAD = 2
-"""Where an empty tape ends."""
+"""The place behind these two numbers, at which an empty tape ends."""
 
 
 def clear_tape(tape):
@@ -17,7 +18,7 @@ def clear_tape(tape):
 
 
 def has_overflowed(tape):
-    """Whether something had no more room on the tape since it was cleared."""
+    """Whether something did not fit on the tape since it was cleared."""
     return tape[OVERFLOW] != 0.0
 
 

@@ -1,8 +1,8 @@
-"""Values that a stored text names, as plain data that another process finds again.
+"""The values that a stored text names, as plain data from which another process finds them.
 
-A text names functions, classes and arrays. A function or a class is stored as the place at which a walk
-through all that the differentiated function reaches meets it, or by its name in this package; an array by its
-numbers.
+A text names functions, classes and arrays. A function or a class is stored as its number in a walk through
+all that the differentiated function reaches, or by its module and name if it belongs to the compiler. An
+array is stored by its numbers.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from cosim_compiler.fingerprint import fingerprint
 from cosim_compiler.names_in_reach import ReachedNames, environment
 
 PACKAGES_BY_NAME = "cosim_compiler", "builtins"
-"""Values of these are found by module and name: they are the same for each function."""
+"""Values of these packages are found by module and name."""
 
 
 class TextPlaces:
-    """Places of the functions and classes that a function reaches.
+    """Finds values by places, and places by values.
 
-    A place is plain data for JSON: a number in the walk, ``[module, name]``, or
-    ``["array", type, shape, numbers]``.
+    A place is plain data for JSON: the number of a function or class in the walk through what is in reach,
+    ``[module, name]``, or ``["array", type, shape, numbers]``.
 
     Parameters
     ----------

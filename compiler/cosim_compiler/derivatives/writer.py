@@ -1,11 +1,9 @@
 """Writing the tangent of a kernel function: from its typed form to text of the same language.
 
-Values are computed by the same operations as in the function, so they are the same to the last bit. Beside
-each real that depends on what varies stands its tangent, one name for each direction. A view of reals has for
-each direction another view of the same shape. What is written here is Python, so a tangent is a kernel
-function like any other: compiled, kept, lowered, or run as it is.
-
-A `Varying` says of a value whether it has tangents: a truth value, of a tuple one for each item.
+The text computes values by the same operations as the function, so they are the same to the last bit. Each
+real that depends on what varies has a tangent, one name for each direction. A view of reals has for each
+direction another view of the same shape. The text is Python, so a tangent is a kernel function like any
+other: it is compiled, stored, lowered, or run as it is.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ class TangentNames:
     Attributes
     ----------
     values : dict of str to object
-        What each name stands for.
+        The value of each name.
     """
 
     def __init__(self) -> None:
@@ -53,13 +51,13 @@ class TangentWriter:
     Parameters
     ----------
     program : Program
-        Has their typed forms, and what they raise.
+        Has the typed forms of the functions, and the exceptions that they raise.
     directions : int
-        The count of directions in which a text has tangents.
+        The number of directions.
     refuses_jumps : bool, optional
         Whether tangents raise where a whole number or a decision jumps.
     lanes : int, optional
-        The one tangent of a number is a number for each of so many lanes; 0: it is one number.
+        For how many lanes tangents are numbers; then `directions` is 1. 0: they are single numbers.
 
     Attributes
     ----------
@@ -67,7 +65,7 @@ class TangentWriter:
     texts : dict of str to list of str
         The lines of each function that is written, by its name.
     notes : dict of Note to None
-        The places where tangents are incomplete, in the order in which they were met.
+        The places where tangents are incomplete, in the order in which they were found.
     """
 
     def __init__(
@@ -83,8 +81,8 @@ class TangentWriter:
     def tangent(self, function: Function, varying: Varying) -> tuple[str, Varying]:
         """The name of the tangent of a function in the text, and what varies of its result.
 
-        It takes the arguments, then the tangents of what varies; it returns the result, then the tangents of
-        what varies of it.
+        The tangent takes the arguments, then the tangents of what varies. It returns the result, then the
+        tangents of what varies of it.
 
         Parameters
         ----------
@@ -94,18 +92,18 @@ class TangentWriter:
         """
         key = id(function), varying
         if key not in self._tangents:
-            writing, lines = self._settled_writing(function, varying)
+            writing, lines = self._write_until_settled(function, varying)
             name = f"tangent_{len(self.texts)}_{as_identifier(function.author.__name__)}"
             self.texts[name] = [f"def {name}({', '.join(writing.parameters)}):", *lines]
             self._tangents[key] = name, writing.result
             self.notes.update(dict.fromkeys(writing.notes))
         return self._tangents[key]
 
-    def _settled_writing(self, function: Function, varying: Varying) -> tuple[FunctionWriter, list[str]]:
-        """The last writing of a function, and its lines.
+    def _write_until_settled(self, function: Function, varying: Varying) -> tuple[FunctionWriter, list[str]]:
+        """The writer of a tangent, and its lines.
 
-        A local name may vary only because of a line below, in a loop. So the function is written again with
-        what was found to vary, until nothing more does.
+        In a loop, a name may be read before the statement that makes it vary. So the tangent is written again
+        with what was found to vary, until nothing new is.
         """
         varying_names: dict[str, Varying] = {}
         varying_result: Varying = False
@@ -117,6 +115,6 @@ class TangentWriter:
             varying_names, varying_result = writing.varying, writing.result
 
     def derivative_text(self, signatures: dict[str, str]) -> DerivativeText:
-        """All that was written, with the signatures of the functions that callers take from it."""
+        """All that was written, with the signatures of the functions that callers use."""
         text = "\n\n\n".join("\n".join(lines) for lines in self.texts.values()) + "\n"
         return DerivativeText(text, dict(self.names.values), signatures)

@@ -1,6 +1,8 @@
-"""Reading calls of what lies at an address or has a symbol, and of functions that show memory at an address.
+"""Reading calls of marked functions: calls of machine code, and views of memory at an address.
 
-Such a function has a mark in its ``__dict__`` (`cosim_compiler.calls`), or the compiler knows it by itself.
+A marked function stands for the call of machine code at an address, for the call of a function that is
+compiled elsewhere and has a symbol, or for memory at an address. The mark lies in its ``__dict__``
+(`cosim_compiler.calls`); the functions of `cosim_compiler.foreign` are known without one.
 """
 
 from __future__ import annotations
@@ -34,13 +36,13 @@ from cosim_compiler.language.typed_form import (
 from cosim_compiler.language.types import WHOLE, Group, Tuple, type_of_letter, types_of
 
 FOREIGN_LETTERS: dict[Any, str] = {foreign.call_with_array: "iiiii", foreign.call_with_interval: "iffiiiii"}
-"""The types of the arguments of C functions behind their address."""
+"""The letters of the arguments that a C function takes, by the function that calls it."""
 
 
 def marked_call(
     reader: Reading, function: types.FunctionType, items: list[Expression], node: ast.Call
 ) -> Expression | None:
-    """The call of a function that has a symbol or a mark; None if it has none: it is a helper."""
+    """The call of a function with a symbol or a mark; None if it has neither, so that it is a helper."""
     marks = function.__dict__
     linked = reader.program.linked(function)
     if linked is not None:
@@ -67,7 +69,7 @@ def marked_call(
 def _address_call(
     reader: Reading, kind: str, signature: str, items: Sequence[Expression], node: ast.AST
 ) -> Expression:
-    """The call of what lies at an address, which is the first argument."""
+    """The call of the machine code at an address, which is the first argument."""
     address = argument_of_type(reader, items[0], WHOLE, node)
     arguments = arguments_of_signature(reader, signature, items[1:], node)
     result = WHOLE if kind == STATUS else types_of(signature)[1]
@@ -81,7 +83,7 @@ def _linked_call(
     items: list[Expression],
     node: ast.Call,
 ) -> Expression:
-    """A call by a symbol, where the function is linked; the arguments are written as its marks say."""
+    """The call of a linked function by its symbol; its marks say how the author writes the arguments."""
     symbol, signature = linked
     marks = function.__dict__
     reader.function.raises = reader.function.raises or TOGETHER in marks
@@ -102,7 +104,7 @@ def _with_unpacked(
     node: ast.AST,
     call: Callable[[list[Expression]], Expression],
 ) -> Expression:
-    """A call that is written with an address and a tuple: of the address and the tuple's items."""
+    """A call that the author writes as ``f(address, (x, y))``, with `call` for the address, x and y."""
     arguments = reader.typed(items[1], node) if len(items) == 2 else None
     if arguments is None or not isinstance(arguments.type, Tuple):
         reader.refuse(node, "write the address, and a tuple of the arguments")

@@ -1,6 +1,6 @@
-"""The functions of the language: of Python's builtins, and of `math`.
+"""Reading calls of the functions of the language that are Python's builtins, or in `math`.
 
-The C library is called by the same names as Python's `math` calls it, so the bits are the same.
+Functions of `math` call the C library by the names by which Python's `math` does, so the bits are the same.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from cosim_compiler.language.types import (
 from cosim_compiler.record import Record, rows_of
 
 READERS: dict[Any, Read] = {}
-"""For each function that is allowed: what makes the typed form of a call of it."""
+"""The reader of calls of each function."""
 
 OF_C_LIBRARY = {
     **dict.fromkeys(
@@ -54,9 +54,9 @@ OF_C_LIBRARY = {
     ),
     **dict.fromkeys(("atan2", "fmod", "hypot", "pow"), 2),
 }  # fmt: skip
-"""Functions of reals that the C library computes, and how many arguments they have."""
+"""Functions of reals that the C library computes, with their number of arguments."""
 OF_PROCESSOR = {"sqrt": 1, "fabs": 1, "copysign": 2}
-"""Those whose result is exact, or rounded once."""
+"""Functions of reals that a processor computes, exactly or rounded once, with their number of arguments."""
 TO_WHOLE = ("floor", "ceil", "trunc")
 CONDITIONS = ("isfinite", "isinf", "isnan")
 
@@ -87,7 +87,7 @@ def _numbers(
 
 
 def _in_python(function: Any, items: Sequence[Expression]) -> Expression | None:
-    """The result of Python if all arguments are known; None if it raises, or knows less."""
+    """The result in Python if all arguments are known; None if one is not, or if Python raises."""
     if not all(isinstance(item, Known) for item in items):
         return None
     try:
@@ -122,7 +122,7 @@ def _rounding(name: str) -> Read:
 def _rounded(value: Expression, name: str) -> Expression:
     """A real rounded to a whole number."""
     if value.type is not REAL:
-        return convert(value, WHOLE)  # a number for each lane is refused there
+        return convert(value, WHOLE)  # which refuses numbers for each lane
     return convert(Mathematics(REAL, name, (value,)), WHOLE)
 
 
@@ -322,7 +322,7 @@ def _modf(reader: Reading, items: list[Expression], node: ast.Call) -> Expressio
 
 
 def _in_the_language(name: str, kinds: tuple[Type, ...]) -> Read:
-    """A function that `special` writes in the language itself."""
+    """The reader of calls of a function that `special` has in the language itself."""
 
     def read(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
         arguments = [

@@ -1,4 +1,4 @@
-"""The arguments of calls: in the order of a function, and as a signature asks for them."""
+"""The arguments of calls: in the order of a function's parameters, and of the types of a signature."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cosim_compiler.sources.kernel_source import definition_of
 def arguments_in_order(
     reader: Reading, function: types.FunctionType, items: list[Expression], node: ast.Call
 ) -> Sequence[Expression]:
-    """The arguments of a helper in its order, with its defaults."""
+    """The arguments of a call in the order of the function's parameters, with its defaults."""
     signature = definition_of(function).args
     names = [a.arg for a in signature.args]
     rest = items[len(names) :] if signature.vararg else []
@@ -38,7 +38,7 @@ def arguments_in_order(
 
 
 def argument_of_type(reader: Reading, value: Expression, wanted: Type, node: ast.AST) -> Expression:
-    """An argument as what a signature asks for."""
+    """An argument converted to the type that a signature asks for."""
     argument = reader.typed(value, node)
     try:
         if unify(argument.type, wanted) == wanted:
@@ -51,12 +51,10 @@ def argument_of_type(reader: Reading, value: Expression, wanted: Type, node: ast
 def arguments_of_signature(
     reader: Reading, signature: str, items: Sequence[Expression], node: ast.AST
 ) -> tuple[Expression, ...]:
-    """The arguments of a call by a signature, each as the signature asks for it."""
-    types_asked, _ = types_of(signature)
-    if len(items) != len(types_asked):
+    """The arguments of a call, each converted to the type that the signature asks for."""
+    kinds, _ = types_of(signature)
+    if len(items) != len(kinds):
         reader.refuse(
-            node, f"the signature {signature} has {len(types_asked)} arguments, and {len(items)} are given"
+            node, f"the signature {signature} has {len(kinds)} arguments, and {len(items)} are given"
         )
-    return tuple(
-        argument_of_type(reader, item, type_, node) for item, type_ in zip(items, types_asked, strict=True)
-    )
+    return tuple(argument_of_type(reader, item, kind, node) for item, kind in zip(items, kinds, strict=True))

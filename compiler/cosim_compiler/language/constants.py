@@ -32,12 +32,12 @@ from cosim_compiler.language.types import (
 )
 
 UNKNOWN: Type = NOTHING
-"""The type of what is known to Python: it has none until it is `typed`."""
+"""In place of the type of a value of Python, until `typed` makes a constant of it."""
 LEAST_WHOLE, MOST_WHOLE = -(2**63), 2**63 - 1
 
 
 class NoLanesError(ContractError):
-    """A number for each lane stands where one number is needed: they cannot be computed side by side."""
+    """A number for each lane stands where one number is needed, so a function cannot compute in lanes."""
 
 
 class NoNumberError(Exception):
@@ -50,7 +50,7 @@ def known(value: Any) -> Known:
 
 
 def typed(expression: Expression) -> Expression:
-    """An expression with a type: of a known value the constant.
+    """An expression with a type: a value of Python becomes a constant.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def typed(expression: Expression) -> Expression:
 
 
 def constant(value: Any) -> Expression:
-    """A value as a constant of the language.
+    """A value of Python as a constant of the language.
 
     Raises
     ------
@@ -86,11 +86,13 @@ def constant(value: Any) -> Expression:
         raise NoNumberError(f"it computes with fewer digits: write float({value})")
     if isinstance(value, enum.Enum):
         raise NoNumberError(f"{value} is not a number: write {type(value).__name__}.{value.name}.value")
-    raise NoNumberError(f"this is {_a(type(value).__name__)}, and the language has numbers, tuples and views")
+    raise NoNumberError(
+        f"this is {_with_article(type(value).__name__)}, and the language has numbers, tuples and views"
+    )
 
 
 def make_tuple(items: list[Expression], of: type | None = None) -> MakeTuple:
-    """A tuple of these items; of a named class where it is one."""
+    """A tuple of these items; a named tuple if `of` is the class of one."""
     typed_items = tuple(map(typed, items))
     named = of if of is not None and hasattr(of, "_fields") else None
     return MakeTuple(Tuple(tuple(item.type for item in typed_items), named), typed_items)
@@ -108,7 +110,7 @@ def _array(value: np.ndarray[Any, Any]) -> Expression:
 
 
 def convert(expression: Expression, to: Type) -> Expression:
-    """An expression as one of another type, which holds all its values (or is narrower on purpose)."""
+    """An expression converted to another type, which is wider unless the author asks for a narrower one."""
     value = typed(expression)
     if value.type == to:
         return value
@@ -135,5 +137,5 @@ def parts_of(expression: Expression) -> list[Expression]:
     return [Item(kind, value, i) for i, kind in enumerate(value.type.items)]
 
 
-def _a(noun: str) -> str:
+def _with_article(noun: str) -> str:
     return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"

@@ -1,4 +1,4 @@
-"""Where control goes behind statements of the typed form: whether they end, whether a loop can be left."""
+"""Where a program goes on behind statements of the typed form, and whether a loop can be left."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cosim_compiler.language.typed_form import (
 
 
 def ends(body: Sequence[Statement]) -> bool:
-    """Whether nothing behind these statements is reached."""
+    """Whether the program never gets behind these statements."""
     last = body[-1] if body else None
     if isinstance(last, If):
         return ends(last.body) and ends(last.orelse)

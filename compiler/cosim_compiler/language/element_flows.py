@@ -1,10 +1,12 @@
-"""Which elements each element of a result is computed from: a kernel function run on sets of elements.
+"""The elements that each element of a result is computed from, for sparse derivatives.
 
-Whole numbers keep their values, so loops run and indices are found as in the function itself: ``x[i - 1]``
-is one element in each turn. A real number is what it was computed from. Where a condition depends on real
-numbers both branches are followed, and what they leave is joined; what decides between them counts as no
-source, since a derivative does not see it. A whole number that depends on real ones is not known: as an index
-it stands for all elements.
+A kernel function is run with a set of elements in place of each real number: those that the number is
+computed from (`flow_values`). Integers keep their values, so loops run as in the function itself, and ``x[i -
+1]`` is one element in each turn.
+
+If a condition depends on real numbers, both branches are followed, and their results are joined. The
+condition counts as no source, since a derivative does not see it. An integer that depends on real numbers is
+not known; as an index it stands for all elements.
 """
 
 from __future__ import annotations
@@ -29,13 +31,13 @@ from cosim_compiler.language.flow_values import (
 from cosim_compiler.language.typed_form import Function, Statement
 
 MOST_TURNS = 100
-"""Of a loop whose end is not known, until nothing changes."""
+"""Turns in which a loop with an unknown number of turns has to stop changing anything."""
 
 
 def element_flows(
     function: Function, sizes: Mapping[str, int], sources: Sequence[str]
 ) -> dict[tuple[str, int], Sources]:
-    """The sources of each written element of a function's arguments.
+    """The sources of each element that a function writes: its argument and its offset there.
 
     Parameters
     ----------
@@ -44,18 +46,18 @@ def element_flows(
     sizes : mapping of str to int
         The length of each parameter that is a view; of a table that of all rows together.
     sources : sequence of str
-        The parameters that count as sources. Their elements have the bits 0, 1 … in this order.
+        The parameters whose elements count as sources. They have the bits 0, 1 … in this order.
 
     Raises
     ------
     UnclearError
         It cannot be followed: it calls what is compiled elsewhere, or takes too long.
     """
-    first, bit = {}, 0
+    first_bits, bit = {}, 0
     for name in sources:
-        first[name] = bit
+        first_bits[name] = bit
         bit += sizes.get(name, 1)
-    follower = StatementFollower(first)
+    follower = StatementFollower(first_bits)
     names: dict[str, Any] = {}
     for name, kind in function.parameters:
         names[name] = follower.argument(name, kind, sizes)
@@ -70,36 +72,36 @@ def element_flows(
 class StatementFollower(ExpressionFollower):
     """Follows one function and all that it calls."""
 
-    def join(self, one: FlowState, other: FlowState) -> FlowState:
-        """The state behind two ways that meet."""
-        names = dict(other.names)
-        for name, value in one.names.items():
-            kind = one.kind(name)
+    def join(self, left: FlowState, right: FlowState) -> FlowState:
+        """The state where two paths meet."""
+        names = dict(right.names)
+        for name, value in left.names.items():
+            kind = left.kind(name)
             if name not in names:
                 names[name] = value
             elif kind is not None:
                 names[name] = joined(value, names[name], kind)
-        written = dict(other.written)
-        for place, sources in one.written.items():
+        written = dict(right.written)
+        for place, sources in left.written.items():
             written[place] = sources | (written[place] if place in written else self.before(place))
-        for place in other.written.keys() - one.written.keys():
+        for place in right.written.keys() - left.written.keys():
             written[place] |= self.before(place)
-        self._nodes += len(written) // 16
-        return FlowState(one.function, names, written)
+        self._nodes += len(written) // 16  # joining many elements costs as much as evaluating expressions
+        return FlowState(left.function, names, written)
 
     def join_all(self, states: Sequence[FlowState]) -> FlowState:
-        """The state behind all ways that meet."""
+        """The state where several paths meet."""
         joined_state = states[0]
         for state in states[1:]:
             joined_state = self.join(joined_state, state)
         return joined_state
 
     def add(self, outcomes: Outcomes, kind: str, state: FlowState) -> None:
-        """Add a way that ends so to the outcomes."""
+        """Add the state of a path that ends in the way `kind`."""
         outcomes[kind] = self.join(outcomes[kind], state) if kind in outcomes else state
 
     def block(self, statements: Sequence[Statement], state: FlowState) -> Outcomes:
-        """Follow statements one after the other, as far as a way goes on."""
+        """Follow statements one after the other, until no path goes on to the next one."""
         outcomes: Outcomes = {}
         for statement in statements:
             states = self.statement(statement, state)
@@ -124,13 +126,13 @@ class StatementFollower(ExpressionFollower):
             self.value(node.value, state)
             return {NORMAL: state}
         if isinstance(node, form.If):
-            return self.branches(node, state)
+            return self.follow_if(node, state)
         if isinstance(node, form.For):
-            return self.count(node, state)
+            return self.follow_for(node, state)
         if isinstance(node, form.While):
-            return self.repeat(node, state)
+            return self.follow_while(node, state)
         if isinstance(node, form.Once):
-            return self.turns(node, state)
+            return self.follow_once(node, state)
         if isinstance(node, form.Return):
             state.names[RESULT] = None if node.value is None else self.value(node.value, state)
             return {RETURN: state}
@@ -139,19 +141,19 @@ class StatementFollower(ExpressionFollower):
         if isinstance(node, form.Continue):
             return {CONTINUE: state}
         if isinstance(node, form.Raise):
-            return {}  # no derivative comes of this way
+            return {}  # this path has no derivative
         raise UnclearError(f"a statement: {type(node).__name__}")
 
     def store(self, node: form.Store, state: FlowState) -> None:
-        """Follow a write; where the element is not known it may be any of the view."""
+        """Follow a write; if the element is not known, it may be any element of the view."""
         sources = self.value(node.value, state)
         place = node.place
         if not isinstance(place, form.Element):
             raise UnclearError("a field of a record is written")
         view, index = self.element(place, state)
         offsets = view.offsets(index)
-        if view.is_whole:
-            return  # whole numbers in arrays are not followed
+        if view.has_integers:
+            return  # integers in arrays are not followed
         if len(offsets) == 1:
             state.written[view.array, offsets[0]] = sources
             return
@@ -159,8 +161,8 @@ class StatementFollower(ExpressionFollower):
             key = view.array, offset
             state.written[key] = sources | (state.written[key] if key in state.written else self.before(key))
 
-    def branches(self, node: form.If, state: FlowState) -> Outcomes:
-        """Follow the branch that a condition decides, else both."""
+    def follow_if(self, node: form.If, state: FlowState) -> Outcomes:
+        """Follow the branch that is taken; both branches if the condition is not known."""
         condition = self.value(node.condition, state)
         if condition is not None:
             return self.block(node.body if condition else node.orelse, state)
@@ -169,11 +171,11 @@ class StatementFollower(ExpressionFollower):
             self.add(outcomes, kind, end)
         return outcomes
 
-    def count(self, node: form.For, state: FlowState) -> Outcomes:
+    def follow_for(self, node: form.For, state: FlowState) -> Outcomes:
         """Follow each turn of a loop over a range."""
         first, last, step = (self.value(x, state) for x in (node.first, node.last, node.step))
         if first is None or last is None or not step:
-            return self.unknown_turns(node, state)
+            return self.follow_unknown_turns(node, state)
         outcomes: Outcomes = {}
         current: FlowState | None = state
         for i in range(first, last, step):
@@ -183,23 +185,23 @@ class StatementFollower(ExpressionFollower):
                 break
         return self.end_loop(node.orelse, current, outcomes)
 
-    def repeat(self, node: form.While, state: FlowState) -> Outcomes:
-        """Follow a loop while its condition is known to be true."""
+    def follow_while(self, node: form.While, state: FlowState) -> Outcomes:
+        """Follow a loop as long as its condition is known to hold."""
         outcomes: Outcomes = {}
         current: FlowState | None = state
         while current is not None:
             condition = self.value(node.condition, current)
             if condition is None:
-                return self.unknown_turns(node, current, outcomes)
+                return self.follow_unknown_turns(node, current, outcomes)
             if not condition:
                 break
             current = self.turn(node.body, current, outcomes)
         return self.end_loop(node.orelse, current, outcomes)
 
-    def unknown_turns(
+    def follow_unknown_turns(
         self, node: form.For | form.While, state: FlowState, outcomes: Outcomes | None = None
     ) -> Outcomes:
-        """Any number of turns: until one more changes nothing."""
+        """Follow a loop with an unknown number of turns: until one more turn changes nothing."""
         outcomes = {} if outcomes is None else outcomes
         for _ in range(MOST_TURNS):
             before = state.fork()
@@ -214,7 +216,7 @@ class StatementFollower(ExpressionFollower):
         raise UnclearError("a loop does not settle")
 
     def turn(self, body: Sequence[Statement], state: Any, outcomes: Outcomes) -> FlowState | None:
-        """Follow one turn of a loop; the state in which the next turn begins, None where none does."""
+        """Follow one turn of a loop; the state in which the next turn begins, None if there is none."""
         states = self.block(body, state)
         next_states = [states[kind] for kind in (NORMAL, CONTINUE) if kind in states]
         for kind in (BREAK, RETURN):
@@ -223,7 +225,7 @@ class StatementFollower(ExpressionFollower):
         return self.join_all(next_states) if next_states else None
 
     def end_loop(self, orelse: Sequence[Statement], state: FlowState | None, outcomes: Outcomes) -> Outcomes:
-        """Behind a loop: its `else` where it ended by itself."""
+        """The outcomes of a loop: its `else` runs in `state`, in which it ends without a `break`."""
         after_break = outcomes.pop(BREAK, None)
         if state is not None:
             for kind, end in self.block(orelse, state).items():
@@ -232,8 +234,8 @@ class StatementFollower(ExpressionFollower):
             self.add(outcomes, NORMAL, after_break)
         return outcomes
 
-    def turns(self, node: form.Once, state: FlowState) -> Outcomes:
-        """Follow turns that were written one after the other."""
+    def follow_once(self, node: form.Once, state: FlowState) -> Outcomes:
+        """Follow the turns of a loop that was written out."""
         outcomes: Outcomes = {}
         current: FlowState | None = state
         for body in node.turns:
@@ -243,7 +245,7 @@ class StatementFollower(ExpressionFollower):
         return self.end_loop(node.orelse, current, outcomes)
 
     def follow_call(self, function: Function, names: dict[str, Any], state: FlowState) -> Any:
-        """Follow a helper; its result, and what it has written in `state`."""
+        """Follow a helper and return its result; `state` gets what it has written."""
         outcomes = self.block(function.body, FlowState(function, names, state.written))
         ends = [end for kind, end in outcomes.items() if kind in (NORMAL, RETURN)]
         if not ends:

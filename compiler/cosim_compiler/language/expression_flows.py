@@ -1,7 +1,7 @@
 """The values of expressions for `element_flows`: a method for each class of `typed_form`.
 
-A value, typed `Any`, is what `flow_values` says: of a real its sources, of an integer its number or None, of
-a view its section.
+The values, typed `Any`, are those of `flow_values`: of a real its sources, of an integer the number or None,
+of a view its section.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from cosim_compiler.language import typed_form as form
@@ -25,7 +26,7 @@ from cosim_compiler.language.typed_form import Expression, Function
 from cosim_compiler.language.types import REAL, Number, Type, View
 
 MOST_NODES = 1_000_000
-"""At most so many expressions are followed; a function that takes more is unclear."""
+"""A function that takes more evaluations of expressions than this counts as unclear."""
 
 WHOLE_OPERATORS: dict[str, Callable[[int, int], int]] = {
     "+": operator.add,
@@ -60,14 +61,14 @@ class ExpressionFollower(ABC):
 
     def __init__(self, first: Mapping[str, int]) -> None:
         self._first = first
-        self._nodes = 0  # followed so far
-        self._calls = 0  # followed so far
+        self._nodes = 0  # expressions evaluated so far
+        self._calls = 0  # calls followed so far
 
     def argument(self, name: str, kind: Type, sizes: Mapping[str, int]) -> Any:
         """The value of a parameter."""
         if isinstance(kind, View):
             columns = kind.shape[1] if kind.axes == 2 and kind.shape else 0
-            return ViewSection(name, 0, sizes[name], columns, is_whole=kind.item is not REAL)
+            return ViewSection(name, 0, sizes[name], columns, has_integers=kind.item is not REAL)
         if kind is REAL:
             return 1 << self._first[name] if name in self._first else 0
         if isinstance(kind, Number):
@@ -117,11 +118,11 @@ class ExpressionFollower(ABC):
 
     def logic(self, node: form.Logic, state: FlowState) -> Any:
         left = self.value(node.left, state)
-        decides = node.operator == "or"
-        if left is not None and bool(left) == decides:
+        deciding = node.operator == "or"  # the truth value that decides alone
+        if left is not None and bool(left) == deciding:
             return left
         right = self.value(node.right, state)
-        if left is None and not (right is not None and bool(right) == decides):
+        if left is None and not (right is not None and bool(right) == deciding):
             return None
         return right
 
@@ -159,7 +160,7 @@ class ExpressionFollower(ABC):
     def read(self, node: form.Element, state: FlowState) -> Any:
         view, index = self.element(node, state)
         offsets = view.offsets(index)
-        if view.is_whole:
+        if view.has_integers:
             is_one_number = view.numbers is not None and len(offsets) == 1
             return view.numbers[offsets[0]] if is_one_number else None  # type: ignore[index]
         if view.numbers is not None:
@@ -172,8 +173,8 @@ class ExpressionFollower(ABC):
 
     def constant_view(self, node: form.ConstantView, state: FlowState) -> ViewSection:
         columns = node.shape[1] if len(node.shape) == 2 else 0
-        is_whole = form.view_type(node).item is not REAL
-        return ViewSection(None, 0, len(node.numbers), columns, False, node.numbers, is_whole)
+        has_integers = form.view_type(node).item is not REAL
+        return ViewSection(None, 0, len(node.numbers), columns, False, node.numbers, has_integers)
 
     def length(self, node: form.Length, state: FlowState) -> int | None:
         view = self.value(node.view, state)
@@ -199,10 +200,7 @@ class ExpressionFollower(ABC):
     def as_table(self, node: form.AsTable, state: FlowState) -> ViewSection:
         view = self.value(node.view, state)
         columns = self.value(node.columns, state)
-        anywhere = view.is_anywhere or not columns
-        return ViewSection(
-            view.array, view.first, view.size, columns or 0, anywhere, view.numbers, view.is_whole
-        )
+        return replace(view, columns=columns or 0, is_anywhere=view.is_anywhere or not columns)
 
     def rows_in(self, node: form.RowsIn, state: FlowState) -> ViewSection:
         if not isinstance(node.type, View):
@@ -238,7 +236,7 @@ class ExpressionFollower(ABC):
 
     def call(self, node: form.Call, state: FlowState) -> Any:
         function = node.function
-        self._calls += 1  # an array that it makes is another one in each call
+        self._calls += 1  # tells the arrays that this call makes from those of other calls
         values = [self.value(x, state) for x in node.arguments]
         names = {}
         for (name, passed), value in zip(function.parameters, values, strict=True):

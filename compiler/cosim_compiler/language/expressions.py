@@ -6,7 +6,7 @@ import ast
 import builtins
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -54,10 +54,31 @@ from cosim_compiler.nearest import nearest
 from cosim_compiler.record import Rows, computed_property, layout_of
 
 
-class ExpressionReader(OperatorReader):
-    """The part of the reader that reads expressions; see `function_reader.Reader`."""
+class CaughtException(NamedTuple):
+    """An exception inside the `except` that has caught it.
 
-    caught: list[tuple[str | None, str]]
+    Attributes
+    ----------
+    name : str or None
+        The author's name for it.
+    number : str
+        The variable that holds its number.
+    """
+
+    name: str | None
+    number: str
+
+
+class ExpressionReader(OperatorReader):
+    """The part of the reader that reads expressions; see `function_reader.Reader`.
+
+    Attributes
+    ----------
+    caught : list of CaughtException
+        Those of the handlers around the present expression.
+    """
+
+    caught: list[CaughtException]
 
     # names and constants
 
@@ -79,11 +100,11 @@ class ExpressionReader(OperatorReader):
         self.refuse(node, f"'{node.id}' is not defined")
 
     def _attribute_expression(self, node: ast.Attribute) -> Expression:
-        """An attribute: of a value of Python, a group, a record, or what is caught."""
+        """An attribute of a value of Python, a group, a record, a named tuple, a view, a caught exception."""
         if isinstance(node.value, ast.Name) and node.attr == "number":
-            for name, held in reversed(self.caught):
-                if name == node.value.id:
-                    return Variable(WHOLE, held)
+            for exception in reversed(self.caught):
+                if exception.name == node.value.id:
+                    return Variable(WHOLE, exception.number)
         value = self.expression(node.value)
         if isinstance(value, Known):
             if not hasattr(value.value, node.attr):
@@ -100,16 +121,10 @@ class ExpressionReader(OperatorReader):
         fields = getattr(value.type.of, "_fields", ()) if isinstance(value.type, Tuple) else ()
         if node.attr in fields:
             return self._item(value, fields.index(node.attr))
-        if isinstance(value.type, View) and node.attr == "ndim":
-            return known(value.type.axes)
-        if isinstance(value.type, View) and node.attr == "shape":
-            if value.type.shape is not None:
-                return known(value.type.shape)
-            return make_tuple([Length(WHOLE, value, axis) for axis in range(value.type.axes)])
-        if isinstance(value.type, View) and node.attr == "size":
-            sizes: list[Expression] = [Length(WHOLE, value, axis) for axis in range(value.type.axes)]
-            return functools.reduce(lambda a, b: Binary(WHOLE, "*", a, b), sizes)
-        self.refuse(node, f"{in_words(value.type)} has no '{node.attr}'")
+        size = _size_attribute(value, node.attr) if isinstance(value.type, View) else None
+        if size is None:
+            self.refuse(node, f"{in_words(value.type)} has no '{node.attr}'")
+        return size
 
     def field(self, record: Expression, node: ast.Attribute) -> Field:
         """A field of a record."""
@@ -139,7 +154,7 @@ class ExpressionReader(OperatorReader):
     ) -> Expression:
         """Build an expression from several others; ``*x`` stands for the items of a tuple."""
         items: list[Expression] = []
-        named: list[tuple[str, Expression]] = []
+        starred: list[tuple[str, Expression]] = []  # tuples that get a name, so that they are computed once
         for node in nodes:
             if not isinstance(node, ast.Starred):
                 items.append(self.expression(node))
@@ -152,11 +167,12 @@ class ExpressionReader(OperatorReader):
             if not isinstance(value.type, Tuple):
                 self.refuse(node, f"* is for tuples, and this is {in_words(value.type)}")
             if not is_pure(value):
-                named.append((self.new_name(value.type), value))
-                value = Variable(value.type, named[-1][0])
+                name = self.new_name(value.type)
+                starred.append((name, value))
+                value = Variable(value.type, name)
             items += parts_of(value)
         built = build(items)
-        for name, value in reversed(named):
+        for name, value in reversed(starred):
             built = Let(built.type, name, value, built)
         return built
 
@@ -166,26 +182,27 @@ class ExpressionReader(OperatorReader):
         """An element, a section or a row of a tuple, a view, or rows of records."""
         value = self.expression(node.value)
         if isinstance(value, Known) and not isinstance(value.value, np.ndarray):
-            index = self._known_index(node.slice)
-            if index is not None and isinstance(value.value, tuple):
-                return self._known_item(value.value, index, node)
+            known_index = self._known_index(node.slice)
+            if known_index is not None and isinstance(value.value, tuple):
+                return self._known_item(value.value, known_index, node)
         value = self.typed(value, node.value)
         if isinstance(value.type, View):
-            return self._of_view(value, node)
+            return self._subscript_of_view(value, node)
         if isinstance(value.type, RecordRows) and not isinstance(node.slice, (ast.Slice, ast.Tuple)):
             return RecordAt(_record_in(value.type), value, self._index(node.slice))
         if not isinstance(value.type, Tuple):
             self.refuse(node, f"[…] is asked of {in_words(value.type)}, which has no elements")
         if isinstance(node.slice, ast.Slice):
-            return self._part(value, node)
-        place = self.typed(self.expression(node.slice), node.slice)
-        if isinstance(place, Constant) and place.type is WHOLE:
-            if not -len(value.type.items) <= place.value < len(value.type.items):
+            return self._part_of_tuple(value, node)
+        index = self.typed(self.expression(node.slice), node.slice)
+        if isinstance(index, Constant) and index.type is WHOLE:
+            if not -len(value.type.items) <= index.value < len(value.type.items):
                 self.refuse(node, f"the tuple has {len(value.type.items)} items")
-            return self._item(value, place.value % len(value.type.items))
+            return self._item(value, index.value % len(value.type.items))
         return self._pick(value, self._index(node.slice), node)
 
     def _known_index(self, node: ast.expr) -> Any:
+        """The value of an index or a slice; None if Python does not know it."""
         if isinstance(node, ast.Slice):
             ends = [None if e is None else self.expression(e) for e in (node.lower, node.upper, node.step)]
             if all(e is None or isinstance(e, Known) for e in ends):
@@ -207,15 +224,15 @@ class ExpressionReader(OperatorReader):
         assert isinstance(value.type, Tuple)
         return parts_of(value)[index] if is_pure(value) else Item(value.type.items[index], value, index)
 
-    def _part(self, value: Expression, node: ast.Subscript) -> Expression:
-        """Some items of a tuple."""
-        index = self._known_index(node.slice)
-        if index is None:
+    def _part_of_tuple(self, value: Expression, node: ast.Subscript) -> Expression:
+        """Some items of a tuple, as a tuple."""
+        known_slice = self._known_index(node.slice)
+        if known_slice is None:
             self.refuse(node, "the part of a tuple has constant places: write v[0:3]")
-        return self.evaluate_once(value, lambda held: make_tuple(parts_of(held)[index]))
+        return self.evaluate_once(value, lambda held: make_tuple(parts_of(held)[known_slice]))
 
     def _pick(self, value: Expression, index: Expression, node: ast.AST) -> Expression:
-        """An item of a tuple at a place that is computed; all items become one type."""
+        """An item of a tuple at an index that is computed; all items become one type."""
         assert isinstance(value.type, Tuple)
         if not value.type.items:
             self.refuse(node, "the tuple has no items")
@@ -229,12 +246,13 @@ class ExpressionReader(OperatorReader):
         return Pick(item, convert(value, Tuple((item,) * len(value.type.items))), index)
 
     def _index(self, node: ast.expr) -> Expression:
+        """An index that is computed: a whole number."""
         value = self.typed(self.expression(node), node)
         if value.type not in (WHOLE, TRUTH):
             self.refuse(node, f"the place [{in_words(value.type)}] is not a whole number: write int(…)")
         return convert(value, WHOLE)
 
-    def _of_view(self, value: Expression, node: ast.Subscript) -> Expression:
+    def _subscript_of_view(self, value: Expression, node: ast.Subscript) -> Expression:
         """An element, a section or a row of a view."""
         assert isinstance(value.type, View)
         if isinstance(node.slice, ast.Slice):
@@ -254,7 +272,7 @@ class ExpressionReader(OperatorReader):
         return self._element(value, node)
 
     def place(self, node: ast.Subscript | ast.Attribute) -> Element | Field:
-        """The place that is written to."""
+        """The element or the field to which an assignment writes."""
         owner = self.typed(self.expression(node.value), node.value)
         if isinstance(node, ast.Attribute):
             if not isinstance(owner.type, Record):
@@ -272,6 +290,7 @@ class ExpressionReader(OperatorReader):
         return self._element(owner, node)
 
     def _element(self, view: Expression, node: ast.Subscript) -> Element:
+        """An element of a view, with as many indices as the view has axes."""
         assert isinstance(view.type, View)
         nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if len(nodes) != view.type.axes:
@@ -281,7 +300,7 @@ class ExpressionReader(OperatorReader):
         return Element(view.type.item, view, tuple(map(self._index, nodes)))
 
     def item_at(self, value: Expression, index: Expression, node: ast.AST) -> Expression:
-        """The element of a view or the item of a tuple in a turn of a loop."""
+        """What a loop over a view, a tuple or rows of records assigns in the turn with this index."""
         if isinstance(value.type, Tuple):
             return self._pick(value, index, node)
         if isinstance(value.type, RecordRows):
@@ -291,6 +310,19 @@ class ExpressionReader(OperatorReader):
 
     def _call_expression(self, node: ast.Call) -> Expression:
         return call_of(self, node)
+
+
+def _size_attribute(view: Expression, name: str) -> Expression | None:
+    """The attribute of a view that says how large it is; None if it has no such attribute."""
+    assert isinstance(view.type, View)
+    if name == "ndim":
+        return known(view.type.axes)
+    if name == "shape" and view.type.shape is not None:
+        return known(view.type.shape)
+    lengths: list[Expression] = [Length(WHOLE, view, axis) for axis in range(view.type.axes)]
+    if name == "shape":
+        return make_tuple(lengths)
+    return functools.reduce(lambda a, b: Binary(WHOLE, "*", a, b), lengths) if name == "size" else None
 
 
 def _record_in(rows: RecordRows) -> Record:
@@ -308,7 +340,7 @@ def _type_in_lanes(type_: Type, lanes: int) -> Type:
 
 
 def _type_of_field(kind: Any) -> Type:
-    """The type of a field of a record, by how it was declared."""
+    """The type of a field of a record, from its declaration."""
     numbers: dict[Any, Number] = {float: REAL, int: WHOLE}
     if isinstance(kind, Rows):
         return View(numbers[kind.kind]) if kind.kind in numbers else RecordRows(kind.kind)

@@ -1,4 +1,4 @@
-"""The sources of each result of a kernel function, by its typed form."""
+"""The elements that each result of a kernel function may depend on, found in its typed form."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from cosim_compiler.language.written_parameters import (
 
 
 def flows_of(function: Function) -> Flows:
-    """For every element that a function writes or adds to: elements that the number may depend on.
+    """The elements that each written element may depend on: its sources.
 
-    Values and what decides whether a statement runs count. An index that is not a constant stands for the
-    whole parameter, and what a helper writes depends on everything that it is given.
+    A written element depends on the values that it is computed from, and on what decides whether the
+    statement runs. An index that is not a constant stands for the whole parameter. What a helper writes
+    counts as depending on all its arguments.
     """
     following = _Flows(function)
     count = -1
@@ -32,7 +33,7 @@ def flows_of(function: Function) -> Flows:
 
 
 class _Flows:
-    """The flows that the statements followed so far make.
+    """The sources of written elements, as far as statements were followed.
 
     Attributes
     ----------
@@ -40,9 +41,9 @@ class _Flows:
     written : frozenset of str
         The parameters in which the function stores.
     sources : dict of Element to set of Element
-        Of each element that is written, those that the number may depend on.
+        By written element: its sources.
     leaving : set of Element
-        What decides whether the function ends before its last line.
+        The sources of conditions that may end the function before its last line.
     """
 
     def __init__(self, function: Function) -> None:
@@ -53,29 +54,29 @@ class _Flows:
 
     @property
     def count(self) -> int:
-        """How many flows there are: it grows until nothing is new."""
+        """How many elements are known altogether; it stops growing when nothing is new."""
         sizes = map(len, self.sources.values())
         return self.read.count + sum(sizes) + len(self.leaving) + len(self.sources)
 
     def closed(self) -> dict[Element, set[Element]]:
-        """Of each element all elements it depends on, also by way of results that are read again."""
+        """The sources of each written element, with those of results that it is computed from."""
         sources_of = {to: set(sources) | self.leaving for to, sources in self.sources.items()}
         changed = True
         while changed:
             changed = False
             for sources in sources_of.values():
-                further = {f for name, index in sources for f in _sources_at(sources_of, name, index)}
-                changed = changed or not further <= sources
-                sources |= further
+                indirect = {s for name, index in sources for s in _sources_at(sources_of, name, index)}
+                changed = changed or not indirect <= sources
+                sources |= indirect
         return sources_of
 
     def block(self, statements: Iterable[Statement], control: Elements) -> None:
-        """Enter the sources of what statements set."""
+        """Add the sources of what statements assign."""
         for statement in statements:
             self.statement(statement, control)
 
     def statement(self, node: Statement, control: Elements) -> None:
-        """Enter the sources of what a statement sets; `control` decides whether it runs."""
+        """Add the sources of what a statement assigns; `control` are those of whether it runs."""
         for expression in (part for part in parts(node) if isinstance(part, Expression)):
             self.expression(expression, control)
         if isinstance(node, form.Assign):
@@ -101,7 +102,7 @@ class _Flows:
             self.leaving |= control
 
     def store(self, node: form.Store, control: Elements) -> None:
-        """Enter the sources of a place that is written; what is added to it does not depend on it."""
+        """Add the sources of a place that is written; in ``x[0] += y`` the place itself does not count."""
         place = node.place
         elements = self.read.of(_value_apart_from(place, node.value)) | control
         if isinstance(place, form.Element):
@@ -111,12 +112,12 @@ class _Flows:
         if isinstance(place, form.Element) and is_parameter:
             self._add((memory.name, constant_index(place)), elements)  # type: ignore[attr-defined]
             return
-        shown = self.read.of(memory)  # of a part of parameters: they, and what says which part it is
+        shown = self.read.of(memory)  # the parameters that the view shows, and the sources of its indices
         elements |= {element for element in shown if element[0] not in self.written}
         self._add_to_written(shown, elements)
 
     def expression(self, node: Expression, control: Elements) -> None:
-        """Enter names that an expression sets, and what its calls write, from everything they are given."""
+        """Add the sources of names in an expression, and of what its calls write: all their arguments."""
         for part in form.walk(node):
             if isinstance(part, form.Let):
                 self.read.assign(part.name, self.read.of(part.value) | control)
@@ -130,13 +131,13 @@ class _Flows:
         self.sources.setdefault(to, set()).update(sources)
 
     def _add_to_written(self, shown: Elements, sources: Elements) -> None:
-        """Add the sources to each parameter that is written and shows through a view."""
+        """Add sources to each written parameter among the elements that a view shows."""
         for name in {name for name, _ in shown} & self.written:
             self._add((name, ANY_INDEX), sources)
 
 
 def _value_apart_from(place: Expression, value: Expression) -> Expression:
-    """Of ``place = place + term`` the term; else the value that is stored, before it is converted."""
+    """The term of ``place = place + term``; of any other statement the stored value before conversion."""
     value = value.operand if isinstance(value, form.Convert) else value
     return value.right if isinstance(value, form.Binary) and value.left is place else value
 

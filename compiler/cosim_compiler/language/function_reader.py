@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import types
+from typing import NamedTuple
 
 from cosim_compiler.calls import GATHERS
 from cosim_compiler.language.constants import make_tuple
@@ -28,33 +29,34 @@ from cosim_compiler.language.types import (
 from cosim_compiler.names_in_reach import environment
 from cosim_compiler.sources.kernel_source import definition_of
 
-_lifetimes: dict[types.CodeType, tuple[ast.FunctionDef, Lifetimes]] = {}
+
+class _StoredLifetimes(NamedTuple):
+    """The lifetimes of a definition."""
+
+    tree: ast.FunctionDef
+    lifetimes: Lifetimes
 
 
-def _lifetimes_of(function: types.FunctionType, tree: ast.FunctionDef) -> Lifetimes:
-    kept_lifetimes = _lifetimes.get(function.__code__)
-    if kept_lifetimes is None or kept_lifetimes[0] is not tree:
-        kept_lifetimes = _lifetimes[function.__code__] = tree, lifetimes_of(tree)
-    return kept_lifetimes[1]
+_lifetimes: dict[types.CodeType, _StoredLifetimes] = {}
 
 
 class Reader(LoopReader):
     """Reads one function for arguments of certain types.
 
-    Types of names that grow while it is read (a whole number becomes a real in a loop) are known the next
-    time.
+    A type may grow after it was used: a whole number becomes a real at the end of a loop. Then the function
+    is read once more, with the types that the first reading has found.
 
     Parameters
     ----------
     program : Functions
-        Takes the functions that it calls.
+        Reads the functions that this one calls.
     function : Function
-        Is filled.
+        The typed form, which is filled.
     argument_types : tuple of Type
     variables : dict of str to Type
-        The types that the reading before has found for local names.
+        The types of local names that the reading before has found.
     result : Type or None
-        That of the result.
+        The type of the result that the reading before has found.
 
     Attributes
     ----------
@@ -80,10 +82,10 @@ class Reader(LoopReader):
         self.widened = False
         self.argument_types = argument_types
         self.name_count = 0
-        self.caught: list[tuple[str | None, str]] = []  # names of what is caught, and of their numbers
+        self.caught = []
 
     def read(self) -> None:
-        """Read parameters and body into the typed function; refuse what it cannot have."""
+        """Fill the typed form with parameters and body."""
         arguments, rest = self.tree.args.args, self.tree.args.vararg
         count = len(self.argument_types)
         if count < len(arguments) or (rest is None and count > len(arguments)):
@@ -112,9 +114,9 @@ class Reader(LoopReader):
         self.function.variables = self.variables
 
     def _gathered(self, rest: ast.arg, types_: tuple[Type, ...]) -> Block:
-        """The tuple of the arguments for which a ``*`` stands: each is one of the typed form.
+        """The assignment of the tuple ``*rest``; each of its items is a parameter of the typed form.
 
-        They have the names that `calls.gathering` gives them, else numbers.
+        The items have the names that `calls.gathering` gives them, else numbers.
         """
         names = [*self.author.__dict__.get(GATHERS, ())[: len(types_)]]
         names += map(str, range(len(names), len(types_)))
@@ -123,3 +125,10 @@ class Reader(LoopReader):
         self.variables.update(parameters)
         values: list[Expression] = [Variable(type_, name) for name, type_ in parameters]
         return (self._set(self.lifetimes.bound[id(rest)], make_tuple(values), rest),)
+
+
+def _lifetimes_of(function: types.FunctionType, tree: ast.FunctionDef) -> Lifetimes:
+    stored = _lifetimes.get(function.__code__)
+    if stored is None or stored.tree is not tree:
+        stored = _lifetimes[function.__code__] = _StoredLifetimes(tree, lifetimes_of(tree))
+    return stored.lifetimes

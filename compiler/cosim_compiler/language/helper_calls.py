@@ -28,7 +28,7 @@ from cosim_compiler.language.types import (
 def helper_call(
     reader: Reading, function: types.FunctionType, items: list[Expression], node: ast.Call
 ) -> Expression:
-    """The call of a helper, with the arguments as they are written."""
+    """The call of a helper with the arguments as the author writes them."""
     arguments = [reader.typed(item, node) for item in arguments_in_order(reader, function, items, node)]
     for value in arguments:
         if not isinstance(value.type, (View, Group, Tuple, Record, RecordRows)) and value.type.rank < 0:
@@ -41,7 +41,7 @@ def helper_call(
 def call_of_function(
     reader: Reading, function: types.FunctionType, items: list[Expression], node: ast.AST
 ) -> Expression:
-    """The call of a helper with arguments in its order."""
+    """The call of a helper with the arguments in the order of its parameters."""
     arguments = [reader.typed(item, node) for item in items]
     try:
         helper = _typed_helper(reader, function, arguments, node)
@@ -54,7 +54,7 @@ def call_of_function(
 def _call_for_lanes(
     reader: Reading, function: types.FunctionType, arguments: Sequence[Expression], node: ast.AST
 ) -> Expression:
-    """The call of a helper that takes one number, and decides by it, for each lane."""
+    """A separate call for each lane, of a helper whose branches depend on a number for each lane."""
     lanes = [value.type for value in arguments if is_for_lanes(value.type)]
     kinds = [REAL if is_for_lanes(value.type) else value.type for value in arguments]
     helper = reader.program.function(function, tuple(kinds))
@@ -68,7 +68,8 @@ def _typed_helper(
 ) -> Function:
     """The typed form of a helper.
 
-    Where a function of the language does not take a value, the calling line is at fault, not the function.
+    If it is a function of the language (`functions`) and refuses an argument, the error names the line of the
+    call.
     """
     kinds = tuple(value.type for value in arguments)
     is_of_the_language = function.__module__ == functions.__name__ != reader.function.author.__module__

@@ -1,6 +1,6 @@
-"""The sources of each result of a kernel function, stored for other processes.
+"""The elements that each result of a kernel function depends on, stored for other processes.
 
-What reads functions is imported only when one has to be read.
+The modules that read functions are imported only when one has to be read.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cosim_compiler.sources.kernel_source import source_of
 def kept_flows(function: types.FunctionType, kinds: tuple[Type, ...]) -> Flows | None:
     """`flows_of` for arguments of these types, from an earlier process if possible.
 
-    None where the function is not of the language: whoever compiles it says why.
+    None if the function is not of the language: compiling it raises an error that says why.
     """
     source, key = source_of(function), fingerprint(function, "flows", repr(kinds))
     stored = cached_fact(source, key)

@@ -1,8 +1,8 @@
-"""Values of expressions where arrays are partly known: numbers, parts of arrays, tuples of these.
+"""Values of expressions in programs whose arrays are known in part.
 
-A library of one model has tables that no run changes. Reading such a number is that number, and all that is
-computed from it by whole numbers is known, too. Sums and products of reals are left to the run: they are
-rounded there.
+A library of one model has tables that no run changes, so an element of such a table is a known number. What
+integer operations compute from known numbers is known, too. Sums and products of reals are left to the run,
+which rounds them.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from cosim_compiler.language.types import REAL, TRUTH, Number, Record, RecordRow
 from cosim_compiler.record import width_of
 
 DEEPEST = 12
-"""Calls inside each other that are followed for a value."""
+"""Calls inside each other that are evaluated."""
 LARGEST = 1 << 62
-"""Whole numbers from here on are left to the run."""
+"""An integer result of this size or more counts as unknown: the run computes it with 64 bits."""
 
 
 @dataclasses.dataclass(frozen=True)
 class KnownArray:
-    """An array of a group.
+    """What is known of an array of a group before a run.
 
     Attributes
     ----------
     length : int or None
-        None where it grows.
+        None if the array grows.
     columns : int
     numbers : sequence of int or float, optional
-        Its elements, where no run changes them.
+        All elements, if no run changes any of them.
     fixed : mapping of int to int or float
-        Single elements of another array that no run changes.
+        Else the elements that no run changes, by their indices.
     """
 
     length: int | None
@@ -46,7 +46,7 @@ class KnownArray:
     fixed: Mapping[int, Any] = dataclasses.field(default_factory=dict)
 
     def element(self, place: int) -> Any:
-        """The element at a place; None where it is not known."""
+        """The element at a place; None if it is not known."""
         if self.numbers is None:
             return self.fixed.get(place)
         return self.numbers[place] if 0 <= place < len(self.numbers) else None
@@ -54,7 +54,16 @@ class KnownArray:
 
 @dataclasses.dataclass(frozen=True)
 class KnownPart:
-    """Elements of an array, as far as they are known: which, and how many."""
+    """The value of a view: some elements of an array.
+
+    Attributes
+    ----------
+    array : str
+    first : int or None
+        The index of the first one; None if it is not known.
+    count : int or None
+        How many there are; None if that is not known.
+    """
 
     array: str
     first: int | None
@@ -62,14 +71,17 @@ class KnownPart:
 
 
 class _Group:
-    """Stands for the group itself."""
+    """The class of `GROUP`."""
 
 
 GROUP = _Group()
+"""The value of an expression that is the group itself."""
 
 
 class Evaluation:
     """Evaluates the expressions of a function.
+
+    A value is a number, a `KnownPart`, `GROUP`, or a tuple of values; None if it is not known.
 
     Parameters
     ----------
@@ -77,10 +89,9 @@ class Evaluation:
     functions : mapping of str to Function
         Those that may be called, by their symbols.
     values : mapping of str to object
-        What local names stand for: numbers, `KnownPart`, `GROUP`, tuples of these; None where it is
-        not known.
+        The values of local names.
     depth : int
-        Calls around this one.
+        The number of calls around this function.
     """
 
     def __init__(
@@ -102,8 +113,8 @@ class Evaluation:
         array = self.arrays[name]
         return KnownPart(name, 0, None if array.length is None else array.length * array.columns)
 
-    def _inside(self, values: Mapping[str, Any], deeper: int = 0) -> Evaluation:
-        return Evaluation(self.arrays, self.functions, values, self.depth + deeper)
+    def _with_values(self, values: Mapping[str, Any], depth: int) -> Evaluation:
+        return Evaluation(self.arrays, self.functions, values, depth)
 
     # names and arrays
 
@@ -164,8 +175,11 @@ class Evaluation:
 
     def make_tuple(self, node: form.MakeTuple) -> Any:
         items = tuple(map(self.value, node.items))
-        is_lost = (value is None and not is_pure(item) for value, item in zip(items, node.items, strict=True))
-        return None if any(is_lost) else items
+        # an unknown item with an effect has to be computed, so the tuple must not be replaced by its value
+        has_effect = (
+            value is None and not is_pure(item) for value, item in zip(items, node.items, strict=True)
+        )
+        return None if any(has_effect) else items
 
     def item(self, node: form.Item) -> Any:
         items = self.value(node.tuple)
@@ -173,7 +187,9 @@ class Evaluation:
 
     def let(self, node: form.Let) -> Any:
         value = self.value(node.value)
-        return None if value is None else self._inside({**self.values, node.name: value}).value(node.body)
+        if value is None:
+            return None
+        return self._with_values({**self.values, node.name: value}, self.depth).value(node.body)
 
     def convert(self, node: form.Convert) -> Any:
         number = self.value(node.operand)
@@ -218,25 +234,25 @@ class Evaluation:
     # calls
 
     def call(self, node: form.Call) -> Any:
-        """The result of a function that only computes it, by assignments and one `return`."""
+        """The result of a function whose body is assignments and one `return`; None of any other function."""
         function = self.functions.get(node.function.symbol)
         if function is None or self.depth == DEEPEST or function.raises:
             return None
         arguments: dict[str, Any] = {}
         for (name, kind), argument in zip(function.parameters, node.arguments, strict=True):
             arguments[name] = self.value(argument)
-            is_lost = arguments[name] is None and not is_pure(argument)
-            if is_lost or function.variables[name] != kind:
+            has_effect = arguments[name] is None and not is_pure(argument)
+            if has_effect or function.variables[name] != kind:
                 return None
-        return self._inside(arguments, deeper=1)._returned(function, arguments)
+        return self._with_values(arguments, self.depth + 1)._returned(function, arguments)
 
     def _returned(self, function: Function, arguments: dict[str, Any]) -> Any:
-        """The value that a function body returns; its assignments are entered into `arguments`."""
-        followed = assigned_once(function)
+        """The value that a function body returns; its assignments are added to `arguments`."""
+        names_followed = assigned_once(function)
         for statement in function.body:
             if isinstance(statement, form.Return) and statement.value is not None:
                 return self.value(statement.value)
-            if not isinstance(statement, form.Assign) or statement.name not in followed:
+            if not isinstance(statement, form.Assign) or statement.name not in names_followed:
                 return None
             value = self.value(statement.value)
             if value is None and not is_pure(statement.value):
@@ -274,7 +290,7 @@ def constant_of(kind: Any, value: Any) -> Constant:
 
 
 def assigned_once(function: Function) -> set[str]:
-    """Local names with one assignment, which all their reads come after."""
+    """Local names with one assignment: all reads of them come after it."""
     counts = Counter(name for name, _ in function.parameters)
     assigned = []
     for statement in statements_in(function.body):

@@ -1,4 +1,4 @@
-"""Values of expressions that follow from constants: whole numbers, truth values, tuples of these."""
+"""Values of expressions that follow from constants: integers, truth values, and tuples of these."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ Length = Callable[[form.Length], int | None]
 
 
 def value_of(node: Expression, values: Mapping[str, Any], length: Length) -> Any:
-    """The value of an expression; None where it is not known.
+    """The value of an expression; None if it is not known.
 
     Parameters
     ----------
     node : Expression
     values : mapping of str to object
-        Of local names.
+        The known values of local names.
     length : callable
-        How many elements a view has.
+        Returns the number of elements of a view; None if it is not known.
     """
 
-    def of(operand: Expression) -> Any:
+    def value(operand: Expression) -> Any:
         return value_of(operand, values, length)
 
     if isinstance(node, form.Constant):
@@ -41,32 +41,33 @@ def value_of(node: Expression, values: Mapping[str, Any], length: Length) -> Any
     if isinstance(node, form.Length):
         return length(node)
     if isinstance(node, form.Convert):
-        value = of(node.operand)
-        return int(value) if node.type is WHOLE and isinstance(value, (bool, int)) else None
+        number = value(node.operand)
+        return int(number) if node.type is WHOLE and isinstance(number, (bool, int)) else None
     if isinstance(node, form.MakeTuple):
-        items = tuple(map(of, node.items))
+        items = tuple(map(value, node.items))
         return None if None in items else items
     if isinstance(node, (form.Item, form.Pick)):
-        return _item(of(node.tuple), node.index if isinstance(node.index, int) else of(node.index))
+        return _item(value(node.tuple), node.index if isinstance(node.index, int) else value(node.index))
     if isinstance(node, form.Unary):
-        value = of(node.operand)
-        return None if value is None else SIGNS[node.operator](value)
+        number = value(node.operand)
+        return None if number is None else SIGNS[node.operator](number)
     if isinstance(node, form.Logic):
-        return _decided(node.operator, of(node.left), of(node.right))
+        return _decided(node.operator, value(node.left), value(node.right))
     if isinstance(node, (form.Binary, form.Compare)):
-        return _operation(node.operator, of(node.left), of(node.right))
+        return _operation(node.operator, value(node.left), value(node.right))
     if isinstance(node, form.Mathematics) and node.name in ("min", "max"):
-        return _operation(node.name, *map(of, node.arguments))
+        return _operation(node.name, *map(value, node.arguments))
     return None
 
 
-def _item(of: Any, index: Any) -> Any:
-    is_inside = isinstance(of, tuple) and type(index) is int and -len(of) <= index < len(of)
-    return of[index] if is_inside else None
+def _item(items: Any, index: Any) -> Any:
+    """The item of a tuple at an index; None if one of them is not known, or the index lies outside."""
+    is_inside = isinstance(items, tuple) and type(index) is int and -len(items) <= index < len(items)
+    return items[index] if is_inside else None
 
 
 def _decided(sign: str, left: Any, right: Any) -> Any:
-    """The value of ``and`` or ``or`` of two values, one of which may decide alone."""
+    """The value of ``and`` or ``or`` of two values; one of them may decide although the other is unknown."""
     deciding = sign == "or"
     if any(value is not None and bool(value) is deciding for value in (left, right)):
         return deciding
@@ -74,6 +75,7 @@ def _decided(sign: str, left: Any, right: Any) -> Any:
 
 
 def _operation(sign: str, left: Any, right: Any) -> Any:
+    """The result of an operation of two integers; None if it is not known."""
     operation = OPERATIONS.get(sign)
     if operation is None or not isinstance(left, (bool, int)) or not isinstance(right, (bool, int)):
         return None

@@ -1,8 +1,8 @@
-"""Which assignments of a name belong together: each such group is a variable of its own.
+"""The variables behind a name: assignments that belong together are one variable (a *web* of compilers).
 
-In Python a name may stand for a whole number first and for a tuple later. Assignments whose values may meet
-where the name is read are one variable; others are different ones, and their types have nothing to do with
-each other. (Compilers call such a group a web.)
+In Python a name may stand for a whole number first and for a tuple later. If a read of the name may see the
+value of either of two assignments, these two are one variable. Otherwise they are different variables, and
+their types have nothing to do with each other.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from cosim_compiler.language.typed_form import in_ascii
 from cosim_compiler.sources.assigned_names import runs_once
@@ -22,6 +23,13 @@ Reaching = dict[str, frozenset[int]]
 """For each name the numbers of the assignments whose value it may have."""
 
 
+class LoopEnds(NamedTuple):
+    """What reaches each `break` that leaves a loop, and each `continue` that ends one of its turns."""
+
+    breaks: list[Reaching]
+    continues: list[Reaching]
+
+
 @dataclass
 class Lifetimes:
     """The variables of a function.
@@ -29,13 +37,13 @@ class Lifetimes:
     Attributes
     ----------
     bound : dict of int to str
-        By the `id` of each `ast.Name` and `ast.arg` that gives a local name a value: its variable.
+        The variable that each `ast.Name` or `ast.arg` assigns, by the `id` of the node.
     read : dict of int to str
-        By the `id` of each `ast.Name` that reads one.
+        The variable that each `ast.Name` reads, by the `id` of the node.
     unset : list of ast.Name
-        Where a name is read that may have no value.
+        Names that are read where they may have no value.
     local : frozenset of str
-        All names that are bound.
+        All names that are assigned.
     """
 
     bound: dict[int, str] = field(default_factory=dict)
@@ -54,71 +62,76 @@ def lifetimes_of(tree: ast.FunctionDef) -> Lifetimes:
     ['x', 'x_2', 'y', 'y_2']
     """
     walk = _Walk(tree)
-    walk.block(tree.body, dict(walk.given))
+    walk.block(tree.body, dict(walk.at_start))
     return walk.lifetimes()
 
 
 class _Walk:
-    """Goes through a function with the assignments that may reach each place."""
+    """Walks through a function with the assignments that may reach each place.
+
+    Assignments have numbers, from 1 on. Those that belong together are a tree: `parent` leads from each to an
+    earlier one, up to the root, which is its own parent.
+    """
 
     def __init__(self, tree: ast.FunctionDef) -> None:
-        self.names: list[str] = [""]  # by the number of an assignment
-        self.group: list[int] = [UNSET]  # towards the first of those that belong together
-        self.numbers: dict[int, int] = {}  # of each name that is bound, by its `id`
-        self.reads: dict[int, int] = {}
+        self.names: list[str] = [""]  # by the number of an assignment: the name that it assigns
+        self.parent: list[int] = [UNSET]  # by the number of an assignment
+        self.numbers: dict[int, int] = {}  # of assignments, by the `id` of the assigned node
+        self.reads: dict[int, int] = {}  # an assignment that reaches a read, by the `id` of the node
         self.unset: dict[int, ast.Name] = {}
-        self.loops: list[tuple[list[Reaching], list[Reaching]]] = []  # where breaks and continues leave
+        self.loops: list[LoopEnds] = []  # of the loops around the present statement
         arguments = [*tree.args.args, *([tree.args.vararg] if tree.args.vararg else [])]
         self.local = frozenset(
             [a.arg for a in arguments]
             + [n.id for n in tree_nodes(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         )
-        self.given: Reaching = {
+        self.at_start: Reaching = {
             **{name: frozenset({UNSET}) for name in self.local},
-            **{a.arg: frozenset({self._bound(a, a.arg)}) for a in arguments},
+            **{a.arg: frozenset({self._number_of(a, a.arg)}) for a in arguments},
         }
 
     def lifetimes(self) -> Lifetimes:
-        """The names of the typed form: one for each group of bindings that reach a common read."""
-        texts: dict[int, str] = {}
-        texts_taken = set(map(in_ascii, self.local))
-        first: set[str] = set()
+        """The variables: the first one of a name is called like it, the next ones have a number behind it."""
+        variables: dict[int, str] = {}  # by roots
+        used = set(map(in_ascii, self.local))
+        with_variable: set[str] = set()  # names that have their first variable
         for number in range(1, len(self.names)):
             root = self._root(number)
-            if root in texts:
+            if root in variables:
                 continue
-            name, i = self.names[number], 1
-            name = text = in_ascii(name)
-            while name in first and text in texts_taken:
+            name = variable = in_ascii(self.names[number])
+            i = 1
+            while name in with_variable and variable in used:
                 i += 1
-                text = f"{name}_{i}"
-            first.add(name)
-            texts_taken.add(text)
-            texts[root] = text
-        bound = {node: texts[self._root(number)] for node, number in self.numbers.items()}
-        read = {node: texts[self._root(number)] for node, number in self.reads.items()}
+                variable = f"{name}_{i}"
+            with_variable.add(name)
+            used.add(variable)
+            variables[root] = variable
+        bound = {node: variables[self._root(number)] for node, number in self.numbers.items()}
+        read = {node: variables[self._root(number)] for node, number in self.reads.items()}
         return Lifetimes(bound, read, list(self.unset.values()), self.local)
 
-    # groups
+    # assignments that belong together
 
     def _root(self, number: int) -> int:
-        while self.group[number] != number:
-            number = self.group[number]
+        while self.parent[number] != number:
+            number = self.parent[number]
         return number
 
     def _join(self, numbers: Iterable[int]) -> int:
-        """Let assignments belong together; the first of them."""
+        """Make assignments one variable; the first of them."""
         roots = sorted({self._root(number) for number in numbers})
         for root in roots:
-            self.group[root] = roots[0]
+            self.parent[root] = roots[0]
         return roots[0]
 
-    def _bound(self, node: ast.AST, name: str) -> int:
+    def _number_of(self, node: ast.AST, name: str) -> int:
+        """The number of the assignment that a node makes to a name."""
         number = self.numbers.get(id(node))
         if number is None:
             number = self.numbers[id(node)] = len(self.names)
             self.names.append(name)
-            self.group.append(number)
+            self.parent.append(number)
         return number
 
     # statements
@@ -131,7 +144,7 @@ class _Walk:
         return reaching
 
     def _statement(self, node: ast.stmt, reaching: Reaching) -> Reaching | None:
-        """The bindings that reach the end of a statement; None where nothing reaches it."""
+        """The assignments that reach the end of a statement; None if the program does not get there."""
         if isinstance(node, ast.If):
             self._read(node.test, reaching)
             return _union(self.block(node.body, dict(reaching)), self.block(node.orelse, dict(reaching)))
@@ -141,23 +154,24 @@ class _Walk:
         if isinstance(node, ast.While):
             return self._loop(node, reaching, None)
         if isinstance(node, ast.Try):
-            return self._attempt(node, reaching)
+            return self._try(node, reaching)
         if isinstance(node, (ast.Break, ast.Continue)):
             if self.loops:
-                self.loops[-1][isinstance(node, ast.Continue)].append(reaching)
+                ends = self.loops[-1]
+                (ends.breaks if isinstance(node, ast.Break) else ends.continues).append(reaching)
             return None
         self._read(node, reaching)
         self._bind(node, reaching)
         return None if isinstance(node, (ast.Return, ast.Raise)) else reaching
 
-    def _attempt(self, node: ast.Try, reaching: Reaching) -> Reaching | None:
-        """Follow a `try`: its handlers begin with what any statement of the body may have stored."""
+    def _try(self, node: ast.Try, reaching: Reaching) -> Reaching | None:
+        """Follow a `try`: any statement of its body may have been the last one before a handler begins."""
         end = self.block(node.body, dict(reaching))
         caught = dict(reaching)
         for statement in node.body:
             for name in tree_nodes(statement):
                 if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
-                    caught[name.id] = caught[name.id] | {self._bound(name, name.id)}
+                    caught[name.id] = caught[name.id] | {self._number_of(name, name.id)}
         for handler in node.handlers:
             end = _union(end, self.block(handler.body, dict(caught)))
         return end
@@ -165,8 +179,8 @@ class _Walk:
     def _loop(
         self, node: ast.For | ast.While, reaching: Reaching, target: ast.expr | None
     ) -> Reaching | None:
-        """The bindings that reach the end of a loop; its body is followed until none are new."""
-        endless = (
+        """The assignments that reach the end of a loop; its body is followed until none are new."""
+        is_endless = (
             isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
         )
         begin = reaching
@@ -176,28 +190,27 @@ class _Walk:
                 self._read(node.test, turn)
             elif target is not None:
                 self._bind(target, turn)
-            breaks: list[Reaching] = []
-            continues: list[Reaching] = []
-            self.loops.append((breaks, continues))
+            ends = LoopEnds([], [])
+            self.loops.append(ends)
             end = self.block(node.body, turn)
             self.loops.pop()
-            for other in continues:
-                end = _union(end, other)
-            again = _union(reaching, end)
-            assert again is not None
-            if again == begin:
+            for at_continue in ends.continues:
+                end = _union(end, at_continue)
+            next_begin = _union(reaching, end)
+            assert next_begin is not None
+            if next_begin == begin:
                 break
-            begin = again
-        through: Reaching | None = None if endless else begin
+            begin = next_begin
+        after_turns: Reaching | None = None if is_endless else begin
         if isinstance(node, ast.For) and runs_once(node.iter) and end is not None:
-            through = end
-        left = None if through is None else self.block(node.orelse, dict(through))
-        for other in breaks:
-            left = _union(left, other)
-        return left
+            after_turns = end
+        behind = None if after_turns is None else self.block(node.orelse, dict(after_turns))
+        for at_break in ends.breaks:
+            behind = _union(behind, at_break)
+        return behind
 
     def _read(self, node: ast.AST, reaching: Reaching) -> None:
-        """Join the bindings that reach each name that is read; note names that may have none."""
+        """Make all assignments that reach a read of a name one variable; record names without a value."""
         for name in tree_nodes(node):
             if not isinstance(name, ast.Name) or name.id not in self.local:
                 continue
@@ -217,8 +230,7 @@ class _Walk:
     def _bind(self, node: ast.AST, reaching: Reaching) -> None:
         for name in tree_nodes(node):
             if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
-                number = self._bound(name, name.id)
-                reaching[name.id] = frozenset({number})
+                reaching[name.id] = frozenset({self._number_of(name, name.id)})
 
 
 def _union(left: Reaching | None, right: Reaching | None) -> Reaching | None:

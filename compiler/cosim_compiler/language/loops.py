@@ -55,7 +55,7 @@ class LoopReader(StatementReader):
         return [Continue(node.lineno)]
 
     def _for(self, node: ast.For) -> Sequence[Statement]:
-        """A loop over ``range``, over tuples, which are written out, or over views."""
+        """A loop over ``range`` or views; or over tuples, which is written out turn by turn."""
         source = node.iter
         if isinstance(source, ast.Call) and isinstance(source.func, ast.Name):
             called = self.expression(source.func)
@@ -88,7 +88,7 @@ class LoopReader(StatementReader):
     def _counted(
         self, node: ast.For, name: str, bounds: Sequence[Expression], begin: Sequence[Statement]
     ) -> Statement:
-        """A loop over whole numbers; each turn begins with some statements."""
+        """A loop over whole numbers, first, last and step; each turn begins with the statements `begin`."""
         self._declare(name, WHOLE, node.target)
         body = (*begin, *self.block(node.body))
         first, last, step = bounds
@@ -102,15 +102,16 @@ class LoopReader(StatementReader):
         if not values:
             self.refuse(source, "write zip(x, y)")
         if all(isinstance(value.type, Tuple) for value in values):
-            held = [self.evaluate_items_first(value, source) for value in values]
-            turns = [list(items) for items in zip(*(items for _, items in held), strict=False)]
+            computed = [self.evaluate_items_first(value, source) for value in values]
+            turns = [list(items) for items in zip(*(items for _, items in computed), strict=False)]
             if is_numbered:
                 turns = [[Constant(WHOLE, i), *turn] for i, turn in enumerate(turns)]
-            return [*(s for before, _ in held for s in before), self._written_out(node, turns)]
+            statements = [statement for before, _ in computed for statement in before]
+            return [*statements, self._written_out(node, turns)]
         return self._over_views(node, values, source, is_numbered)
 
     def _written_out(self, node: ast.For, turns: Sequence[Sequence[Expression]]) -> Once:
-        """A loop over tuples: their items may be of different types, so each turn is read by itself."""
+        """A loop over tuples. Their items may be of different types, so each turn is read by itself."""
         bodies = []
         for turn in turns:
             value = turn[0] if len(turn) == 1 else make_tuple(list(turn))
@@ -121,28 +122,29 @@ class LoopReader(StatementReader):
     def _over_views(
         self, node: ast.For, values: Sequence[Expression], source: ast.expr, is_numbered: bool
     ) -> Sequence[Statement]:
-        """A loop over the elements of views, by a number that no name stands for."""
-        before: list[Statement] = []
-        held: list[Expression] = []
+        """A loop over the elements of views, by an index that no name of the author's stands for."""
+        statements: list[Statement] = []
+        views: list[Expression] = []
         lengths: list[Expression] = []
         for value in values:
-            statements, held_view = self.evaluate_first(value, source)
-            before += statements
-            held.append(held_view)
-            if isinstance(value.type, Tuple):
-                lengths.append(Constant(WHOLE, len(value.type.items)))
-            elif isinstance(value.type, RecordRows) or (
-                isinstance(value.type, View) and value.type.axes == 1
-            ):
-                lengths.append(Length(WHOLE, held_view))
-            else:
-                self.refuse(source, f"a loop does not go over {in_words(value.type)}: write range(…)")
+            before, view = self.evaluate_first(value, source)
+            statements += before
+            views.append(view)
+            lengths.append(self._length(view, source))
         last: Expression = lengths[0]
         for length in lengths[1:]:
             last = Mathematics(WHOLE, "min", (last, length))
         name = self.new_name(WHOLE)
         index = Variable(WHOLE, name)
-        items = [self.item_at(value, index, source) for value in held]
+        items = [self.item_at(view, index, source) for view in views]
         items = [index, *items] if is_numbered else items
         begin = self.assign(node.target, items[0] if len(items) == 1 else make_tuple(items), source)
-        return [*before, self._counted(node, name, (ZERO, last, ONE), begin)]
+        return [*statements, self._counted(node, name, (ZERO, last, ONE), begin)]
+
+    def _length(self, value: Expression, source: ast.expr) -> Expression:
+        """The number of turns of a loop over a value."""
+        if isinstance(value.type, Tuple):
+            return Constant(WHOLE, len(value.type.items))
+        if isinstance(value.type, RecordRows) or (isinstance(value.type, View) and value.type.axes == 1):
+            return Length(WHOLE, value)
+        self.refuse(source, f"a loop does not go over {in_words(value.type)}: write range(…)")

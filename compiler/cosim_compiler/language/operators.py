@@ -50,6 +50,7 @@ OPERATORS: dict[type[ast.AST], str] = {
     ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
 }  # fmt: skip
 OF_WHOLE = ("<<", ">>", "&", "|", "^")
+"""Operators that reals do not have."""
 IN_PYTHON: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
     "//": operator.floordiv, "%": operator.mod, "<<": operator.lshift, ">>": operator.rshift,
@@ -57,19 +58,12 @@ IN_PYTHON: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
     "!=": operator.ne,
 }  # fmt: skip
+"""What each operator does in Python, for operands that are known."""
 COMPARISONS: dict[type[ast.AST], str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
 }  # fmt: skip
-
-
-def operator_alternative(sign: ast.operator) -> str:
-    """The alternative to an operator that the language does not have."""
-    if isinstance(sign, ast.MatMult):
-        return "write matmul(a, b, out), or dot(a, b) of vectors: from cosim.functions import matmul, dot"
-    return "write x * x, or math.pow(x, y) for a real exponent"
-
-
 COMPUTE = "compute with their elements"
+"""The remedy for an operator of views or tuples."""
 
 
 class OperatorReader:
@@ -155,7 +149,7 @@ class OperatorReader:
         return self.binary(sign, self.expression(node.left), self.expression(node.right), node)
 
     def binary(self, sign: str, left: Expression, right: Expression, node: ast.AST) -> Expression:
-        """The value of an operator."""
+        """An operator of two values; of two tuples, ``+`` joins them."""
         if isinstance(left, Known) and isinstance(right, Known) and _are_computable(left.value, right.value):
             folded = self._folded(sign, left.value, right.value, node)
             if folded is not None:
@@ -188,7 +182,7 @@ class OperatorReader:
         return Binary(common, sign, convert(left, common), convert(right, common))
 
     def _folded(self, sign: str, left: Any, right: Any, node: ast.AST) -> Expression | None:
-        """The constant result of an operation; None if Python raises where the processor has a result."""
+        """The constant result of an operation; None if Python raises, where the processor has a result."""
         if sign == "<<" and isinstance(right, int) and right > 64:
             self.refuse(node, "this does not fit into 64 bits")
         if sign in ("<<", ">>") and isinstance(right, int) and right < 0:
@@ -211,7 +205,7 @@ class OperatorReader:
     def _chained(
         self, signs: Sequence[ast.cmpop], left: Expression, others: Sequence[Expression], node: ast.AST
     ) -> Expression:
-        """``a < b < c``: each is computed once, and only where those before it hold."""
+        """``a < b < c``: each operand is computed once, and only if the comparisons before it hold."""
         if len(others) == 1:
             return self._compared(signs[0], left, others[0], node)
         return self.evaluate_once(
@@ -239,16 +233,16 @@ class OperatorReader:
         if not isinstance(items.type, Tuple):
             self.refuse(node, f"`in` is for tuples, and this is {in_words(items.type)}")
 
-        def build(element: Expression, others: list[Expression]) -> Expression:
+        def equals_one(element: Expression, listed: Expression) -> Expression:
             truth: Expression = known(False)
-            for item in others:
+            for item in parts_of(listed):
                 truth = self.logic("or", truth, self.compare("==", element, item, node))
             return truth if not isinstance(truth, Known) else Constant(TRUTH, bool(truth.value))
 
-        return self.evaluate_once(value, lambda a: self.evaluate_once(items, lambda b: build(a, parts_of(b))))
+        return self.evaluate_once(value, lambda a: self.evaluate_once(items, lambda b: equals_one(a, b)))
 
     def compare(self, sign: str, left: Expression, right: Expression, node: ast.AST) -> Expression:
-        """A comparison; tuples are equal where all their items are."""
+        """A comparison; tuples are equal if all their items are."""
         if isinstance(left, Known) and isinstance(right, Known):
             return known(bool(IN_PYTHON[sign](left.value, right.value)))
         left, right = self.typed(left, node), self.typed(right, node)
@@ -268,17 +262,16 @@ class OperatorReader:
         if sign not in ("==", "!="):
             self.refuse(node, f"`{sign}` does not take tuples: {COMPUTE}")
 
-        def build(ones: list[Expression], others: list[Expression]) -> Expression:
-            truth: Expression = known(len(ones) == len(others))
-            for first, second in zip(ones, others, strict=False):
-                truth = self.logic("and", truth, self.compare("==", first, second, node))
+        def compare_items(first: Expression, second: Expression) -> Expression:
+            items = parts_of(first), parts_of(second)
+            truth: Expression = known(len(items[0]) == len(items[1]))
+            for item, other in zip(*items, strict=False):
+                truth = self.logic("and", truth, self.compare("==", item, other, node))
             if isinstance(truth, Known):
                 truth = Constant(TRUTH, bool(truth.value))
             return truth if sign == "==" else Unary(TRUTH, "not", truth)
 
-        return self.evaluate_once(
-            left, lambda a: self.evaluate_once(right, lambda b: build(parts_of(a), parts_of(b)))
-        )
+        return self.evaluate_once(left, lambda a: self.evaluate_once(right, lambda b: compare_items(a, b)))
 
     @staticmethod
     def logic(sign: str, left: Expression, right: Expression) -> Expression:
@@ -296,11 +289,12 @@ class OperatorReader:
         return self._joined(node, self._operand)
 
     def _joined(self, node: ast.BoolOp, read: Callable[[ast.expr], Expression]) -> Expression:
+        """``and`` or ``or`` of several operands, up to one that is known to decide."""
         sign = "and" if isinstance(node.op, ast.And) else "or"
         truth = read(node.values[0])
         for operand in node.values[1:]:
             if isinstance(truth, Known) and truth.value != (sign == "and"):
-                return truth  # the others are not computed
+                return truth
             truth = self.logic(sign, truth, read(operand))
         return truth
 
@@ -315,7 +309,7 @@ class OperatorReader:
         return self.as_condition(value, node)
 
     def _ifexp_expression(self, node: ast.IfExp) -> Expression:
-        """``yes if condition else no``; only one of them where the condition is known."""
+        """``yes if condition else no``; one of the two if the condition is known."""
         condition = self.condition(node.test)
         if isinstance(condition, Known):
             return self.expression(node.body if condition.value else node.orelse)
@@ -333,6 +327,13 @@ class OperatorReader:
                 raise NoLanesError("what each lane chooses has to be computed for all lanes")
             common = LANES[condition.type.lanes]
         return Choice(common, condition, convert(yes, common), convert(no, common))
+
+
+def operator_alternative(sign: ast.operator) -> str:
+    """What to write in place of an operator that the language does not have."""
+    if isinstance(sign, ast.MatMult):
+        return "write matmul(a, b, out), or dot(a, b) of vectors: from cosim.functions import matmul, dot"
+    return "write x * x, or math.pow(x, y) for a real exponent"
 
 
 def _are_computable(*values: Any) -> bool:

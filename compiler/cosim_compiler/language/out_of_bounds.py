@@ -1,41 +1,41 @@
-"""BoundsWalk outside of the views that a kernel function is given, by its typed form.
+"""Accesses of a kernel function to elements that its views do not have, found in its typed form.
 
-Only places that follow from constants are checked, and only where no condition may keep the program from
-reaching them. `written_paths.PathWalk` goes through the function; this module says when it is certain that a
-statement is reached, and what to do at each place that it reads or writes.
+An access counts only if its index follows from constants, and if the program reaches it in every call.
+`written_paths.PathWalk` walks through the function. This module keeps track of whether a statement is
+certainly reached, and checks each element that is read or written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cosim_compiler.language import typed_form as form
+from cosim_compiler.language.followed_views import ViewPart, argument_views
 from cosim_compiler.language.typed_form import Expression, Function, walk
 from cosim_compiler.language.written_paths import (
     MOST_TURNS,
     PathWalk,
-    Turns,
-    ViewPart,
+    Turn,
     Written,
-    argument_views,
     nothing_written,
 )
 
-LEAVES = (form.Break, form.Continue, form.Return, form.Raise, form.RaiseAgain)
+LEAVING = (form.Break, form.Continue, form.Return, form.Raise, form.RaiseAgain)
+"""Statements behind which the program goes on elsewhere."""
 
 
 @dataclass(frozen=True)
 class OutOfBounds:
-    """A place outside of an argument: the line, and the index or, for a table, row and column."""
+    """An access outside of an argument: the line, and the index or, for a table, row and column."""
 
     line: int
     place: tuple[int, ...]
 
 
-def places_in_views(function: Function, sizes: Mapping[str, int]) -> BoundsWalk:
-    """The places that a function reads and writes in the views among its arguments.
+def check_bounds(function: Function, sizes: Mapping[str, int]) -> BoundsWalk:
+    """A walk through a function that has recorded its accesses outside of views, and what it writes.
 
     Parameters
     ----------
@@ -43,56 +43,58 @@ def places_in_views(function: Function, sizes: Mapping[str, int]) -> BoundsWalk:
     sizes : mapping of str to int
         Of the views, by the names of the arguments.
     """
-    walker = BoundsWalk(argument_views(function, sizes), {}, sizes, 0)
-    walker.follow(function, nothing_written(sizes))
-    return walker
+    walk_through = BoundsWalk(argument_views(function, sizes), {}, sizes, 0)
+    walk_through.follow(function, nothing_written(sizes))
+    return walk_through
 
 
 class BoundsWalk(PathWalk):
-    """Records places outside while it is certain that the program reaches them.
+    """Walks through a function and records what it accesses outside of its views, and what it writes.
 
     Attributes
     ----------
-    found : dict of str to OutOfBounds
-        For each argument of which an element outside is reached in any case: the first place.
+    out_of_bounds : dict of str to OutOfBounds
+        The first access outside of an argument that every call makes, by the name of the argument.
     written : dict of str to int
         For each argument that is written, under whatever name: the line of the first write.
     is_certain : bool
-        Whether the statement that is walked through is reached in every call.
+        Whether every call reaches the present statement.
     """
 
     def __init__(
         self, views: dict[str, ViewPart], values: dict[str, Any], sizes: Mapping[str, int], depth: int
     ) -> None:
         super().__init__(views, values, sizes, depth)
-        self.found: dict[str, OutOfBounds] = {}
+        self.out_of_bounds: dict[str, OutOfBounds] = {}
         self.written: dict[str, int] = {}
         self.is_certain = True
-        self.called_at = 0  # in a helper the line in the function itself from which it is called
+        self.called_at = 0  # in a helper: the line of the function that calls it; in the function itself: 0
 
     def into_helper(self, views: dict[str, ViewPart], values: dict[str, Any]) -> PathWalk:
         """The walk through a helper: it adds to the same results, with the line of the call."""
-        inner = BoundsWalk(views, values, self.sizes, self.depth + 1)
-        inner.is_certain, inner.found, inner.written = self.is_certain, self.found, self.written
-        inner.called_at = self.called_at or self.line
-        return inner
+        helper = BoundsWalk(views, values, self.sizes, self.depth + 1)
+        helper.is_certain = self.is_certain
+        helper.out_of_bounds, helper.written = self.out_of_bounds, self.written
+        helper.called_at = self.called_at or self.line
+        return helper
 
-    def visit_element(self, part: ViewPart, places: tuple[Any, ...]) -> None:
-        """Record an element that is read or written, where its place is known and lies outside."""
+    def visit_element(self, part: ViewPart, indices: tuple[Any, ...]) -> None:
+        """Record an element that is read or written, if its index is known and lies outside of the view."""
         if not self.is_certain or part.first is None or part.size is None:
             return
         lengths = (part.size // part.columns, part.columns) if part.columns else (part.size,)
-        for place, length in zip(places, lengths, strict=False):
-            if type(place) is int and not self.least_place(length) <= place < length:
-                self.found.setdefault(
-                    part.result, OutOfBounds(self.called_at or self.line, self.shown(part, places))
+        for index, length in zip(indices, lengths, strict=False):
+            if type(index) is int and not self.least_index(length) <= index < length:
+                self.out_of_bounds.setdefault(
+                    part.result,
+                    OutOfBounds(self.called_at or self.line, self.place_in_argument(part, indices)),
                 )
 
-    def least_place(self, length: int) -> int:
-        """The least place inside a view: 0 in the function itself, that of the first element in helpers.
+    def least_index(self, length: int) -> int:
+        """The least allowed index of a view: 0 in the function itself; in helpers the first element's.
 
-        Negative places count from the end, as in Python. A function knows the declared lengths, so that a
-        negative place in it is a slip: `x[i - 1]` in the first turn of a loop would silently be the last
+        A negative index counts from the end, as in Python. A function knows the declared lengths, so a
+        negative index in it is a slip: `x[i - 1]` in the first turn of a loop would silently be the last
         element. A helper serves views of any length: there `x[-1]` says which element is meant.
         """
         return 0 if self.depth == 0 else -length
@@ -102,17 +104,20 @@ class BoundsWalk(PathWalk):
         self.written.setdefault(part.result, self.called_at or self.line)
 
     @staticmethod
-    def shown(part: ViewPart, places: tuple[Any, ...]) -> tuple[int, ...]:
-        """A place of a part as a place of the whole argument; an unknown index counts as 0."""
-        indices = tuple(place if type(place) is int else 0 for place in places)
-        return indices if part.columns or part.first is None else (part.first + indices[0], *indices[1:])
+    def place_in_argument(part: ViewPart, indices: tuple[Any, ...]) -> tuple[int, ...]:
+        """The indices of a part as those of the whole argument; an unknown index counts as 0."""
+        place = tuple(index if type(index) is int else 0 for index in indices)
+        return place if part.columns or part.first is None else (part.first + place[0], *place[1:])
 
     def branches(self, node: form.If, written: Written) -> Written | None:
-        """Neither branch is certain; in a loop nothing behind them is where one of them may leave."""
+        """Follow both branches, neither of which is certain.
+
+        What follows them in a loop is not certain, either, if one of them may leave.
+        """
         was_certain, self.is_certain = self.is_certain, False
         written_after = super().branches(node, written)
-        leaves = any(isinstance(statement, LEAVES) for statement in walk(node))
-        self.is_certain = was_certain and not (self.loops and leaves)
+        may_leave = any(isinstance(statement, LEAVING) for statement in walk(node))
+        self.is_certain = was_certain and not (self.loops and may_leave)
         return written_after
 
     def attempt(self, node: form.Try, written: Written) -> Written | None:
@@ -122,29 +127,28 @@ class BoundsWalk(PathWalk):
         self.is_certain = was_certain
         return written_after
 
-    def turns(self, node: form.For) -> Turns:
-        """The turns of a loop between constants; of many only the first and the last, where indices end."""
+    def turns(self, node: form.For) -> list[Turn]:
+        """The turns of a loop between constants; of many turns the first and the last, the extreme ones."""
         bounds = [self.value(bound) for bound in (node.first, node.last, node.step)]
         if all(type(bound) is int for bound in bounds) and bounds[2] != 0:
             values = range(*bounds)
-            return [
-                (i, node.body) for i in (values if len(values) <= MOST_TURNS else (values[0], values[-1]))
-            ]
+            followed = values if len(values) <= MOST_TURNS else (values[0], values[-1])
+            return [Turn(i, node.body) for i in followed]
         return super().turns(node)
 
     def loop(
-        self, node: form.For | form.While | form.Once, turns: Turns, written: Written | None
+        self, node: form.For | form.While | form.Once, turns: Sequence[Turn], written: Written | None
     ) -> Written | None:
-        """Turns are certain where their number is known: others may be none."""
+        """Follow a loop; its turns are certain only if their number is known: else there may be none."""
         was_certain = self.is_certain
-        is_known = isinstance(node, form.Once) or all(value is not None for value, _ in turns)
+        is_known = isinstance(node, form.Once) or all(turn.value is not None for turn in turns)
         self.is_certain = was_certain and is_known
         written_after = super().loop(node, turns, written)
         self.is_certain = was_certain
         return written_after
 
     def computed(self, node: Expression) -> Iterator[Expression]:
-        """The parts of an expression that are computed, without those that a condition may leave out."""
+        """The parts of an expression that are certainly computed: not those behind an unknown condition."""
         if isinstance(node, form.Choice) and self.value(node.condition) is None:
             yield from self.computed(node.condition)
         elif isinstance(node, form.Logic) and self.value(node.left) is None:

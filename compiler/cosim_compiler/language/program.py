@@ -23,10 +23,11 @@ from cosim_compiler.language.types import (
 )
 
 Linked = Callable[[types.FunctionType], tuple[str, str] | None]
-"""Which functions are called by a symbol: symbol and signature, or None where one belongs to the program."""
+"""Returns symbol and signature of a function that is compiled elsewhere; None if the program contains it."""
 Key = tuple[types.FunctionType, tuple[Type, ...], tuple[type | None, ...]]
+"""A function, and the types of its arguments, with the classes that equal types differ in."""
 MOST_PASSES = 6
-"""Types grow from true or false over whole to real: they agree before that."""
+"""Readings of a function until its types agree: they only grow, from truth values over integers to reals."""
 
 
 def _nothing_is_linked(_: types.FunctionType) -> None:
@@ -34,19 +35,20 @@ def _nothing_is_linked(_: types.FunctionType) -> None:
 
 
 class Program:
-    """Typed functions, in an order in which each stands behind those that it calls.
+    """Typed functions, with all that they call.
 
     Parameters
     ----------
     linked : callable, optional
-        Which functions are compiled elsewhere, and called by a symbol.
+        Says which functions are compiled elsewhere, and called by a symbol.
 
     Attributes
     ----------
     functions : list of Function
+        In an order in which each stands behind those that it calls.
     failures : list of (type, tuple)
-        What is raised: the class of the exception and its arguments. A function that raises answers the place
-        in this list, from 1 on.
+        The exceptions that the functions raise: class and arguments. The status of a function that raises is
+        the place of the exception in this list, from 1 on.
     """
 
     def __init__(self, linked: Linked = _nothing_is_linked) -> None:
@@ -66,34 +68,32 @@ class Program:
         """
         key = function, types_, classes_in(types_)
         if key not in self._by_key:
-            self._by_key[key] = None
+            self._by_key[key] = None  # while it is read
             try:
-                typed_form = self._read(function, types_)
-            except NoLanesError:  # it may be asked for again, and is then refused again
+                typed = self._read(function, types_)
+            except NoLanesError:  # a later request for it has to be refused, too
                 del self._by_key[key]
                 raise
-            self._by_key[key] = typed_form
-            self.functions.append(typed_form)
-        typed_before = self._by_key[key]
-        if typed_before is None:
+            self._by_key[key] = typed
+            self.functions.append(typed)
+        known = self._by_key[key]
+        if known is None:
             refuse(function, None, f"{function.__name__}() calls itself: write a loop")
-        return typed_before
+        return known
 
     def root(self, function: types.FunctionType, signature: str) -> Function:
         """The typed form of a function that is called from outside, under a signature of letters."""
         argument_types, result = types_of(signature)
-        typed_form = self.function(function, argument_types)
-        always_raises = typed_form.raises and typed_form.result is NOTHING and ends(typed_form.body)
-        if not always_raises and not _fits(typed_form.result, result):
+        typed = self.function(function, argument_types)
+        always_raises = typed.raises and typed.result is NOTHING and ends(typed.body)
+        if not always_raises and not _fits(typed.result, result):
             refuse(
-                function,
-                None,
-                f"it returns {in_words(typed_form.result)}, and {in_words(result)} is asked of it",
+                function, None, f"it returns {in_words(typed.result)}, and {in_words(result)} is asked of it"
             )
-        return typed_form
+        return typed
 
     def failure(self, kind: type[BaseException], arguments: tuple[object, ...]) -> int:
-        """The status of a failure."""
+        """The status of an exception with these arguments; a new one is added to `failures`."""
         if issubclass(kind, NumberedError):
             return NUMBERED + kind.number
         if (kind, arguments) not in self.failures:
@@ -101,10 +101,8 @@ class Program:
         return self.failures.index((kind, arguments)) + 1
 
     def _read(self, function: types.FunctionType, types_: tuple[Type, ...]) -> Function:
-        count = self._symbols.get(function.__name__, 0)
-        self._symbols[function.__name__] = count + 1
-        name = f"k.{in_ascii(function.__name__)}"
-        symbol = f"{name}.{count}" if count else name
+        """The typed form of a function; it is read again until the types of its names agree."""
+        symbol = self._new_symbol(function.__name__)
         variables: dict[str, Type] = {}
         result: Type | None = None
         for _ in range(MOST_PASSES):
@@ -115,9 +113,16 @@ class Program:
             variables, result = reader.variables, reader.result
         refuse(function, None, "the types of its names do not settle")
 
+    def _new_symbol(self, name: str) -> str:
+        """A symbol for a function of this name: the second one of a name has a number behind it."""
+        count = self._symbols.get(name, 0)
+        self._symbols[name] = count + 1
+        symbol = f"k.{in_ascii(name)}"
+        return f"{symbol}.{count}" if count else symbol
+
 
 def _fits(result: Type, wanted: Type) -> bool:
-    """Whether a result can be handed over as what a signature asks for."""
+    """Whether a result can be returned as the type that a signature asks for."""
     if wanted is NOTHING:
         return True
     return result == wanted or (

@@ -10,13 +10,13 @@ from cosim_compiler.language.typed_form import Expression, Function, parts
 
 
 class ReadElements:
-    """Finds what expressions read, directly or by way of local names that were assigned.
+    """Finds the elements that expressions read, directly or through local names.
 
     Attributes
     ----------
     parameters : frozenset of str
     local : dict of str to set of Element
-        What each local name that was assigned may depend on.
+        The elements that each assigned local name may depend on.
     """
 
     def __init__(self, function: Function) -> None:
@@ -24,12 +24,12 @@ class ReadElements:
         self.local: dict[str, set[Element]] = {}
 
     def assign(self, name: str, elements: Elements) -> None:
-        """Enter what a value depends on that a local name may have."""
+        """Add the elements that a value depends on to those of a local name that may have the value."""
         self.local.setdefault(name, set()).update(elements)
 
     @property
     def count(self) -> int:
-        """How many elements all local names depend on: it grows until nothing is new."""
+        """How many elements are known of all local names together; it stops growing when nothing is new."""
         return sum(map(len, self.local.values()))
 
     def of(self, node: Expression) -> Elements:

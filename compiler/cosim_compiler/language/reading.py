@@ -1,4 +1,4 @@
-"""The interface of the reader of a function, for the readers of calls and of built-in functions."""
+"""The interface of the reader of a function, as the readers of calls and of built-in functions use it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Functions(Protocol):
         """The typed form of a function for arguments of these types."""
 
     def failure(self, kind: type[BaseException], arguments: tuple[object, ...]) -> int:
-        """The number of what is raised."""
+        """The status of an exception with these arguments."""
 
 
 class Reading(Protocol):
@@ -31,22 +31,22 @@ class Reading(Protocol):
     function: Function
 
     def refuse(self, node: ast.AST | None, sentence: str) -> NoReturn:
-        """Refuse an expression: what is wrong, and what to write."""
+        """Refuse an expression; the sentence says what is wrong, and what to write."""
 
     def expression(self, node: ast.expr) -> Expression:
         """The typed form of an expression."""
 
     def typed(self, expression: Expression, node: ast.AST) -> Expression:
-        """An expression with a type."""
+        """An expression with a type: a value of Python becomes a constant."""
 
     def as_condition(self, value: Expression, node: ast.AST) -> Expression:
-        """A number as a truth value: what a condition is."""
+        """A number as a truth value."""
 
     def binary(self, sign: str, left: Expression, right: Expression, node: ast.AST) -> Expression:
-        """The value of an operator."""
+        """An operator of two values."""
 
     def new_name(self, type_: Type) -> str:
-        """A variable that no name of the author's stands for."""
+        """The name of a new variable, which no name of the author's stands for."""
 
     def is_in_loop(self, node: ast.AST) -> bool:
         """Whether an expression is computed in each turn of a loop."""

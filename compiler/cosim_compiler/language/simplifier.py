@@ -1,8 +1,10 @@
-"""Simplifier: computes what follows from known arrays (`known_arrays`), and removes unreachable code.
+"""Simplifies the functions of a program whose arrays are known in part (`known_arrays`).
 
-A known number takes the place of its element. A branch that it decides becomes the statements of that branch,
-and a loop of one turn that turn. Assignments that nothing reads are removed. Functions come behind those that
-they call, so a call finds its function simplified.
+An element whose number is known is replaced by the number. An `if` whose condition is then known is replaced
+by one of its branches, and a loop of one turn by that turn. Assignments that nothing reads are removed.
+
+`Simplifier` takes functions in an order in which each stands behind those that it calls: a call then finds
+its function simplified. `BodySimplifier` does the statements of one function.
 """
 
 from __future__ import annotations
@@ -19,9 +21,12 @@ from cosim_compiler.language.statement_parts import called_by, nodes_in, stateme
 from cosim_compiler.language.typed_form import Constant, Expression, Function, Statement, is_pure
 from cosim_compiler.language.types import NOTHING, Group, Number
 
+BLOCKS = ("body", "orelse", "handler")
+"""Fields of statements that hold blocks."""
+
 
 class Simplifier:
-    """Simplifies the functions of a program, each behind those that it calls.
+    """Simplifies the functions of a program.
 
     Parameters
     ----------
@@ -50,18 +55,18 @@ class Simplifier:
     def reached(self, functions: Iterable[Function], roots: Sequence[Function]) -> list[Function]:
         """The simplified functions that calls reach from `roots`, in the order of `functions`."""
         reached: set[str] = set()
-        left = [root.symbol for root in roots]
-        while left:
-            symbol = left.pop()
+        unvisited = [root.symbol for root in roots]
+        while unvisited:
+            symbol = unvisited.pop()
             if symbol not in reached:
                 reached.add(symbol)
-                left += [f.symbol for f in called_by(self.functions[symbol])]
+                unvisited += [f.symbol for f in called_by(self.functions[symbol])]
         return [self.functions[f.symbol] for f in functions if f.symbol in reached]
 
     def specialized(self, function: Function, symbol: str, arguments: Mapping[str, Any]) -> Function:
-        """A simplified function once more, for known arguments: numbers, and arrays by their names.
+        """A copy of a simplified function for known arguments: numbers, and arrays by their names.
 
-        Arguments that nothing reads any more are removed.
+        It has no parameters that nothing reads.
         """
         whole_array = Evaluation(self.arrays, self.functions, {}).whole_array
         values = {
@@ -74,7 +79,7 @@ class Simplifier:
         return new
 
     def _simplified(self, function: Function, arguments: Mapping[str, Any], symbol: str) -> Function:
-        """A function with a simplified body, under a symbol; entered into `unchanging` if it is that."""
+        """A function with a simplified body, under a symbol; it is added to `unchanging` if it is that."""
         new = dataclasses.replace(function, symbol=symbol)
         groups = {name: GROUP for name, kind in function.parameters if self._is_group(kind)}
         self._simplify_body(new, {**groups, **arguments})
@@ -90,7 +95,7 @@ class Simplifier:
         body_pass = BodySimplifier(self, values, assigned_once(function))
         function.body = tuple(body_pass.block(function.body))
         while not (once := assigned_once(function)) <= body_pass.followed:
-            # where an assignment was removed, another one may be the only one now
+            # an assignment was removed, so that another one of the same name is now the only one
             body_pass.followed = once
             function.body = tuple(body_pass.block(function.body))
 
@@ -105,13 +110,13 @@ class Simplifier:
         return isinstance(kind, Group) and kind.of.__name__ == self.group
 
     def _changes_nothing(self, node: Expression) -> bool:
-        """Whether an expression, apart from its parts, only computes."""
+        """Whether an expression itself, apart from its parts, has no effect."""
         if isinstance(node, form.Call):
             return node.function.symbol in self.unchanging
         return not isinstance(node, (form.CallLinked, form.CallAddress))
 
     def is_dispensable(self, value: Expression) -> bool:
-        """Whether a program does the same without computing an expression."""
+        """Whether an expression may be left out: neither it nor one of its parts has an effect."""
         return all(self._changes_nothing(node) for node in form.walk(value) if isinstance(node, Expression))
 
     def _without_unread(self, body: Sequence[Statement], read: set[str]) -> tuple[Statement, ...]:
@@ -132,11 +137,9 @@ class Simplifier:
                 if any(new is not old for new, old in zip(turns, statement.turns, strict=True)):
                     changes["turns"] = turns
             statements.append(dataclasses.replace(statement, **changes) if changes else statement)
-        return body if tuple(statements) == tuple(body) and isinstance(body, tuple) else tuple(statements)
-
-
-BLOCKS = ("body", "orelse", "handler")
-"""Fields of statements that hold blocks."""
+        if isinstance(body, tuple) and tuple(statements) == body:
+            return body
+        return tuple(statements)
 
 
 class BodySimplifier:
@@ -146,7 +149,7 @@ class BodySimplifier:
     ----------
     program : Simplifier
     values : dict of str to object
-        Known values of local names, as of `Evaluation`; assignments are entered.
+        Known values of local names, as `Evaluation` takes them; those of assignments are added.
     followed : set of str
         Local names whose one assignment is followed.
     """
@@ -156,7 +159,7 @@ class BodySimplifier:
         self.value = Evaluation(program.arrays, program.functions, values).value
 
     def block(self, body: Sequence[Statement]) -> list[Statement]:
-        """The simplified statements, up to the first behind which nothing is reached."""
+        """The simplified statements, up to the first behind which the program never gets."""
         simplified: list[Statement] = []
         for statement in body:
             simplified += self.statement(statement)
@@ -171,7 +174,7 @@ class BodySimplifier:
             orelse = tuple(self.block(statement.orelse))
             return [dataclasses.replace(statement, turns=turns, orelse=orelse)]
         new = self._with_simple_expressions(statement)
-        simplify = STATEMENTS.get(type(new), BodySimplifier.other)
+        simplify = STATEMENTS.get(type(new), BodySimplifier.simplify_blocks)
         return simplify(self, new)
 
     def _with_simple_expressions(self, statement: Statement) -> Any:
@@ -191,15 +194,15 @@ class BodySimplifier:
         indices = tuple(self.expression(index) for index in place.indices)
         return dataclasses.replace(place, view=self.expression(place.view), indices=indices)
 
-    def assign(self, statement: form.Assign) -> list[Statement]:
+    def simplify_assign(self, statement: form.Assign) -> list[Statement]:
         if statement.name in self.followed and (value := self.value(statement.value)) is not None:
             self.values[statement.name] = value
         return [statement]
 
-    def evaluate(self, statement: form.Evaluate) -> list[Statement]:
+    def simplify_evaluate(self, statement: form.Evaluate) -> list[Statement]:
         return [] if self.program.is_dispensable(statement.value) else [statement]
 
-    def choose(self, statement: form.If) -> list[Statement]:
+    def simplify_if(self, statement: form.If) -> list[Statement]:
         condition = statement.condition
         if isinstance(condition, Constant):
             return self.block(statement.body if condition.value else statement.orelse)
@@ -208,19 +211,19 @@ class BodySimplifier:
             return branch(statement.line, condition, body, orelse)
         return [] if self.program.is_dispensable(condition) else [form.Evaluate(statement.line, condition)]
 
-    def repeat(self, statement: form.While) -> list[Statement]:
+    def simplify_while(self, statement: form.While) -> list[Statement]:
         if isinstance(statement.condition, Constant) and not statement.condition.value:
             return self.block(statement.orelse)
-        return self.other(statement)
+        return self.simplify_blocks(statement)
 
-    def count(self, statement: form.For) -> list[Statement]:
-        """A loop without a turn is what follows it, a loop of one turn that turn."""
+    def simplify_for(self, statement: form.For) -> list[Statement]:
+        """Replace a loop without a turn by its `else`, and a loop of one turn by that turn and its `else`."""
         bounds = [self.value(part) for part in (statement.first, statement.last, statement.step)]
         turns = None if None in bounds else range(*bounds)
         if turns is not None and not turns:
             return self.block(statement.orelse)
         if turns is None or len(turns) > 1 or statement.name not in self.followed:
-            return self.other(statement)
+            return self.simplify_blocks(statement)
         self.values[statement.name] = turns[0]
         turn = without_continue(self.block(statement.body))
         orelse = tuple(self.block(statement.orelse))
@@ -228,8 +231,8 @@ class BodySimplifier:
             return [form.Once(statement.line, (turn,), orelse)]
         return [*turn] if ends(turn) else [*turn, *orelse]
 
-    def other(self, statement: Any) -> list[Statement]:
-        """A statement that stays, its blocks simplified."""
+    def simplify_blocks(self, statement: Any) -> list[Statement]:
+        """Keep a statement, and simplify the blocks in it."""
         blocks = {
             name: tuple(self.block(getattr(statement, name))) for name in BLOCKS if hasattr(statement, name)
         }
@@ -262,21 +265,21 @@ class BodySimplifier:
 
 
 STATEMENTS: dict[type, Callable[[BodySimplifier, Any], list[Statement]]] = {
-    form.Assign: BodySimplifier.assign,
-    form.Evaluate: BodySimplifier.evaluate,
-    form.If: BodySimplifier.choose,
-    form.While: BodySimplifier.repeat,
-    form.For: BodySimplifier.count,
+    form.Assign: BodySimplifier.simplify_assign,
+    form.Evaluate: BodySimplifier.simplify_evaluate,
+    form.If: BodySimplifier.simplify_if,
+    form.While: BodySimplifier.simplify_while,
+    form.For: BodySimplifier.simplify_for,
 }
 
 
 def _decided(node: form.Logic) -> Expression:
-    """Decide ``and`` and ``or`` of which one side is known."""
-    keeps = node.operator == "and"  # the truth value that leaves the decision to the other side
+    """Decide ``and`` or ``or`` if one side is known."""
+    neutral = node.operator == "and"  # the truth value that leaves the decision to the other side
     if isinstance(node.left, Constant):
-        return node.right if bool(node.left.value) is keeps else node.left
+        return node.right if bool(node.left.value) is neutral else node.left
     if isinstance(node.right, Constant):
-        if bool(node.right.value) is keeps:
+        if bool(node.right.value) is neutral:
             return node.left
         if is_pure(node.left):
             return node.right

@@ -1,13 +1,13 @@
-"""A loop that runs once, replaced by its body: the jumps of the loop have to go first.
+"""The body of a loop that runs once, in place of the loop: without jumps, which belong to a loop.
 
-`without_continue` writes the body without `continue` at the ends of branches::
+`without_continue` removes `continue` from the ends of branches::
 
     for i in range(1):              if not x < 0.0:
         if x < 0.0:                     y = x
             continue          →
         y = x
 
-A jump that is left, a `break` or a `continue` deeper inside, still needs a place to go: `has_jump` finds it.
+`has_jump` says whether other jumps are left, which still need a loop around them.
 """
 
 from __future__ import annotations

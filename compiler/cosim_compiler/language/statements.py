@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from cosim_compiler.debugging import is_debugging, is_for_debugging
 from cosim_compiler.errors import NumberedError
 from cosim_compiler.language.constants import NoNumberError, convert, parts_of, typed
 from cosim_compiler.language.control_flow import ends
-from cosim_compiler.language.expressions import ExpressionReader
+from cosim_compiler.language.expressions import CaughtException, ExpressionReader
 from cosim_compiler.language.operators import OPERATORS, operator_alternative
 from cosim_compiler.language.refusal import refuse
 from cosim_compiler.language.typed_form import (
@@ -48,6 +48,14 @@ from cosim_compiler.language.types import (
 from cosim_compiler.sources.tree_walk import tree_nodes
 
 Block = tuple[Statement, ...]
+TRY_REMEDY = "write try: …, and one except of a NumberedError: except StepFailure: …"
+
+
+class CaughtRange(NamedTuple):
+    """The numbers of the exceptions that an `except` catches: from `lowest` to `highest`, all of them."""
+
+    lowest: int
+    highest: int
 
 
 class StatementReader(ExpressionReader):
@@ -57,14 +65,13 @@ class StatementReader(ExpressionReader):
     result: Type | None
     widened: bool
     name_count: int
-    caught: list[tuple[str | None, str]]
 
     def refuse(self, node: ast.AST | None, sentence: str) -> NoReturn:
         """Refuse an expression of this function; see `refusal.refuse`."""
         refuse(self.author, node, sentence)
 
     def typed(self, expression: Expression, node: ast.AST) -> Expression:
-        """The typed form of an expression, also of a value of Python; a refusal names the place."""
+        """An expression with a type: a value of Python becomes a constant."""
         try:
             return typed(expression)
         except NoNumberError as fault:
@@ -73,31 +80,32 @@ class StatementReader(ExpressionReader):
     # names
 
     def _declare(self, name: str, type_: Type, node: ast.AST) -> Type:
-        """The type of a variable that gets a value of this type."""
-        before = self.variables.get(name)
-        if before is None:
+        """The type of a variable that gets a value of this type: one that holds all its values."""
+        known = self.variables.get(name)
+        if known is None:
             self.variables[name] = type_
             return type_
         try:
-            after = unify(before, type_)
+            common = unify(known, type_)
         except DisagreementError:
             shown = name.rpartition("_")[0] if name not in self.lifetimes.local else name
             refuse(
                 self.author,
                 node,
-                f"'{shown}' is {in_words(before)} in one branch and {in_words(type_)} in another: "
+                f"'{shown}' is {in_words(known)} in one branch and {in_words(type_)} in another: "
                 "make it the same in all",
             )
-        if after != before:
-            self.variables[name] = after
+        if common != known:
+            self.variables[name] = common
             self.widened = True
-        return after
+        return common
 
     def _set(self, name: str, value: Expression, node: ast.AST) -> Assign:
+        """The assignment of a value to a variable."""
         return Assign(self.line(node), name, convert(value, self._declare(name, value.type, node)))
 
     def new_name(self, type_: Type) -> str:
-        """A variable that no name of the author's stands for."""
+        """The name of a new variable, which no name of the author's stands for."""
         self.name_count += 1
         name = f"held.{self.name_count}"
         self.variables[name] = type_
@@ -112,7 +120,7 @@ class StatementReader(ExpressionReader):
         return getattr(node, "lineno", 0)
 
     def evaluate_first(self, value: Expression, node: ast.AST) -> tuple[list[Statement], Expression]:
-        """A value computed once, as it is now: the statements that compute it, and the expression for it."""
+        """Compute a value now, once: the statements that do so, and an expression for the result."""
         if is_constant(value):
             return [], value
         if isinstance(value, MakeTuple):
@@ -124,17 +132,17 @@ class StatementReader(ExpressionReader):
     def evaluate_items_first(
         self, value: Expression, node: ast.AST
     ) -> tuple[list[Statement], list[Expression]]:
-        """The items of a tuple as they are now, each computed once."""
+        """Compute the items of a tuple now, once: the statements that do so, and an expression for each."""
         if not isinstance(value, MakeTuple):
             before, value = self.evaluate_first(value, node)
             return before, parts_of(value)
-        held = [self.evaluate_first(item, node) for item in value.items]
-        return [statement for before, _ in held for statement in before], [item for _, item in held]
+        computed = [self.evaluate_first(item, node) for item in value.items]
+        return [statement for before, _ in computed for statement in before], [item for _, item in computed]
 
     # statements
 
     def block(self, body: Iterable[ast.stmt]) -> Block:
-        """The statements up to the first behind which nothing is reached."""
+        """The statements, up to the first behind which the program never gets."""
         statements: list[Statement] = []
         for node in body:
             statements += self.statement(node)
@@ -143,9 +151,9 @@ class StatementReader(ExpressionReader):
         return tuple(statements)
 
     def statement(self, node: ast.stmt) -> Sequence[Statement]:
-        """The statements in typed form of one statement."""
+        """The typed form of one statement, which may be several statements."""
         if is_debugging() and is_for_debugging(node):
-            return []  # what runs then is the function itself
+            return []  # while debugging, functions run as plain Python
         read = getattr(self, f"_{type(node).__name__.lower()}", None)
         if read is None:
             self.refuse(node, f"the language has no {type(node).__name__.lower()}")
@@ -171,7 +179,7 @@ class StatementReader(ExpressionReader):
         return [] if node.value is None else self.assign(node.target, self.expression(node.value), node.value)
 
     def assign(self, target: ast.expr, value: Expression, source: ast.AST) -> list[Statement]:
-        """Give a target a value."""
+        """Assign a value to a target: a name, a tuple of targets, an element or a field."""
         typed_value = self.typed(value, source)
         if typed_value.type is NOTHING:
             self.refuse(source, "a helper that returns nothing has no value: call it on a line of its own")
@@ -202,7 +210,7 @@ class StatementReader(ExpressionReader):
                 node,
                 f"{len(targets)} names are given the elements of a tuple of {len(value.type.items)}",
             )
-        statements, items = self.evaluate_items_first(value, node)  # all are computed before the first is set
+        statements, items = self.evaluate_items_first(value, node)  # as Python: before the first assignment
         for target, item in zip(targets, items, strict=True):
             statements += self.assign(target, item, target)
         return statements
@@ -218,23 +226,28 @@ class StatementReader(ExpressionReader):
             return self.assign(node.target, value, node)
         if not isinstance(node.target, (ast.Subscript, ast.Attribute)):
             self.refuse(node, "a name or an element is set: x += …, x[0] += …")
-        place = self.place(node.target)
-        statements: list[Statement] = []
-        parts: list[Expression] = []
-        for part in form_parts(place):
-            held_statements, value = (
-                ([], part) if isinstance(part, (Variable, Member)) else self.evaluate_first(part, node)
-            )
-            statements += held_statements
-            parts.append(value)
-        if isinstance(place, Field):
-            place = Field(place.type, parts[0], place.name, place.offset)
-        else:
-            place = Element(place.type, parts[0], tuple(parts[1:]))
+        statements, place = self._evaluate_place_first(self.place(node.target), node)
         value = self.typed(self.binary(operator, place, self.expression(node.value), node), node)
         if value.type.rank > place.type.rank:  # type: ignore[union-attr]
             self.refuse(node, f"a whole number is set to {in_words(value.type)}: write int(…)")
         return [*statements, Store(node.lineno, place, convert(value, place.type))]
+
+    def _evaluate_place_first(
+        self, place: Element | Field, node: ast.AST
+    ) -> tuple[list[Statement], Element | Field]:
+        """Compute owner and indices of a place now, once: the statements, and the place by their results."""
+        statements: list[Statement] = []
+        parts: list[Expression] = []
+        for part in form_parts(place):
+            if isinstance(part, (Variable, Member)):
+                parts.append(part)
+                continue
+            before, value = self.evaluate_first(part, node)
+            statements += before
+            parts.append(value)
+        if isinstance(place, Field):
+            return statements, Field(place.type, parts[0], place.name, place.offset)
+        return statements, Element(place.type, parts[0], tuple(parts[1:]))
 
     def _return(self, node: ast.Return) -> Sequence[Statement]:
         """The end of the function; all its results become one type."""
@@ -245,22 +258,22 @@ class StatementReader(ExpressionReader):
         value = self.typed(self.expression(node.value), node.value)
         if value.type is NOTHING:
             return [Evaluate(node.lineno, value), Return(node.lineno, None)]
-        before = self.result
+        known = self.result
         try:
-            self.result = value.type if before is None else unify(before, value.type)
+            self.result = value.type if known is None else unify(known, value.type)
         except DisagreementError:
             self.refuse(
                 node,
-                f"it returns {in_words(before)} in one branch and {in_words(value.type)} in another: "
+                f"it returns {in_words(known)} in one branch and {in_words(value.type)} in another: "
                 "make it the same in all",
             )
-        self.widened = self.widened or (before is not None and before != self.result)
+        self.widened = self.widened or (known is not None and known != self.result)
         return [Return(node.lineno, convert(value, self.result))]
 
     def _raise(self, node: ast.Raise) -> Sequence[Statement]:
         """An exception with a constant text, or the caught one again."""
         if node.exc is None and self.caught:
-            return [RaiseAgain(node.lineno, self.caught[-1][1])]
+            return [RaiseAgain(node.lineno, self.caught[-1].number)]
         if node.exc is None:
             self.refuse(node, 'write raise ValueError("…")')
         called = node.exc if isinstance(node.exc, ast.Call) else None
@@ -276,42 +289,47 @@ class StatementReader(ExpressionReader):
 
     def _try(self, node: ast.Try) -> Sequence[Statement]:
         """A ``try`` with one ``except``, which catches a range of numbers."""
-        remedy = "write try: …, and one except of a NumberedError: except StepFailure: …"
         if len(node.handlers) != 1 or node.orelse or node.finalbody or node.handlers[0].type is None:
-            self.refuse(node, remedy)
+            self.refuse(node, TRY_REMEDY)
         handler = node.handlers[0]
+        caught = self._caught_range(handler)
+        raised_before, self.function.raises = self.function.raises, False
+        body = self.block(node.body)
+        if not self.function.raises:  # there is nothing to catch
+            self.function.raises = raised_before
+            return body
+        number = self.new_name(WHOLE)
+        self.caught.append(CaughtException(handler.name, number))
+        handler_body = self.block(handler.body)
+        self.caught.pop()
+        return [Try(node.lineno, number, caught.lowest, caught.highest, body, handler_body)]
+
+    def _caught_range(self, handler: ast.ExceptHandler) -> CaughtRange:
+        """The numbers that an ``except`` catches; refuse it if a class in between is not caught."""
         assert handler.type is not None
         kind = self.expression(handler.type)
         if not (
             isinstance(kind, Known) and isinstance(kind.value, type) and issubclass(kind.value, NumberedError)
         ):
-            self.refuse(handler, remedy)
-        caught = {number for number, cls in NumberedError.numbered.items() if issubclass(cls, kind.value)}
-        lowest, highest = min(caught), max(caught)
+            self.refuse(handler, TRY_REMEDY)
+        numbers = {number for number, cls in NumberedError.numbered.items() if issubclass(cls, kind.value)}
+        caught = CaughtRange(min(numbers), max(numbers))
         uncaught = [
             cls.__name__
             for number, cls in NumberedError.numbered.items()
-            if lowest <= number <= highest and number not in caught
+            if caught.lowest <= number <= caught.highest and number not in numbers
         ]
         if uncaught:
             self.refuse(handler, f"{', '.join(uncaught)} has a number between those of {kind.value.__name__}")
-        before, self.function.raises = self.function.raises, False
-        body = self.block(node.body)
-        if not self.function.raises:  # nothing is caught
-            self.function.raises = before
-            return body
-        name = self.new_name(WHOLE)
-        self.caught.append((handler.name, name))
-        after = self.block(handler.body)
-        self.caught.pop()
-        return [Try(node.lineno, name, lowest, highest, body, after)]
+        return caught
 
     def decision(self, node: ast.expr) -> Expression:
-        """A condition that decides what is done next: one truth value, not one for each lane."""
+        """A condition of a branch or a loop: one truth value, not one for each lane."""
         condition = self.condition(node)
         return condition if isinstance(condition, Known) else convert(condition, TRUTH)
 
     def _failure(self, kind: type[BaseException], arguments: tuple[object, ...], node: ast.stmt) -> Raise:
+        """The statement that raises an exception with these arguments."""
         self.function.raises = True
         return Raise(node.lineno, self.program.failure(kind, arguments))
 

@@ -1,4 +1,4 @@
-"""Reading tables and arrays of a function's own: the functions of `cosim_compiler.tables`."""
+"""Reading calls of the functions of `cosim_compiler.tables`: tables, lanes, and new arrays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from cosim_compiler.language.types import (
 )
 
 LARGEST = 4096
-"""Numbers in an array of a function's own, which lies on the stack."""
+"""Numbers at most in an array of a function's own, which lies on the stack."""
 
 
 def _as_table(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
@@ -105,9 +105,11 @@ def _zeros_of(item: Number, reader: Reading, items: list[Expression], node: ast.
 
 
 def _shape(reader: Reading, argument: Expression, node: ast.Call) -> tuple[int, ...]:
-    value = argument.value if isinstance(argument, Known) else None
-    lengths = value if isinstance(value, tuple) else (value,)
-    if not isinstance(argument, Known):
+    """The lengths of an array that `zeros` makes: a constant, or a tuple of constants."""
+    lengths: tuple[Any, ...]
+    if isinstance(argument, Known):
+        lengths = argument.value if isinstance(argument.value, tuple) else (argument.value,)
+    else:
         typed = reader.typed(argument, node)
         items = getattr(typed, "items", (typed,))
         lengths = tuple(item.value if isinstance(item, Constant) else None for item in items)

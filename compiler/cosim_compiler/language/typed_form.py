@@ -1,7 +1,7 @@
-"""The typed form: what a kernel function says, as a tree in which every expression has a type.
+"""The typed form of a kernel function: a tree of statements, and of expressions that have types.
 
-The reader makes it (`function_reader`), the passes look at it, the printers write it as LLVM's text
-or as C. Nothing in it depends on Python but the classes of named tuples and of exceptions.
+`function_reader` makes it from Python's syntax tree; `printers` write it as LLVM's text or as C. Of Python it
+knows only the classes of records, named tuples and exceptions.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class Expression:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Known(Expression):
-    """Something of Python's that is known already: a number, a tuple, a module, a function, a class.
+    """A value of Python while a function is read: a number, a tuple, a module, a function, a class.
 
-    It stands in no finished tree: `constants.typed` makes a `Constant` of it, or refuses.
+    A finished tree has none: `constants.typed` makes a `Constant` of it, or refuses it.
     """
 
     value: Any
@@ -91,7 +91,7 @@ class Row(Expression):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Field(Expression):
-    """A field of a record; also the place that a `Store` writes to. One that is a record is its address."""
+    """A field of a record; also the place that a `Store` writes to. A record in it is an address."""
 
     record: Expression
     name: str
@@ -165,7 +165,7 @@ class AsLanes(Expression):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Agreed(Expression):
-    """A condition that holds for each lane or for none; else the status `number` is raised."""
+    """A condition that holds for all lanes or for none; otherwise the status `number` is raised."""
 
     condition: Expression
     number: int
@@ -229,7 +229,7 @@ class Compare(Expression):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Logic(Expression):
-    """``and`` or ``or`` of two truth values; the right one is computed where it decides."""
+    """``and`` or ``or`` of two truth values; the right one is computed unless the left one decides."""
 
     operator: str
     left: Expression
@@ -254,7 +254,7 @@ class Convert(Expression):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Let(Expression):
-    """A value that is read more than once gets a name of its own, and then `body` is computed."""
+    """The value of `body`, in which the name `name` stands for `value`: so that it is computed once."""
 
     name: str
     value: Expression
@@ -263,7 +263,7 @@ class Let(Expression):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Mathematics(Expression):
-    """A function of the C library or of the processor, by its name in `builtins.FUNCTIONS`."""
+    """A function of `builtins.OF_C_LIBRARY` or `builtins.OF_PROCESSOR`, or one known to all printers."""
 
     name: str
     arguments: tuple[Expression, ...]
@@ -279,12 +279,12 @@ class Call(Expression):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CallForLanes(Call):
-    """A call of a function of reals for each lane: some of its arguments have one real for each."""
+    """A separate call for each lane, of a function of reals; some arguments have a real for each lane."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CallLinked(Expression):
-    """A call of a function that is compiled by itself, by its symbol."""
+    """A call, by its symbol, of a function that is compiled elsewhere."""
 
     symbol: str
     signature: str
@@ -293,7 +293,7 @@ class CallLinked(Expression):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CallAddress(Expression):
-    """A call of the machine code at an address: for its result, for its status, or of C's convention."""
+    """A call of the machine code at an address; `kind` is RESULT, STATUS or FOREIGN."""
 
     kind: str
     signature: str
@@ -302,7 +302,7 @@ class CallAddress(Expression):
 
 
 RESULT, STATUS, FOREIGN = "result", "status", "foreign"
-"""Kinds of `CallAddress`."""
+"""Kinds of `CallAddress`: it gives the result, whether the function raised, or what a C function returns."""
 
 
 # ---- statements
@@ -333,28 +333,28 @@ class Store(Statement):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Evaluate(Statement):
-    """A call for what it does."""
+    """An expression that is computed for its effect, such as a call."""
 
     value: Expression
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Return(Statement):
-    """The end of the function, with its result."""
+    """The function ends, with a result or without one."""
 
     value: Expression | None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Raise(Statement):
-    """An exception; `number` is its status, see `Program.failure`."""
+    """An exception is raised; `number` is its status, see `Program.failure`."""
 
     number: int
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Try(Statement):
-    """What `body` raises is caught where its number lies in a range; the variable `name` then holds it."""
+    """Runs `body`; if it raises an exception in the range, `name` gets its number, and `handler` runs."""
 
     name: str
     lowest: int
@@ -365,7 +365,7 @@ class Try(Statement):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RaiseAgain(Statement):
-    """Raising a caught exception again, by the variable that holds its number."""
+    """A caught exception is raised again; the variable `name` holds its number."""
 
     name: str
 
@@ -381,7 +381,7 @@ class If(Statement):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class While(Statement):
-    """A loop; `orelse` runs where it was not left by a break."""
+    """A loop; `orelse` runs unless a break has left it."""
 
     condition: Expression
     body: tuple[Statement, ...]
@@ -390,7 +390,7 @@ class While(Statement):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class For(Statement):
-    """A loop over ``range(first, last, step)``, which are computed once."""
+    """A loop over ``range(first, last, step)``; these are computed once."""
 
     name: str
     first: Expression
@@ -402,12 +402,12 @@ class For(Statement):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Break(Statement):
-    """The loop ends."""
+    """The innermost loop ends."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Continue(Statement):
-    """The next turn of the loop."""
+    """The next turn of the innermost loop begins."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -428,7 +428,7 @@ class Function:
     Attributes
     ----------
     author : function
-        As the author wrote it.
+        The function as its author wrote it.
     symbol : str
         Its name in the program, which no other function has.
     parameters : list of (str, Type)
@@ -442,8 +442,8 @@ class Function:
     picks : bool
         Whether a tuple is indexed by a number that is computed.
     written : frozenset of str or None
-        The parameters in which it, or what it calls, stores something; None: not found out yet, see
-        `written_parameters.parameters_written`.
+        The parameters in which it, or what it calls, stores something. None until
+        `written_parameters.parameters_written` has found it out.
     """
 
     author: types.FunctionType
@@ -476,7 +476,7 @@ def is_constant(expression: Expression) -> bool:
 
 
 def in_ascii(name: str) -> str:
-    """A name of Python's in letters that other languages take; dots stand in none of Python's."""
+    """A name in ASCII; the dots that replace a letter keep it apart from all names of Python."""
     return "".join(c if c.isascii() else f".{ord(c):x}." for c in name)
 
 
@@ -503,11 +503,11 @@ def _names_of_parts(kind: Any) -> tuple[str, ...]:
 
 def walk(*nodes: Expression | Statement) -> Iterator[Expression | Statement]:
     """These nodes and all expressions and statements inside them, outer ones first."""
-    left = list(reversed(nodes))
-    while left:
-        node = left.pop()
+    unvisited = list(reversed(nodes))
+    while unvisited:
+        node = unvisited.pop()
         yield node
-        left += reversed(list(parts(node)))
+        unvisited += reversed(list(parts(node)))
 
 
 def is_pure(expression: Expression) -> bool:

@@ -17,7 +17,14 @@ from cosim_compiler.convention import compounds, records
 class Number:
     """A double, a 64-bit integer, a truth value; or nothing, the result of a function that returns none.
 
-    Where `lanes` is more than 1, so many doubles or truth values, one for each lane.
+    Attributes
+    ----------
+    name : str
+        The type in words, for refusals.
+    rank : int
+        A number is converted to a type of higher rank where two types meet. Below 0: not a number.
+    lanes : int
+        With more than 1 there are so many doubles or truth values, one for each lane.
     """
 
     name: str
@@ -45,7 +52,7 @@ class Tuple:
 
 @dataclass(frozen=True)
 class View:
-    """An array that lies elsewhere, contiguous: of one axis, or rows by columns; its shape, where known."""
+    """A contiguous array that lies elsewhere, with one axis or rows by columns; `shape` may be known."""
 
     item: Number
     axes: int = 1
@@ -53,13 +60,13 @@ class View:
 
     @property
     def of_any_shape(self) -> View:
-        """The type that has views of all shapes in it."""
+        """The type of all views of these elements and axes, whatever their shape."""
         return View(self.item, self.axes)
 
 
 @dataclass(frozen=True)
 class Group:
-    """All views of a named tuple, passed as the address of a table of addresses and lengths."""
+    """A named tuple of views, passed as the address of a table of their addresses and lengths."""
 
     of: type
     letters: str
@@ -74,7 +81,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Record:
-    """A record, by its address; `lanes` if there is a number for each of so many lanes in place of each."""
+    """A record, by its address; with more than 1 `lanes` each of its numbers is one for each lane."""
 
     of: type
     lanes: int = 1
@@ -82,7 +89,7 @@ class Record:
 
 @dataclass(frozen=True)
 class RecordRows:
-    """Several records, by address and number; `lanes` as in `Record`."""
+    """Several records one behind the other, by address of the first and number; `lanes` as above."""
 
     of: type
     lanes: int = 1
@@ -97,7 +104,7 @@ def class_of(type_: Type) -> type | None:
 
 
 def classes_in(types: Sequence[Type]) -> tuple[type | None, ...]:
-    """The classes of tuples among types, and inside of tuples: what types that compare equal differ in."""
+    """The classes of the tuples in some types, also inside tuples: in these, equal types may differ."""
     tuples = [type_ for type_ in types if isinstance(type_, Tuple)]
     return tuple(of for type_ in tuples for of in (type_.of, *classes_in(type_.items)))
 
@@ -112,7 +119,7 @@ LETTERS: dict[str, Type] = {
     "T": View(WHOLE, 2),
 }
 COLUMNS_IN_GROUP = 3
-"""Columns of every table that is a member of a group."""
+"""The columns of each table that is a member of a group."""
 
 
 def type_of_letter(letter: str) -> Type:
@@ -131,7 +138,7 @@ def types_of(signature: str) -> tuple[tuple[Type, ...], Type]:
 
 
 class DisagreementError(Exception):
-    """Two types that no type contains."""
+    """No type holds the values of both of two types."""
 
 
 def unify(left: Type, right: Type) -> Type:
@@ -153,7 +160,7 @@ def unify(left: Type, right: Type) -> Type:
 
 
 def unify_all(types: Sequence[Type]) -> Type:
-    """The one type that several types have in common."""
+    """The narrowest type that holds the values of all these types."""
     return functools.reduce(unify, types)
 
 

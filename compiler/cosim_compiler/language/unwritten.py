@@ -1,15 +1,16 @@
-"""Which elements of a result are not written on every path through a kernel function, by its typed form.
+"""Elements of results that some path through a kernel function leaves unwritten, found in its typed form.
 
-Such an element keeps what an earlier evaluation left in the cache, outside of the State: a run that is
-resumed goes on with another value.
+Such an element keeps what an earlier evaluation left in the cache. The cache does not belong to the State, so
+that a resumed run would go on with another value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from cosim_compiler.language.followed_views import argument_views
 from cosim_compiler.language.typed_form import Function
-from cosim_compiler.language.written_paths import PathWalk, WrittenPaths, argument_views, nothing_written
+from cosim_compiler.language.written_paths import ElementAtLine, PathWalk, WrittenPaths, nothing_written
 
 
 def paths_through(function: Function, sizes: Mapping[str, int]) -> WrittenPaths:
@@ -26,12 +27,12 @@ def paths_through(function: Function, sizes: Mapping[str, int]) -> WrittenPaths:
     return PathWalk(argument_views(function, sizes), {}, sizes, 0).follow(function, nothing_written(sizes))
 
 
-def unwritten_results(paths: WrittenPaths, sizes: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+def unwritten_results(paths: WrittenPaths, sizes: Mapping[str, int]) -> dict[str, ElementAtLine]:
     """The least element of each result that some path leaves unwritten, and the line where that path ends."""
-    unwritten: dict[str, tuple[int, int]] = {}
+    unwritten: dict[str, ElementAtLine] = {}
     for name, size in sizes.items():
-        for line, written in paths.exits:
-            missing = frozenset(range(size)) - written[name]
+        for path_end in paths.exits:
+            missing = frozenset(range(size)) - path_end.written[name]
             if missing:
-                unwritten.setdefault(name, (min(missing), line))
+                unwritten.setdefault(name, ElementAtLine(min(missing), path_end.line))
     return unwritten

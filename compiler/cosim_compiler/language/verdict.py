@@ -18,29 +18,27 @@ from cosim_compiler.sources.kernel_source import source_of
 
 if TYPE_CHECKING:
     from cosim_compiler.language.out_of_bounds import OutOfBounds
-
-Elements = Mapping[str, tuple[int, int]]
-"""An element, and a line; by the name of the argument."""
+    from cosim_compiler.language.written_paths import ElementAtLine
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The faults, by the names of arguments.
+    """The faults of a function, by the names of its arguments.
 
     Attributes
     ----------
-    unwritten : mapping
-        Elements of results that are not written on every path, each with the line of a ``return`` behind it.
-    read_before_written : mapping
-        Elements of results that are read before they are written.
-    out_of_bounds : mapping
-        Accesses to elements that a view does not have.
-    changed : mapping
-        Views that may only be read, each with the line that writes to it.
+    unwritten : mapping of str to ElementAtLine
+        An element of a result that some path does not write, with the line where that path ends.
+    read_before_written : mapping of str to ElementAtLine
+        An element of a result that is read before it is written.
+    out_of_bounds : mapping of str to OutOfBounds
+        An access to an element that a view does not have.
+    changed : mapping of str to int
+        The line that writes to a view that may only be read.
     """
 
-    unwritten: Elements = field(default_factory=dict)
-    read_before_written: Elements = field(default_factory=dict)
+    unwritten: Mapping[str, ElementAtLine] = field(default_factory=dict)
+    read_before_written: Mapping[str, ElementAtLine] = field(default_factory=dict)
     out_of_bounds: Mapping[str, OutOfBounds] = field(default_factory=dict)
     changed: Mapping[str, int] = field(default_factory=dict)
 
@@ -66,12 +64,12 @@ def find_faults(
     read_only : frozenset of str
         Names of views that the function is not known to write.
     """
-    described = repr((kinds, sorted(results.items()), sorted(views.items()), sorted(read_only)))
-    source, key = source_of(function), fingerprint(function, "verdict", described)
+    arguments = repr((kinds, sorted(results.items()), sorted(views.items()), sorted(read_only)))
+    source, key = source_of(function), fingerprint(function, "verdict", arguments)
     if is_known_clean(source, key):
         return Verdict()
 
-    from cosim_compiler.language.out_of_bounds import places_in_views
+    from cosim_compiler.language.out_of_bounds import check_bounds
     from cosim_compiler.language.program import Program
     from cosim_compiler.language.unwritten import paths_through, unwritten_results
 
@@ -79,12 +77,12 @@ def find_faults(
         typed = Program().function(function, kinds)
     except ContractError:
         return Verdict()
-    paths, places = paths_through(typed, results), places_in_views(typed, views)
+    paths, accesses = paths_through(typed, results), check_bounds(typed, views)
     verdict = Verdict(
-        unwritten_results(paths, results),
-        paths.early,
-        places.found,
-        {name: line for name, line in places.written.items() if name in read_only},
+        unwritten=unwritten_results(paths, results),
+        read_before_written=paths.read_before_written,
+        out_of_bounds=accesses.out_of_bounds,
+        changed={name: line for name, line in accesses.written.items() if name in read_only},
     )
     if verdict == Verdict():
         remember_clean(source, key)

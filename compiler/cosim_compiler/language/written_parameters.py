@@ -1,4 +1,4 @@
-"""The parameters into which a kernel function, or what it calls, stores."""
+"""The parameters in which a kernel function, or a function that it calls, stores something."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def parameters_written(function: Function) -> frozenset[str]:
 
 
 def _followed_views(function: Function) -> ReadElements:
-    """The parameters that local names of views show: assigned until a pass over the function adds none."""
+    """The parameters that each local view may show; the function is walked through until nothing is new."""
     views = ReadElements(function)
     count = -1
     while count != views.count:
@@ -50,7 +50,7 @@ def memory_of(place: Expression) -> Expression:
 
 
 def arguments_written(node: Expression) -> list[Expression]:
-    """The arguments into which a call may store: all of a function that is not in the program."""
+    """The arguments into which a call may store; of a function that is not in the program, all of them."""
     if not isinstance(node, form.Call):
         return [part for part in parts(node) if isinstance(part, Expression)]
     written = parameters_written(node.function)
@@ -59,7 +59,7 @@ def arguments_written(node: Expression) -> list[Expression]:
 
 
 def has_memory(kind: Type) -> bool:
-    """Whether a value of this type shows memory that others see."""
+    """Whether a value of this type shows memory that the caller sees, too."""
     if isinstance(kind, Tuple):
         return any(map(has_memory, kind.items))
     return isinstance(kind, (View, Group, Record, RecordRows))

@@ -1,43 +1,56 @@
 """The elements of results that a typed function writes, and reads, on each path through it.
 
-Loops between constants are followed turn by turn, helpers with the parts and values that they are called
-with. Where an index or a number of turns is computed, all elements count as written.
+A loop whose bounds are constants is followed turn by turn. A helper is followed with the views and values
+that it is called with. Where an index or the number of turns is computed, all elements count as written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from cosim_compiler.language import typed_form as form
-from cosim_compiler.language.known_values import value_of
+from cosim_compiler.language.followed_views import Elements, ViewFollower, ViewPart
 from cosim_compiler.language.tables import has_view
 from cosim_compiler.language.typed_form import Expression, Function, Statement, walk
-from cosim_compiler.language.types import View
 from cosim_compiler.sources.kernel_source import definition_of
 
 MOST_TURNS = 64
-"""Turns of a loop that are followed one by one; more count as one whose places are not known."""
+"""A loop with more turns is followed through one turn, in which the value of its name is not known."""
 MOST_DEPTH = 12
-"""Helpers inside helpers that are followed; deeper ones count as writing all that they are given."""
+"""Helpers inside helpers that are followed; a deeper one counts as writing every view that it is passed."""
 
-Elements = frozenset[int]
 Written = dict[str, Elements]
-Turns = Sequence[tuple[int | None, tuple[Statement, ...]]]
+"""The elements of each result that are written up to a place."""
 
 
-@dataclass(frozen=True)
-class ViewPart:
-    """A view of some elements of a result: where it begins, and how many it has (None: not known).
+class Turn(NamedTuple):
+    """One turn of a loop: the value of the loop's name, None if it is not known, and the statements."""
 
-    `columns` is 0 where it has one axis.
-    """
+    value: int | None
+    body: tuple[Statement, ...]
 
-    result: str
-    first: int | None
-    size: int | None
-    columns: int = 0
+
+class LoopEnds(NamedTuple):
+    """What is written where `break` leaves a loop, and where `continue` ends a turn, one entry for each."""
+
+    breaks: list[Written]
+    continues: list[Written]
+
+
+class Exit(NamedTuple):
+    """A place where a function is left: its line, and what is written there."""
+
+    line: int
+    written: Written
+
+
+class ElementAtLine(NamedTuple):
+    """An element of a result, and the line that reads it, or behind which it is not written."""
+
+    element: int
+    line: int
 
 
 @dataclass
@@ -46,61 +59,49 @@ class WrittenPaths:
 
     Attributes
     ----------
-    exits : list of (int, dict)
-        Where it is left: the line, and the elements of each result that are written.
-    early : dict of str to (int, int)
-        An element of a result that is read before it is written, and the line.
+    exits : list of Exit
+    read_before_written : dict of str to ElementAtLine
+        For a result: the first element that is read before it is written, with the line that reads it.
     """
 
-    exits: list[tuple[int, Written]] = field(default_factory=list)
-    early: dict[str, tuple[int, int]] = field(default_factory=dict)
+    exits: list[Exit] = field(default_factory=list)
+    read_before_written: dict[str, ElementAtLine] = field(default_factory=dict)
 
     def everywhere(self, result: str, all_elements: Elements) -> Elements:
         """The elements of a result that are written on every path."""
         elements = all_elements
-        for _, written in self.exits:
-            elements &= written[result]
+        for path_end in self.exits:
+            elements &= path_end.written[result]
         return elements
 
 
-def argument_views(function: Function, sizes: Mapping[str, int]) -> dict[str, ViewPart]:
-    """The views among the arguments of a function, by the names of its parameters, each as a whole."""
-    names = [argument.arg for argument in definition_of(function.author).args.args]
-    views = {}
-    for name, (variable, kind) in zip(names, function.parameters, strict=True):
-        if name in sizes:
-            columns = kind.shape[1] if isinstance(kind, View) and kind.axes == 2 and kind.shape else 0
-            views[variable] = ViewPart(name, 0, sizes[name], columns)
-    return views
-
-
 def nothing_written(sizes: Mapping[str, int]) -> Written:
-    """No element of them."""
+    """No written element of any of these results."""
     return {name: frozenset() for name in sizes}
 
 
-class PathWalk:
-    """Goes through a function with the elements that are written; None where nothing is reached.
+class PathWalk(ViewFollower):
+    """Walks through a function and keeps track of the elements that are written.
+
+    The methods that follow statements take what is written before them, and return what is written behind
+    them; None if the program never gets behind them.
 
     Parameters
     ----------
-    views : dict of str to ViewPart
-        The names of views of results, as they are where the walk begins.
-    values : dict of str to number
-        The names whose values are known.
-    sizes : mapping of str to int
-        The length of each result.
+    views, values, sizes
+        As of `ViewFollower`, where the walk begins.
     depth : int
-        Helpers around this function.
+        The number of helpers around this function.
     """
 
     def __init__(
         self, views: dict[str, ViewPart], values: dict[str, Any], sizes: Mapping[str, int], depth: int
     ) -> None:
-        self.views, self.values, self.sizes, self.depth = views, values, sizes, depth
+        super().__init__(views, values, sizes)
+        self.depth = depth
         self.paths = WrittenPaths()
         self.line = 0
-        self.loops: list[tuple[list[Written], list[Written]]] = []  # where breaks and continues leave
+        self.loops: list[LoopEnds] = []  # of the loops around the present statement, the innermost last
 
     def into_helper(self, views: dict[str, ViewPart], values: dict[str, Any]) -> PathWalk:
         """The walk through a helper that is called with these views and values."""
@@ -111,7 +112,7 @@ class PathWalk:
         end = self.block(function.body, written)
         if end is not None:
             tree = definition_of(function.author)
-            self.paths.exits.append((tree.body[-1].end_lineno or tree.lineno, end))
+            self.paths.exits.append(Exit(tree.body[-1].end_lineno or tree.lineno, end))
         return self.paths
 
     def block(self, body: Iterable[Statement], written: Written | None) -> Written | None:
@@ -136,12 +137,13 @@ class PathWalk:
                 written = self.calls(bound, written)
             return self.loop(node, self.turns(node), written)
         if isinstance(node, form.While):
-            return self.loop(node, [(None, node.body)], self.calls(node.condition, written))
+            return self.loop(node, [Turn(None, node.body)], self.calls(node.condition, written))
         if isinstance(node, form.Once):
-            return self.loop(node, [(None, turn) for turn in node.turns], written)
+            return self.loop(node, [Turn(None, turn) for turn in node.turns], written)
         if isinstance(node, (form.Break, form.Continue)):
             if self.loops:
-                self.loops[-1][isinstance(node, form.Continue)].append(written)
+                ends = self.loops[-1]
+                (ends.breaks if isinstance(node, form.Break) else ends.continues).append(written)
             return None
         if isinstance(node, (form.Raise, form.RaiseAgain)):
             return None
@@ -150,16 +152,16 @@ class PathWalk:
         for part in _computed_in(node):
             written = self.calls(part, written)
         if isinstance(node, form.Return):
-            self.paths.exits.append((node.line, written))
+            self.paths.exits.append(Exit(node.line, written))
             return None
         if isinstance(node, form.Assign):
             written = self.assign(node.name, node.value, written)
         elif isinstance(node, form.Store) and isinstance(node.place, form.Element):
-            owner, places = self.view_of(node.place.view), tuple(map(self.value, node.place.indices))
-            if owner is not None:
-                self.visit_element(owner, places)
-                self.visit_write(owner)
-                written = self.add(owner, places, written)
+            view, indices = self.view_of(node.place.view), tuple(map(self.value, node.place.indices))
+            if view is not None:
+                self.visit_element(view, indices)
+                self.visit_write(view)
+                written = self.add(view, indices, written)
         return written
 
     def branches(self, node: form.If, written: Written) -> Written | None:
@@ -177,26 +179,26 @@ class PathWalk:
         return _intersection(yes, no)
 
     def attempt(self, node: form.Try, written: Written) -> Written | None:
-        """Whatever the body has written before it raised: nothing that is relied on."""
+        """Follow a ``try``: the handler relies on nothing that the body has written before it raised."""
         end = self.block(node.body, dict(written))
         self.forget(_names_set_in(node))
         return _intersection(end, self.block(node.handler, dict(written)))
 
     # loops
 
-    def turns(self, node: form.For) -> Turns:
-        """The turns of a loop between constants: the value of its name, and what is done; else one."""
+    def turns(self, node: form.For) -> list[Turn]:
+        """The turns of a loop between constants; of any other loop one turn, with an unknown value."""
         bounds = [self.value(bound) for bound in (node.first, node.last, node.step)]
         if not all(type(bound) is int for bound in bounds) or bounds[2] == 0:
-            return [(None, node.body)]
+            return [Turn(None, node.body)]
         values = range(*bounds)
-        return [(i, node.body) for i in values] if len(values) <= MOST_TURNS else [(None, node.body)]
+        return [Turn(i, node.body) for i in values] if len(values) <= MOST_TURNS else [Turn(None, node.body)]
 
     def loop(
-        self, node: form.For | form.While | form.Once, turns: Turns, written: Written | None
+        self, node: form.For | form.While | form.Once, turns: Sequence[Turn], written: Written | None
     ) -> Written | None:
         """Follow the turns of a loop; what is written behind it is written on every way out of it."""
-        broken: list[Written] = []
+        at_breaks: list[Written] = []
         names = _names_set_in(node)
         for value, body in turns:
             if written is None:
@@ -204,16 +206,16 @@ class PathWalk:
             self.forget(names)
             if value is not None and isinstance(node, form.For):
                 self.values[node.name] = value
-            self.loops.append(([], []))
+            self.loops.append(LoopEnds([], []))
             written = self.block(body, dict(written))
-            breaks, continues = self.loops.pop()
-            for at_continue in continues:
+            ends = self.loops.pop()
+            for at_continue in ends.continues:
                 written = _intersection(written, at_continue)
-            broken += breaks
+            at_breaks += ends.breaks
         self.forget(names)
         if written is not None:
             written = self.block(node.orelse, written)
-        for at_break in broken:
+        for at_break in at_breaks:
             written = _intersection(written, at_break)
         return written
 
@@ -236,60 +238,12 @@ class PathWalk:
             self.values[name] = constant
         return self.add_mentioned_results(value, written) if has_view(value.type) else written
 
-    def add(self, part: ViewPart, places: tuple[Any, ...], written: Written) -> Written:
-        """An element of a part is written."""
-        return {**written, part.result: written[part.result] | self.places(part, places)}
-
-    def places(self, part: ViewPart, places: tuple[Any, ...]) -> Elements:
-        """The element at a place of a part; all of the result, where it is not known which."""
-        if part.first is not None and places and all(type(place) is int for place in places):
-            place: int | None = places[-1]
-            if len(places) == 2:
-                place = places[0] * part.columns + places[1] if min(places) >= 0 and part.columns else None
-            elif places[0] < 0:
-                place = None if part.size is None else places[0] + part.size
-            if place is not None:
-                return frozenset({part.first + place})
-        return frozenset(range(self.sizes[part.result]))
-
-    def view_of(self, node: Expression) -> ViewPart | None:
-        """The elements of a result that an expression is a view of."""
-        if isinstance(node, form.Variable):
-            return self.views.get(node.name)
-        if isinstance(node, form.Convert):
-            return self.view_of(node.operand)
-        if isinstance(node, form.Row):
-            table, index = self.view_of(node.view), self.value(node.index)
-            if table is None or not table.columns:
-                return table
-            is_known = table.first is not None and type(index) is int and index >= 0
-            first = (table.first or 0) + index * table.columns if is_known else None
-            return ViewPart(table.result, first, table.columns)
-        if isinstance(node, form.Section):
-            return self.section(node)
-        if isinstance(node, form.RowsIn) and (whole_part := self.view_of(node.view)) is not None:
-            return ViewPart(whole_part.result, None, None)
-        if isinstance(node, form.AsTable) and (whole_part := self.view_of(node.view)) is not None:
-            columns = self.value(node.columns)
-            return ViewPart(
-                whole_part.result, whole_part.first if columns else None, whole_part.size, columns or 0
-            )
-        return None
-
-    def section(self, node: form.Section) -> ViewPart | None:
-        """The part of a view between two places, the first of which is known."""
-        whole_part = self.view_of(node.view)
-        if whole_part is None:
-            return None
-        first = 0 if node.first is None else self.value(node.first)
-        last = whole_part.size if node.last is None else self.value(node.last)
-        if whole_part.first is None or type(first) is not int or first < 0:
-            return ViewPart(whole_part.result, None, None)
-        size = last - first if type(last) is int and last >= 0 else None
-        return ViewPart(whole_part.result, whole_part.first + first, size)
+    def add(self, part: ViewPart, indices: tuple[Any, ...], written: Written) -> Written:
+        """Add an element of a view to what is written; without known indices, all elements of the result."""
+        return {**written, part.result: written[part.result] | self.elements_at(part, indices)}
 
     def calls(self, node: Any, written: Written) -> Written:
-        """The arguments that the calls in an expression write."""
+        """Follow the calls in an expression; what is written behind it."""
         for expression in self.computed(node):
             if isinstance(expression, form.Let):
                 written = self.assign(expression.name, expression.value, written)
@@ -335,29 +289,30 @@ class PathWalk:
             return written
         walker = self.into_helper(views, values)
         paths = walker.follow(node.function, dict(written))
-        for name, (index, _) in paths.early.items():
-            self.paths.early.setdefault(name, (index, self.line))
+        for name, early in paths.read_before_written.items():
+            self.paths.read_before_written.setdefault(name, ElementAtLine(early.element, self.line))
         return {
             name: before | paths.everywhere(name, frozenset(range(self.sizes[name])))
             for name, before in written.items()
         }
 
-    def visit_element(self, part: ViewPart, places: tuple[Any, ...]) -> None:
-        """An element is read or written."""
+    def visit_element(self, part: ViewPart, indices: tuple[Any, ...]) -> None:
+        """Do nothing; a subclass is told here of each element that is read or written."""
 
     def visit_write(self, part: ViewPart) -> None:
-        """An element is written."""
+        """Do nothing; a subclass is told here of each view in which an element is written."""
 
     def read(self, node: form.Element, written: Written) -> None:
-        """Note an element that is read, where it is known which, and that nothing has written it yet."""
-        part, places = self.view_of(node.view), tuple(map(self.value, node.indices))
+        """Record an element that is read before it is written, if it is known which one that is."""
+        part, indices = self.view_of(node.view), tuple(map(self.value, node.indices))
         if part is not None:
-            self.visit_element(part, places)
-        if part is None or part.first is None or not all(type(place) is int for place in places):
+            self.visit_element(part, indices)
+        if part is None or part.first is None or not all(type(index) is int for index in indices):
             return
-        elements = self.places(part, places)
+        elements = self.elements_at(part, indices)
         if len(elements) == 1 and not elements <= written[part.result]:
-            self.paths.early.setdefault(part.result, (min(elements), self.line))
+            early = ElementAtLine(min(elements), self.line)
+            self.paths.read_before_written.setdefault(part.result, early)
 
     def add_mentioned_results(self, node: Expression, written: Written) -> Written:
         """Add all results that an expression mentions to the written elements."""
@@ -366,19 +321,6 @@ class PathWalk:
             if part is not None:
                 written = self.add(part, (), written)
         return written
-
-    def value(self, node: Expression) -> Any:
-        """The value of an expression, where it is known; None of others."""
-        return value_of(node, self.values, self.length)
-
-    def length(self, node: form.Length) -> int | None:
-        """The length of a view along an axis, where it is known."""
-        part = self.view_of(node.view)
-        if part is None or part.size is None:
-            return None
-        if not part.columns:
-            return part.size
-        return part.columns if node.axis else part.size // part.columns
 
 
 def _names_set_in(node: Statement) -> set[str]:

@@ -1,15 +1,16 @@
 """The typed form as C99 that its author recognizes.
 
-CNames and operators are the author's. A call stands in a line of its own where something else is computed
-beside it, since C leaves open which comes first. A function that may raise returns a status, and its result
-by the last argument. Compile it with `FLAGS`: whole numbers wrap around, and no operations of reals are
-joined.
+Names and operators are the author's. If something else is computed beside a call, the call gets a line of its
+own, since C leaves open which of the two comes first. A function that may raise returns a status; it writes
+its result to the address that is its last argument. Compile the text with `FLAGS`: integers wrap around, and
+no operations of reals are joined.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from cosim_compiler.errors import NUMBERED
 from cosim_compiler.language.builtins import OF_C_LIBRARY
@@ -47,7 +48,7 @@ FLAGS = (
     "-std=c99", "-O2", "-fwrapv", "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing",
     *(f"-fno-builtin-{name}" for name in (*OF_C_LIBRARY, "ldexp", "frexp", "modf")),
 )  # fmt: skip
-"""For gcc and clang: what C leaves open is decided, and no function of the C library is replaced."""
+"""Options of gcc and clang that decide what C leaves open, and keep calls of the C library as they are."""
 HEAD = """\
 #include <math.h>
 #include <stdbool.h>
@@ -119,7 +120,17 @@ static inline reals row_of_matrix(matrix v, int64_t i) {
 
 
 class Module:
-    """The parts of a file."""
+    """The parts of a file.
+
+    Attributes
+    ----------
+    types : Types
+    names : CNames
+        Names of functions.
+    declared : dict of str to str
+        Declarations outside of functions, by name.
+    functions : list of str
+    """
 
     def __init__(self) -> None:
         self.types = Types()
@@ -135,11 +146,25 @@ class Module:
 
 
 def module_of(program: Program) -> Module:
-    """All functions of a program, static in the file."""
+    """The file of a program, in which all its functions are static."""
     module = Module()
     for function in program.functions:
         module.functions.append(FunctionWriter(module, function).text())
     return module
+
+
+class Jumps(NamedTuple):
+    """The statements of C for `break` and `continue` in a loop."""
+
+    at_break: str
+    at_continue: str
+
+
+class Handler(NamedTuple):
+    """The handler of a `try`: the variable for the number of what is caught, and the label."""
+
+    name: str
+    label: str
 
 
 class FunctionWriter(ValueWriter):
@@ -149,11 +174,11 @@ class FunctionWriter(ValueWriter):
         super().__init__(module.types, module.names, module.declared)
         self.function = function
         self.declares = Declarations(function)
-        self.loops: list[tuple[str, str]] = []  # what break and continue are written as
-        self.tries: list[tuple[str, str]] = []  # what is caught: the name of its number, and the label
+        self.loops: list[Jumps] = []  # of the loops around the present statement
+        self.tries: list[Handler] = []  # of the `try` around it
 
     def head(self) -> str:
-        """The line that begins the definition."""
+        """The first line of the definition, without its brace."""
         function = self.function
         parameters = [f"{self.types[kind]} {self.passed(name, kind)}" for name, kind in function.parameters]
         if not function.raises:
@@ -165,7 +190,7 @@ class FunctionWriter(ValueWriter):
         return f"static {result} {self.names[function.symbol]}({', '.join(parameters) or 'void'})"
 
     def passed(self, name: str, kind: Type) -> str:
-        """The name of an argument: its variable may be of a wider type."""
+        """The name of a parameter, which differs from its variable if that has a wider type."""
         return self.local[name if self.function.variables[name] == kind else f"{name}.given"]
 
     def text(self) -> str:
@@ -180,31 +205,32 @@ class FunctionWriter(ValueWriter):
         if function.raises and function.result is NOTHING:
             self.line("return 0;")
         elif function.result is not NOTHING and not ends(function.body):
-            self.returns_zero()
+            self.return_zero()
         self.lines = with_last_status(compact(unpacked(joined(named_once(self.lines)))))
         if self.status is not None and self.status not in WORD.findall("\n".join(self.lines)):
             self.room.remove(f"    int32_t {self.status};")
         lines = [*self.locals(), *self.room, *self.lines]
-        if len(lines) == 1 and len(short := f"{head} {{ {lines[0].strip()} }}") < WIDTH:
-            return f"{short}\n"
+        if len(lines) == 1 and len(in_one_line := f"{head} {{ {lines[0].strip()} }}") < WIDTH:
+            return f"{in_one_line}\n"
         return "\n".join([f"{head} {{", *lines, "}", ""])
 
     def locals(self) -> list[str]:
-        """Names that are declared where the function begins, and parameters that nothing reads."""
+        """The lines that declare names where the function begins, and that mention unread parameters."""
         function = self.function
-        inside, parameters = {*self.declares.by.values()}, dict(function.parameters)
+        declared_later, parameters = {*self.declares.by.values()}, dict(function.parameters)
         words = set(WORD.findall("\n".join([*self.room, *self.lines])))
-        alike: dict[str, list[str]] = {}
+        names_of_type: dict[str, list[str]] = {}
         for name, kind in function.variables.items():
             is_passed = name in parameters and parameters[name] == kind
-            if not is_passed and name not in inside and self.local[name] in words:
-                alike.setdefault(f"{self.types[kind]} ", []).append(f"{self.local[name]}{self.zero(kind)}")
-        lines = [line for kind, names in alike.items() for line in _in_lines(kind, names)]
+            if not is_passed and name not in declared_later and self.local[name] in words:
+                names = names_of_type.setdefault(f"{self.types[kind]} ", [])
+                names.append(f"{self.local[name]}{self.zero(kind)}")
+        lines = [line for kind, names in names_of_type.items() for line in _in_lines(kind, names)]
         unread = [name for name in (self.passed(*each) for each in function.parameters) if name not in words]
         return [*lines, *([f"    {' '.join(f'(void){name};' for name in unread)}"] if unread else [])]
 
-    def returns_zero(self) -> None:
-        """The end of a function that C believes to be reached."""
+    def return_zero(self) -> None:
+        """Write the end of a function that is never reached, which C cannot tell."""
         result = self.function.result
         value = "0" if isinstance(result, (Number, Group, Record)) else f"({self.types[result]}){{0}}"
         self.line("return 0;" if self.function.raises else f"return {value};")
@@ -212,16 +238,18 @@ class FunctionWriter(ValueWriter):
     # statements
 
     def block(self, body: Sequence[Statement]) -> None:
+        """Write statements."""
         for statement in body:
             self.statement(statement)
 
     def inner(self, body: Sequence[Statement]) -> None:
+        """Write statements, indented."""
         self.indent += 1
         self.block(body)
         self.indent -= 1
 
     def statement(self, statement: Statement) -> None:
-        """Print a statement."""
+        """Write a statement."""
         if isinstance(statement, Assign):
             if statement.name in self.declares.read:
                 self.assign(statement.name, statement.value, self.declares.by.get(id(statement)) is not None)
@@ -233,67 +261,63 @@ class FunctionWriter(ValueWriter):
         elif isinstance(statement, Evaluate):
             self.evaluate_for_effect(statement.value)
         elif isinstance(statement, Return):
-            self.returns(statement.value)
+            self.write_return(statement.value)
         elif isinstance(statement, Raise):
-            self.fails(str(statement.number))
+            self.line(self.return_status(str(statement.number)))
         elif isinstance(statement, RaiseAgain):
-            self.fails(f"(int32_t)({self.local[statement.name]} + {NUMBERED})")
+            self.line(self.return_status(f"(int32_t)({self.local[statement.name]} + {NUMBERED})"))
         elif isinstance(statement, Try):
-            self.attempt(statement)
+            self.write_try(statement)
         elif isinstance(statement, Break):
-            self.line(self.loops[-1][0])
+            self.line(self.loops[-1].at_break)
         elif isinstance(statement, Continue):
-            self.line(self.loops[-1][1])
+            self.line(self.loops[-1].at_continue)
         elif isinstance(statement, If):
             self.line(f"if ({self.of(statement.condition)}) {{")
             self.inner(statement.body)
-            self.otherwise(statement.orelse)
+            self.write_else(statement.orelse)
             self.line("}")
         elif isinstance(statement, While):
-            self.loop_while(statement)
+            self.write_while(statement)
         elif isinstance(statement, For):
-            self.loop_over(statement)
+            self.write_for(statement)
         elif isinstance(statement, Once):
-            self.turns(statement)
+            self.write_once(statement)
         else:
             raise TypeError(statement)
 
-    def otherwise(self, body: Sequence[Statement]) -> None:
+    def write_else(self, body: Sequence[Statement]) -> None:
         """Write the `else` branch; if it is a single `if`, as ``else if``."""
         if len(body) == 1 and isinstance(body[0], If):
             before, condition = shortened(*self.with_lines(body[0].condition))
             if not before:
                 self.line(f"}} else if ({condition}) {{")
                 self.inner(body[0].body)
-                self.otherwise(body[0].orelse)
+                self.write_else(body[0].orelse)
             else:
                 self.line("} else {")
                 self.lines += before
                 self.indent += 1
                 self.line(f"if ({condition}) {{")
                 self.inner(body[0].body)
-                self.otherwise(body[0].orelse)
+                self.write_else(body[0].orelse)
                 self.line("}")
                 self.indent -= 1
         elif body:
             self.line("} else {")
             self.inner(body)
 
-    def fails(self, status: str) -> None:
-        """Hand on a status that is not 0."""
-        self.line(self.return_status(status))
-
     def return_status(self, status: str) -> str:
-        """The statement that hands a status on: to the `except` around it, else to the caller."""
+        """The statement that passes a status on: to the `except` around it, else to the caller."""
         if not self.tries:
             return f"return {status};"
-        name, label = self.tries[-1]
-        return f"{{ {self.local[name]} = (int64_t)({status}) - {NUMBERED}; goto {label}; }}"
+        handler = self.tries[-1]
+        return f"{{ {self.local[handler.name]} = (int64_t)({status}) - {NUMBERED}; goto {handler.label}; }}"
 
-    def attempt(self, statement: Try) -> None:
-        """Print a ``try``: a status in its range goes to the handler, any other to the caller."""
+    def write_try(self, statement: Try) -> None:
+        """Write a ``try``: a status in its range goes to the handler, any other to the caller."""
         caught, end = self.new("caught"), self.new("end")
-        self.tries.append((statement.name, caught))
+        self.tries.append(Handler(statement.name, caught))
         begin = len(self.lines)
         self.block(statement.body)
         self.tries.pop()
@@ -304,14 +328,14 @@ class FunctionWriter(ValueWriter):
         self.line(f"{caught}:;")
         self.line(f"if ({number} < {statement.lowest} || {number} > {statement.highest}) {{")
         self.indent += 1
-        self.fails(f"(int32_t)({number} + {NUMBERED})")
+        self.line(self.return_status(f"(int32_t)({number} + {NUMBERED})"))
         self.indent -= 1
         self.line("}")
         self.block(statement.handler)
         self.line(f"{end}:;")
 
-    def returns(self, value: Expression | None) -> None:
-        """Print the return of a result; of a function that may raise, of its status."""
+    def write_return(self, value: Expression | None) -> None:
+        """Write the return of a result; in a function that may raise, the status 0 is returned."""
         raises, result = self.function.raises, self.function.result
         if value is None or result is NOTHING:
             self.line("return 0;" if raises else "return;")
@@ -324,13 +348,14 @@ class FunctionWriter(ValueWriter):
             self.line(f"return {text};")
 
     def assign(self, name: str, value: Expression, is_declared: bool) -> None:
+        """Write an assignment, which also declares the name or does not."""
         kind = self.function.variables[name]
         text = self.at_top(value)
         declared = f"{self.types[kind]} " if is_declared else ""
         self.line(f"{declared}{self.local[name]} = {self.converted(value.type, kind, text)};")
 
     def evaluate_for_effect(self, value: Expression) -> None:
-        """Compute what nothing reads, for what it does."""
+        """Compute a value that nothing reads, if it has an effect."""
         if not self.is_pure(value):
             text = self.at_top(value)
             if text and not text.isidentifier():
@@ -339,18 +364,19 @@ class FunctionWriter(ValueWriter):
                 self.line(f"(void){text};")
 
     def end_of(self, orelse: Sequence[Statement], body: Sequence[Statement]) -> str:
-        """The label behind a loop, where a break has to jump over what runs without one."""
+        """The label behind a loop; empty unless a break has to jump over its `else`."""
         if orelse and has_break(tuple(body)):
             return self.new("end")
         return ""
 
-    def behind(self, orelse: Sequence[Statement], end: str) -> None:
+    def write_end_of_loop(self, orelse: Sequence[Statement], end: str) -> None:
+        """Write the `else` of a loop, and the label behind it."""
         self.block(orelse)
         if end:
             self.line(f"{end}:;")
 
-    def loop_while(self, statement: While) -> None:
-        """Print a loop with a condition."""
+    def write_while(self, statement: While) -> None:
+        """Write a loop with a condition."""
         end = self.end_of(statement.orelse, statement.body)
         before, condition = shortened(*self.with_lines(statement.condition))
         if before:
@@ -361,51 +387,51 @@ class FunctionWriter(ValueWriter):
             self.indent -= 1
         else:
             self.line(f"while ({condition}) {{")
-        self.loops.append((f"goto {end};" if end else "break;", "continue;"))
+        self.loops.append(Jumps(f"goto {end};" if end else "break;", "continue;"))
         self.inner(statement.body)
         self.loops.pop()
         self.line("}")
-        self.behind(statement.orelse, end)
+        self.write_end_of_loop(statement.orelse, end)
 
-    def loop_over(self, statement: For) -> None:
-        """Print a loop over whole numbers."""
+    def write_for(self, statement: For) -> None:
+        """Write a loop over whole numbers."""
         end = self.end_of(statement.orelse, statement.body)
         first, last, step = self.in_order([statement.first, statement.last, statement.step])
         kind = self.function.variables[statement.name]
         is_own = id(statement) in self.declares.by and kind == statement.first.type
         i = self.local[statement.name] if is_own else self.new("i")
-        head = f"int64_t {i} = {first}"
+        start = f"int64_t {i} = {first}"
         if isinstance(statement.last, Constant):
             n = last
         else:
             n = self.new("n")
-            head += f", {n} = {last}"
+            start += f", {n} = {last}"
         if isinstance(statement.step, Constant):
-            goes_on, by = f"{i} {'<' if statement.step.value > 0 else '>'} {n}", step
+            condition, by = f"{i} {'<' if statement.step.value > 0 else '>'} {n}", step
         else:
             by = self.new("by")
-            goes_on = f"{by} > 0 ? {i} < {n} : {by} < 0 && {i} > {n}"
-            head += f", {by} = {step}"
+            condition = f"{by} > 0 ? {i} < {n} : {by} < 0 && {i} > {n}"
+            start += f", {by} = {step}"
         advance = {"1": f"{i}++", "(-1)": f"{i}--"}.get(by, f"{i} += {by}")
-        self.line(f"for ({head}; {goes_on}; {advance}) {{")
+        self.line(f"for ({start}; {condition}; {advance}) {{")
         if not is_own and statement.name in self.declares.read:
             declared = f"{self.types[kind]} " if id(statement) in self.declares.by else ""
             self.indent += 1
             value = self.converted(statement.first.type, kind, i)
             self.line(f"{declared}{self.local[statement.name]} = {value};")
             self.indent -= 1
-        self.loops.append((f"goto {end};" if end else "break;", "continue;"))
+        self.loops.append(Jumps(f"goto {end};" if end else "break;", "continue;"))
         self.inner(statement.body)
         self.loops.pop()
         self.line("}")
-        self.behind(statement.orelse, end)
+        self.write_end_of_loop(statement.orelse, end)
 
-    def turns(self, statement: Once) -> None:
-        """A loop that was written out: labels stand where break and continue lead."""
+    def write_once(self, statement: Once) -> None:
+        """Write the turns of a written-out loop; break and continue are jumps to labels."""
         end = self.new("end")
         for body in statement.turns:
             next_turn = self.new("next")
-            self.loops.append((f"goto {end};", f"goto {next_turn};"))
+            self.loops.append(Jumps(f"goto {end};", f"goto {next_turn};"))
             begin = len(self.lines)
             self.block(body)
             self.loops.pop()

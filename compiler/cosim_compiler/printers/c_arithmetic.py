@@ -14,8 +14,9 @@ RANK = {
     "or": 1, "and": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, "<=": 7, ">": 7, ">=": 7,
     "+": 9, "-": 9, "*": 10, "/": 10,
 }  # fmt: skip
-"""How strongly an operator of C binds; those above all stand for a term."""
+"""How strongly an operator of C binds."""
 TERM = 20
+"""The rank of what needs no brackets: above that of any operator."""
 OF_FUNCTIONS: dict[tuple[str, Type], str] = {
     ("%", REAL): "real_rest", ("//", REAL): "real_quotient", ("%", WHOLE): "rest", ("//", WHOLE): "quotient",
     ("<<", WHOLE): "shifted_left", (">>", WHOLE): "shifted_right",
@@ -42,7 +43,7 @@ class ArithmeticWriter(OrderedWriter):
         return self.rank(node.body) if isinstance(node, form.Let) else TERM
 
     def operands(self, node: form.Binary | form.Compare | form.Logic) -> tuple[str, str]:
-        """Both operands, in brackets where they need them; C's own order is never relied on."""
+        """Both operands, in brackets unless it is well known which operator binds stronger."""
         left, right = self.in_order([node.left, node.right])
         rank = RANK[node.operator]
         is_arithmetic = node.operator in "+-*/"
@@ -133,7 +134,7 @@ class ArithmeticWriter(OrderedWriter):
         return f"({text} != 0)" if node.type is TRUTH else text
 
     def _in_two(self, node: form.Mathematics, argument: str) -> str:
-        """A function that leaves its second result at an address."""
+        """A function with two results, the second of which it writes to an address."""
         name = self.new("second")
         self.line(f"{'int' if node.name == 'frexp' else 'double'} {name} = 0;")
         first = self.named(REAL, f"{node.name}({argument}, &{name})")

@@ -1,9 +1,10 @@
-"""Calls as C: of functions of the program, by address, and of linked machine code."""
+"""Calls as C: of functions of the program, of machine code at an address, and of linked functions."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
 from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.typed_form import Expression
@@ -13,16 +14,16 @@ from cosim_compiler.printers.c_order import OrderedWriter
 
 
 class CallWriter(OrderedWriter):
-    """Writes calls. Functions that may raise return a status, and their result by the last argument."""
+    """Writes calls. A function that may raise returns a status, and writes its result to an address."""
 
-    tries: list[tuple[str, str]]
+    tries: list[Any]
 
     @abstractmethod
     def return_status(self, status: str) -> str:
-        """The statement that hands a status on: to the `except` around it, else to the caller."""
+        """The statement that passes a status on: to the `except` around it, else to the caller."""
 
     def at_top(self, node: Expression) -> str:
-        """The text of an expression in a line of its own, where a call may stand in it."""
+        """The text of an expression that has a line of its own, so that a call may stand in it."""
         if isinstance(node, form.Call) and not node.function.raises:
             return self.call(node)
         return self.of(node)
@@ -57,8 +58,8 @@ class CallWriter(OrderedWriter):
         return name
 
     def _check_status(self, call: str) -> None:
-        """Write a call, and hand on its status unless that is 0."""
-        if not self.function.raises and not self.tries:  # what it calls never does
+        """Write a call, and pass its status on unless that is 0."""
+        if not self.function.raises and not self.tries:  # the called function never raises
             self.line(f"(void){call};")
             return
         if self.status is None:

@@ -1,4 +1,4 @@
-"""Where C declares the local names of a function, which are read, and which are never negative."""
+"""Facts about the local names of a function: where C declares them, which are read and never negative."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cosim_compiler.language.typed_form import Expression, Function, Statement
 from cosim_compiler.language.types import TRUTH, WHOLE
 
 Place = tuple[int, ...]
-"""Of a statement: its index in the body, the number of a branch, the index in that branch …"""
+"""The place of a statement: its index in the body, the number of a branch, the index in that branch …"""
 
 
 class Declarations:
@@ -31,8 +31,8 @@ class Declarations:
     def __init__(self, function: Function) -> None:
         self.by: dict[int, str] = {}
         self.read: set[str] = set()
-        self._places: dict[str, list[Place]] = {}
-        self._given: dict[str, list[Statement | Expression]] = {}
+        self._places: dict[str, list[Place]] = {}  # where each name occurs
+        self._assignments: dict[str, list[Statement | Expression]] = {}  # of each name, also loops and `Let`
         self._statements: dict[Place, Statement] = {}
         self._visit(function.body, ())
         parameters = {name for name, _ in function.parameters}
@@ -68,7 +68,7 @@ class Declarations:
         return isinstance(node, form.Length)
 
     def _visit(self, body: Sequence[Statement], block: Place) -> None:
-        """Enter the places of all names in a list of statements."""
+        """Record the places of all names in a block."""
         for i, statement in enumerate(body):
             place = (*block, i)
             self._statements[place] = statement
@@ -93,16 +93,16 @@ class Declarations:
         """Record that a name occurs at a place, and what assigns to it there."""
         self._places.setdefault(name, []).append(place)
         if node is not None:
-            self._given.setdefault(name, []).append(node)
+            self._assignments.setdefault(name, []).append(node)
 
     def _declare(self, name: str) -> None:
-        """Declare a name where it gets its first value, if all that mentions it can see it from there.
+        """Declare a name where it gets its first value, if the declaration holds wherever the name occurs.
 
-        That is an assignment in the innermost block that holds all places; or the only loop or `Let` that
-        gives it a value, if no other statement mentions it.
+        That is an assignment in the innermost block that contains all its places; or the only loop or `Let`
+        that assigns it, if no other statement mentions it.
         """
-        places, givers = self._places.get(name, []), self._given.get(name, [])
-        if not places or not givers:
+        places, assignments = self._places.get(name, []), self._assignments.get(name, [])
+        if not places or not assignments:
             return
         block = _common_block(places)
         first = min(place[len(block)] for place in places)
@@ -113,26 +113,31 @@ class Declarations:
                 self.by[id(statement)] = name
             return
         is_alone = all(place[len(block)] == first for place in places)
-        if len(givers) != 1 or not is_alone:
+        if len(assignments) != 1 or not is_alone:
             return
-        (giver,) = givers
-        is_loop = giver is statement and isinstance(statement, form.For)
+        (only,) = assignments
+        is_loop = only is statement and isinstance(statement, form.For)
         # the condition of a `while` is computed in each turn, where nothing can be declared
-        is_let = isinstance(giver, form.Let) and len({*places}) == 1 and not isinstance(statement, form.While)
+        is_let = isinstance(only, form.Let) and len({*places}) == 1 and not isinstance(statement, form.While)
         if is_loop or is_let:
-            self.by[id(giver)] = name
+            self.by[id(only)] = name
 
     def _never_negative(self, function: Function, parameters: set[str]) -> set[str]:
+        """The names that are never negative: all integers but those that may get another value."""
         self.nonnegative = {
             name
             for name, kind in function.variables.items()
-            if kind is WHOLE and name not in parameters and self._given.get(name)
+            if kind is WHOLE and name not in parameters and self._assignments.get(name)
         }
-        while wrong := {name for name in self.nonnegative if not all(map(self._stays, self._given[name]))}:
+        while wrong := {name for name in self.nonnegative if not self._stays_nonnegative(name)}:
             self.nonnegative -= wrong
         return self.nonnegative
 
-    def _stays(self, node: Statement | Expression) -> bool:
+    def _stays_nonnegative(self, name: str) -> bool:
+        return all(map(self._assigns_nonnegative, self._assignments[name]))
+
+    def _assigns_nonnegative(self, node: Statement | Expression) -> bool:
+        """Whether an assignment, a loop or a `Let` assigns no negative number, by what is known of names."""
         if isinstance(node, (form.Assign, form.Let)):
             return node.value.type in (WHOLE, TRUTH) and self.is_nonnegative(node.value)
         if not isinstance(node, form.For) or not isinstance(node.step, form.Constant):
@@ -146,4 +151,4 @@ def _common_block(places: Sequence[Place]) -> Place:
     """The innermost block in which all these places lie."""
     levels = zip(*places, strict=False)
     depth = len(list(itertools.takewhile(lambda level: len({*level}) == 1, levels)))
-    return places[0][: depth // 2 * 2]  # a statement and a branch for each block around it
+    return places[0][: depth // 2 * 2]  # each block around it adds two: a statement and a branch

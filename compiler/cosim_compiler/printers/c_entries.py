@@ -10,7 +10,7 @@ from cosim_compiler.printers.c_names import words_of
 
 
 def add_entry(module: Module, symbol: str, function: Function, signature: str) -> None:
-    """Add the entry points of a function, under a symbol."""
+    """Add the functions through which others call a function by a symbol."""
     argument_types, result = types_of(signature)
     module.functions.append(_by_address(module, symbol, function, argument_types, result))
     if all(isinstance(kind, Number) for kind in argument_types):
@@ -20,6 +20,7 @@ def add_entry(module: Module, symbol: str, function: Function, signature: str) -
 def _by_address(
     module: Module, symbol: str, function: Function, argument_types: tuple[Type, ...], result: Type
 ) -> str:
+    """The entry point for machine code: it returns a status, and writes the result to an address."""
     types = module.types
     heads, passed = ["void *result"], []
     for i, kind in enumerate(argument_types):
@@ -48,6 +49,7 @@ def _by_address(
 
 
 def _for_c(module: Module, symbol: str, argument_types: tuple[Type, ...], result: Type) -> str:
+    """The entry point for C, of a function of numbers: it returns the result."""
     kinds = [module.types[kind] for kind in argument_types]
     heads = ", ".join(f"{kind} a{i}" for i, kind in enumerate(kinds)) or "void"
     passed = ", ".join(["&value", *(f"a{i}" for i in range(len(kinds)))])

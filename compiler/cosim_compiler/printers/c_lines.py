@@ -1,4 +1,7 @@
-"""Lines of C that are one: a value that only the next line reads stands there."""
+"""Makes the lines of a function in C fewer: values stand where they are read, short blocks in one line.
+
+The writers give many values a line and a name. If only the next line reads such a value, it moves there.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from collections.abc import Sequence
 HELD = re.compile(r"(?P<indent> *)(?P<kind>[\w ]+?\*? ?)(?P<name>(?:value|held)_\d+_*) = (?P<value>.*);")
 WORD = re.compile(r"\w+")
 MAKES_ORDER_COUNT = re.compile(r"->|\.at\[|\b(?!if|while|return|sizeof)\w+\((?!\*)")
-"""What reads memory or calls something: C leaves open whether it comes before a call beside it."""
+"""Text that reads memory or calls a function: C leaves open whether that happens before a call beside it."""
 HARMLESS = re.compile(
     r"\b(least|greatest|least_whole|greatest_whole|from_end|whole|fabs|sqrt|isnan|isinf|isfinite)\("
 )
@@ -24,12 +27,12 @@ SIMPLE = re.compile(
     r"(return|break|continue|goto)\b.*;|(\(void\))?\w+\(.*\);"
     r"|\*?\w+(\(\w*\))?((\.|->)\w+|\[[^\[\]]*\])* = .*;"
 )
-"""A statement that is not a declaration and no block."""
+"""A statement that is neither a declaration nor a block."""
 LONGEST = 110
 
 
 def joined(lines: Sequence[str]) -> list[str]:
-    """The lines with values put where they are read, once and next."""
+    """The lines, in which values that only the next line reads stand there."""
     counts = Counter(word for line in lines for word in WORD.findall(line))
     result: list[str] = []
     for line in reversed(lines):
@@ -44,7 +47,7 @@ def joined(lines: Sequence[str]) -> list[str]:
 
 
 def named_once(lines: Sequence[str]) -> list[str]:
-    """The lines without values that only wait for their name: they have it at once."""
+    """The lines, in which a value that is copied to a name gets this name at once."""
     counts = Counter(word for line in lines for word in WORD.findall(line))
     result = list(lines)
     for i, line in enumerate(lines):
@@ -62,37 +65,38 @@ def named_once(lines: Sequence[str]) -> list[str]:
 
 
 def unpacked(lines: Sequence[str]) -> list[str]:
-    """The lines with what is taken from one tuple in one."""
+    """The lines, in which declarations of names for the items of one tuple are one line."""
     result: list[str] = []
-    begin = None
+    open_declaration = None  # type and tuple of the last line
     for line in lines:
         match = UNPACKED.fullmatch(line)
-        if match and begin == (match["kind"], match["tuple"]) and len(result[-1]) + len(line) <= LONGEST:
+        is_same = match and open_declaration == (match["kind"], match["tuple"])
+        if match and is_same and len(result[-1]) + len(line) <= LONGEST:
             result[-1] = f"{result[-1].removesuffix(';')}, {match['name']};"
         else:
             result.append(line)
-        begin = match and (match["kind"], match["tuple"])
+        open_declaration = match and (match["kind"], match["tuple"])
     return result
 
 
 def compact(lines: Sequence[str]) -> list[str]:
-    """The lines with blocks of one statement in the line of their condition."""
+    """The lines, in which a block of one statement stands in the line of its condition."""
     result: list[str] = []
     i = 0
     while i < len(lines):
-        two = _two_ways(lines[i : i + 5])
-        if two:
-            result += two
+        if_and_else = _short_if_and_else(lines[i : i + 5])
+        if if_and_else:
+            result += if_and_else
             i += 5
             continue
-        one = _one_way(lines[i : i + 3])
-        result.append(one or lines[i])
-        i += 3 if one else 1
+        block = _short_block(lines[i : i + 3])
+        result.append(block or lines[i])
+        i += 3 if block else 1
     return result if len(result) == len(lines) else compact(result)
 
 
-def _one_way(lines: Sequence[str]) -> str:
-    """A block of one statement, in a line; nothing where it is more."""
+def _short_block(lines: Sequence[str]) -> str:
+    """A block of one statement as one line; empty for any other lines."""
     if len(lines) < 3:
         return ""
     statement = lines[1].strip()
@@ -104,18 +108,19 @@ def _one_way(lines: Sequence[str]) -> str:
     head = lines[0].removesuffix(" {")
     inner = BRANCH.fullmatch(statement)
     if inner is not None and match["word"] != "for" and match["word"] != "while":
-        both = " && ".join(_of_and(text) for text in (match["condition"], inner["condition"]))
+        both = " && ".join(_operand_of_and(text) for text in (match["condition"], inner["condition"]))
         head, statement = f"{match['indent']}{match['word']} ({both})", inner["statement"]
     short = f"{head} {statement}"
     return short if SIMPLE.fullmatch(statement) and len(short) <= LONGEST else ""
 
 
-def _of_and(condition: str) -> str:
+def _operand_of_and(condition: str) -> str:
+    """A condition as an operand of ``&&``."""
     return f"({condition})" if "||" in condition or "?" in condition else condition
 
 
-def _two_ways(lines: Sequence[str]) -> list[str]:
-    """``if`` and ``else`` of one statement each, in two lines; nothing where they are more."""
+def _short_if_and_else(lines: Sequence[str]) -> list[str]:
+    """``if`` and ``else`` of one statement each as two lines; empty for any other lines."""
     if len(lines) < 5 or not (match := BLOCK.fullmatch(lines[0])) or not lines[0].lstrip().startswith("if "):
         return []
     indent = match["indent"]
@@ -128,19 +133,19 @@ def _two_ways(lines: Sequence[str]) -> list[str]:
 
 
 def with_last_status(lines: Sequence[str]) -> list[str]:
-    """The lines of a function; the status of the last call is that of the function."""
+    """The lines of a function, which returns the status of a call that is its last statement."""
     match = LAST_STATUS.fullmatch(lines[-2]) if len(lines) > 1 and lines[-1] == "    return 0;" else None
     return [*lines[:-2], f"    return {match['call']};"] if match else list(lines)
 
 
 def shortened(before: Sequence[str], text: str) -> tuple[list[str], str]:
-    """The lines that have to stand before an expression, and its text; values stand where they are read."""
+    """The lines that stand before an expression, and its text, after `joined`."""
     *lines, last = joined([*before, f"return {text};"])
     return lines, last.removeprefix("return ").removesuffix(";")
 
 
 def _together(name: str, value: str, line: str) -> str | None:
-    """A line with a value in place of its name; None where C might compute something else first."""
+    """A line with a value in place of its name; None if C might compute something else first."""
     if not re.search(rf"\b{name}\b", line) or line.lstrip().startswith(("for ", "while ", "goto ", "}")):
         return None
     store = STORE.fullmatch(line)

@@ -1,7 +1,7 @@
-"""Functions for libraries without Python, as C; as `llvm_lowered`.
+"""Functions for libraries without Python, as C (as LLVM's text: `llvm_lowered`).
 
-The arrays of a group are known in part (`language.known_arrays`), and so are the functions that are called by
-numbers: a call whose number is known is a call of that function.
+The arrays of a group are known in part (`language.known_arrays`). Functions call others by numbers; if a
+number is known, the function that has it is called directly.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from cosim_compiler.printers.c_lowered_texts import (
     table_of,
     with_place,
     with_their_rows,
-    without_unread,
+    without_uncalled,
 )
-from cosim_compiler.printers.c_lowered_writer import KnownCalls, LoweredWriter, only_finds
+from cosim_compiler.printers.c_lowered_writer import KnownCalls, LoweredWriter, is_accessor
 from cosim_compiler.printers.c_names import NUMBERS, VIEWS
 from cosim_compiler.printers.llvm_lowered import linked_by_name
 
@@ -41,6 +41,7 @@ ROUNDED_APART = """\
 #endif
 """
 Wanted = Mapping[str, tuple[types.FunctionType, str]]
+"""Functions and their signatures, by names."""
 
 
 @dataclass
@@ -50,20 +51,20 @@ class LoweredC:
     Attributes
     ----------
     head : str
-        What all such files begin with.
+        The beginning of all such files.
     types : list of str
         Structures, in an order in which each stands behind those that it needs.
     tables : list of str
-        Arrays that no run changes, and what functions have of their own.
+        Arrays that no run changes, and constants of functions.
     functions : list of str
     names : dict of str to str
-        What wanted functions are called in it.
+        The names in C of the wanted functions.
     rows : dict of str to (str, list of str)
-        What functions for known rows are called in it, and which of its arguments it still takes.
+        The names in C of the functions for known rows, each with the parameters that it still has.
     raising : set of str
-        The names in C of those that return a status.
+        The names in C of functions that return a status.
     called : dict of str to str
-        Signature of each function that is called by a symbol, or by a number that only a run knows.
+        The signatures of functions that are called by a symbol: also of those that call others by numbers.
     """
 
     head: str
@@ -96,16 +97,16 @@ def lowered(
         Name of the named tuple whose arrays these are.
     arrays : mapping of str to KnownArray
     numbers : mapping of str to int
-        By which number each of the wanted functions is called, where it is.
+        The numbers by which some of the wanted functions are called.
     place_of : callable
-        Where a function stands, for readers.
+        Returns file and line of a function, for readers.
     rows : mapping of str to (str, mapping)
-        By names of functions that are written besides: one of the wanted ones, and which of its arguments are
-        known: numbers, and arrays of the group by their names.
+        Functions that are written for known rows, by name: the wanted function of which each is a copy, and
+        the arguments that are known: numbers, and arrays of the group by their names.
     sizes : mapping of str to int
-        By name of an argument of these functions: how long it is at least.
+        The least length of an argument of these functions, by its name.
     keeps_all : bool
-        Whether what these replace is written, too.
+        Whether the functions of which these are copies are written, too.
 
     Raises
     ------
@@ -116,25 +117,30 @@ def lowered(
     roots = {name: program.root(function, letters) for name, (function, letters) in wanted.items()}
     simplifier = Simplifier(group, arrays)
     simplifier.simplify(program.functions)
-    by_row = {
-        name: simplifier.specialized(simplifier.functions[roots[of].symbol], f"k.{name}", arguments)
-        for name, (of, arguments) in rows.items()
+    row_functions = {
+        name: simplifier.specialized(simplifier.functions[roots[original].symbol], f"k.{name}", arguments)
+        for name, (original, arguments) in rows.items()
     }
     replaced = set() if keeps_all else {name for name, _ in rows.values()}
     kept_roots = [root for name, root in roots.items() if name not in replaced]
-    functions = simplifier.reached([*program.functions, *by_row.values()], [*kept_roots, *by_row.values()])
-    numbered = {numbers[name]: simplifier.functions[f.symbol] for name, f in roots.items() if name in numbers}
+    functions = simplifier.reached(
+        [*program.functions, *row_functions.values()], [*kept_roots, *row_functions.values()]
+    )
+    numbered = {
+        numbers[name]: simplifier.functions[root.symbol] for name, root in roots.items() if name in numbers
+    }
     module, calls = c99.Module(), KnownCalls(numbered, {}, set(), simplifier.unchanging)
     texts: dict[str, str] = {}  # by the names in C
     for function in functions:
-        if only_finds(function, calls.accessors):
+        if is_accessor(function, calls.accessors):
             calls.accessors.add(function.symbol)
-        lengths = sizes if function in by_row.values() else {}
+        lengths = sizes if function in row_functions.values() else {}
         text = LoweredWriter(module, function, arrays, calls, lengths).text().rstrip()
         texts[module.names[function.symbol]] = with_place(text, f"/* {place_of(function.author)} */")
-    by_number = {name for name in numbers if name_of(wanted[name][1]) not in calls.called and not keeps_all}
-    unread = {module.names[roots[name].symbol] for name in by_number if roots[name] in program.functions}
-    texts = without_unread(texts, unread)
+    # functions that only a number could call, if no call by a number that only a run knows is left
+    uncalled = {name for name in numbers if name_of(wanted[name][1]) not in calls.called and not keeps_all}
+    removable = {module.names[roots[name].symbol] for name in uncalled if roots[name] in program.functions}
+    texts = without_uncalled(texts, removable)
     names_in_c = {name: module.names[root.symbol] for name, root in roots.items()}
     return LoweredC(
         head=ROUNDED_APART + c99.HEAD + library_names("\n".join(texts.values())),
@@ -146,8 +152,8 @@ def lowered(
         functions=list(texts.values()),
         names={name: name_in_c for name, name_in_c in names_in_c.items() if name_in_c in texts},
         rows={
-            name: (module.names[f.symbol], [parameter for parameter, _ in f.parameters])
-            for name, f in by_row.items()
+            name: (module.names[function.symbol], [parameter for parameter, _ in function.parameters])
+            for name, function in row_functions.items()
         },
         raising={module.names[f.symbol] for f in functions if f.raises},
         called=calls.called,
@@ -155,7 +161,7 @@ def lowered(
 
 
 def parameters_in_c(signature: str, names: Sequence[str]) -> list[str]:
-    """Parameters in C of a signature of letters."""
+    """The parameters in C of a function with this signature."""
     kinds: dict[Any, str] = {**VIEWS, **NUMBERS}
     arguments, _ = types_of(signature)
     return [f"{kinds[kind]} {name}" for kind, name in zip(arguments, names, strict=True)]

@@ -1,4 +1,4 @@
-"""The texts of a C file for libraries without Python: tables, structures, and functions that are called."""
+"""Parts of a C file for libraries without Python: tables, structures, places of functions, library names."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from cosim_compiler.language.known_arrays import KnownArray
 from cosim_compiler.printers.c_names import real, whole
 
 LINE = 110
+"""Characters at most in a line of a table."""
 LONGEST_HEAD = 130
-"""Letters of a line of a table, and of the first line of a function with its place."""
+"""Characters at most in the first line of a function with its place."""
 WORD = re.compile(r"\w+")
 OF_C_LIBRARY_ALONE = """\
 /* Functions of the C library have names that compilers do not know: they compute nothing of them. */
@@ -23,7 +24,7 @@ OF_C_LIBRARY_ALONE = """\
 
 
 def with_place(text: str, place: str) -> str:
-    """A function with where it stands: behind its first line, or before it where that would be long."""
+    """A function with a comment that says its place: behind its first line, or before it if that is long."""
     head, *others = text.split("\n")
     if others and len(head) + len(place) > LONGEST_HEAD:
         return f"{place}\n{text}"
@@ -31,17 +32,18 @@ def with_place(text: str, place: str) -> str:
 
 
 def with_their_rows(structures: Mapping[str, str]) -> list[str]:
-    """The structures; what holds rows of a record stands beside it."""
+    """The structures; that of the rows of a record stands in the line of the record."""
     lines: list[str] = []
-    rows = ""
+    previous = ""
     for name, text in structures.items():
-        lines = [*lines[:-1], f"{lines[-1]} {text}"] if rows == f"rows_{name}" else [*lines, text]
-        rows = name
+        is_of_rows = previous == f"rows_{name}"
+        lines = [*lines[:-1], f"{lines[-1]} {text}"] if is_of_rows else [*lines, text]
+        previous = name
     return lines
 
 
-def without_unread(texts: dict[str, str], removable: set[str]) -> dict[str, str]:
-    """Functions by their names, without those that no other calls any more, and what these alone called."""
+def without_uncalled(texts: dict[str, str], removable: set[str]) -> dict[str, str]:
+    """Functions by their names, without removable ones that no other calls and what only these call."""
     counts = Counter(word for text in texts.values() for word in set(WORD.findall(text)))
     removed = True
     while removed:
@@ -55,7 +57,7 @@ def without_unread(texts: dict[str, str], removable: set[str]) -> dict[str, str]
 
 
 def library_names(text: str) -> str:
-    """Other names for the functions of the C library that a text calls."""
+    """Lines that give other names to the functions of the C library that a text calls."""
     lines = []
     for name, count in OF_C_LIBRARY.items():
         if re.search(rf"\b{name}\(", text):
@@ -68,7 +70,7 @@ def library_names(text: str) -> str:
 
 
 def table_of(name: str, array: KnownArray) -> list[str]:
-    """An array that no run changes, as a view."""
+    """The declarations of an array that no run changes, and of a view of it; none for other arrays."""
     if array.numbers is None:
         return []
     is_real = any(isinstance(number, float) for number in array.numbers)

@@ -1,4 +1,4 @@
-"""Writes a function for libraries without Python, whose calls and arrays are known in part, as C."""
+"""Writing a function as C for libraries without Python: its calls and arrays are known in part."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from cosim_compiler.language.types import COLUMNS_IN_GROUP, NOTHING, REAL, WHOLE
 from cosim_compiler.printers import c99
 
 LONGEST_INSIDE = 60
-"""Letters of a call that stands in an expression; a longer one has a line of its own."""
-PLACES = (
+"""Characters at most of a call that stands in an expression; a longer one gets a line of its own."""
+NODES_OF_ACCESSORS = (
     *(form.Constant, form.Variable, form.Member, form.RowsIn, form.RecordAt, form.Field),
     *(form.Binary, form.Convert, form.MakeTuple, form.Item, form.Call, form.AsTable, form.Length),
 )
 
 
-def only_finds(function: Function, accessors: set[str]) -> bool:
-    """Whether a function only says where something lies, which no run changes."""
+def is_accessor(function: Function, accessors: set[str]) -> bool:
+    """Whether a function only says where something lies: that is the same throughout a run."""
     if function.raises or len(function.body) != 1 or not isinstance(function.body[0], form.Return):
         return False
     value = function.body[0].value
     return value is not None and all(
-        isinstance(node, PLACES)
+        isinstance(node, NODES_OF_ACCESSORS)
         and not (isinstance(node, form.Field) and not isinstance(node.type, Record))
         and not (isinstance(node, form.Call) and node.function.symbol not in accessors)
         for node in form.walk(value)
@@ -34,16 +34,16 @@ def only_finds(function: Function, accessors: set[str]) -> bool:
 
 @dataclass
 class KnownCalls:
-    """Facts about functions that are called.
+    """Facts about the functions that are called.
 
     Attributes
     ----------
     numbered : mapping of int to Function
-        Those that are called by a number.
+        Functions by the numbers by which they are called.
     called : dict of str to str
-        As in `LoweredC`; it grows.
+        As in `LoweredC`; writers add to it.
     accessors, unchanging : set of str
-        Symbols of those that only say where something lies, and of those that write nowhere.
+        Symbols of functions that only say where something lies; of functions that only compute a result.
     """
 
     numbered: Mapping[int, Function]
@@ -67,7 +67,7 @@ class LoweredWriter(c99.FunctionWriter):
         self.arrays, self.calls, self.sizes = arrays, calls, sizes
 
     def is_pure(self, node: Expression) -> bool:
-        """Calls that write nowhere may stand anywhere."""
+        """Whether an expression has no effects; calls of unchanging functions have none."""
         impure = (form.CallLinked, form.CallAddress, form.Let, form.Zeros)
         return not any(
             part.function.symbol not in self.calls.unchanging
@@ -77,14 +77,15 @@ class LoweredWriter(c99.FunctionWriter):
         )
 
     def reads_memory(self, node: Expression) -> bool:
-        """A call reads, unless it only finds a place."""
+        """Whether an expression depends on memory; calls of all functions but accessors count as that."""
         return super().reads_memory(node) or self._computes(node)
 
     def is_short(self, node: Expression, text: str) -> bool:
-        """Whether an expression may be printed twice: not if it holds a call that computes something."""
+        """Whether an expression may be written twice: not if it calls a function other than an accessor."""
         return super().is_short(node, text) and not self._computes(node)
 
     def _computes(self, node: Expression) -> bool:
+        """Whether an expression calls a function other than an accessor."""
         calls = (part for part in form.walk(node) if isinstance(part, form.Call))
         return any(call.function.symbol not in self.calls.accessors for call in calls)
 
@@ -103,7 +104,7 @@ class LoweredWriter(c99.FunctionWriter):
         return text if view_type(node).axes == 1 else f"(table){{{text}.at, {text}.n, {COLUMNS_IN_GROUP}}}"
 
     def _section(self, node: form.Section) -> str:
-        """A part of which is known that it lies inside."""
+        """A section; without a check of its bounds if it is known to lie inside the view."""
         view, bounds = node.view, (node.first, node.last)
         size = self.sizes.get(view.name, -1) if isinstance(view, form.Variable) else -1
         if all(isinstance(bound, Constant) and 0 <= bound.value <= size for bound in bounds):
@@ -112,10 +113,10 @@ class LoweredWriter(c99.FunctionWriter):
         return super()._section(node)
 
     def _calllinked(self, node: form.CallLinked) -> str:
-        """Print a call of a linked function; its result is also the status of what it raises."""
-        first = node.arguments[0]
-        if isinstance(first, Constant) and first.type is WHOLE and first.value in self.calls.numbered:
-            return self._known(node, self.calls.numbered[first.value])
+        """A call of a linked function or of the one with a known number; an exception is in the result."""
+        number = node.arguments[0]
+        if isinstance(number, Constant) and number.type is WHOLE and number.value in self.calls.numbered:
+            return self._call_of_number(node, self.calls.numbered[number.value])
         self.calls.called[node.symbol] = node.signature
         text = f"{node.symbol}({', '.join(self.in_order(node.arguments))})"
         if node.type is NOTHING:
@@ -123,8 +124,8 @@ class LoweredWriter(c99.FunctionWriter):
             return ""
         return self.named(node.type, text)
 
-    def _known(self, node: form.CallLinked, function: Function) -> str:
-        """The call of a function by a number that is known; of a block the result is the status."""
+    def _call_of_number(self, node: form.CallLinked, function: Function) -> str:
+        """The direct call of the function with a known number; the result of a block is its status."""
         arguments = self.in_order(node.arguments[1:])
         name = self.names[function.symbol]
         is_block = function.result is NOTHING and node.type is not NOTHING

@@ -38,22 +38,23 @@ asm typeof unix linux NAN INFINITY HUGE_VAL HUGE_VALF HUGE_VALL FP_INFINITE FP_N
 FP_ZERO MATH_ERRNO MATH_ERREXCEPT int32_t int64_t uint64_t intptr_t INT64_C INT64_MIN INT64_MAX
 """
 TAKEN = frozenset(WORDS.split())
-"""Words of C, names of its library, and those of `c99.HEAD`."""
+"""Names that no name of an author's may have: words of C, names of its library, and those of `c99.HEAD`."""
 OF_FILES = ("constant_", "group_", "rows_", "tuple_")
-"""How names begin that a file has beside those of functions and records."""
+"""Prefixes of the names that a file has besides those of functions and records."""
 
 
 class CNames:
-    """Names that are given once each, with an underscore behind those that mean something else.
+    """Names in C, by names of the typed form; a name that is in use gets an underscore behind it.
 
     Parameters
     ----------
     *others : collection of str
-        Names that mean something else, too; they may grow.
+        Further names in use; more may be added to them.
 
     Attributes
     ----------
     taken : set of str
+        Names in use.
     """
 
     def __init__(self, *others: Collection[str]) -> None:
@@ -73,7 +74,13 @@ class CNames:
 
 
 class Types:
-    """Types of C, and the structures of tuples, records and groups that they need."""
+    """Types of C, by types of the language.
+
+    Attributes
+    ----------
+    structures : dict of str to str
+        The declarations of the structures that are needed for tuples, records, rows and groups, by name.
+    """
 
     def __init__(self) -> None:
         self.structures: dict[str, str] = {}
@@ -100,7 +107,7 @@ class Types:
         return name
 
     def _name_of(self, cls: type) -> str:
-        """The name of a record's class; the second class of a name has a number behind it."""
+        """The name of the structure of a class of records; a second class of this name gets a number."""
         name, count = cls.__name__, 1
         while name in TAKEN or self._classes.setdefault(name, cls) is not cls:
             count += 1
@@ -110,7 +117,9 @@ class Types:
     def _record(self, cls: type) -> str:
         name = self._name_of(cls)
         if name not in self.structures:
-            self.structures[name] = ""  # a record may point to others of its kind
+            self.structures[name] = (
+                ""  # in use, while the fields are written: they may be rows of this record
+            )
             members = []
             for field, _, kind in layout_of(cls):
                 if isinstance(kind, Rows):
@@ -159,7 +168,7 @@ def _members(typed: Sequence[tuple[str, str]]) -> str:
 
 
 def words_of(type_: Type, types: Types) -> list[str]:
-    """The C types in which an argument is passed to machine code of others."""
+    """The C types of the words in which an argument is passed to machine code."""
     if isinstance(type_, View):
         return [f"{NUMBERS[type_.item]} *", *["int64_t"] * type_.axes]
     return [types[type_]]

@@ -1,6 +1,6 @@
-"""Lines of C in the order in which Python computes what is in them.
+"""Expressions of C that are computed in Python's order.
 
-C leaves open which of two operands it computes first. Where that makes a difference, values are computed in
+C leaves open which of two operands is computed first. If that makes a difference, operands are computed in
 lines of their own, before the expression that reads them.
 """
 
@@ -18,11 +18,11 @@ from cosim_compiler.printers.c_declarations import Declarations
 from cosim_compiler.printers.c_names import CNames, Types
 
 TERM_TEXT = re.compile(r"[\w.]+(\([\w, ]*\))?((->|\.)\w+)*")
-"""A name or a number, or a call of names, and what is read of it."""
+"""A name, a number or a call with names as arguments, and members of it."""
 
 
 class OrderedWriter(ABC):
-    """Writes the lines of a function, and hands each expression to the method that is named after its class.
+    """Writes the lines of a function; for each class of expression there is a method that is named after it.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class OrderedWriter(ABC):
 
     @abstractmethod
     def assign(self, name: str, value: Expression, is_declared: bool) -> None:
-        """Assign a value to a variable, which is declared there or not."""
+        """Write an assignment, which also declares the name or does not."""
 
     def reads_memory(self, node: Expression) -> bool:
         """Whether the value of an expression depends on memory that later expressions may change."""
@@ -79,14 +79,14 @@ class OrderedWriter(ABC):
         texts = []
         for i, node in enumerate(nodes):
             text = self.of(node)
-            is_held = text.isidentifier() or not self.reads_memory(node)
-            if not is_held and not all(map(self.is_pure, nodes[i + 1 :])):
+            is_fixed = text.isidentifier() or not self.reads_memory(node)
+            if not is_fixed and not all(map(self.is_pure, nodes[i + 1 :])):
                 text = self.named(node.type, text)
             texts.append(text)
         return texts
 
     def new(self, word: str) -> str:
-        """A new local name with a number: no variable of the author has it."""
+        """A new local name: a word with a number, which no variable of the author has."""
         self.count += 1
         return self.local[f"{word}.{self.count}"]
 

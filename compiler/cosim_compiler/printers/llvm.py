@@ -1,14 +1,15 @@
 """The typed form as LLVM's text.
 
-Local names live in the frame; LLVM's first pass puts them into registers. A function that may raise returns a
-status ahead of its result, which every caller hands on. Around each function that others call stand wrappers
-(`llvm_entries`).
+Local names are variables in the frame, which LLVM's first pass puts into registers. A function that may raise
+returns a status together with its result; each caller returns a status that is not 0 to its own caller.
+Functions outside the module call through wrappers (`llvm_entries`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from cosim_compiler.debugging import lines_are_shown
 from cosim_compiler.errors import NUMBERED
@@ -39,7 +40,7 @@ from cosim_compiler.language.typed_form import (
 from cosim_compiler.language.types import NOTHING, WHOLE
 from cosim_compiler.printers import llvm_arithmetic
 from cosim_compiler.printers.llvm_copies import Copy, copy_of
-from cosim_compiler.printers.llvm_inlining import is_never_inlined, is_rare, written_out
+from cosim_compiler.printers.llvm_inlining import FunctionSize, inlined_symbols, is_never_inlined, is_rare
 from cosim_compiler.printers.llvm_lines import DebugMetadata
 from cosim_compiler.printers.llvm_types import STATUS, alignment, llvm_type, returned, zero_of
 from cosim_compiler.printers.llvm_values import ValueWriter
@@ -47,15 +48,29 @@ from cosim_compiler.printers.llvm_values import ValueWriter
 X86 = ("x86_64", "AMD64")
 MOVE = "llvm.memmove.p0.p0.i64"
 MANY = 64
-"""Numbers that are worth a call of the C library."""
+"""From so many numbers on, a copy by a call of the C library is faster than a loop."""
 NUMBER = 8
-"""Bytes."""
+"""Bytes of a number."""
 MOST_TURNS = 12
-"""Turns of a loop that are written out, where each takes another item of a tuple."""
+"""A loop over the items of tuples is written out turn by turn up to this number of turns."""
+
+
+class Jumps(NamedTuple):
+    """The labels to which `break` and `continue` in a loop jump."""
+
+    at_break: str
+    at_continue: str
+
+
+class Handler(NamedTuple):
+    """The handler of a `try`: the variable for the number of what is caught, and the label."""
+
+    name: str
+    label: str
 
 
 class Module:
-    """The parts of a module."""
+    """The parts of a module: declarations, lines for debuggers, functions."""
 
     def __init__(self) -> None:
         self.declared: dict[str, str] = {}
@@ -80,7 +95,7 @@ class Module:
 
 
 def module_of(program: Program) -> Module:
-    """All functions of a program, internal to the module."""
+    """The module of a program, in which all its functions are internal."""
     module = Module()
     add_functions(module, [FunctionWriter(module, function) for function in program.functions])
     return module
@@ -90,21 +105,24 @@ def add_functions(module: Module, writers: Sequence[FunctionWriter]) -> None:
     """Write functions, each behind those that it calls."""
     for writer in writers:
         writer.write()
-    inlined = written_out(
-        [(writer.function, len(writer.lines) - writer.packing, writer.called) for writer in writers]
+    inlined = inlined_symbols(
+        [
+            FunctionSize(writer.function, len(writer.lines) - writer.packing, writer.called)
+            for writer in writers
+        ]
     )
     module.functions += [writer.text(writer.function.symbol in inlined) for writer in writers]
 
 
 def _names_assigned(body: Sequence[Statement]) -> Counter[str]:
-    """The names that statements assign, and how many do; any other name has the value of its parameter."""
+    """How many of these statements, and of those inside them, assign each name."""
     names: Counter[str] = Counter()
-    left = list(body)
-    while left:
-        statement = left.pop()
+    unvisited = list(body)
+    while unvisited:
+        statement = unvisited.pop()
         if isinstance(statement, (Assign, For, Try)):
             names[statement.name] += 1
-        left += [part for part in parts(statement) if isinstance(part, Statement)]
+        unvisited += [part for part in parts(statement) if isinstance(part, Statement)]
     return names
 
 
@@ -117,10 +135,10 @@ class FunctionWriter(ValueWriter):
         self.mark = module.lines.of_function(function)
         self.location = self.of_line(function, function.author.__code__.co_firstlineno)
         self.parameters: list[str] = []
-        self.loops: list[tuple[str, str]] = []  # labels of break and continue
-        self.assigned: Counter[str] = Counter()  # how many statements assign a name
-        self.scopes: list[list[str]] = []  # of each list of statements: the names bound inside it
-        self.tries: list[tuple[str, str]] = []  # of each try: the variable of the number, and the label
+        self.loops: list[Jumps] = []  # of the loops around the present statement
+        self.assigned: Counter[str] = Counter()  # how many statements assign each name
+        self.scopes: list[list[str]] = []  # for each block around the statement: the names bound in it
+        self.tries: list[Handler] = []  # of the `try` around it
 
     def write(self) -> None:
         """Write the body of the function."""
@@ -137,11 +155,11 @@ class FunctionWriter(ValueWriter):
         self.assigned.update(name for name, _ in function.parameters)
         self.block(function.body)
         if self.is_live:
-            self.returns(None)
+            self.write_return(None)
         self.drop_variables()
 
     def text(self, is_inlined: bool) -> str:
-        """The definition, once it is written."""
+        """The text of the definition, after `write`."""
         function, inline = self.function, " alwaysinline" if is_inlined else ""
         if is_rare(function):
             inline = " cold noinline"
@@ -162,8 +180,8 @@ class FunctionWriter(ValueWriter):
 
     # the ends of a function
 
-    def returns(self, value: str | None) -> None:
-        """Return a result; without one, zero."""
+    def write_return(self, value: str | None) -> None:
+        """Write the return of a result; of zero if there is none."""
         function = self.function
         if function.result is NOTHING:
             self.line(f"ret {STATUS} 0" if function.raises else "ret void")
@@ -179,17 +197,17 @@ class FunctionWriter(ValueWriter):
         self.is_live = False
 
     def result_with_status(self, kind: str, result: str, value: str) -> str:
-        """A result together with a status of 0."""
+        """A result together with the status 0."""
         return self.value(f"insertvalue {kind} zeroinitializer, {result} {value}, 1")
 
-    def fails(self, status: str) -> None:
+    def return_status(self, status: str) -> None:
         """Pass a status that is not 0 to the `except` around it, else to the caller."""
         function = self.function
         if self.tries:
-            name, label = self.tries[-1]
+            handler = self.tries[-1]
             number = self.value(f"sub i64 {self.value(f'sext {STATUS} {status} to i64')}, {NUMBERED}")
-            self.line(f"store i64 {number}, ptr %{name}.a")
-            self.branch(label)
+            self.line(f"store i64 {number}, ptr %{handler.name}.a")
+            self.branch(handler.label)
             return
         if function.result is NOTHING:
             self.line(f"ret {STATUS} {status}")
@@ -202,7 +220,7 @@ class FunctionWriter(ValueWriter):
     # statements
 
     def block(self, body: Sequence[Statement], counter: tuple[str, str] | None = None) -> None:
-        """Print statements; inside a loop, `counter` is its variable and the value of this turn."""
+        """Write statements; of the body of a loop, `counter` is the loop's variable and its value."""
         self.scopes.append([])
         if counter is not None:
             self.bind(*counter)
@@ -214,13 +232,13 @@ class FunctionWriter(ValueWriter):
             del self.bound[name]
 
     def bind(self, name: str, value: str) -> None:
-        """Remember the value of a variable up to the end of these statements, if no others assign it."""
+        """Use a value for a variable up to the end of the block, if no other statement assigns it."""
         if self.assigned[name] == 1:
             self.bound[name] = value
             self.scopes[-1].append(name)
 
     def statement(self, statement: Statement) -> None:
-        """Print a statement."""
+        """Write a statement."""
         self.location = self.of_line(self.function, statement.line)
         if isinstance(statement, Assign):
             self.assign(statement.name, statement.value)
@@ -232,38 +250,38 @@ class FunctionWriter(ValueWriter):
         elif isinstance(statement, Evaluate):
             self.of(statement.value)
         elif isinstance(statement, Return):
-            self.returns(None if statement.value is None else self.of(statement.value))
+            self.write_return(None if statement.value is None else self.of(statement.value))
         elif isinstance(statement, Raise):
-            self.fails(str(statement.number))
+            self.return_status(str(statement.number))
         elif isinstance(statement, RaiseAgain):
-            self.fails_again(statement.name)
+            self.raise_again(statement.name)
         elif isinstance(statement, Try):
-            self.attempt(statement)
+            self.write_try(statement)
         elif isinstance(statement, Break):
-            self.branch(self.loops[-1][0])
+            self.branch(self.loops[-1].at_break)
         elif isinstance(statement, Continue):
-            self.branch(self.loops[-1][1])
+            self.branch(self.loops[-1].at_continue)
         elif isinstance(statement, If):
-            self.branches(statement)
+            self.write_if(statement)
         elif isinstance(statement, While):
-            self.loop_while(statement)
+            self.write_while(statement)
         elif isinstance(statement, For):
-            self.loop_over(statement)
+            self.write_for(statement)
         elif isinstance(statement, Once):
-            self.turns(statement)
+            self.write_once(statement)
         else:
             raise TypeError(statement)
 
-    def fails_again(self, name: str) -> None:
-        """Hand on what was caught."""
+    def raise_again(self, name: str) -> None:
+        """Pass on the status of a caught exception, whose number a variable holds."""
         status = self.value(f"add i64 {self.value(f'load i64, ptr %{name}.a')}, {NUMBERED}")
-        self.fails(self.value(f"trunc i64 {status} to {STATUS}"))
+        self.return_status(self.value(f"trunc i64 {status} to {STATUS}"))
 
-    def attempt(self, statement: Try) -> None:
-        """Print a ``try``: a status in its range goes to the handler, any other to the caller."""
+    def write_try(self, statement: Try) -> None:
+        """Write a ``try``: a status in its range goes to the handler, any other to the caller."""
         caught, handler, uncaught, end = (self.label() for _ in range(4))
         self.loaded.add(statement.name)
-        self.tries.append((statement.name, caught))
+        self.tries.append(Handler(statement.name, caught))
         self.block(statement.body)
         self.tries.pop()
         is_reached = self.is_live
@@ -274,7 +292,7 @@ class FunctionWriter(ValueWriter):
         high = self.value(f"icmp sle i64 {number}, {statement.highest}")
         self.line(f"br i1 {self.value(f'and i1 {low}, {high}')}, label %{handler}, label %{uncaught}")
         self.at(uncaught)
-        self.fails_again(statement.name)
+        self.raise_again(statement.name)
         self.at(handler)
         self.block(statement.handler)
         is_reached = is_reached or self.is_live
@@ -282,8 +300,8 @@ class FunctionWriter(ValueWriter):
         if is_reached:
             self.at(end)
 
-    def branches(self, statement: If) -> None:
-        """Print both branches of an ``if``."""
+    def write_if(self, statement: If) -> None:
+        """Write both branches of an ``if``."""
         yes, no, end = self.label(), self.label(), self.label()
         self.decide(statement.condition, yes, no)
         is_reached = False
@@ -296,11 +314,12 @@ class FunctionWriter(ValueWriter):
             self.at(end)
 
     def decide(self, condition: Expression, yes: str, no: str) -> None:
+        """Jump to one of two labels."""
         self.line(f"br i1 {self.of(condition)}, label %{yes}, label %{no}")
         self.is_live = False
 
-    def loop_while(self, statement: While) -> None:
-        """Print a loop with a condition."""
+    def write_while(self, statement: While) -> None:
+        """Write a loop with a condition."""
         test, body, orelse, end = (self.label() for _ in range(4))
         self.branch(test)
         self.at(test)
@@ -308,23 +327,23 @@ class FunctionWriter(ValueWriter):
             self.branch(body)
         else:
             self.decide(statement.condition, body, orelse)
-        self.turn(body, statement.body, end, test)
+        self.write_turn(body, statement.body, Jumps(end, test))
         if not isinstance(statement.condition, Constant):
             self.at(orelse)
             self.block(statement.orelse)
             self.branch(end)
         self.at(end)
 
-    def turn(self, label: str, body: Sequence[Statement], end: str, next_turn: str) -> None:
-        """Print one turn of a loop and the branch to the next one."""
+    def write_turn(self, label: str, body: Sequence[Statement], jumps: Jumps) -> None:
+        """Write the body of a loop at a label, and the jump to the next turn."""
         self.at(label)
-        self.loops.append((end, next_turn))
+        self.loops.append(jumps)
         self.block(body)
         self.loops.pop()
-        self.branch(next_turn)
+        self.branch(jumps.at_continue)
 
-    def loop_over(self, statement: For) -> None:
-        """Print a loop over whole numbers; some are written out, some copy at once."""
+    def write_for(self, statement: For) -> None:
+        """Write a loop over whole numbers; some loops turn by turn, and some as a copy."""
         if counts := self.counts_written_out(statement):
             self.write_out(statement, counts)
             return
@@ -333,7 +352,7 @@ class FunctionWriter(ValueWriter):
         first, last, by = self.of(statement.first), self.of(statement.last), self.of(statement.step)
         self.line(f"store i64 {first}, ptr {counter}")
         if copy := copy_of(statement):
-            self.copies(statement, copy, last, test, orelse)
+            self.write_copy(statement, copy, last, test, orelse)
         else:
             self.branch(test)
         self.at(test)
@@ -346,7 +365,7 @@ class FunctionWriter(ValueWriter):
         is_natural = self.counts_from_0_on(statement)
         if is_natural:
             self.counts.add(statement.name)
-        self.loops.append((end, step))
+        self.loops.append(Jumps(end, step))
         self.block(statement.body, (statement.name, value))
         if is_natural:
             self.counts.discard(statement.name)
@@ -370,9 +389,9 @@ class FunctionWriter(ValueWriter):
         return self.is_natural(statement.first) if step > 0 else last is not None and last >= -1
 
     def counts_written_out(self, statement: For) -> range | None:
-        """The counts of a loop whose turns take items of tuples by them, if all are known.
+        """The counts of a loop that is written out turn by turn: all are known, and index tuples.
 
-        LLVM writes such loops out as well, and then has to find out again what each tuple consists of.
+        LLVM would write out such a loop, too, but it would have to find the parts of each tuple again.
         """
         bounds = statement.first, statement.last, statement.step
         numbers = [self.number(bound) for bound in bounds]
@@ -387,13 +406,13 @@ class FunctionWriter(ValueWriter):
         return counts if takes_items else None
 
     def write_out(self, statement: For, counts: range) -> None:
-        """Print a loop turn by turn."""
+        """Write a loop turn by turn."""
         end = self.label()
         for count in counts:
             next_turn = self.label()
             self.set_variable(statement.name, str(count))
             self.numbers[statement.name] = count
-            self.loops.append((end, next_turn))
+            self.loops.append(Jumps(end, next_turn))
             self.block(statement.body)
             self.loops.pop()
             self.branch(next_turn)
@@ -403,8 +422,11 @@ class FunctionWriter(ValueWriter):
         self.branch(end)
         self.at(end)
 
-    def copies(self, statement: For, copy: Copy, count: str, loop: str, end: str) -> None:
-        """Copy many numbers at once; few, or what the loop would read after writing it, turn by turn."""
+    def write_copy(self, statement: For, copy: Copy, count: str, loop: str, end: str) -> None:
+        """Write a copy of many numbers at once, and a jump to the loop for few numbers.
+
+        The loop also does it if it would read numbers that it has written before.
+        """
         at_once = self.label()
         target, source = self.of(copy.target), self.of(copy.source)
         to = self.part(llvm_type(copy.target.type), target, 0)
@@ -425,7 +447,7 @@ class FunctionWriter(ValueWriter):
         self.branch(end)
 
     def continues(self, step: Expression, by: str, count: str, last: str) -> str:
-        """Whether a loop has another turn; which way it counts may be known at the end alone."""
+        """Whether a loop has another turn; it may count upward or downward."""
         if isinstance(step, Constant):
             return self.value(f"icmp {'slt' if step.value > 0 else 'sgt'} i64 {count}, {last}")
         up, down = self.value(f"icmp slt i64 {count}, {last}"), self.value(f"icmp sgt i64 {count}, {last}")
@@ -433,12 +455,12 @@ class FunctionWriter(ValueWriter):
         up, down = self.value(f"and i1 {up}, {upward}"), self.value(f"and i1 {down}, {downward}")
         return self.value(f"or i1 {up}, {down}")
 
-    def turns(self, statement: Once) -> None:
-        """Print the turns of a loop that was written out."""
+    def write_once(self, statement: Once) -> None:
+        """Write the turns of a written-out loop."""
         end = self.label()
         for body in statement.turns:
             next_turn = self.label()
-            self.loops.append((end, next_turn))
+            self.loops.append(Jumps(end, next_turn))
             self.block(body)
             self.loops.pop()
             self.branch(next_turn)
@@ -448,6 +470,7 @@ class FunctionWriter(ValueWriter):
         self.at(end)
 
     def assign(self, name: str, value: Expression) -> None:
+        """Write an assignment."""
         kind = self.function.variables[name]
         text = self.converted(value.type, kind, self.of(value))
         self.set_variable(name, text)

@@ -1,9 +1,9 @@
-"""Operators and functions of numbers as LLVM's instructions: one rule for each edge.
+"""Operators and functions of numbers as LLVM's instructions, with one rule for each edge case.
 
-Reals follow IEEE 754, whole numbers wrap around at 64 bits. What the processors leave open has one answer:
-division of whole numbers by zero is 0, the least number divided by -1 is itself, a shift by 64 or more
-moves everything out, and a real that is not a 64-bit number becomes the least one. These are NumPy's answers,
-so plain Python has them, too.
+Reals follow IEEE 754; integers wrap around at 64 bits. Processors differ in the following cases, which have
+one answer here: an integer divided by zero is 0; the least integer divided by -1 is itself; a shift by 64 or
+more moves all bits out; a real beyond the 64-bit integers is converted to the least one. These are NumPy's
+answers, so plain Python has them, too.
 """
 
 from __future__ import annotations
@@ -40,28 +40,28 @@ IN_X86 = f"""declare i64 @llvm.x86.sse2.cvttsd2si64(<2 x double>)
   %whole = call i64 @llvm.x86.sse2.cvttsd2si64(<2 x double> %pair)
   ret i64 %whole
 }}"""
-"""A real as a whole number, the least one where it is none: one instruction of these processors says so."""
+"""A real as an integer; one instruction of these processors also gives the least integer for all others."""
 INTRINSICS = {"sqrt": 1, "fabs": 1, "floor": 1, "ceil": 1, "trunc": 1, "rint": 1, "copysign": 2}
-"""What LLVM knows and every processor rounds in the same way."""
+"""Functions that LLVM has itself, and every processor rounds in the same way, with their arguments."""
 OF_REALS = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
 OF_WHOLE = {"+": "add", "-": "sub", "*": "mul", "&": "and", "|": "or", "^": "xor"}
 COMPARED = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 
 
 class Out(Protocol):
-    """The interface to which instructions are written."""
+    """The interface through which instructions are written."""
 
     def value(self, instruction: str) -> str:
         """Write an instruction; the name of its value."""
 
     def room(self, kind: str) -> str:
-        """Memory in the frame of the function."""
+        """Reserve memory in the frame of the function; its name."""
 
     def pack(self, *parts: str) -> str:
-        """A value of these parts."""
+        """A value that consists of these parts."""
 
     def declare(self, name: str, line: str) -> None:
-        """A function from outside."""
+        """Declare a function that lies outside of the module."""
 
 
 def is_known(text: str) -> bool:
@@ -105,17 +105,17 @@ def negative(out: Out, sign: str, type_: Type, a: str) -> str:
     return out.value(f"sub i64 0, {a}" if type_ is WHOLE else f"fneg {llvm_type(type_)} {a}")
 
 
-def convert(out: Out, given: Type, wanted: Type, a: str) -> str:
-    """A number as one of another kind."""
-    if given == wanted:
+def convert(out: Out, kind: Type, wanted: Type, a: str) -> str:
+    """A number of one kind as one of another."""
+    if kind == wanted:
         return a
     if isinstance(wanted, Number) and wanted.lanes > 1:
-        return _in_all_lanes(out, wanted, convert(out, given, REAL, a) if is_for_lanes(wanted) else a)
+        return _in_all_lanes(out, wanted, convert(out, kind, REAL, a) if is_for_lanes(wanted) else a)
     if wanted is REAL:
-        return out.value(f"sitofp i64 {a} to double" if given is WHOLE else f"uitofp i1 {a} to double")
+        return out.value(f"sitofp i64 {a} to double" if kind is WHOLE else f"uitofp i1 {a} to double")
     if wanted is TRUTH:
-        return out.value(f"icmp ne i64 {a}, 0" if given is WHOLE else f"fcmp une double {a}, 0.0")
-    if given is TRUTH:
+        return out.value(f"icmp ne i64 {a}, 0" if kind is WHOLE else f"fcmp une double {a}, 0.0")
+    if kind is TRUTH:
         return out.value(f"zext i1 {a} to i64")
     out.declare(WHOLE_OF_REAL, IN_EACH_PROCESSOR)
     return out.value(f"call i64 @{WHOLE_OF_REAL}(double {a})")
@@ -172,13 +172,13 @@ def _real_quotient(out: Out, a: str, b: str) -> str:
 
 def _whole_quotient(out: Out, sign: str, a: str, b: str) -> str:
     """Python's ``//`` and ``%`` of whole numbers, which round down; by zero they are 0."""
-    if is_known(b) and int(b) > 0 and int(b) & (int(b) - 1) == 0:  # a power of 2: bits
+    if is_known(b) and int(b) > 0 and int(b) & (int(b) - 1) == 0:  # a power of 2 divides by moving bits
         if sign == "%":
             return out.value(f"and i64 {a}, {int(b) - 1}")
         return out.value(f"ashr i64 {a}, {int(b).bit_length() - 1}")
     divisor = b
     is_safe = is_known(b) and b not in ("0", "-1")
-    if not is_safe:  # 1 instead of 0, and of -1, by which the least number cannot be divided
+    if not is_safe:  # divide by 1 instead: by 0 nothing can be divided, by -1 not the least integer
         is_zero, is_minus_one = out.value(f"icmp eq i64 {b}, 0"), out.value(f"icmp eq i64 {b}, -1")
         unsafe = out.value(f"or i1 {is_zero}, {is_minus_one}")
         divisor = out.value(f"select i1 {unsafe}, i64 1, i64 {b}")
@@ -240,7 +240,7 @@ def mathematics(out: Out, name: str, kind: Type, arguments: Sequence[str]) -> st
 
 
 def _least(sign: str) -> Callable[[Out, Type, Sequence[str]], str]:
-    """Python's rule: the second one where it is less, so one that is NaN is never taken second."""
+    """`min` or `max` by Python's rule: the second number if it compares less (or greater), else the first."""
 
     def write(out: Out, kind: Type, arguments: Sequence[str]) -> str:
         first, second = arguments
@@ -271,7 +271,7 @@ def _isnan(out: Out, kind: Type, arguments: Sequence[str]) -> str:
 
 def _ldexp(out: Out, kind: Type, arguments: Sequence[str]) -> str:
     fraction, exponent = arguments
-    for limit, sign in ((4096, "sgt"), (-4096, "slt")):  # beyond, nothing changes
+    for limit, sign in ((4096, "sgt"), (-4096, "slt")):  # beyond, the result is infinite, or 0
         beyond = out.value(f"icmp {sign} i64 {exponent}, {limit}")
         exponent = out.value(f"select i1 {beyond}, i64 {limit}, i64 {exponent}")
     out.declare("ldexp", "declare double @ldexp(double, i32) #0")
@@ -308,9 +308,9 @@ OTHERS: dict[str, Callable[[Out, Type, Sequence[str]], str]] = {
     "modf": _modf,
 }
 LIKELY, UNLIKELY = "!prof !7", "!prof !8"
-"""Behind a branch: it nearly always takes the first way, or the second one."""
+"""Behind a branch: it nearly always goes to the first label, or to the second one."""
 SHORT = "!llvm.loop !9"
-"""Behind the branch to the next turn of a loop: turns are few, unless how many is known to LLVM."""
+"""Behind the jump to the next turn of a loop: LLVM writes it out only if it knows the number of turns."""
 ATTRIBUTES = (
     "attributes #0 = { nounwind willreturn nobuiltin memory(none) }",
     "attributes #1 = { nounwind willreturn nobuiltin }",

@@ -1,7 +1,7 @@
 """Loops that do nothing but copy numbers from one view to another.
 
-LLVM makes a call of such a loop where it knows that the two lie apart. Views are handed on by address, so it
-does not; the text compares the addresses.
+LLVM replaces such a loop by a call of the C library if it knows that the views do not overlap. Views are
+passed by address, so it does not know; the text compares the addresses.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from cosim_compiler.language.types import REAL, WHOLE
 
 
 class Copy(NamedTuple):
-    """The views of a loop that copies; both have one axis and the same kind of numbers."""
+    """The views between which a loop copies; both have one axis and the same kind of numbers."""
 
     target: Expression
     source: Expression
 
 
 def copy_of(loop: For) -> Copy | None:
-    """What ``for i in range(n): target[i] = source[i]`` copies; None for any other loop."""
+    """The views of ``for i in range(n): target[i] = source[i]``; None of any other loop."""
     counts_from_0 = isinstance(loop.first, Constant) and loop.first.value == 0
     by_1 = isinstance(loop.step, Constant) and loop.step.value == 1
     if not (counts_from_0 and by_1 and len(loop.body) == 1):
@@ -45,7 +45,7 @@ def copy_of(loop: For) -> Copy | None:
 
 
 def _view_counted(place: Expression, counter: str) -> Expression | None:
-    """The view of ``view[counter]``, where it stays the same from turn to turn."""
+    """The view of ``view[counter]``, if it is the same view in each turn; else None."""
     if not isinstance(place, Element) or len(place.indices) != 1:
         return None
     index, view = place.indices[0], place.view

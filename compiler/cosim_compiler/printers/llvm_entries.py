@@ -1,7 +1,8 @@
-"""Wrappers by which others call a function of a module.
+"""Wrappers through which code outside of a module calls a function in it.
 
-By address: ``int32_t f(void *result, …)``, a view as its address and its lengths; a status is returned, 0
-where nothing was raised. For C, of functions of numbers: the result itself.
+The wrapper that is called by address is ``int32_t f(void *result, …)``. It takes a view as its address and
+its lengths, writes the result to an address, and returns a status, 0 unless an exception was raised. The
+wrapper for C, of functions of numbers alone, returns the result.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from cosim_compiler.printers.llvm_values import ValueWriter
 
 
 def add_entry(module: Module, symbol: str, function: Function, signature: str) -> None:
-    """Let others call a function under a symbol, in all forms that its signature allows."""
+    """Add the wrappers of a function, under a symbol."""
     argument_types, result = types_of(signature)
     module.functions.append(by_address(module, symbol, function, signature))
     if all(isinstance(kind, Number) for kind in argument_types):
@@ -23,7 +24,7 @@ def add_entry(module: Module, symbol: str, function: Function, signature: str) -
 
 
 def by_address(module: Module, symbol: str, function: Function, signature: str) -> str:
-    """The wrapper that is called by its address, or by its symbol."""
+    """The wrapper that is called by address, or from another module by its symbol."""
     _, result = types_of(signature)
     out = ValueWriter(module.declared)
     out.location = module.lines.of_line(function, function.author.__code__.co_firstlineno, symbol)
@@ -51,6 +52,7 @@ def by_address(module: Module, symbol: str, function: Function, signature: str) 
 
 
 def _for_c(module: Module, symbol: str, argument_types: tuple[Type, ...], result: Type) -> str:
+    """The wrapper for C."""
     out = ValueWriter(module.declared)
     kinds = [llvm_type(kind) for kind in argument_types]
     room = out.room("i64" if result is NOTHING else llvm_type(result))

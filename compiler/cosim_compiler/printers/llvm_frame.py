@@ -1,8 +1,8 @@
-"""Instructions of one function in LLVM's text: blocks, values of several parts, and variables.
+"""The instructions of one function in LLVM's text: blocks, values of several parts, and variables.
 
-A view or a tuple is a value of several parts. LLVM can hold it in one register, but then takes much time to
-find the parts again; so the parts are handed on here by their names, and a whole is made where one is
-returned. A variable has a place in the frame for each part; it is not read where its value has a name.
+A view or a tuple is a value of several parts. LLVM could hold it in one register, but would then need much
+time to find the parts again. So the writer keeps the names of the parts, and makes a whole value only to
+return it. A variable has a place in the frame for each part; it is not read if its value has a name.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ class FrameWriter:
 
     def __init__(self, declared: dict[str, str]) -> None:
         self.declared = declared
-        self.head: list[str] = []  # memory of the frame
+        self.head: list[str] = []  # the lines that reserve memory in the frame
         self.lines: list[str] = []
-        self.packing = 0  # lines that take tuples apart for calls: they fall away where these are inlined
+        self.packing = 0  # lines that take tuples apart for calls: none is left of them after inlining
         self.count = 0
-        self.is_live = True
-        self.packed: dict[str, tuple[str, ...]] = {}  # by names of values: their parts, which have names
-        self.bound: dict[str, str] = {}  # by names of variables that are assigned once: their values
-        self.loaded: set[str] = set()  # the variables that are read from memory
-        self.stores: dict[str, list[int]] = {}  # the lines that write them
-        self.location = ""  # behind each instruction: the line that it comes from
-        self.here = ".start"  # the label of the block that is written
+        self.is_live = True  # whether the program can get to the next instruction
+        self.packed: dict[str, tuple[str, ...]] = {}  # the names of parts, by the name of a value
+        self.bound: dict[str, str] = {}  # the values of variables that are assigned once
+        self.loaded: set[str] = set()  # variables that are read from memory
+        self.stores: dict[str, list[int]] = {}  # for each variable: the numbers of the lines that write it
+        self.location = ""  # what stands behind each instruction: the line of the source that it comes from
+        self.here = ".start"  # the label of the present block
 
     # text
 
@@ -45,13 +45,13 @@ class FrameWriter:
         return f"%.{self.count}"
 
     def room(self, kind: str) -> str:
-        """Memory in the frame of the function."""
+        """Reserve memory in the frame of the function; its name."""
         self.count += 1
         self.head.append(f"  %.{self.count} = alloca {kind}")
         return f"%.{self.count}"
 
     def declare(self, name: str, line: str) -> None:
-        """A function from outside."""
+        """Declare a function that lies outside of the module."""
         self.declared.setdefault(name, line)
 
     def label(self) -> str:
@@ -59,7 +59,7 @@ class FrameWriter:
         return f".L{self.count}"
 
     def branch(self, label: str) -> None:
-        """Jump to a label, where this place is reached."""
+        """Jump to a label, if the program can get here."""
         if self.is_live:
             self.line(f"br label %{label}")
         self.is_live = False
@@ -73,19 +73,19 @@ class FrameWriter:
     # values of several parts: views and tuples
 
     def pack(self, *parts: str) -> str:
-        """A value of these parts: no instruction, until it is needed as a whole."""
+        """A value that consists of these parts: no instruction is written."""
         self.count += 1
         name = f"%.{self.count}"
         self.packed[name] = parts
         return name
 
     def part(self, kind: str, text: str, place: int) -> str:
-        """A part of a value of this type of LLVM's."""
+        """A part of a value; `kind` is its type in LLVM's text."""
         parts = self.packed.get(text)
         return self.value(f"extractvalue {kind} {text}, {place}") if parts is None else parts[place]
 
     def whole(self, kind: Type, text: str) -> str:
-        """A value in one register, as it is returned."""
+        """A value in one register, as functions return it."""
         parts = self.packed.get(text)
         if parts is None:
             return text
@@ -105,7 +105,7 @@ class FrameWriter:
         return next(words) if count == 1 else self.pack(*[next(words) for _ in range(count)])
 
     def merged(self, kind: Type, incoming: Sequence[tuple[str, Sequence[str]]]) -> str:
-        """A value that comes from several blocks: their labels, and its words there."""
+        """A value that comes from several blocks, each with its label and the words of the value there."""
         words = []
         for i, word in enumerate(words_of(kind)):
             texts = [f"[{texts[i]}, %{label}]" for label, texts in incoming]
@@ -120,7 +120,7 @@ class FrameWriter:
         return [f"%{name}.a"] if count == 1 else [f"%{name}.a{i}" for i in range(count)]
 
     def set_variable(self, name: str, text: str) -> None:
-        """Store the value of a variable, which has its type."""
+        """Store a value of a variable's type in its memory."""
         kind = self.function.variables[name]
         words = self.words_in(kind, text)
         for place, word, part in zip(self.places_of(name, kind), words_of(kind), words, strict=True):
@@ -128,7 +128,7 @@ class FrameWriter:
             self.line(f"store {word} {part}, ptr {place}")
 
     def drop_variables(self) -> None:
-        """Give memory to the variables that are read from it, and drop what is stored in others."""
+        """Reserve memory for the variables that are read from it; remove stores to other ones."""
         dropped = {line for name, lines in self.stores.items() if name not in self.loaded for line in lines}
         self.lines = [line for i, line in enumerate(self.lines) if i not in dropped]
         for name in [name for name in self.function.variables if name in self.loaded]:
@@ -137,7 +137,7 @@ class FrameWriter:
             self.head += [f"  {place} = alloca {word}" for place, word in places]
 
     def get_variable(self, name: str, path: Sequence[int] = ()) -> str:
-        """Load a variable, or the part of a tuple at these places; no other part is read."""
+        """The value of a variable, or of an item of a tuple, by the indices that lead to it."""
         kind = self.function.variables[name]
         if name in self.bound:
             text = self.bound[name]
@@ -178,7 +178,7 @@ class FrameWriter:
         return [text] if count == 1 else [self.part(structure_type, text, i) for i in range(count)]
 
     def together(self, kind: Type, name: str) -> tuple[str, list[str]]:
-        """A value that is passed as words of this name, and these words, each with its type."""
+        """A parameter with this name: its value, and the words in which it is passed, each with its type."""
         words = words_of(kind)
         parts = [name] if len(words) == 1 else [f"{name}.{i}" for i in range(len(words))]
         passed = [f"{word} {part}" for word, part in zip(words, parts, strict=True)]

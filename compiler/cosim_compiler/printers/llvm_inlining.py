@@ -1,25 +1,31 @@
-"""Which helpers are written out where they are called.
+"""Decides which helpers are always inlined.
 
-A call passes views as words, keeps registers, and hides from LLVM what does not change from call to call: in
-a loop over the stages of a method that is a sixth of the time. LLVM itself weighs each call apart, and goes
-on to do so; here the growth of the whole text counts. What seldom runs
-(`calls.rarely`), or is large (`calls.never_inlined`), is not written out.
+A call costs time: it passes views as several words, saves registers, and hides from LLVM what stays the same
+from call to call. In a loop over the stages of a method this is a sixth of the time. LLVM decides for each
+call by itself; here the growth of the whole text counts. A helper that seldom runs (`calls.rarely`) or is
+large (`calls.never_inlined`) is not inlined.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from cosim_compiler.calls import APART, RARE
 from cosim_compiler.language.typed_form import Function
 from cosim_compiler.printers.llvm_types import returns_tuple
 
 MOST_GROWTH = 220
-"""Lines of text that writing out one helper may add."""
+"""Lines of text that inlining one helper may add altogether."""
 
-Size = tuple[Function, int, Counter[str]]
-"""A function, its lines, and how often it calls which others."""
+
+class FunctionSize(NamedTuple):
+    """A function, the number of its lines, and how often it calls others, by their symbols."""
+
+    function: Function
+    lines: int
+    called: Counter[str]
 
 
 def is_rare(function: Function) -> bool:
@@ -28,15 +34,15 @@ def is_rare(function: Function) -> bool:
 
 
 def is_never_inlined(function: Function) -> bool:
-    """Whether its author says that it is never written out."""
+    """Whether its author says that it is never inlined."""
     return is_rare(function) or APART in function.author.__dict__
 
 
-def written_out(sizes: Sequence[Size]) -> set[str]:
-    """The symbols of those to write out at each call; each function stands behind those that it calls."""
+def inlined_symbols(sizes: Sequence[FunctionSize]) -> set[str]:
+    """The symbols of functions that are inlined; each function stands behind those that it calls."""
     calls: Counter[str] = Counter()
-    for _, _, called in sizes:
-        calls.update(called)
+    for size in sizes:
+        calls.update(size.called)
     symbols: set[str] = set()
     lines: dict[str, int] = {}
     for function, own_lines, called in sizes:

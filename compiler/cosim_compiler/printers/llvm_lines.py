@@ -1,11 +1,11 @@
-"""Which line of which file an instruction comes from, for debuggers and profilers (``COSIM_LINES=1``)."""
+"""Lines for debuggers and profilers (``COSIM_LINES=1``): where in the source each instruction comes from."""
 
 from __future__ import annotations
 
 from cosim_compiler.language.typed_form import Function
 
 FIRST = 11
-"""Number of the first description; HEAD has !1 to !6, and `llvm_arithmetic` !7 to !10."""
+"""The number of the first description: HEAD has !1 to !6, `llvm_arithmetic` !7 to !10."""
 HEAD = (
     "!llvm.dbg.cu = !{!1}",
     "!llvm.module.flags = !{!2, !3}",

@@ -1,8 +1,9 @@
-"""Functions for libraries without Python: LLVM's text in which others are called by names.
+"""Functions for libraries without Python, as LLVM's text in which other functions are called by names.
 
-Whoever links the texts defines what is left open: functions called by a name (`calls.called_by_name`), those
-that call what has a number (`calls.name_of`), and for each array of a group two functions of the group's
-address, `data_of` and `length_of` its array. These answer the same as long as a function runs.
+The text calls functions that the linking program defines: functions called by a name
+(`calls.called_by_name`), functions that call another one by its number (`calls.name_of`), and for each array
+of a group two functions of the group's address, `data_of` and `length_of`. The answers of these two do not
+change while a function runs.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from cosim_compiler.printers.llvm_entries import by_address
 from cosim_compiler.printers.llvm_types import STATUS as STATUS_TYPE
 from cosim_compiler.printers.llvm_types import llvm_type
 
-STAYS = "nounwind willreturn memory(none)"
+UNCHANGING = "nounwind willreturn memory(none)"
+"""The attributes of functions whose answer does not change."""
 
 
 def linked_by_name(function: types.FunctionType) -> tuple[str, str] | None:
-    """The symbol and the signature of what a lowered function calls by a name."""
+    """Symbol and signature of a function that lowered functions call by name; None of any other."""
     marks = function.__dict__
     if BY_NAME in marks:
         name, signature = marks[BY_NAME]
@@ -54,14 +56,14 @@ def text_of(wanted: Sequence[tuple[types.FunctionType, str]]) -> str:
 
 
 class LoweredWriter(FunctionWriter):
-    """Writes one function; what calls by an address calls by a name, with the number of what is called."""
+    """Writes one function; a call by address becomes a call by name, with the number of what is called."""
 
     def _calllinked(self, node: form.CallLinked) -> str:
         arguments = self.words(node.arguments)
         room = self.result_room(node.type)
         kinds = ["ptr", *(word.split()[0] for word in arguments)]
         self.declare(node.symbol, f"declare {STATUS_TYPE} @{node.symbol}({', '.join(kinds)})")
-        # what it raises is in its result
+        # whether it raised is in its result
         self.line(f"call {STATUS_TYPE} @{node.symbol}({', '.join([f'ptr {room}', *arguments])})")
         return "" if node.type is NOTHING else self.value(f"load {llvm_type(node.type)}, ptr {room}")
 
@@ -70,7 +72,7 @@ class LoweredWriter(FunctionWriter):
         array = kind.of._fields[node.index]  # type: ignore[attr-defined]
         words = []
         for name, word in ((data_of(kind.of, array), "ptr"), (length_of(kind.of, array), "i64")):
-            self.declare(name, f"declare {word} @{name}(ptr) {STAYS}")
+            self.declare(name, f"declare {word} @{name}(ptr) {UNCHANGING}")
             words.append(self.value(f"call {word} @{name}(ptr {group})"))
         if view_type(node).axes == 2:
             words.append(str(COLUMNS_IN_GROUP))

@@ -85,10 +85,10 @@ def constant(type_: Type, value: object) -> str:
 
 
 def alignment(type_: Type) -> str:
-    """What stands behind an access to an element of memory that others have made: it lies at any real."""
+    """What stands behind an access to an element: numbers for each lane may begin at any real."""
     return ", align 8" if is_for_lanes(type_) else ""
 
 
 def returns_tuple(function: Function) -> bool:
-    """Whether a tuple is returned: that costs nothing only where the function is inlined."""
+    """Whether a function returns a tuple, which costs nothing only if the function is inlined."""
     return isinstance(function.result, Tuple)

@@ -46,11 +46,11 @@ class ValueWriter(FrameWriter):
 
     def __init__(self, declared: dict[str, str]) -> None:
         super().__init__(declared)
-        self.called: Counter[str] = Counter()  # how often which functions of the module
-        self.counts: set[str] = set()  # of loops around this place that are never negative
-        self.numbers: dict[str, int] = {}  # counts of loops that are written out turn by turn
+        self.called: Counter[str] = Counter()  # how often each function of the module is called
+        self.counts: set[str] = set()  # variables of the loops around this place that are never negative
+        self.numbers: dict[str, int] = {}  # the present values of variables of written-out loops
 
-    def fails(self, status: str) -> None:
+    def return_status(self, status: str) -> None:
         raise NotImplementedError
 
     def assign(self, name: str, value: Expression) -> None:
@@ -59,7 +59,7 @@ class ValueWriter(FrameWriter):
     # expressions
 
     def of(self, node: Expression) -> str:
-        """Write what computes an expression; the name of its value, or a constant."""
+        """Write the instructions that compute an expression; the name of its value, or a constant."""
         text: str = getattr(self, f"_{type(node).__name__.lower()}", self._unknown)(node)
         return text
 
@@ -75,7 +75,7 @@ class ValueWriter(FrameWriter):
         return self.converted(self.function.variables[node.name], node.type, text)
 
     def number(self, node: Expression) -> int | None:
-        """The value of a whole number, where it is known."""
+        """The value of an integer; None if it is not known."""
         if isinstance(node, form.Constant) and node.type is WHOLE:
             return int(node.value)
         if isinstance(node, form.Variable):
@@ -86,7 +86,7 @@ class ValueWriter(FrameWriter):
         return None
 
     def is_natural(self, node: Expression) -> bool:
-        """Whether a whole number is known not to be negative: a count of a loop, and what is made of such."""
+        """Whether an integer is certainly not negative: a count of a loop, or a sum or product of such."""
         number = self.number(node)
         if number is not None:
             return number >= 0
@@ -136,8 +136,8 @@ class ValueWriter(FrameWriter):
 
     def _logic(self, node: form.Logic) -> str:
         if is_truth_for_lanes(node.type):
-            both = self.of(node.left), self.of(node.right)
-            return self.value(f"{node.operator} {llvm_type(node.type)} {both[0]}, {both[1]}")
+            left, right = self.of(node.left), self.of(node.right)
+            return self.value(f"{node.operator} {llvm_type(node.type)} {left}, {right}")
         second_operand, short, end = self.label(), self.label(), self.label()
         left = self.of(node.left)
         yes, no = (second_operand, short) if node.operator == "and" else (short, second_operand)
@@ -174,16 +174,16 @@ class ValueWriter(FrameWriter):
 
     def _item(self, node: form.Item) -> str:
         path: list[int] = []
-        held: Expression = node
-        while isinstance(held, form.Item):
-            path.insert(0, held.index)
-            held = held.tuple
-        if isinstance(held, form.Variable) and self.function.variables[held.name] == held.type:
-            return self.get_variable(held.name, path)
+        outermost: Expression = node
+        while isinstance(outermost, form.Item):
+            path.insert(0, outermost.index)
+            outermost = outermost.tuple
+        if isinstance(outermost, form.Variable) and self.function.variables[outermost.name] == outermost.type:
+            return self.get_variable(outermost.name, path)
         return self.part(llvm_type(node.tuple.type), self.of(node.tuple), node.index)
 
     def _pick(self, node: form.Pick) -> str:
-        """A switch, which folds away where a loop over the places is written out; all places are inside."""
+        """An item at a computed index: a switch, which vanishes where its loop is written out."""
         assert isinstance(node.tuple.type, Tuple)
         count, kind = len(node.tuple.type.items), llvm_type(node.tuple.type)
         number = self.number(node.index)
@@ -249,9 +249,9 @@ class ValueWriter(FrameWriter):
         return self.value(f"getelementptr {llvm_type(node.type)}, ptr {start}, i64 {flat}")
 
     def _counted(self, index: Expression, kind: str, view: str, axis: int) -> str:
-        """An index; a negative one counts from the end.
+        """An index as counted from the start; a negative one counts from the end.
 
-        That is a branch that is hardly taken: with a choice every address waits for the length.
+        Negative ones are rare, so a branch is faster than a choice: each address would wait for the length.
         """
         text, number = self.of(index), self.number(index)
         if self.is_natural(index):
@@ -278,7 +278,7 @@ class ValueWriter(FrameWriter):
         return self.part(llvm_type(node.view.type), self.of(node.view), node.axis + 1)
 
     def _section(self, node: form.Section) -> str:
-        """Places beyond the ends mean the ends, as in Python; nearly always they lie inside, in order."""
+        """A section. Bounds beyond the ends mean the ends, as in Python; nearly always they lie inside."""
         view = self.of(node.view)
         length = self.part("{ptr, i64}", view, 1)
         first = "0" if node.first is None else self.of(node.first)
@@ -304,7 +304,7 @@ class ValueWriter(FrameWriter):
         return self.pack(start, count)
 
     def _bound(self, text: str, length: str) -> str:
-        """The first or last place of a section, between 0 and the length."""
+        """A bound of a section as a number between 0 and the length."""
         if text in ("0", length):
             return text
         text = self._from_end(text, length)
@@ -423,25 +423,25 @@ class ValueWriter(FrameWriter):
                 else f"{llvm_type(kind)} {text}"
                 for kind, text in arguments
             ]
-            one = self.value(f"call double @{node.function.symbol}({', '.join(words)})")
-            result = self.value(f"insertelement {llvm_type(node.type)} {result}, double {one}, i32 {lane}")
+            number = self.value(f"call double @{node.function.symbol}({', '.join(words)})")
+            result = self.value(f"insertelement {llvm_type(node.type)} {result}, double {number}, i32 {lane}")
         return result
 
     def propagate_status(self, status: str) -> None:
-        """Return a status that is not 0 at once."""
+        """Return at once if a status is not 0."""
         bad, good = self.label(), self.label()
         is_bad = self.value(f"icmp ne {STATUS} {status}, 0")
         self.line(f"br i1 {is_bad}, label %{bad}, label %{good}, {arithmetic.UNLIKELY}")
         self.at(bad)
-        self.fails(status)
+        self.return_status(status)
         self.at(good)
 
     def words(self, arguments: Sequence[Expression]) -> list[str]:
-        """Arguments as machine code that others compiled takes them, each with its type."""
+        """The words of the arguments of a call of machine code outside the module, each with its type."""
         return [word for a in arguments for word in self.flat_words(a.type, self.of(a))]
 
     def result_room(self, result: Type) -> str:
-        """The memory for the result of a called function: 0 if the function raises."""
+        """Memory for the result of a called function; it is 0, which stays if the function raises."""
         room = self.room("i64" if result is NOTHING else llvm_type(result))
         self.line(
             f"store {'i64 0' if result is NOTHING else f'{llvm_type(result)} {zero_of(result)}'}, ptr {room}"

@@ -1,4 +1,4 @@
-"""The typed form for readers: what the compiler has understood, with the type of each name."""
+"""The typed form as text for readers: what the compiler has understood, and the type of each name."""
 
 from __future__ import annotations
 

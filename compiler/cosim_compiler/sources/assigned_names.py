@@ -1,6 +1,6 @@
-"""Which local names may be read before they have a value.
+"""Local names that may be read before they have a value.
 
-Compiled code would go on with whatever number lies there, where Python raises an error.
+Python would raise an error there; compiled code would use whatever number lies in the variable's memory.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ from collections.abc import Iterable, Iterator
 from cosim_compiler.sources.tree_walk import tree_nodes
 
 EVERYTHING = frozenset({"*"})
-"""What has a value where the program does not come: after return, raise, break and continue."""
+"""In place of the names that have a value, behind return, raise, break and continue: never reached."""
 
 Fault = tuple[int, str]
+"""A line, and the name that may have no value there."""
 
 
 def names_without_value(
     body: Iterable[ast.stmt], arguments: Iterable[str], local: Iterable[str]
 ) -> Iterator[Fault]:
-    r"""Line and name of each local name that is read where a branch, or no turn of a loop, leaves it out.
+    r"""The local names that are read although a branch, or a loop without a turn, may not have assigned them.
 
     Examples
     --------
@@ -27,18 +28,18 @@ def names_without_value(
     >>> list(names_without_value(tree.body, ["x"], ["x", "y", "z"]))
     [(3, 'y')]
     """
-    watch = _Watch(frozenset(local))
-    watch.run(body, frozenset(arguments))
-    yield from sorted((line, name) for name, line in watch.faults.items())
+    walk = _AssignedWalk(frozenset(local))
+    walk.run(body, frozenset(arguments))
+    yield from sorted((line, name) for name, line in walk.faults.items())
 
 
-class _Watch:
+class _AssignedWalk:
     """Walks through statements with the set of names that have a value."""
 
     def __init__(self, local: frozenset[str]) -> None:
         self.local = local
         self.faults: dict[str, int] = {}
-        self.left: list[frozenset[str]] = []  # for each loop around: where break or continue leave it
+        self.at_jumps: list[frozenset[str]] = []  # for each loop around: names with a value at all its jumps
 
     def run(self, body: Iterable[ast.stmt], assigned: frozenset[str]) -> frozenset[str]:
         for statement in body:
@@ -46,19 +47,19 @@ class _Watch:
         return assigned
 
     def _statement(self, node: ast.stmt, assigned: frozenset[str]) -> frozenset[str]:
-        """The names that have a value behind a statement, if those of `assigned` have one before it."""
+        """The names that have a value behind a statement, if those in `assigned` have one before it."""
         if isinstance(node, ast.If):
             self._read(node.test, assigned)
             return _intersection(self.run(node.body, assigned), self.run(node.orelse, assigned))
         if isinstance(node, ast.For):
             self._read(node.iter, assigned)
-            inside = self._turn(node.body, assigned | _stored(node.target))
-            return self.run(node.orelse, inside if runs_once(node.iter) else assigned)
+            after_turn = self._turn(node.body, assigned | _stored(node.target))
+            return self.run(node.orelse, after_turn if runs_once(node.iter) else assigned)
         if isinstance(node, ast.While):
             self._read(node.test, assigned)
-            inside = self._turn(node.body, assigned)
-            endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
-            return self.run(node.orelse, inside if endless else assigned)
+            after_turn = self._turn(node.body, assigned)
+            is_endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
+            return self.run(node.orelse, after_turn if is_endless else assigned)
         if isinstance(node, ast.Try):
             after = self.run(node.body, assigned)
             for handler in node.handlers:
@@ -66,19 +67,19 @@ class _Watch:
             return after
         self._read(node, assigned)
         if isinstance(node, (ast.Break, ast.Continue)):
-            self.left[-1] = _intersection(self.left[-1], assigned)
+            self.at_jumps[-1] = _intersection(self.at_jumps[-1], assigned)
         if isinstance(node, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
             return EVERYTHING
         return assigned if assigned == EVERYTHING else assigned | _stored(node)
 
     def _turn(self, body: Iterable[ast.stmt], assigned: frozenset[str]) -> frozenset[str]:
         """The names that have a value after one turn of a loop, however it ends."""
-        self.left.append(EVERYTHING)
-        through = self.run(body, assigned)
-        return _intersection(through, self.left.pop())
+        self.at_jumps.append(EVERYTHING)
+        at_end = self.run(body, assigned)
+        return _intersection(at_end, self.at_jumps.pop())
 
     def _read(self, node: ast.AST, assigned: frozenset[str]) -> None:
-        """Note names that are read and may have no value."""
+        """Record the names that are read and may have no value."""
         if assigned == EVERYTHING:
             return
         # of a statement such as `x += y` the target is read, too
@@ -108,7 +109,7 @@ def _walrus(node: ast.AST) -> frozenset[str]:
 
 
 def runs_once(iterated: ast.expr) -> bool:
-    """Whether a loop has a turn in any case: a range between constants, or a tuple that is written out."""
+    """Whether a loop certainly has a turn: over a range between constants, or over a tuple that is listed."""
     if isinstance(iterated, ast.Tuple):
         return any(not isinstance(item, ast.Starred) for item in iterated.elts)
     if not (isinstance(iterated, ast.Call) and isinstance(iterated.func, ast.Name)):

@@ -1,4 +1,4 @@
-"""The attributes of views and bundles that a function reads and writes, found before it is flattened."""
+"""The attributes of views and bundles that a function uses, as found before it is flattened."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from cosim_compiler.sources.kernel_effects import effects_of
 from cosim_compiler.sources.kernel_source import definition_of
 from cosim_compiler.sources.recursion import is_recursive
 from cosim_compiler.sources.tree_walk import tree_nodes
-from cosim_compiler.sources.views import Flat, Given, Kind, ViewAttributes, fields_of, flat_form, is_bundle
+from cosim_compiler.sources.views import Expanded, Flat, Kind, ViewAttributes, fields_of, flat_form, is_bundle
 
-Flatten = Callable[[types.FunctionType, Given], types.FunctionType]
+Flatten = Callable[[types.FunctionType, Expanded], types.FunctionType]
 
 
 class Bundle(NamedTuple):
-    """A bundle in the source of a function."""
+    """A bundle in the source of a function: its class, and an expression for each field."""
 
     cls: type
     parts: list[ast.expr]
@@ -37,7 +37,7 @@ Node = TypeVar("Node", bound=ast.AST)
 
 
 def copy_of(node: Node) -> Node:
-    """A copy of a tree."""
+    """A copy of a syntax tree."""
     copy = type(node).__new__(type(node))  # Python 3.13 warns of a call without the fields
     for name, value in vars(node).items():
         if isinstance(value, list):
@@ -49,12 +49,12 @@ def copy_of(node: Node) -> Node:
 
 
 class FlatArgument(ast.Name):
-    """A name that is an argument of the flat function, whatever the author calls so."""
+    """A name that means an argument of the flat function, even if the author has a variable of that name."""
 
 
 @dataclass(frozen=True)
 class Called:
-    """The call of a function: the node, what is called, and the arguments in its order."""
+    """The call of a function: the node, the function, and the arguments in the order of its parameters."""
 
     node: ast.Call
     function: types.FunctionType
@@ -62,88 +62,89 @@ class Called:
 
     @property
     def parameters(self) -> list[str]:
-        """Names of the arguments that it takes."""
+        """The names of the function's parameters."""
         return [a.arg for a in definition_of(self.function).args.args]
 
     @property
-    def given(self) -> list[tuple[str, ast.expr]]:
-        """The arguments by the names of parameters."""
+    def by_parameter(self) -> list[tuple[str, ast.expr]]:
+        """Each argument with the name of its parameter."""
         return list(zip(self.parameters, self.arguments, strict=False))
 
     @property
-    def more(self) -> list[ast.expr]:
+    def surplus(self) -> list[ast.expr]:
         """Arguments beyond the parameters."""
         return self.arguments[len(self.parameters) :]
 
     def takes_view(self, parameter: str) -> bool:
-        """Whether the function takes elements of an argument, so that it is given a view, not a number."""
+        """Whether the function reads elements of an argument, so that it needs a view, not a number."""
         effects = effects_of(self.function)
         return parameter in effects.writes | effects.adds or parameter in effects.subscripts
 
 
 class AttributeUses:
-    """The attributes that one function reads and writes.
+    """The attributes of its views and bundles that one function uses.
 
     Parameters
     ----------
     function : function
-    given : Given
+    expanded : Expanded
         The arguments that are views or bundles.
     flatten : callable
-        Gives the function that is called in place of a helper.
+        Returns the function that is called in place of a helper.
 
     Attributes
     ----------
     tree : ast.FunctionDef
-        A copy of the definition.
+        A copy of the definition, which may be changed.
     views : dict of str to ViewAttributes
     bundles : dict of str to Bundle
-        By the name of an argument, or of a local name that is given one.
+        By the name of an argument, or of a local name to which one is assigned.
     arguments : dict of str to list of str
-        What each argument in `given` becomes.
+        The arguments that stand for each expanded argument in the flat function.
     lines : dict of str to int
-        Where an attribute of a view is met first.
+        The line of the first mention of each attribute of a view.
     results : set of str
-        Numbers that are set.
+        Numbers of views that the function sets.
     others : list of str
-        The other arguments.
+        The arguments that are not expanded.
     local, mentioned : set of str
-        Names that the function binds; all its names.
+        The names that the function assigns; all names in it.
     faults : list of str
-        Of helpers, each with its place.
+        The faults of helpers, each with its place.
     """
 
-    def __init__(self, function: types.FunctionType, given: Given, flatten: Flatten) -> None:
-        self.function, self.given, self.flatten = function, given, flatten
+    def __init__(self, function: types.FunctionType, expanded: Expanded, flatten: Flatten) -> None:
+        self.function, self.expanded, self.flatten = function, expanded, flatten
         self.tree = copy_of(definition_of(function))
         self.nodes = list(tree_nodes(self.tree))
         self.helpers = environment(function)
-        self.views = {name: kind for name, kind in given if isinstance(kind, ViewAttributes)}
+        self.views = {name: kind for name, kind in expanded if isinstance(kind, ViewAttributes)}
         self.bundles: dict[str, Bundle] = {}
         self.arguments: dict[str, list[str]] = {}
         self.lines: dict[str, int] = {}
         self.results: set[str] = set()
         self.faults: list[str] = []
-        self.others = [a.arg for a in self.tree.args.args if a.arg not in dict(given)]
+        self.others = [a.arg for a in self.tree.args.args if a.arg not in dict(expanded)]
         named = [node for node in self.nodes if isinstance(node, ast.Name)]
         self.stores = [node.id for node in named if isinstance(node.ctx, ast.Store)]
         self.local = {*self.stores, *self.others}
         self.mentioned = {node.id for node in named}
-        for name, kind in given:
+        for name, kind in expanded:
             if not isinstance(kind, ViewAttributes):
-                self._written_out(name, kind)
-        self._name_bundles()
+                self._add_argument_bundle(name, kind)
+        self._find_named_bundles()
         self._find_attributes()
 
     # bundles
 
-    def _written_out(self, name: str, cls: type) -> None:
+    def _add_argument_bundle(self, name: str, cls: type) -> None:
+        """Add a bundle that is an argument; each of its fields becomes an argument."""
         fields = [field if name == "self" else f"{name}_{field}" for field in fields_of(cls)]
         self.arguments[name] = fields
         self.bundles[name] = Bundle(cls, [FlatArgument(field, ast.Load()) for field in fields])
 
-    def _name_bundles(self) -> None:
-        """Find the local names that are assigned a bundle, once: ``past = s.past``."""
+    def _find_named_bundles(self) -> None:
+        """Add the local names that are assigned once, and a bundle: ``past = s.past``."""
         stores = self.stores
         for node in self.nodes:
             if not isinstance(node, ast.Assign) or len(node.targets) != 1:
@@ -157,7 +158,7 @@ class AttributeUses:
                 self.bundles[target.id] = bundle
 
     def bundle(self, node: ast.AST) -> Bundle | None:
-        """The bundle that a node stands for; None for other nodes."""
+        """The bundle that an expression is; None of any other expression."""
         if isinstance(node, ast.Name):
             return None if isinstance(node, FlatArgument) else self.bundles.get(node.id)
         if (attribute := self.attribute(node)) is not None:
@@ -175,50 +176,50 @@ class AttributeUses:
     # attributes
 
     def attribute(self, node: ast.AST) -> AttributeOfView | None:
-        """The attribute of a view that a node stands for; None for other nodes."""
-        is_one = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-        if is_one and node.value.id in self.views:  # type: ignore[attr-defined]
+        """The attribute of a view that an expression is; None of any other expression."""
+        is_of_name = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        if is_of_name and node.value.id in self.views:  # type: ignore[attr-defined]
             return AttributeOfView(node.value.id, node.attr)  # type: ignore[attr-defined]
         return None
 
     def number(self, node: ast.AST) -> str:
-        """The name of the attribute that a node stands for, if it is a number of a view; else ""."""
+        """The name of the attribute that an expression is, if it is a number of a view; else empty."""
         attribute = self.attribute(node)
         is_number = attribute is not None and attribute.name in self.views[attribute.view].numbers
         return attribute.name if attribute is not None and is_number else ""
 
     def _find_attributes(self) -> None:
         """Find the attributes of views in the order of their first mention, and the numbers that are set."""
-        places: dict[str, dict[str, tuple[int, int, int]]] = {name: {} for name in self.views}
+        mentions: dict[str, dict[str, tuple[int, int, int]]] = {name: {} for name in self.views}
 
-        def meet(view: str, names: Iterable[str], line: int, column: int) -> None:
+        def add_mention(view: str, names: Iterable[str], line: int, column: int) -> None:
             for i, name in enumerate(names):
-                source_place = line, column, i
-                places[view][name] = min(source_place, places[view].get(name, source_place))
+                place = line, column, i
+                mentions[view][name] = min(place, mentions[view].get(name, place))
 
         for node in self.nodes:
             if isinstance(node, ast.Attribute) and (attribute := self.attribute(node)) is not None:
                 of_view = self.views[attribute.view].bundle(attribute.name)
                 names = (attribute.name,) if of_view is None else of_view[1]
-                meet(attribute.view, names, node.lineno, node.col_offset)
+                add_mention(attribute.view, names, node.lineno, node.col_offset)
                 if isinstance(node.ctx, ast.Store):
                     self.results.add(self.number(node))
             elif isinstance(node, ast.Subscript):
                 self.results.add(self.number(node.value))
             elif isinstance(node, ast.Call) and (called := self.called(node)) is not None:
-                for parameter, argument in called.given:
+                for parameter, argument in called.by_parameter:
                     if isinstance(argument, ast.Name) and argument.id in self.views:
-                        names = self._asked_by(called, parameter, self.views[argument.id])
-                        meet(argument.id, names, argument.lineno, argument.col_offset)
+                        names = self._used_by_helper(called, parameter, self.views[argument.id])
+                        add_mention(argument.id, names, argument.lineno, argument.col_offset)
                     elif self.number(argument) and called.takes_view(parameter):
                         self.results.add(self.number(argument))
         self.results.discard("")
-        for view, first_places in places.items():
-            self.arguments[view] = sorted(first_places, key=first_places.__getitem__)
-            self.lines.update({name: place[0] for name, place in first_places.items()})
+        for view, places in mentions.items():
+            self.arguments[view] = sorted(places, key=places.__getitem__)
+            self.lines.update({name: line for name, (line, _, _) in places.items()})
 
-    def _asked_by(self, called: Called, parameter: str, view: ViewAttributes) -> tuple[str, ...]:
-        """The attributes of a view that a helper reads or sets; those that it sets are results here, too."""
+    def _used_by_helper(self, called: Called, parameter: str, view: ViewAttributes) -> tuple[str, ...]:
+        """The attributes of a view that a helper uses; those that it sets are results here, too."""
         flat = self.flat(called)
         if flat is None:
             return ()
@@ -228,7 +229,7 @@ class AttributeUses:
     # calls
 
     def called(self, node: ast.Call) -> Called | None:
-        """The call of a function, or of a method of a bundle, whose source is read; else None."""
+        """The call of a helper, or of a method of a bundle; None of any other call."""
         function: object = None
         arguments = list(node.args)
         if isinstance(node.func, ast.Name) and node.func.id not in self.local:
@@ -240,7 +241,7 @@ class AttributeUses:
             return None
         flat = flat_form(function)
         if flat is not None and any(self.bundle(argument) is not None for argument in arguments):
-            function = flat.author  # in its own form
+            function = flat.author  # it is flattened for these arguments
         starred = (self._parts_of_starred(argument) for argument in arguments)
         return Called(node, function, [part for parts in starred for part in parts])
 
@@ -254,7 +255,7 @@ class AttributeUses:
     def function_of(self, called: Called) -> types.FunctionType | None:
         """The function that is called in place of the author's; None if it has a fault."""
         kinds: list[tuple[str, Kind]] = []
-        for parameter, argument in called.given:
+        for parameter, argument in called.by_parameter:
             if isinstance(argument, ast.Name) and argument.id in self.views:
                 kinds.append((parameter, self.views[argument.id]))
             elif (bundle := self.bundle(argument)) is not None:
@@ -266,6 +267,6 @@ class AttributeUses:
             return None
 
     def flat(self, called: Called) -> Flat | None:
-        """The flat form of a function that is called in place of the author's."""
+        """How the function was made that is called in place of the author's; None if it is the author's."""
         function = self.function_of(called)
         return None if function is None else flat_form(function)

@@ -1,8 +1,8 @@
-"""Store a flattened function as JSON, and restore it: its code, and paths to what it calls.
+"""Flat functions as JSON, to be stored and restored: their code, and paths to the functions that they call.
 
-Functions and classes are found again from the author's function: by a name that it mentions, as a member of a
-bundle, or as the flat form of one of these. The code is in the format of `marshal`, which another version of
-Python cannot read: entries of the cache have the version in their key (`clean_sources`).
+A path leads from the author's function to a function or class: to a value that a name in it has, to a member
+of a bundle, or to the flat form of one of these. The code is in the format of `marshal`, which differs
+between versions of Python: the keys of the cache contain the version (`clean_sources`).
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from typing import Any
 
 from cosim_compiler.names_in_reach import environment
 from cosim_compiler.sources.kernel_source import FLAT
-from cosim_compiler.sources.views import Flat, Given, Kind, ViewAttributes, flat_form, is_bundle
+from cosim_compiler.sources.views import Expanded, Flat, Kind, ViewAttributes, flat_form, is_bundle
 
 Path = list[Any]
 """A path from the author's function to a function, a class or a view.
 
 ==================================== =======================================================================
-``["name", name]``                   what the author's function calls so
-``["given", argument]``              the class or the view that stands for an argument
-``["author", name]``                 the author's form of a flat function that it calls so
-``["bundle", argument, name]``       the class of a bundle in the view that stands for an argument
+``["name", name]``                   the value of a name in the author's function
+``["expanded", argument]``           the bundle or the view that an argument is
+``["author", name]``                 the author's form of the flat function that a name has as its value
+``["bundle", argument, name]``       the class of a bundle in the view that an argument is
 ``["member", path, name]``           a method of a class, or the function of a property
 ``["flat", path, kinds, key]``       the flat form of a function, for these classes and views of arguments
 ==================================== =======================================================================
 """
-Flatten = Callable[[types.FunctionType, Given, str], types.FunctionType]
+Flatten = Callable[[types.FunctionType, Expanded, str], types.FunctionType]
 
 
 class Origins:
@@ -38,24 +38,25 @@ class Origins:
     Parameters
     ----------
     author : function
-    given : Given
+    expanded : Expanded
     flatten : callable
     """
 
-    def __init__(self, author: types.FunctionType, given: Given, flatten: Flatten) -> None:
-        self.names, self.given, self.flatten = environment(author), dict(given), flatten
+    def __init__(self, author: types.FunctionType, expanded: Expanded, flatten: Flatten) -> None:
+        self.names, self.expanded, self.flatten = environment(author), dict(expanded), flatten
 
     def value(self, path: Path) -> Any:
         """The value at a path."""
         match path:
             case ["name", name]:
                 return self.names[name]
-            case ["given", name]:
-                return self.given[name]
+            case ["expanded", name]:
+                return self.expanded[name]
             case ["author", name]:
                 return self.names[name].__dict__[FLAT].author
             case ["bundle", view, name]:
-                return next(cls for argument, cls, _ in self.given[view].bundles if argument == name)  # type: ignore[union-attr]
+                bundles = self.expanded[view].bundles  # type: ignore[union-attr]
+                return next(cls for attribute, cls, _ in bundles if attribute == name)
             case ["member", cls, name]:
                 member = vars(self.value(cls))[name]
                 return member.fget if isinstance(member, property) else member
@@ -65,7 +66,7 @@ class Origins:
         raise ValueError(f"{path} is not a path")
 
     def path_of(self, value: Any) -> Path | None:
-        """A path at which `value` finds this very object; None where there is none."""
+        """A path that leads to this very object; None if there is none."""
         for name, named in self.names.items():
             if named is value:
                 return ["name", name]
@@ -76,13 +77,14 @@ class Origins:
         path = next((path for path, function in self._functions() if function is author), None)
         if flat is None or path is None:
             return path
-        kinds = [[name, self._path_of_kind(kind)] for name, kind in flat.given]
+        kinds = [[name, self._path_of_kind(kind)] for name, kind in flat.expanded]
         if any(kind is None for _, kind in kinds):
             return None
         flat_path: Path = ["flat", path, kinds, flat.key]
         return flat_path if self.value(flat_path) is value else None
 
     def _functions(self) -> Iterator[tuple[Path, types.FunctionType]]:
+        """The author's functions to which a path leads, each with its path."""
         for name, value in self.names.items():
             if isinstance(value, types.FunctionType):
                 flat = flat_form(value)
@@ -95,14 +97,15 @@ class Origins:
                         yield ["member", path, name], function
 
     def _kinds(self) -> Iterator[tuple[Path, Kind]]:
-        for name, kind in self.given.items():
-            yield ["given", name], kind
+        """The views and bundles to which a path leads, each with its path."""
+        for name, kind in self.expanded.items():
+            yield ["expanded", name], kind
             if isinstance(kind, ViewAttributes):
                 yield from ((["bundle", name, named], cls) for named, cls, _ in kind.bundles)
         yield from ((["name", name], named) for name, named in self.names.items() if is_bundle(named))
 
     def _path_of_kind(self, wanted: Kind) -> Path | None:
-        """The path to a class, or to a view that has all that a wanted view mentions; None without one."""
+        """The path to a bundle, or to a view with all attributes of a wanted one; None if there is none."""
         for path, kind in self._kinds():
             if kind is wanted or (
                 isinstance(kind, ViewAttributes)
@@ -115,17 +118,17 @@ class Origins:
 
 
 def to_json(function: types.FunctionType, free: dict[str, Any], flatten: Flatten) -> dict[str, Any] | None:
-    """A flat function in the types of JSON; None where a name has no path.
+    """A flat function in the types of JSON; None if no path leads to the value of a name.
 
     Parameters
     ----------
     function : function
     free : dict of str to object
-        Its names that are not the author's, with their values.
+        The values of those of its names that are not the author's.
     flatten : callable
     """
     flat: Flat = function.__dict__[FLAT]
-    origins = Origins(flat.author, flat.given, flatten)
+    origins = Origins(flat.author, flat.expanded, flatten)
     paths = {name: origins.path_of(value) for name, value in free.items()}
     if None in paths.values():
         return None
@@ -147,13 +150,14 @@ def restore_code(stored: dict[str, Any], author: types.FunctionType) -> types.Co
 
 
 def restore_free_names(
-    stored: dict[str, Any], author: types.FunctionType, given: Given, flatten: Flatten
+    stored: dict[str, Any], author: types.FunctionType, expanded: Expanded, flatten: Flatten
 ) -> dict[str, Any]:
     """The values of the names that are not the author's."""
-    origins = Origins(author, given, flatten)
+    origins = Origins(author, expanded, flatten)
     return {name: origins.value(path) for name, path in stored["free"].items()}
 
 
 def _in_file(code: types.CodeType, file: str) -> types.CodeType:
+    """Code, and the code nested in it, as if it stood in a file of this name."""
     constants = tuple(_in_file(c, file) if isinstance(c, types.CodeType) else c for c in code.co_consts)
     return code.replace(co_filename=file, co_consts=constants)

@@ -1,10 +1,12 @@
-"""Kernel functions that broke no rule, kept from one process to the next.
+"""Kernel functions without faults, stored for other processes so that they are not checked again.
 
-One entry beside compiled kernels for each text of a file, under a digest of the text and of the rules. In it
-is a digest for each function: where it begins, what it may ask for, and what kind of thing each name of its
-module stands for, which is all that the rules look at. Faults are not kept: they are found again, with their
-lines. A digest may have a value beside it: what was read from a function that is clean (`kept_reading`). A
-damaged entry counts as none (`kernel_cache`), and so does one in another form.
+The cache of compiled kernels has an entry for each text of a file, under a digest of the text and of the
+rules. The entry lists keys of functions. A key is a digest of all that the rules look at: where the function
+begins, what it may ask for, and of what kind the value of each name is. A function with faults is not stored:
+each process finds its faults again, with their lines.
+
+A key may have a value: a fact that was read from the function (`kept_reading`). A damaged entry, and one in
+another form, counts as none.
 """
 
 from __future__ import annotations
@@ -28,9 +30,9 @@ from cosim_compiler.shipped import FACTS
 from cosim_compiler.sources.kernel_source import FLAT
 
 READERS = ("*.py", "sources/*.py", "language/*.py")
-"""The modules that read functions and decide what is a fault."""
+"""The modules that read functions and decide what is a fault: the digest of the rules is theirs."""
 LARGEST = 1 << 20
-"""Bytes of an entry; a larger one begins anew."""
+"""Bytes of an entry; a larger one is replaced by the new facts alone."""
 
 
 class _Source:
@@ -38,41 +40,40 @@ class _Source:
 
     def __init__(self, digest: str) -> None:
         self.digest = digest
-        self.kept_facts = _read_facts(digest)
-        self.facts = dict(self.kept_facts)
-        """Also those of this process."""
+        self.stored_facts = _read_facts(digest)
+        self.facts = dict(self.stored_facts)  # with those of this process
 
 
 _sources: dict[str, _Source] = {}
 
 
 def is_known_clean(source: str, key: str) -> bool:
-    """Whether a function of this text was found without faults before."""
+    """Whether a function of this text, by its key, is known to have no faults."""
     return key in _source_of(source).facts
 
 
 def remember_clean(source: str, key: str, fact: Any = None) -> None:
-    """The function has no faults, and `fact`, which JSON can show, was read from it; written at the end."""
+    """Record that a function has no faults, with a fact for JSON; it is stored when the process ends."""
     _source_of(source).facts[key] = fact
 
 
 def cached_fact(source: str, key: str) -> Any:
-    """The fact that was read from a function of this text before; None if there is none."""
+    """The fact of a function of this text, by its key; None if there is none."""
     return _source_of(source).facts.get(key)
 
 
 def key_of(function: types.FunctionType, declared: frozenset[str], names: Mapping[str, Any]) -> str:
-    """The digest of all that the verdict on a function depends on besides its text."""
+    """The key of a function: a digest of all that its faults depend on besides the text of the file."""
     code = function.__code__
     content = [code.co_firstlineno, code.co_qualname, code.co_freevars, sorted(declared)]
-    if FLAT in function.__dict__:  # one text, and a function for each use of it
+    if FLAT in function.__dict__:  # several flat functions may come from one definition
         content.append([code.co_code.hex(), code.co_names, code.co_varnames])
     kinds = sorted((name, _kind(value)) for name, value in names.items())
     return hashlib.sha256(json.dumps([content, kinds, is_debugging()]).encode()).hexdigest()
 
 
 def _kind(value: Any) -> str:
-    """The part of a value that the rules can see."""
+    """The kind of a value, as far as the rules tell kinds apart."""
     if isinstance(value, types.ModuleType):
         return f"module {value.__name__}"
     if isinstance(value, type):
@@ -86,19 +87,19 @@ def _kind(value: Any) -> str:
 
 
 def _source_of(source: str) -> _Source:
-    kept_source = _sources.get(source)
-    if kept_source is None:
+    known = _sources.get(source)
+    if known is None:
         if not _sources:
             atexit.register(_write)
         hashed_text = f"rules {_rules()}\0{source}"
         digest = hashlib.sha256(hashed_text.encode("utf-8", "surrogatepass")).hexdigest()
-        kept_source = _sources[source] = _Source(digest)
-    return kept_source
+        known = _sources[source] = _Source(digest)
+    return known
 
 
 @functools.cache
 def _rules() -> str:
-    """The rules as a digest: ours, and those of the Python that reads the source and of NumPy."""
+    """A digest of the rules: of our modules, and of the versions of Python and NumPy."""
     folder = Path(__file__).parent.parent
     digest = hashlib.sha256(f"{sys.version} {np.__version__}".encode())
     for path in sorted(path for pattern in READERS for path in folder.glob(pattern)):
@@ -107,7 +108,7 @@ def _rules() -> str:
 
 
 def facts_of_sources() -> dict[str, bytes]:
-    """The facts of this process about the functions of each text, by digests: an installation ships them."""
+    """The facts about the functions of each text, by its digest, as an installation ships them."""
     return {source.digest: _as_bytes(source.facts) for source in _sources.values() if source.facts}
 
 
@@ -116,9 +117,9 @@ def _as_bytes(facts: Mapping[str, Any]) -> bytes:
 
 
 def _read_facts(digest: str) -> dict[str, Any]:
-    """The facts of the package, and those that are stored on this computer."""
-    brought = shipped.shipped_content(FACTS, digest) if shipped.has(FACTS, digest) else None
-    return {**_facts_in(brought), **_facts_in(kernel_cache.read_cached(digest))}
+    """The facts that the package ships, and those that are stored on this computer."""
+    shipped_facts = shipped.shipped_content(FACTS, digest) if shipped.has(FACTS, digest) else None
+    return {**_facts_in(shipped_facts), **_facts_in(kernel_cache.read_cached(digest))}
 
 
 def _facts_in(content: bytes | None) -> dict[str, Any]:
@@ -132,8 +133,8 @@ def _facts_in(content: bytes | None) -> dict[str, Any]:
 def _write() -> None:
     """Store new facts, with those that other processes have stored meanwhile."""
     for source in _sources.values():
-        if new_facts := {key: source.facts[key] for key in source.facts.keys() - source.kept_facts.keys()}:
+        if new_facts := {key: source.facts[key] for key in source.facts.keys() - source.stored_facts.keys()}:
             content = _as_bytes({**_read_facts(source.digest), **new_facts})
-            if len(content) > LARGEST:  # most of it is of helpers and values that are no more
+            if len(content) > LARGEST:  # most of its keys are outdated
                 content = _as_bytes(new_facts)
             kernel_cache.write_cached(source.digest, content)

@@ -1,4 +1,4 @@
-"""The definition of a flat function: names in place of attributes, functions in place of methods."""
+"""The definition of a flat function: names in place of attributes, and functions in place of methods."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from cosim_compiler.sources.views import fields_of, flat_form, is_further_down
 
 
 class FlatTree(ast.NodeTransformer):
-    """One function while its tree becomes that of the flat one.
+    """Turns the tree of a function into that of the flat function.
 
     Parameters
     ----------
     uses : AttributeUses
-        What it asks for.
+        The attributes that the function uses.
     flatten : callable
-        Gives the function that is called in place of a helper.
+        Returns the function that is called in place of a helper.
 
     Attributes
     ----------
     faults : list of (int, str)
-        Line and text of what cannot be written out.
+        Line and text of what cannot be expanded.
     free : dict of str to object
-        What names of ours stand for.
+        The values of names that are not the author's.
     renamed : dict of str to str
-        Names of the author's that an argument has now: what they are called here.
+        The new names of the author's variables that are called like an argument of the flat function.
     """
 
     def __init__(self, uses: AttributeUses, flatten: Flatten) -> None:
@@ -43,8 +43,8 @@ class FlatTree(ast.NodeTransformer):
         for name in sorted(clashing):
             self.renamed[name] = self._new_name(name)
 
-    def made(self) -> ast.FunctionDef:
-        """The tree; its arguments are still those of the author."""
+    def flat_definition(self) -> ast.FunctionDef:
+        """The definition with the flat body; its parameters are still the author's."""
         tree = self.uses.tree
         tree.body, tree.returns = [self.visit(statement) for statement in tree.body], None
         return tree
@@ -68,7 +68,9 @@ class FlatTree(ast.NodeTransformer):
         attribute, bundle = self.uses.attribute(node), self.uses.bundle(node)
         if bundle is not None:
             self._refuse(
-                node, f"{ast.unparse(node)} is {_a(bundle.cls)}: call what it has: {_members(bundle.cls)}"
+                node,
+                f"{ast.unparse(node)} is {_with_article(bundle.cls)}: "
+                f"call what it has: {_members(bundle.cls)}",
             )
             return node
         if attribute is not None:
@@ -86,7 +88,7 @@ class FlatTree(ast.NodeTransformer):
             return self._call(Called(call, member.fget, [node.value]))
         near = nearest(node.attr, [name for name in vars(cls) if not name.startswith("_")])
         hint = f"nearest: '{near}'" if near else f"it has {_members(cls)}"
-        self._refuse(node, f"{ast.unparse(node)}: {_a(cls)} has no '{node.attr}'; {hint}")
+        self._refuse(node, f"{ast.unparse(node)}: {_with_article(cls)} has no '{node.attr}'; {hint}")
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:  # noqa: N802
@@ -104,24 +106,24 @@ class FlatTree(ast.NodeTransformer):
         if called is not None:
             return self._call(called)
         name = node.func.id if isinstance(node.func, ast.Name) else ""
-        handed = {argument.id for argument in node.args if isinstance(argument, ast.Name)}
-        if name and handed & self.uses.views.keys() and is_further_down(self.uses.function, name):
+        passed = {argument.id for argument in node.args if isinstance(argument, ast.Name)}
+        if name and passed & self.uses.views.keys() and is_further_down(self.uses.function, name):
             self._refuse(node, f"'{name}' is defined further down; move it above the class")
             return node
-        node.args = [part for argument in node.args for part in self._written_out(argument)]
+        node.args = [part for argument in node.args for part in self._expanded(argument)]
         node.func = self.visit(node.func)
         node.keywords = [self.visit(keyword) for keyword in node.keywords]
         return node
 
     def _call(self, called: Called) -> ast.AST:
-        """The call of the flat function with what its arguments are written out to."""
+        """The call of the flat function, with the arguments that stand for the expanded ones."""
         node, uses = called.node, self.uses
         function = uses.function_of(called)
         if function is None:
             return node
         flat = flat_form(function)
         arguments: list[ast.expr] = []
-        for parameter, argument in called.given:
+        for parameter, argument in called.by_parameter:
             bundle, number = uses.bundle(argument), uses.number(argument)
             if flat is not None and isinstance(argument, ast.Name) and argument.id in uses.views:
                 names = [name for name in flat.arguments[parameter] if name not in called.parameters]
@@ -132,8 +134,8 @@ class FlatTree(ast.NodeTransformer):
             elif number:
                 arguments.append(self._number(number, called.takes_view(parameter), argument))
             else:
-                arguments += self._written_out(argument)
-        arguments += [part for argument in called.more for part in self._written_out(argument)]
+                arguments += self._expanded(argument)
+        arguments += [part for argument in called.surplus for part in self._expanded(argument)]
         if function is called.function and isinstance(node.func, ast.Name):
             node.func = self.visit(node.func)
         else:
@@ -142,8 +144,8 @@ class FlatTree(ast.NodeTransformer):
         node.keywords = [self.visit(keyword) for keyword in node.keywords]
         return node
 
-    def _written_out(self, argument: ast.expr) -> list[ast.expr]:
-        """An argument; the parts of a bundle, one by one."""
+    def _expanded(self, argument: ast.expr) -> list[ast.expr]:
+        """The parts of an argument that is a bundle; any other argument alone."""
         bundle = self.uses.bundle(argument.value if isinstance(argument, ast.Starred) else argument)
         return (
             [self.visit(argument)]
@@ -152,7 +154,7 @@ class FlatTree(ast.NodeTransformer):
         )
 
     def _part(self, part: ast.expr, at: ast.AST) -> ast.expr:
-        """A part of a bundle, at this place of the source."""
+        """A copy of a part of a bundle, which gets the place of a node in the source."""
         copied: ast.expr = self.visit(copy_of(part))
         for node in tree_nodes(copied):
             ast.copy_location(node, at)
@@ -162,7 +164,7 @@ class FlatTree(ast.NodeTransformer):
         return ast.copy_location(ast.Name(node.id, node.ctx), node)
 
     def _number(self, name: str, as_view: bool, at: ast.expr) -> ast.expr:
-        """An attribute of a view as an argument of a helper."""
+        """An attribute of a view as an argument of a helper: a view, or the number itself."""
         place = ast.copy_location(ast.Name(name, ast.Load()), at)
         return place if as_view or name not in self.uses.results else _first_element(place)
 
@@ -193,13 +195,13 @@ class FlatTree(ast.NodeTransformer):
             )
         elif node.id in self.uses.bundles:
             cls = self.uses.bundles[node.id][0]
-            self._refuse(node, f"{node.id} is {_a(cls)}: call what it has: {_members(cls)}")
+            self._refuse(node, f"{node.id} is {_with_article(cls)}: call what it has: {_members(cls)}")
         elif node.id not in self.uses.local and isinstance(node.ctx, ast.Load):
             return self._global(node)
         return ast.copy_location(ast.Name(self.renamed.get(node.id, node.id), node.ctx), node)
 
     def _global(self, node: ast.Name) -> ast.AST:
-        """The global value of a name."""
+        """A name of the module or of Python; its new name if an argument of the flat function has it."""
         is_known, is_builtin = node.id in self.uses.helpers, hasattr(builtins, node.id)
         if not is_known and not is_builtin:
             for name, view in self.uses.views.items():
@@ -228,7 +230,7 @@ def _first_element(name: ast.Name) -> ast.expr:
     return ast.copy_location(ast.Subscript(owner, zero, name.ctx), name)
 
 
-def _a(cls: type) -> str:
+def _with_article(cls: type) -> str:
     noun = cls.__name__.lower()
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 

@@ -1,11 +1,11 @@
-"""Functions of a view, or of a bundle, as functions of what they use of it: each attribute is an argument.
+"""Flattening: a function of a view or a bundle becomes a function of the attributes that it uses.
 
     def force(s):                                     def force(torque, stiffness, angle):
         s.torque[0] = -s.stiffness * s.angle              torque[0] = -stiffness * angle
 
-``s.past.append(t, …)``, where ``s.past`` is a bundle, calls the method with the arguments that it consists
-of. Helpers that are given a view or a bundle are flattened, too. Whatever else reads a function (rules,
-effects, kinks, machine code, plain Python) reads the flat one, with the lines of the author's file.
+If ``s.past`` is a bundle, ``s.past.append(t, …)`` calls the method with the arguments that the bundle stands
+for. Helpers that are passed a view or a bundle are flattened, too. All other modules (rules, effects, kinks,
+machine code, plain Python) read the flat function, which has the lines of the author's file.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from cosim_compiler.sources.flat_tree import FlatTree
 from cosim_compiler.sources.kept_reading import KeptReading
 from cosim_compiler.sources.kernel_source import FLAT, one_tree_at_a_time, parse, where
 from cosim_compiler.sources.tree_walk import tree_nodes
-from cosim_compiler.sources.views import Flat, Given, ViewAttributes, fields_of, flat_form, is_bundle
+from cosim_compiler.sources.views import Expanded, Flat, ViewAttributes, fields_of, flat_form, is_bundle
 
 
-def flattened(function: Callable[..., Any], **given: type) -> Any:
-    """A function of bundles as one of their fields; functions that are flattened may still pass it a bundle.
+def flattened(function: Callable[..., Any], **bundles: type) -> Any:
+    """A function of bundles as a function of their fields; flattened functions may still pass it a bundle.
 
     Parameters
     ----------
     function : function
-    **given : type
-        Arguments that are bundles, with their classes.
+    **bundles : type
+        The class of each argument that is a bundle.
     """
     assert isinstance(function, types.FunctionType)
     with names_at_rest():
-        return flatten(function, tuple(given.items()))
+        return flatten(function, tuple(bundles.items()))
 
 
 def flat_method(cls: type, name: str) -> Any:
@@ -49,41 +49,44 @@ def flat_method(cls: type, name: str) -> Any:
     return flattened(method, self=cls)
 
 
-_flat_functions: dict[tuple[types.FunctionType, Given], types.FunctionType] = {}
+_flat_functions: dict[tuple[types.FunctionType, Expanded], types.FunctionType] = {}
 
 
 @functools.cache
-def flatten(function: types.FunctionType, given: Given = (), key: str = "") -> types.FunctionType:
-    """The function with each of these arguments written out.
+def flatten(function: types.FunctionType, expanded: Expanded = (), key: str = "") -> types.FunctionType:
+    """The function with each of these arguments expanded.
 
     Parameters
     ----------
     function : function
-    given : Given
+    expanded : Expanded
     key : str
-        Of its fact (`KeptReading`), where that of a function that calls it says so.
+        The key under which it is stored (`KeptReading`), if that of a caller says so.
 
     Raises
     ------
     ContractError
-        What cannot be written out, one fault a line.
+        What cannot be expanded, one fault a line.
     """
-    if any(isinstance(kind, ViewAttributes) for _, kind in given):
+    if any(isinstance(kind, ViewAttributes) for _, kind in expanded):
         mentioned = {name for reached in _in_reach(function) for name in reached.__code__.co_names}
-        given = tuple((n, k.only(mentioned) if isinstance(k, ViewAttributes) else k) for n, k in given)
-    return _flatten(function, given, key)
+        expanded = tuple(
+            (name, kind.only(mentioned) if isinstance(kind, ViewAttributes) else kind)
+            for name, kind in expanded
+        )
+    return _flatten(function, expanded, key)
 
 
 @functools.cache
 def is_flat(function: types.FunctionType) -> bool:
-    """Whether neither the function nor a helper mentions a bundle."""
+    """Whether neither a function nor a helper of it mentions a bundle."""
     return not any(
         is_bundle(value) for reached in _in_reach(function) for value in environment(reached).values()
     )
 
 
 def _in_reach(function: types.FunctionType) -> list[types.FunctionType]:
-    """A function and its helpers, without what is flat already."""
+    """A function and its helpers, without those that are flat already."""
     reached = [function]
     for member in reached:
         helpers = (value for value in environment(member).values() if isinstance(value, types.FunctionType))
@@ -91,27 +94,27 @@ def _in_reach(function: types.FunctionType) -> list[types.FunctionType]:
     return reached
 
 
-def _flatten(function: types.FunctionType, given: Given, key: str) -> types.FunctionType:
-    flat_function = _flat_functions.get((function, given))
+def _flatten(function: types.FunctionType, expanded: Expanded, key: str) -> types.FunctionType:
+    flat_function = _flat_functions.get((function, expanded))
     if flat_function is None:
-        reading = KeptReading.of_key(function, key) if key else KeptReading(function, given, "flat")
+        reading = KeptReading.of_key(function, key) if key else KeptReading(function, expanded, "flat")
         if reading.fact is None:
-            flat_function, free, _ = _written_out(function, given, reading.key)
+            flat_function, free, _ = _expand(function, expanded, reading.key)
             reading.remember(to_json(flat_function, free, flatten))
         else:
-            flat_function = _kept_function(reading.fact, function, given, reading.key)
-        _flat_functions[function, given] = flat_function
+            flat_function = _restored(reading.fact, function, expanded, reading.key)
+        _flat_functions[function, expanded] = flat_function
     return flat_function
 
 
-def _kept_function(
-    fact: dict[str, Any], author: types.FunctionType, given: Given, key: str
+def _restored(
+    fact: dict[str, Any], author: types.FunctionType, expanded: Expanded, key: str
 ) -> types.FunctionType:
-    """A flat function that an earlier process has made."""
+    """A flat function from the fact that an earlier process has stored."""
     code = restore_code(fact, author)
 
     def make_tree() -> ast.FunctionDef:
-        flat, _, tree = _written_out(author, given, key)
+        flat, _, tree = _expand(author, expanded, key)
         if flat.__code__ != code:
             raise ContractError(
                 f"{where(author)}: a function that it calls was replaced after the class was made: make the "
@@ -120,53 +123,53 @@ def _kept_function(
         return tree
 
     flat = Flat(
-        author,
-        make_tree,
-        given,
-        fact["arguments"],
-        fact["fields"],
-        frozenset(fact["results"]),
-        fact["lines"],
-        fact["renamed"],
-        key,
+        author=author,
+        make_tree=make_tree,
+        expanded=expanded,
+        arguments=fact["arguments"],
+        fields=fact["fields"],
+        results=frozenset(fact["results"]),
+        lines=fact["lines"],
+        renamed=fact["renamed"],
+        key=key,
     )
-    return _function_of(code, author, restore_free_names(fact, author, given, flatten), flat)
+    return _function_of(code, author, restore_free_names(fact, author, expanded, flatten), flat)
 
 
-def _written_out(
-    function: types.FunctionType, given: Given, key: str
+def _expand(
+    function: types.FunctionType, expanded: Expanded, key: str
 ) -> tuple[types.FunctionType, dict[str, Any], ast.FunctionDef]:
-    """The flat function, what those of its names stand for that are not the author's, and its definition."""
-    uses = AttributeUses(function, given, _called_flat)
+    """The flat function, the values of those of its names that are not the author's, and its definition."""
+    uses = AttributeUses(function, expanded, _called_flat)
     flat = FlatTree(uses, _called_flat)
-    tree = flat.made()
+    tree = flat.flat_definition()
     faults = [f"{where(function, line)}: {text}" for line, text in sorted(dict.fromkeys(flat.faults))]
     if faults or uses.faults:
         raise ContractError("\n".join(dict.fromkeys([*faults, *uses.faults])))
     fields = _fields_used(uses, tree)
     names = dict(uses.arguments)
     for name, used in fields.items():
-        pairs = zip(fields_of(dict(given)[name]), names[name], strict=True)  # type: ignore[arg-type]
+        pairs = zip(fields_of(dict(expanded)[name]), names[name], strict=True)  # type: ignore[arg-type]
         names[name] = [argument for field, argument in pairs if field in used]
     tree.args.args = _arguments(tree, names, uses.others)
     renamed = {new: name for name, new in flat.renamed.items()}
     results = frozenset(uses.results)
-    form = Flat(function, lambda: tree, given, names, fields, results, uses.lines, renamed, key)
+    form = Flat(function, lambda: tree, expanded, names, fields, results, uses.lines, renamed, key)
     return _function_of(_code_of(tree, function, flat.free), function, flat.free, form), flat.free, tree
 
 
-def _called_flat(function: types.FunctionType, given: Given) -> types.FunctionType:
-    """The function that is called in place of a helper with these arguments."""
-    return function if not given and is_flat(function) else flatten(function, given)
+def _called_flat(function: types.FunctionType, expanded: Expanded) -> types.FunctionType:
+    """The function that a flat function calls in place of a helper, some of whose arguments are expanded."""
+    return function if not expanded and is_flat(function) else flatten(function, expanded)
 
 
 def _fields_used(uses: AttributeUses, tree: ast.FunctionDef) -> dict[str, list[str]]:
-    """The fields of bundles that the flat function mentions; only they are arguments of it."""
+    """The fields of each bundle that the flat function mentions: only these become arguments."""
     used = {
         node.id for statement in tree.body for node in tree_nodes(statement) if isinstance(node, ast.Name)
     }
     fields = {}
-    for name, kind in uses.given:
+    for name, kind in uses.expanded:
         if not isinstance(kind, ViewAttributes):
             pairs = zip(fields_of(kind), uses.arguments[name], strict=True)
             fields[name] = [field for field, argument in pairs if argument in used]
@@ -185,7 +188,7 @@ def _arguments(tree: ast.FunctionDef, names: dict[str, list[str]], others: list[
 
 
 def _code_of(tree: ast.FunctionDef, author: types.FunctionType, free: dict[str, Any]) -> types.CodeType:
-    """The code of a tree, compiled inside a function that has the names of the author's and `free`."""
+    """The code of a definition, compiled inside a function that has the author's free names and `free`."""
     names = dict.fromkeys([*author.__code__.co_freevars, *free])
     around = parse(f"def around({', '.join(names)}): pass")
     outer = around.body[0]
@@ -201,7 +204,7 @@ def _code_of(tree: ast.FunctionDef, author: types.FunctionType, free: dict[str, 
 def _function_of(
     code: types.CodeType, author: types.FunctionType, free: dict[str, Any], form: Flat
 ) -> types.FunctionType:
-    """The function of code: its free names are those of the author's function, and `free` by name."""
+    """The function of this code, with the values of the author's free names and of `free`."""
     cells = dict(zip(author.__code__.co_freevars, author.__closure__ or (), strict=True))
     cells |= {name: types.CellType(value) for name, value in free.items()}
     closure = tuple(cells[name] for name in code.co_freevars)
@@ -216,4 +219,5 @@ def _function_of(
 
 
 def _code_in(code: types.CodeType, name: str) -> types.CodeType:
+    """The code of the function of this name that is defined in other code."""
     return next(c for c in code.co_consts if isinstance(c, types.CodeType) and c.co_name == name)

@@ -1,8 +1,8 @@
-"""Facts read from a kernel function, stored for other processes under a digest of all that they depend on.
+"""Facts that were read from a kernel function, stored for other processes under a digest.
 
-That is: everything in reach of the function, by value; and the texts in which all of these functions are
-written, since they are read from their text; the modules that read them count in `clean_sources`. A function
-in whose reach something may change while its names stay has no such digest: it is read in each process.
+The digest is of all that the facts depend on: of everything in reach of the function, by value, and of the
+texts of all these functions, from which facts are read. (`clean_sources` adds the modules that read them.) If
+something in reach may change while its name stays, there is no digest, and each process reads the function.
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ from cosim_compiler.fingerprint import reach_now
 from cosim_compiler.names_at_rest import memory_at_rest
 from cosim_compiler.sources.clean_sources import cached_fact, remember_clean
 from cosim_compiler.sources.kernel_source import source_of
-from cosim_compiler.sources.views import Given, Kind, flat_form, is_bundle
+from cosim_compiler.sources.views import Expanded, Kind, flat_form, is_bundle
 
 
 class KeptReading:
-    """The facts of a function, if an earlier process has read them.
+    """A fact of a function, if an earlier process has read it.
 
     Parameters
     ----------
     author : function
-        As it was written.
-    given : Given
+        The function as it was written.
+    expanded : Expanded
         Its arguments that are views or bundles.
     *questions : str
-        What else it depends on: what is asked, of which arguments.
+        Which fact it is, and what else it depends on.
 
     Attributes
     ----------
     key : str
-        The digest; empty where there is none.
+        The digest; empty if there is none.
     fact : object
-        What `remember` was given, as JSON brings it back; None where nothing was.
+        The stored fact, as JSON returns it; None if none is stored.
     """
 
-    def __init__(self, author: types.FunctionType, given: Given, *questions: str) -> None:
-        self._set(author, _key_of(author, given, questions))
+    def __init__(self, author: types.FunctionType, expanded: Expanded, *questions: str) -> None:
+        self._set(author, _key_of(author, expanded, questions))
 
     @classmethod
     def of_key(cls, author: types.FunctionType, key: str) -> KeptReading:
-        """The reading under a known digest: it stands in the fact of a function that calls this one."""
+        """The fact under a known digest, which the fact of a caller contains."""
         reading = cls.__new__(cls)
         reading._set(author, key)
         return reading
@@ -57,37 +57,37 @@ class KeptReading:
         self.fact: Any = cached_fact(self._source, key) if key else None
 
     def remember(self, fact: Any) -> None:
-        """Keep what was read, which JSON can show; None is not kept."""
+        """Store a fact in the types of JSON, unless it is None."""
         if self.key and fact is not None:
             remember_clean(self._source, self.key, fact)
 
 
-def as_written(function: types.FunctionType) -> tuple[types.FunctionType, Given]:
-    """The function of the author, and which of its arguments were written out."""
+def as_written(function: types.FunctionType) -> tuple[types.FunctionType, Expanded]:
+    """The author's function, and which of its arguments are expanded in the flat one."""
     flat = flat_form(function)
-    return (function, ()) if flat is None else (flat.author, flat.given)
+    return (function, ()) if flat is None else (flat.author, flat.expanded)
 
 
-def _key_of(author: types.FunctionType, given: Given, questions: tuple[str, ...]) -> str:
-    """The digest; empty where there is none: of a method in Python, which may reach anything."""
-    if author.__code__.co_varnames[:1] == ("self",) and "self" not in dict(given):
+def _key_of(author: types.FunctionType, expanded: Expanded, questions: tuple[str, ...]) -> str:
+    """The digest; empty if there is none, as of a method in Python, which may reach anything."""
+    if author.__code__.co_varnames[:1] == ("self",) and "self" not in dict(expanded):
         return ""
-    bundles = [kind for _, kind in given if isinstance(kind, type)]
-    bundles += [cls for _, kind in given if not isinstance(kind, type) for _, cls, _ in kind.bundles]
+    bundles = [kind for _, kind in expanded if isinstance(kind, type)]
+    bundles += [cls for _, kind in expanded if not isinstance(kind, type) for _, cls, _ in kind.bundles]
     try:
         texts = _reach_and_texts(author, tuple(dict.fromkeys(bundles)))
-    except ContractError:  # the text of one of them cannot be read: this is said where it has to be
+    except ContractError:  # a text cannot be read: whoever needs it raises this error
         return ""
     if not texts:
         return ""
     place = f"{author.__code__.co_firstlineno} {author.__code__.co_qualname}"
-    kinds = (f"{name} {_described(kind)}" for name, kind in given)
+    kinds = (f"{name} {_described(kind)}" for name, kind in expanded)
     described = [str(is_debugging()), place, *texts, *kinds, *questions]
     return hashlib.sha256("\0".join(described).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _reach_and_texts(author: types.FunctionType, bundles: tuple[type, ...]) -> list[str]:
-    """Digests of what a function reaches, and of the texts of these functions; none where that may change."""
+    """Digests of what a function reaches, and of the texts of these functions; empty if that may change."""
     memory = memory_at_rest()
     if memory is not None and (author, bundles) in memory:
         listed: list[str] = memory[author, bundles]

@@ -1,4 +1,4 @@
-"""The arguments that a kernel function reads and writes, by its source and that of its helpers."""
+"""The arguments that a kernel function reads and writes, read from its source and that of its helpers."""
 
 from __future__ import annotations
 
@@ -6,13 +6,28 @@ import ast
 import functools
 import types
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from cosim_compiler.names_in_reach import environment
 from cosim_compiler.record import rows_of
-from cosim_compiler.sources.kept_reading import KeptReading, as_written
-from cosim_compiler.sources.kernel_source import definition_of, statements
+from cosim_compiler.sources.kernel_source import definition_of
 from cosim_compiler.sources.recursion import is_recursive
 from cosim_compiler.sources.tree_walk import tree_nodes
+
+
+class IndexAtLine(NamedTuple):
+    """A constant index of an argument, and the line in which it stands."""
+
+    place: int
+    line: int
+
+
+class TablePlace(NamedTuple):
+    """A place of an argument that is indexed by row and column; None stands for a computed index."""
+
+    argument: str
+    place: tuple[int | None, int | None]
+    line: int
 
 
 @dataclass(frozen=True)
@@ -22,28 +37,29 @@ class Effects:
     Attributes
     ----------
     arguments : tuple of str
+        The names of all arguments.
     writes, adds : frozenset of str
-        Arguments that it stores into by ``=``, by ``+=`` or ``-=``.
+        Arguments into which it stores by ``=``; by ``+=`` or ``-=``.
     rebinds : dict of str to int
-        Arguments whose name it assigns, with the line.
+        Arguments to whose names it assigns, with the line.
     lines : dict of str to int
-        Where it first stores into an argument.
-    indices : dict of str to (int, int)
-        The largest constant index of an argument, with the line.
+        The first line that stores into an argument.
+    indices : dict of str to IndexAtLine
+        The largest constant index of an argument.
     subscripts : dict of str to int
-        Arguments that it takes elements of, with the line of the first.
+        Arguments whose elements it reads or writes, with the first such line.
     as_numbers : dict of str to int
-        Arguments that it computes with as if they were numbers, with the line of the first.
+        Arguments that it uses as numbers, with the first such line.
     passed_on : frozenset of str
-        Arguments that it hands to what is not known here.
+        Arguments that it passes to functions whose source is not read.
     tables : frozenset of str
         Arguments that it, or a helper, indexes by row and column.
     lies_in : frozenset of str
         Arguments in which the record lies that it returns.
     records : frozenset of str
         Local names of records that lie in arguments.
-    places : tuple of (str, (int or None, int or None), int)
-        Rows and columns by which it indexes arguments itself, None where one is computed, with the line.
+    places : tuple of TablePlace
+        The places by which it itself indexes arguments by row and column.
     """
 
     arguments: tuple[str, ...]
@@ -51,17 +67,17 @@ class Effects:
     adds: frozenset[str]
     rebinds: dict[str, int] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
-    indices: dict[str, tuple[int, int]] = field(default_factory=dict)
+    indices: dict[str, IndexAtLine] = field(default_factory=dict)
     subscripts: dict[str, int] = field(default_factory=dict)
     as_numbers: dict[str, int] = field(default_factory=dict)
     passed_on: frozenset[str] = frozenset()
     tables: frozenset[str] = frozenset()
     lies_in: frozenset[str] = frozenset()
     records: frozenset[str] = frozenset()
-    places: tuple[tuple[str, tuple[int | None, int | None], int], ...] = ()
+    places: tuple[TablePlace, ...] = ()
 
 
-READ = (
+NODES_WITH_EFFECTS = (
     ast.Subscript,
     ast.Assign,
     ast.AnnAssign,
@@ -76,32 +92,35 @@ READ = (
 
 @functools.cache
 def effects_of(function: types.FunctionType) -> Effects:
-    """Which arguments the function writes, adds to, assigns or takes elements of."""
+    """The effects of a function on its arguments."""
     tree = definition_of(function)
     reading = _Reading(tuple(a.arg for a in tree.args.args), environment(function))
     reading.find_records(tree)
     for node in tree_nodes(ast.Module(tree.body, [])):
-        if isinstance(node, READ):
+        if isinstance(node, NODES_WITH_EFFECTS):
             reading.read(node)
     return Effects(
-        reading.arguments,
-        frozenset(reading.writes),
-        frozenset(reading.adds),
-        reading.rebinds,
-        reading.lines,
-        reading.indices,
-        {n: line for n, line in reading.subscripts.items() if n not in reading.rebinds},
-        {n: line for n, line in reading.as_numbers.items() if n not in reading.rebinds},
-        frozenset(reading.passed_on),
-        frozenset(reading.tables),
-        reading.lies_in(tree),
-        frozenset(reading.records),
-        tuple(reading.places),
+        arguments=reading.arguments,
+        writes=frozenset(reading.writes),
+        adds=frozenset(reading.adds),
+        rebinds=reading.rebinds,
+        lines=reading.lines,
+        indices=reading.indices,
+        subscripts={n: line for n, line in reading.subscripts.items() if n not in reading.rebinds},
+        as_numbers={n: line for n, line in reading.as_numbers.items() if n not in reading.rebinds},
+        passed_on=frozenset(reading.passed_on),
+        tables=frozenset(reading.tables),
+        lies_in=reading.lies_in(tree),
+        records=frozenset(reading.records),
+        places=tuple(reading.places),
     )
 
 
 class _Reading:
-    """The effects of one function, as far as its source was read."""
+    """The effects of one function, as far as its source was read.
+
+    The sets and dictionaries are those of `Effects`.
+    """
 
     def __init__(self, arguments: tuple[str, ...], helpers: dict[str, object]) -> None:
         self.arguments, self.helpers = arguments, helpers
@@ -109,29 +128,32 @@ class _Reading:
         self.adds: set[str] = set()
         self.passed_on: set[str] = set()
         self.tables: set[str] = set()
-        self.records: dict[str, set[str]] = {}  # local names, and the arguments in which their records lie
-        self.places: list[tuple[str, tuple[int | None, int | None], int]] = []
+        self.records: dict[str, set[str]] = {}  # for each local name the arguments in which its record lies
+        self.places: list[TablePlace] = []
         self.rebinds: dict[str, int] = {}
         self.lines: dict[str, int] = {}
-        self.indices: dict[str, tuple[int, int]] = {}
+        self.indices: dict[str, IndexAtLine] = {}
         self.subscripts: dict[str, int] = {}
         self.as_numbers: dict[str, int] = {}
 
     def find_records(self, tree: ast.FunctionDef) -> None:
-        """Which names stand for what lies in an argument: a record, or a part as in ``part = x[0:3]``."""
+        """Find the names that stand for a record or a part of an argument, as in ``part = x[0:3]``.
+
+        A name may be assigned another such name, so this is repeated until nothing new is found.
+        """
         count = -1
-        while count != (count := sum(map(len, self.records.values()))):  # a name may be given another one
+        while count != (count := sum(map(len, self.records.values()))):
             for node in tree_nodes(tree):
                 target, value = None, None
                 if isinstance(node, ast.Assign):
                     target, value = node.targets[0], node.value
                 elif isinstance(node, ast.For):
                     target, value = node.target, node.iter
-                if isinstance(target, ast.Name) and (behind := self.behind_record(value)):
-                    self.records.setdefault(target.id, set()).update(behind)
+                if isinstance(target, ast.Name) and (arguments := self.arguments_behind(value)):
+                    self.records.setdefault(target.id, set()).update(arguments)
 
-    def behind_record(self, node: ast.AST | None) -> set[str]:
-        """The arguments in which a record, rows of records or a part lie; none where it is something else."""
+    def arguments_behind(self, node: ast.AST | None) -> set[str]:
+        """The arguments in which a record, rows of records or a part lie; none for any other expression."""
         if (
             isinstance(node, ast.Subscript)
             and isinstance(node.slice, ast.Slice)
@@ -157,10 +179,10 @@ class _Reading:
     def lies_in(self, tree: ast.FunctionDef) -> frozenset[str]:
         """The arguments in which the record lies that is returned."""
         returned = (node.value for node in tree_nodes(tree) if isinstance(node, ast.Return))
-        return frozenset(name for value in returned for name in self.behind_record(value))
+        return frozenset(name for value in returned for name in self.arguments_behind(value))
 
     def read(self, node: ast.AST) -> None:
-        """Enter what a node itself reads and writes; nodes below it are entered by themselves."""
+        """Add what a node itself reads and writes; the nodes below it are read by themselves."""
         line = getattr(node, "lineno", 1)
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
             self._subscript(node.value.id, node.slice, line)
@@ -186,27 +208,27 @@ class _Reading:
             self._call(node, line)
 
     def _subscript(self, name: str, index: ast.expr, line: int) -> None:
-        """Enter an element that is mentioned, with its place where that is constant."""
+        """Add an element that is read or written, with its index if that is constant."""
         if name not in self.arguments:
             return
         self.subscripts.setdefault(name, line)
         if isinstance(index, ast.Tuple) and len(index.elts) == 2:
             self.tables.add(name)
             row, column = map(_constant_index, index.elts)
-            self.places.append((name, (row, column), line))
+            self.places.append(TablePlace(name, (row, column), line))
         constant = _constant_index(index)
-        if constant is not None and constant > self.indices.get(name, (-1, 0))[0]:
-            self.indices[name] = (constant, line)
+        if constant is not None and constant > self.indices.get(name, IndexAtLine(-1, 0)).place:
+            self.indices[name] = IndexAtLine(constant, line)
 
     def _store(self, names: set[str], target: ast.expr, line: int) -> None:
-        """Enter the arguments in which an assignment stores something."""
+        """Add the arguments in which an assignment stores something to `names`."""
         if isinstance(target, ast.Subscript):
             owner = _name_behind(target.value)
             for argument in {owner} & set(self.arguments) or self.records.get(owner, set()):
                 names.add(argument)
                 self.lines.setdefault(argument, line)
         elif isinstance(target, ast.Attribute):
-            for owner in self.behind_record(target.value):
+            for owner in self.arguments_behind(target.value):
                 names.add(owner)
                 self.lines.setdefault(owner, line)
         elif isinstance(target, ast.Name) and target.id in self.arguments:
@@ -216,12 +238,13 @@ class _Reading:
                 self._store(names, element, line)
 
     def _computed_with(self, operands: list[ast.expr], line: int) -> None:
+        """Add the arguments among the operands of an operator or of a function of numbers."""
         for operand in operands:
             if isinstance(operand, ast.Name) and operand.id in self.arguments:
                 self.as_numbers.setdefault(operand.id, line)
 
     def _call(self, node: ast.Call, line: int) -> None:
-        """Enter what a call does to the arguments that it is given."""
+        """Add the effects of a call on the arguments that are passed to it."""
         helper = self.helpers.get(node.func.id) if isinstance(node.func, ast.Name) else None
         if isinstance(node.func, ast.Attribute) and _root_name(node.func) == "math":  # takes numbers
             self._computed_with(node.args, line)
@@ -234,12 +257,13 @@ class _Reading:
                 self.passed_on.add(name)
 
     def _call_of_helper(self, inner: Effects, node: ast.Call, line: int) -> None:
-        """Enter what a helper does to the arguments that it is given."""
+        """Add the effects of a helper on the arguments that are passed to it."""
         for name, argument in zip(inner.arguments, node.args, strict=False):
             passed = _name_behind(argument)
             if passed not in self.arguments:
-                for names, touched in ((self.writes, inner.writes), (self.adds, inner.adds)):
-                    if name in touched:
+                # it may be a local name of a record that lies in an argument
+                for names, names_in_helper in ((self.writes, inner.writes), (self.adds, inner.adds)):
+                    if name in names_in_helper:
                         names.update(self.records.get(passed, ()))
                 continue
             if name in inner.writes:
@@ -262,13 +286,13 @@ def _root_name(node: ast.Attribute) -> str:
 
 
 def _name_behind(argument: ast.expr) -> str:
-    """The argument that is passed whole or in part."""
+    """The name whose value is passed, as a whole or a part of it; empty if there is none."""
     passed = argument.value if isinstance(argument, ast.Subscript) else argument
     return passed.id if isinstance(passed, ast.Name) else ""
 
 
 def _constant_index(index: ast.expr) -> int | None:
-    """A constant index; a negative one counts as too large, since nothing counts from the end."""
+    """A constant index. A negative one counts as too large: kernel functions do not count from the end."""
     if isinstance(index, ast.Constant) and isinstance(index.value, int):
         return index.value
     if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.USub):
@@ -276,28 +300,8 @@ def _constant_index(index: ast.expr) -> int | None:
     return None
 
 
-@functools.cache
-def line_of_returned_value(function: types.FunctionType) -> int:
-    """The first line that returns something other than None; 0 where none does."""
-    reading = KeptReading(*as_written(function), "returned")
-    if reading.fact is not None:
-        line: int = reading.fact
-        return line
-    line = _read_line_of_returned_value(function)
-    reading.remember(line)
-    return line
-
-
-def _read_line_of_returned_value(function: types.FunctionType) -> int:
-    for node in statements(definition_of(function)):
-        value = node.value if isinstance(node, ast.Return) else None
-        if value is not None and not (isinstance(value, ast.Constant) and value.value is None):
-            return value.lineno
-    return 0
-
-
 def always_assigned(function: types.FunctionType) -> frozenset[str]:
-    """Arguments into an element of which the function stores by ``=`` whatever its branches and loops do."""
+    """The arguments in which a function stores by ``=``, whatever its branches and loops do."""
     assigned: set[str] = set()
     for statement in definition_of(function).body:
         if isinstance(statement, ast.Return):
@@ -308,50 +312,3 @@ def always_assigned(function: types.FunctionType) -> frozenset[str]:
             if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
                 assigned.add(target.value.id)
     return frozenset(assigned)
-
-
-def returns_value(function: types.FunctionType) -> bool:
-    """Whether the function returns something other than None."""
-    return line_of_returned_value(function) != 0
-
-
-@functools.cache
-def may_raise(function: types.FunctionType) -> bool:
-    """Whether the function, or a helper of it, refuses something: it raises or asserts."""
-    nodes = tree_nodes(definition_of(function))
-    if is_recursive(function):
-        return True  # nothing says that it does not
-    if any(isinstance(node, (ast.Raise, ast.Assert)) for node in nodes):
-        return True
-    helpers = [h for h in environment(function).values() if isinstance(h, types.FunctionType)]
-    return any(helper is not function and may_raise(helper) for helper in helpers)
-
-
-@functools.cache
-def returns_condition(function: types.FunctionType) -> bool:
-    """Whether everything that the function returns is true or false."""
-    tree = definition_of(function)
-    assigned: dict[str, list[ast.expr]] = {}
-    for node in tree_nodes(tree):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    assigned.setdefault(target.id, []).append(node.value)
-
-    def is_condition(value: ast.expr | None, depth: int = 0) -> bool:
-        """Whether a value is true or false, also by way of names."""
-        if isinstance(value, ast.BoolOp):
-            return all(is_condition(v, depth) for v in value.values)
-        if isinstance(value, ast.IfExp):
-            return is_condition(value.body, depth) and is_condition(value.orelse, depth)
-        if isinstance(value, ast.Name) and depth < 10:
-            sources = assigned.get(value.id, [])
-            return bool(sources) and all(is_condition(v, depth + 1) for v in sources)
-        if isinstance(value, ast.Call):
-            return isinstance(value.func, ast.Name) and value.func.id == "bool"
-        is_not = isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)
-        is_constant = isinstance(value, ast.Constant) and isinstance(value.value, bool)
-        return is_not or is_constant or isinstance(value, ast.Compare)
-
-    returned = [n.value for n in tree_nodes(tree) if isinstance(n, ast.Return)]
-    return bool(returned) and all(is_condition(value) for value in returned)

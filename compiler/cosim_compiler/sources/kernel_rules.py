@@ -1,4 +1,4 @@
-"""The rules for kernel functions, read from their source when the class is made."""
+"""The rules for kernel functions, checked in their source when the class is made."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _faults_without_helpers(function: types.FunctionType, declared: frozenset[st
 
 
 class _FunctionRules:
-    """The rules for one function; methods with ``_faults`` yield what breaks them in a node."""
+    """Checks one function; each method ``…_faults`` yields the faults of one kind of node."""
 
     def __init__(self, function: types.FunctionType, declared: frozenset[str]) -> None:
         self.function, self.declared = function, declared
@@ -134,7 +134,7 @@ class _FunctionRules:
             yield line, "a kernel function has plain arguments: no *, ** or /"
 
     def _faults_below(self, node: ast.AST, raised: bool = False) -> Iterator[tuple[int, str]]:
-        """Faults of a node and of all below it; `raised` inside a statement that raises an exception."""
+        """Faults of a node and of all below it; `raised`: it is part of a ``raise`` or an ``assert``."""
         if is_debugging() and is_for_debugging(node):
             return
         line = getattr(node, "lineno", self.tree.lineno)
@@ -198,9 +198,10 @@ class _FunctionRules:
                     yield f"'{base.id}' belongs to the module: {PURE}"
 
     def _index_faults(self, node: ast.Subscript, row: ast.Subscript) -> Iterator[str]:
-        """An element of a view is a number: both indices of a matrix stand in one pair of brackets."""
-        is_one = not isinstance(row.slice, (ast.Slice, ast.Tuple))
-        if is_one and isinstance(row.value, ast.Name) and row.value.id in self.arguments and self.declared:
+        """``m[i][j]``: both indices of a table stand in one pair of brackets."""
+        is_single_index = not isinstance(row.slice, (ast.Slice, ast.Tuple))
+        is_argument = isinstance(row.value, ast.Name) and row.value.id in self.arguments
+        if is_single_index and is_argument and self.declared:
             both = f"{ast.unparse(row.slice)}, {ast.unparse(node.slice)}"
             yield f"{text_of(self.function, node)}: write {text_of(self.function, row.value)}[{both}]"
 
@@ -352,7 +353,7 @@ class _FunctionRules:
 
 @functools.lru_cache(4)
 def _names_of_forbidden(tree: ast.FunctionDef) -> frozenset[str]:
-    """Names that are given a value by what is a fault of its own."""
+    """Names that a forbidden statement or expression assigns: these are no further faults."""
     names: set[str] = set()
     for node in tree_nodes(tree):
         if type(node) not in FORBIDDEN or node is tree:

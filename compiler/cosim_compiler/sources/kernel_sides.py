@@ -1,4 +1,8 @@
-"""The kinks of a kernel function: functions whose signs change there, read from its source."""
+"""The kinks of a kernel function, as functions whose signs change there; they are made from its source.
+
+At a kink the function goes on smoothly with another slope, as `abs` at zero. The two *sides* of a kink are
+told apart by the sign of a number: `side_functions` makes the function that computes it.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,7 @@ class Sides:
     functions : tuple of function
         Each takes some of the arguments and returns a number whose sign changes at a kink.
     missed : tuple of int
-        Lines with `abs`, `max`, `min` or `interp` for which no function could be made.
+        Lines with kinks for which no function could be made.
     lines : tuple of int
         Lines with `abs`, `max`, `min` or `interp`.
     """
@@ -41,7 +45,7 @@ class Sides:
 
 @functools.cache
 def sides_of(function: types.FunctionType, constant: frozenset[str]) -> Sides:
-    """The kinks of a kernel function; `constant` are arguments that do not change during a run."""
+    """The kinks of a kernel function; the arguments in `constant` do not change during a run."""
     reading = KeptReading(*as_written(function), "kinks", repr(sorted(constant)))
     if reading.fact is not None:
         texts, missed, lines = reading.fact

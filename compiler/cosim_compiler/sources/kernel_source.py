@@ -16,8 +16,9 @@ from cosim_compiler.errors import ContractError
 from cosim_compiler.sources.tree_walk import tree_nodes
 
 HOLD_STATEMENTS = ("body", "handlers", "orelse", "finalbody", "cases")
+"""The fields of nodes that hold statements."""
 FLAT = "__flat__"
-"""Mark of a function that was made of another one, with its definition; see `flatten`."""
+"""The mark of a flat function (`flatten`), which has its definition."""
 
 
 class _TextOfCode(NamedTuple):
@@ -35,9 +36,11 @@ class _TextOfLines(NamedTuple):
 
 
 one_tree_at_a_time = threading.RLock()
-"""While a tree is made of a text, or code of a tree: Python 3.11 counts the depth of all threads together.
+"""Held while a text is parsed, or a tree compiled.
 
-Where a collection of garbage lets another thread go on in the middle, it raises SystemError."""
+Python 3.11 counts the depth of trees of all threads together, and raises SystemError if another thread goes
+on in the middle, as during a collection of garbage.
+"""
 
 _texts_of_code: dict[int, _TextOfCode] = {}
 _texts_of_lines: dict[str, _TextOfLines] = {}

@@ -1,7 +1,7 @@
-"""Where the source of a kernel function has kinks.
+"""Calls and branches with kinks in the source of a kernel function.
 
-``abs(e)`` has a kink where e is zero, ``max(a, b)`` and ``min(a, b)`` where a - b is, and so may have a
-branch on ``a < b``. ``interp(a, x, y)`` has kinks where a passes a point of the table.
+``abs(e)`` has a kink where e is zero. ``max(a, b)``, ``min(a, b)`` and a branch on ``a < b`` have one where a
+- b is zero. ``interp(a, x, y)`` has kinks where a passes a point of the table.
 """
 
 from __future__ import annotations
@@ -14,23 +14,26 @@ from dataclasses import dataclass
 from cosim_compiler.sources.source_slices import names_given
 from cosim_compiler.sources.tree_walk import tree_nodes
 
-MOST_ROUNDS = 16  # of loops, each of which has kinks of its own
+MOST_ROUNDS = 16
+"""Rounds of loops around a kink, in each of which it counts as a kink of its own."""
 ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 LOCATED = ("abs", "fabs", "max", "min")
-CALLS = (*LOCATED, "interp")  # the kinks of a table are known to be there, but not located
+CALLS = (*LOCATED, "interp")
+"""Functions with kinks; those of a table (`interp`) are reported, but not located."""
 
 
 @dataclass(eq=False)
 class KinkPlace:
-    """A call or a branch that has kinks.
+    """A call or a branch with kinks.
 
     Attributes
     ----------
     statement : ast.stmt
         The statement that contains it.
     node : ast.expr
+        The call, or the condition of the branch.
     numbers : list of ast.expr
-        Expressions whose zeros are the kinks.
+        Expressions that are zero at the kinks.
     loops : tuple of ast.stmt
         The loops around the statement, the outermost first.
     """
@@ -42,7 +45,7 @@ class KinkPlace:
 
 
 def moving_names(body: list[ast.stmt], arguments: set[str]) -> set[str]:
-    """Names whose values change during a run: these arguments, and all that is computed from them."""
+    """The names whose values change during a run: these arguments, and all names computed from them."""
     moving, before = set(arguments), -1
     while len(moving) != before:
         before = len(moving)
@@ -55,7 +58,7 @@ def moving_names(body: list[ast.stmt], arguments: set[str]) -> set[str]:
 
 
 def varies(node: ast.AST, moving: set[str]) -> bool:
-    """Whether an expression varies with one of these names; lengths and shapes of arrays do not."""
+    """Whether an expression depends on one of these names; lengths and shapes of arrays do not."""
     if isinstance(node, ast.Name):
         return node.id in moving
     if isinstance(node, ast.Attribute) and node.attr == "shape":
@@ -66,7 +69,7 @@ def varies(node: ast.AST, moving: set[str]) -> bool:
 
 
 def kink_calls(tree: ast.AST, moving: set[str]) -> Iterator[ast.Call]:
-    """The calls with a kink; without those whose result is only compared."""
+    """The calls with a kink, except those whose result is only compared."""
     if isinstance(tree, ast.Call) and _has_kink(tree, moving):
         yield tree
     if not isinstance(tree, ast.Compare):
@@ -85,7 +88,7 @@ def _has_kink(node: ast.Call, moving: set[str]) -> bool:
 
 
 def _name_of(node: ast.Call) -> str:
-    """The name that a call has in the source, without what it is taken from."""
+    """The name of the called function, without that of its module."""
     name: str = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     return name
 
@@ -93,11 +96,11 @@ def _name_of(node: ast.Call) -> str:
 def kink_places(
     body: list[ast.stmt], moving: set[str], loops: tuple[ast.stmt, ...] = ()
 ) -> Iterator[KinkPlace]:
-    """The calls and branches of a body that have kinks, in order; `loops` are those around it."""
+    """The calls and branches with kinks in a body, in order; `loops` are the loops around it."""
     for statement in body:
-        inside = (*loops, statement) if isinstance(statement, (ast.For, ast.While)) else loops
+        inner_loops = (*loops, statement) if isinstance(statement, (ast.For, ast.While)) else loops
         for part in ("body", "orelse"):
-            yield from kink_places(getattr(statement, part, []), moving, inside)
+            yield from kink_places(getattr(statement, part, []), moving, inner_loops)
         value = getattr(statement, "value", None)
         if isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr)) and value is not None:
             for node in _always_computed(value):
@@ -110,7 +113,7 @@ def kink_places(
 
 
 def _always_computed(node: ast.AST) -> Iterator[ast.Call | ast.IfExp]:
-    """The calls and branches in an expression that every evaluation of it passes."""
+    """The calls and branches in an expression that are evaluated whenever the expression is."""
     if isinstance(node, (ast.Call, ast.IfExp)):
         yield node
     if isinstance(node, (ast.IfExp, ast.Compare)):
@@ -121,7 +124,7 @@ def _always_computed(node: ast.AST) -> Iterator[ast.Call | ast.IfExp]:
 
 
 def _numbers_of_call(call: ast.Call) -> list[ast.expr]:
-    """Expressions whose zeros are the kinks of a call."""
+    """Expressions that are zero at the kinks of a call."""
     if len(call.args) == 1:
         return [call.args[0]]
     differences: list[ast.expr] = []
@@ -133,7 +136,7 @@ def _numbers_of_call(call: ast.Call) -> list[ast.expr]:
 
 
 def _numbers_of_test(test: ast.expr, moving: set[str]) -> list[ast.expr]:
-    """Expressions whose zeros are where the first comparison of a test changes its result."""
+    """Expressions that are zero where the first comparison of a test changes its result."""
     if isinstance(test, ast.BoolOp):
         return _numbers_of_test(test.values[0], moving)
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -146,9 +149,9 @@ def _numbers_of_test(test: ast.expr, moving: set[str]) -> list[ast.expr]:
 
 
 def loop_rounds(loops: Iterable[ast.stmt]) -> list[dict[str, int]]:
-    """The rounds of loops that have kinks of their own, as values of the loops' variables.
+    """The rounds of nested loops, each as values of the loops' variables.
 
-    One empty round stands for all of them where they are not known, or more than `MOST_ROUNDS`.
+    If they are not known, or more than `MOST_ROUNDS`, one empty round stands for all of them.
     """
     rounds: list[dict[str, int]] = [{}]
     for loop in loops:

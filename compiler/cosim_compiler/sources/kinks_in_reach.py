@@ -1,4 +1,4 @@
-"""Which helpers of a kernel function have kinks."""
+"""Kinks in a kernel function and its helpers: whether there are any, and in which lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cosim_compiler.sources.tree_walk import tree_nodes
 
 
 def may_have_kinks(function: types.FunctionType) -> bool:
-    """Whether a function branches, or whether it or a helper calls a function with a kink."""
+    """Whether a function has a branch, or it or a helper calls a function with a kink."""
     if set(CALLS).intersection(_names_in_reach(function)):
         return True
     return any(isinstance(node, (ast.If, ast.IfExp)) for node in tree_nodes(definition_of(function)))

@@ -1,6 +1,7 @@
-"""Arrays that a function makes itself: once in a call, not in a loop, and none leaves it.
+"""Arrays that a kernel function makes: not in a loop, and none of them is returned.
 
-Their memory is that of the call: in a loop it would be the same in each turn, and behind the end it is gone.
+Such an array lies in the memory of the call. In a loop, each turn would make the same array; when the
+function ends, the array is gone.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from cosim_compiler.tables import zeros
 
 
 def faults_of_arrays(tree: ast.FunctionDef, names: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    """Line and text of each array that is made in a loop, or returned."""
+    """Line and text of a fault for each array that is made in a loop, or returned."""
     calls = [node for node in tree_nodes(tree) if isinstance(node, ast.Call) and _makes(node, names)]
     if not calls:
         return
     loops = [node for node in tree_nodes(tree) if isinstance(node, (ast.For, ast.While))]
-    inside = {id(node) for loop in loops for node in tree_nodes(loop)}
+    ids_in_loops = {id(node) for loop in loops for node in tree_nodes(loop)}
     for node in calls:
-        if id(node) in inside:
+        if id(node) in ids_in_loops:
             shown = ast.unparse(node)
             yield node.lineno, f"`{shown}` in a loop: make the array before it, and set its elements in here"
     arrays = arrays_made(tree, names)
@@ -36,17 +37,18 @@ def faults_of_arrays(tree: ast.FunctionDef, names: Mapping[str, Any]) -> Iterato
 
 
 def arrays_made(tree: ast.AST, names: Mapping[str, Any]) -> set[str]:
-    """Names that are given an array that is made in these statements."""
+    """The names to which an array that is made in these statements, or a part of one, is assigned."""
     call_ids = {id(node) for node in tree_nodes(tree) if isinstance(node, ast.Call) and _makes(node, names)}
     return set(_names_of(tree, call_ids)) if call_ids else set()
 
 
 def _makes(node: ast.Call, names: Mapping[str, Any]) -> bool:
+    """Whether a call makes an array."""
     return isinstance(node.func, ast.Name) and names.get(node.func.id) is zeros
 
 
 def _names_of(tree: ast.AST, call_ids: set[int]) -> Iterator[str]:
-    """Names that are assigned an array made here, or a part of one."""
+    """The names to which the value of one of these calls, or a part of it, is assigned."""
     for node in (node for node in tree_nodes(tree) if isinstance(node, ast.Assign)):
         for target in node.targets:
             for assigned, value in _pairs(target, node.value):
@@ -62,7 +64,7 @@ def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]
 
 
 def _leaves(value: ast.expr, arrays: set[str], calls: list[ast.Call]) -> bool:
-    """Whether a function returns the array, or a part of it; an element is a number."""
+    """Whether a returned value is an array, or a part of one; an element is a number."""
     if isinstance(value, (ast.Tuple, ast.IfExp)):
         items = [item for item in ast.iter_child_nodes(value) if isinstance(item, ast.expr)]
         return any(_leaves(item, arrays, calls) for item in items)

@@ -1,4 +1,4 @@
-"""Bodies of kernel functions with short helpers written out, and branches of assignments as statements."""
+"""Bodies of kernel functions in a plainer form: without calls of short helpers and ``a if c else b``."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ from cosim_compiler.sources.kernel_source import definition_of
 def with_helpers(
     body: list[ast.stmt], names: dict[str, Any], is_wanted: Callable[[types.FunctionType], bool]
 ) -> list[ast.stmt]:
-    """The statements, each call of a helper that only returns an expression replaced by that expression.
+    """The statements with the returned expression in place of each call of a helper that only returns one.
 
-    `names` gets what these expressions need. Where a helper means another object by a name, its call stays.
+    The names that these expressions read are added to `names`. If a name has another value there, the call
+    stays.
     """
     return [_Inliner(names, is_wanted).visit(statement) for statement in body]
 
 
 class _Inliner(ast.NodeTransformer):
+    """Replaces calls of helpers by the expressions that these return."""
+
     def __init__(self, names: dict[str, Any], is_wanted: Callable[[types.FunctionType], bool]) -> None:
         self.names, self.is_wanted = names, is_wanted
 
@@ -33,7 +36,7 @@ class _Inliner(ast.NodeTransformer):
             return node
         tree = definition_of(helper)
         if len(node.args) != len(tree.args.args):
-            return node  # a fault that the compiler reports
+            return node  # the compiler reports this fault
         last = tree.body[-1]
         helper_names = environment(helper)
         is_short = len(tree.body) == 1 + (ast.get_docstring(tree) is not None)
@@ -47,7 +50,7 @@ class _Inliner(ast.NodeTransformer):
 
 
 class _Replaced(ast.NodeTransformer):
-    """Puts expressions in place of names, at one line."""
+    """Replaces names by expressions; all nodes get one line."""
 
     def __init__(self, arguments: Mapping[str, ast.expr], line: int) -> None:
         self.arguments, self.line = arguments, line

@@ -1,4 +1,4 @@
-"""Functions that call themselves, directly or by way of others: the compiler knows none of them."""
+"""Functions that call themselves, directly or through others: the language has none."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from cosim_compiler.names_in_reach import environment
 from cosim_compiler.sources.kernel_source import definition_of, where
 from cosim_compiler.sources.tree_walk import tree_nodes
 
-_without: set[types.FunctionType] = set()
+_without_recursion: set[types.FunctionType] = set()
 """Functions that are known to reach no recursion."""
 
 
 def recursion_fault(function: types.FunctionType) -> str:
-    """A sentence, with file and line, where a function reaches one that calls itself; else empty."""
+    """A sentence with file and line if a function reaches one that calls itself; else empty."""
     return _fault(function, [])
 
 
@@ -24,22 +24,23 @@ def is_recursive(function: types.FunctionType) -> bool:
     return bool(recursion_fault(function))
 
 
-def _fault(function: types.FunctionType, above: list[types.FunctionType]) -> str:
-    if function in _without:
+def _fault(function: types.FunctionType, callers: list[types.FunctionType]) -> str:
+    """The fault of a function that is reached through these callers."""
+    if function in _without_recursion:
         return ""
-    above = [*above, function]
+    callers = [*callers, function]
     for name, helper in environment(function).items():
         if not isinstance(helper, types.FunctionType) or is_replaced(helper):
             continue
-        if helper in above:
+        if helper in callers:
             line = _line_of(function, name)
-            call_chain = " → ".join(f.__name__ for f in (*above[above.index(helper) :], helper))
+            call_chain = " → ".join(f.__name__ for f in (*callers[callers.index(helper) :], helper))
             return (
                 f"{where(function, line)}: {call_chain}: a kernel function cannot call itself: write a loop"
             )
-        if fault := _fault(helper, above):
+        if fault := _fault(helper, callers):
             return fault
-    _without.add(function)
+    _without_recursion.add(function)
     return ""
 
 

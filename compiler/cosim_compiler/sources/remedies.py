@@ -1,4 +1,4 @@
-"""Things that a kernel function cannot use, and what to write in their place."""
+"""What a kernel function cannot use, and what to write in its place: the texts of refusals."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ IN_MATH = (
     "isfinite", "isinf", "isnan", "ldexp", "lgamma", "log", "log10", "log1p", "log2", "modf", "nan", "pi",
     "pow", "radians", "sin", "sinh", "sqrt", "tan", "tanh", "tau", "trunc",
 )  # fmt: skip
-"""What of `math` the compiler knows."""
+"""The names in `math` that the compiler knows."""
 ADVICE = {
     "print": f"print; set {VARIABLE}=1: there print() and breakpoint() work",
     "breakpoint": f"breakpoint(); set {VARIABLE}=1: there print() and breakpoint() work",
@@ -78,10 +78,8 @@ METHODS = {
     "append": "the length of a view is fixed: write into a place of it, x[i] = …",
     "real": "it is real: leave it out",
 }
-"""By the names of methods and attributes that arrays have in NumPy."""
+"""By the name of a method or attribute of NumPy's arrays: what to write in its place."""
 NO_METHODS = "numbers, tuples and views have no methods here"
-
-
 SAME = {
     "abs": "abs(x)",
     "absolute": "abs(x)",
@@ -98,10 +96,9 @@ SAME = {
     "cross": "the three differences of products",
     "float64": "float(x)",
 }
-"""What names of NumPy's are here, that are neither in `math` nor in `cosim.functions`."""
-
-
-SWAPPED = 0.7  # of the letters of a name are in their places if two of four are swapped
+"""By a name of NumPy that is neither in `math` nor in `cosim.functions`: what it is here."""
+SWAPPED = 0.7
+"""The similarity of names that counts as a slip: two swapped letters of four leave more."""
 
 
 def of_numpy(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Execute Python source whose kernel functions must stay readable."""
+"""Executing Python source in such a way that the source of its functions can be read later."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _numbers = itertools.count(1)
 
 
 def run_source(text: str, namespace: dict[str, Any] | None = None, label: str = "source") -> dict[str, Any]:
-    """Run Python text as ``exec`` does, and keep it, so that kernel functions in it can be read.
+    """Run Python text as ``exec`` does, and store it, so that kernel functions in it can be read.
 
-    It stays in `linecache` as long as the process lives.
+    The text stays in `linecache` as long as the process lives.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def run_source(text: str, namespace: dict[str, Any] | None = None, label: str = 
     Returns
     -------
     dict
-        The namespace, with what the text has made.
+        The namespace after the execution.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Functions that compute the numbers of kinks: they are written from the source, stored and restored.
+"""Functions that compute the number whose sign changes at a kink: made from the source, stored and restored.
 
-The function of a kink does what the kernel function does before the kink, as far as the number there depends
-on it, and nothing else. Where the kink is passed several times (in a loop) the result is the number nearest
-to zero, with the sign of the product; where it is not passed, a large positive one.
+Such a side function repeats those statements of the kernel function before the kink on which the number
+depends. If the kink is passed several times, in a loop, the result is the number nearest to zero, with the
+sign of the product of all; if it is not passed, a large positive number.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SIDE, NEARER = "_side", "_nearer_side"
 
 
 def nearer_side(side: float, value: float) -> float:
-    """The one nearer to zero of two numbers, never zero itself, with the sign of their product.
+    """The size of the number nearer to zero, at least `NEAREST`, with the sign of the product of both.
 
     >>> [nearer_side(2.0, -3.0), nearer_side(-2.0, -1.0), nearer_side(-2.0, 0.0)]
     [-2.0, 1.0, -1e-300]
@@ -46,18 +46,19 @@ def side_function(
     number: ast.expr,
     turn: Mapping[str, int],
 ) -> types.FunctionType | None:
-    """The function that computes the number of one kink, in one round of the loops around it.
+    """The side function of one kink, in one round of the loops around it.
 
-    None where it would need results or arrays of the function itself.
+    None if it would need results or arrays of the kernel function.
 
     Parameters
     ----------
     body : list of ast.stmt
-        Of the function, with its helpers written out.
+        The body of the function, without calls of short helpers.
     names_of_body : mapping of str to object
         The values of the global names in it.
     arrays : frozenset of str
-        Arrays that the function makes.
+        The names of arrays that the function makes.
+    place : KinkPlace
     number : ast.expr
         One of `place.numbers`.
     turn : mapping of str to int
@@ -85,9 +86,9 @@ def side_function(
 
 
 def stored_side(side: types.FunctionType, function: types.FunctionType) -> list[Any] | None:
-    """Name and text of the function of a kink, and by name the path to each value that it mentions.
+    """A side function in the types of JSON: its name, its text, and the paths to the values in it, by name.
 
-    None where a value is not within reach of the kernel function.
+    None if no path leads from the kernel function to a value.
     """
     mentioned = {name: value for name, value in environment(side).items() if name != NEARER}
     paths = {name: _path_to(value, function) for name, value in mentioned.items()}
@@ -95,9 +96,9 @@ def stored_side(side: types.FunctionType, function: types.FunctionType) -> list[
 
 
 def _path_to(value: Any, function: types.FunctionType) -> list[str] | None:
-    """Names that lead from a function through helpers to a value: each is mentioned by the one before."""
+    """Names that lead from a function through helpers to a value; None if there are none."""
     paths: dict[types.FunctionType, list[str]] = {function: []}
-    for member in (unread := [function]):  # helpers are appended to it meanwhile
+    for member in (unread := [function]):  # the loop appends helpers
         for name, mentioned in environment(member).items():
             if mentioned is value:
                 return [*paths[member], name]
@@ -110,7 +111,7 @@ def _path_to(value: Any, function: types.FunctionType) -> list[str] | None:
 def restored_side(
     function: types.FunctionType, name: str, text: str, paths: Mapping[str, list[str]]
 ) -> types.FunctionType:
-    """The function of a kink from what `stored_side` returned."""
+    """The side function from what `stored_side` has returned."""
     names: dict[str, Any] = {}
     for mentioned, path in paths.items():
         value: Any = function
@@ -123,7 +124,7 @@ def restored_side(
 def side_of_text(
     name: str, text: str, names: Mapping[str, Any], function: types.FunctionType
 ) -> types.FunctionType:
-    """The function of a kink from its text and the values of the names in it."""
+    """The side function from its text, and the values of the names in it."""
     space = {**names, NEARER: nearer_side, "__name__": function.__module__}
     side: types.FunctionType = run_source(text, space)[name]
     return side

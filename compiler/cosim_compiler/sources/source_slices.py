@@ -1,4 +1,4 @@
-"""The part of a function that computes one number, as source text."""
+"""Slices: the statements of a function on which one number depends, as source text."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from cosim_compiler.sources.tree_walk import tree_nodes
 
 Insert = Callable[[], list[ast.stmt]]
+"""Makes the statements that are inserted at a place."""
 
 
 def names_read(tree: ast.AST) -> set[str]:
@@ -16,7 +17,7 @@ def names_read(tree: ast.AST) -> set[str]:
 
 
 def names_given(statement: ast.AST) -> set[str]:
-    """Names that an assignment or a loop gives a value."""
+    """Names to which an assignment or a loop assigns."""
     names: set[str] = set()
     for name in ("targets", "target"):
         targets = getattr(statement, name, [])
@@ -28,14 +29,16 @@ def names_given(statement: ast.AST) -> set[str]:
 
 
 def slice_for(body: list[ast.stmt], at: ast.stmt, insert: Insert, result: str) -> tuple[list[ast.stmt], str]:
-    """The statements of a body that count for a result, and their text.
+    """The statements of a body on which a result depends, and their text.
 
     Parameters
     ----------
-    at : statement
-        Before which what `insert` makes is put, each time that it is met.
+    body : list of ast.stmt
+    at : ast.stmt
+        The statement before which those of `insert` are put.
+    insert : callable
     result : str
-        A name that the inserted statements give a value; it is returned where the body returns or raises.
+        A name that the inserted statements assign. It is returned where the body returns or raises.
     """
     statements, before = _copy_statements(body, at, insert, result), ""
     while (text := ast.unparse(ast.fix_missing_locations(ast.Module(statements, [])))) != before:
@@ -44,7 +47,7 @@ def slice_for(body: list[ast.stmt], at: ast.stmt, insert: Insert, result: str) -
 
 
 def _copy_statements(body: list[ast.stmt], at: ast.stmt, insert: Insert, result: str) -> list[ast.stmt]:
-    """A copy of statements without what they store into arguments, and with what is inserted."""
+    """A copy of statements with what is inserted, and without what they store into arguments."""
     copied: list[ast.stmt] = []
     for statement in body:
         if statement is at:
@@ -64,7 +67,7 @@ def _copy_statements(body: list[ast.stmt], at: ast.stmt, insert: Insert, result:
 
 
 def _copied(statement: ast.If | ast.For | ast.While) -> ast.If | ast.For | ast.While:
-    """A copy of a statement, whose inner statements can be replaced."""
+    """A shallow copy of a statement, whose blocks can be replaced."""
     copied = type(statement)(**{name: getattr(statement, name) for name in statement._fields})
     return ast.copy_location(copied, statement)
 

@@ -11,13 +11,15 @@ from cosim_compiler.names_in_reach import environment
 from cosim_compiler.sources.kernel_source import definition_of
 
 CONSTANT, STRAIGHT, CURVED = range(3)
+"""How an expression depends on the moving arguments: not at all, linearly, or otherwise."""
 
 
 @functools.cache
 def is_straight(function: types.FunctionType, moving: frozenset[str]) -> bool:
     """Whether a function returns a number that is straight in the arguments `moving`; others are constants.
 
-    Only what is certain counts: assignments to names, then a result, of ``+``, ``-``, ``*`` and ``/``.
+    It has to consist of assignments to names and one ``return``, with ``+``, ``-``, ``*`` and ``/``: of any
+    other function the answer is no.
 
     Examples
     --------
@@ -71,7 +73,7 @@ def _is_text(statement: ast.stmt) -> bool:
 
 
 def _degree(node: ast.expr, degrees: Mapping[str, int]) -> int:
-    """Whether an expression is CONSTANT, STRAIGHT or CURVED in the moving arguments."""
+    """How an expression depends on the moving arguments: CONSTANT, STRAIGHT or CURVED."""
     if isinstance(node, ast.Constant):
         return CONSTANT if type(node.value) in (int, float) else CURVED
     if isinstance(node, ast.Name):

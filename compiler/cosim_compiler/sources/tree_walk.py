@@ -1,4 +1,4 @@
-"""The nodes of a syntax tree: what checks and reads functions spends most of its time on finding them."""
+"""The nodes of a syntax tree, found faster than by `ast.walk`: reading functions consists mostly of this."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ WITHOUT_NODES = frozenset(
         *("rest", "s", "simple", "tag", "type_comment"),
     ]
 )
-"""Fields that hold no node of interest: texts, numbers, and whether a name is read or bound."""
+"""Fields without nodes of interest: texts, numbers, and whether a name is read or assigned."""
 _child_fields: dict[type[ast.AST], tuple[str, ...]] = {}
 
 
@@ -23,7 +23,7 @@ def tree_nodes(tree: ast.AST) -> list[ast.AST]:
     ['Assign', 'Name', 'Name']
     """
     nodes = [tree]
-    for node in nodes:  # it grows while it is gone through
+    for node in nodes:  # the loop appends to it
         kind = type(node)
         fields = _child_fields.get(kind)
         if fields is None:

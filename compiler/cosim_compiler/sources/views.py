@@ -1,7 +1,7 @@
-"""Arguments that stand for several: views and bundles.
+"""Arguments of a kernel function that stand for several arguments: views and bundles.
 
-A *view* stands for all that a function may ask for; its attributes are arguments. A *bundle* is a named
-tuple of arguments with methods. See `flatten`.
+The attributes of a *view* are all that a function may ask for; each one that it mentions becomes an argument.
+A *bundle* is a named tuple of arguments with methods. See `flatten`.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _bundles: set[type] = set()
 
 @dataclass(frozen=True)
 class ViewAttributes:
-    """The meaning of the attributes of a view.
+    """The attributes of a view.
 
     Attributes
     ----------
     numbers : frozenset of str
-        Those that are one number: ``s.x = …`` sets it, where it is a result.
+        Attributes that are one number: ``s.x = …`` sets it, if it is a result.
     bundles : tuple of (str, type, tuple of str)
-        Those that stand for several arguments: the name, the class, the arguments.
+        Attributes that are bundles: the name, the class, and the arguments that the bundle stands for.
     names : frozenset of str
-        All that there are.
+        All attributes.
     """
 
     numbers: frozenset[str]
@@ -41,49 +41,50 @@ class ViewAttributes:
     names: frozenset[str] = field(default=frozenset(), compare=False)
 
     def bundle(self, name: str) -> tuple[type, tuple[str, ...]] | None:
-        """The class and the arguments that an attribute stands for, where it is a bundle."""
+        """The class of an attribute that is a bundle, and the arguments it stands for; None of others."""
         return next(((cls, names) for attribute, cls, names in self.bundles if attribute == name), None)
 
     def only(self, mentioned: set[str]) -> ViewAttributes:
-        """A copy for functions that mention these names alone."""
+        """A copy with the attributes of these names alone."""
         bundles = tuple(bundle for bundle in self.bundles if bundle[0] in mentioned)
         return replace(self, numbers=self.numbers & mentioned, bundles=bundles)
 
 
 Kind = ViewAttributes | type
-Given = tuple[tuple[str, Kind], ...]
-"""Arguments of a function that are written out, with what they stand for."""
+Expanded = tuple[tuple[str, Kind], ...]
+"""The arguments of a function that are views or bundles, each by its name with what it is."""
 
 
 @dataclass(frozen=True)
 class Flat:
-    """The flattening of a function; the mark `FLAT` of the flat function.
+    """How a flat function was made from the author's: the mark `FLAT` of the flat function.
 
     Attributes
     ----------
     author : function
-        As it was written.
+        The function as it was written.
     make_tree : callable
-        Makes the definition of the flat one when it is first read: where all is kept, nothing reads it.
-    given : Given
+        Makes the definition of the flat function when it is first read; a cached function is seldom read.
+    expanded : Expanded
+        The arguments of the author's function that were expanded.
     arguments : dict of str to list of str
-        What each argument in `given` has become: attributes of views in the order in which they are met, and
-        the fields of bundles that are used.
+        The arguments that stand for each of these in the flat function: the attributes of a view in the order
+        of their first mention, or the fields of a bundle that are used.
     fields : dict of str to list of str
-        Those of each argument that is a bundle.
+        For each argument that is a bundle: the fields that are used.
     results : frozenset of str
-        Numbers of a view that arrive as views of one element, since they are set.
+        Numbers of a view that the function sets; they arrive as views of one element.
     lines : dict of str to int
-        Where an attribute of a view is met first.
+        The line of the first mention of each attribute of a view.
     renamed : dict of str to str
-        What the author calls local names that have another one here.
+        The author's names of local names that have another name in the flat function.
     key : str
-        Of the fact that it is kept as, see `KeptReading`; empty where it is not kept.
+        The key under which it is stored, see `KeptReading`; empty if it is not stored.
     """
 
     author: types.FunctionType
     make_tree: Callable[[], ast.FunctionDef]
-    given: Given
+    expanded: Expanded
     arguments: dict[str, list[str]]
     fields: dict[str, list[str]]
     results: frozenset[str]
@@ -98,25 +99,25 @@ class Flat:
 
 
 def flat_form(function: types.FunctionType) -> Flat | None:
-    """The flattening of a function; None for one as its author wrote it."""
+    """How a flat function was made; None of a function as its author wrote it."""
     flat: Flat | None = function.__dict__.get(FLAT)
     return flat
 
 
 def lines_of_attributes(function: types.FunctionType) -> dict[str, int]:
-    """The first line in which the author's function reads each attribute; empty without views."""
+    """The line in which a function first mentions each attribute of a view; empty without views."""
     flat = flat_form(function)
     return {} if flat is None else flat.lines
 
 
 def bundle(cls: Class) -> Class:
-    """Mark a class of named tuples: its methods are called with the fields that they use."""
+    """Mark a class of named tuples as a bundle: its methods are called with the fields that they use."""
     _bundles.add(cls)
     return cls
 
 
 def is_bundle(value: Any) -> bool:
-    """Whether it is a class of named tuples whose methods are called with their fields."""
+    """Whether a value is a class that is marked as a bundle."""
     return isinstance(value, type) and value in _bundles
 
 
@@ -127,30 +128,30 @@ def fields_of(cls: type) -> tuple[str, ...]:
 
 
 def attributes_of(function: types.FunctionType, name: str) -> list[str]:
-    """The attributes of an argument that a function mentions itself."""
+    """The attributes of an argument that a function itself mentions, not a helper."""
     nodes = (node for node in tree_nodes(definition_of(function)) if isinstance(node, ast.Attribute))
     return [node.attr for node in nodes if isinstance(node.value, ast.Name) and node.value.id == name]
 
 
 def is_view(function: types.FunctionType, name: str) -> bool:
-    """Whether a function asks an argument for attributes, itself or in a helper."""
+    """Whether a function, or a helper of it, reads attributes of an argument: then the argument is a view."""
     if attributes_of(function, name):
         return True
     helpers = environment(function)
     for node in tree_nodes(definition_of(function)):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             continue
-        handed = [i for i, a in enumerate(node.args) if isinstance(a, ast.Name) and a.id == name]
+        passed = [i for i, a in enumerate(node.args) if isinstance(a, ast.Name) and a.id == name]
         helper = helpers.get(node.func.id)
         if isinstance(helper, types.FunctionType) and flat_form(helper) is None and not is_recursive(helper):
             parameters = [a.arg for a in definition_of(helper).args.args]
-            if any(is_view(helper, parameters[i]) for i in handed if i < len(parameters)):
+            if any(is_view(helper, parameters[i]) for i in passed if i < len(parameters)):
                 return True
-        elif handed and is_further_down(function, node.func.id):
+        elif passed and is_further_down(function, node.func.id):
             return True
     return False
 
 
 def is_further_down(function: types.FunctionType, name: str) -> bool:
-    """Whether the file of a function gives a name its value after the function."""
+    """Whether the file of a function assigns a name below the function."""
     return name not in environment(function) and name in names_of_file(function)
