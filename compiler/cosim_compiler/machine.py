@@ -110,7 +110,7 @@ versions = llvm_versions
 def get_ready() -> None:
     """Load LLVM here, where each of the processes that are forked from this one would load it."""
     llvm_versions()
-    _processor(OF_CODE if is_optimized() else 0)
+    _processor(OF_CODE if is_optimized() else 1)
 
 
 def _asked_versions() -> str:
@@ -146,7 +146,7 @@ def object_of(text: str) -> bytes:
     text : str
         LLVM's text; operations on reals are neither reordered nor joined.
     """
-    llvm, machine = _llvm(), _processor(OF_CODE if is_optimized() else 0)
+    llvm, machine = _llvm(), _processor(OF_CODE if is_optimized() else 1)
     module = llvm.parse_assembly(text)
     module.verify()
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
@@ -205,6 +205,8 @@ def optimized(text: str) -> str:
     passes.add_always_inliner_pass()
     passes.add_global_dead_code_eliminate_pass()
     passes.add_sroa_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_instruction_combine_pass()
     passes.add_simplify_cfg_pass()
     passes.add_instruction_combine_pass()
     passes.add_simplify_cfg_pass()
