@@ -25,7 +25,9 @@ PICKS = "  switch "
 OF_CODE = 3
 """Level at which machine code is chosen."""
 UNOPTIMIZED = "COSIM_UNOPTIMIZED"
-"""The variable with which code is compiled in a seventh of the time and runs slower, to the same bits."""
+"""The variable with which LLVM needs a third of the time, and code runs slower, to the same bytes."""
+OF_UNOPTIMIZED_CODE = 1
+"""Level for that: at 0 choosing takes less, and a run twice as long."""
 FILES_OF_LLVM = "_version.py", "binding/libllvmlite.so"
 SIGNS = b"vendor_id", b"cpu family", b"model", b"model name", b"stepping", b"flags"
 """Lines about a processor that say what it can."""
@@ -110,7 +112,7 @@ versions = llvm_versions
 def get_ready() -> None:
     """Load LLVM here, where each of the processes that are forked from this one would load it."""
     llvm_versions()
-    _processor(OF_CODE if is_optimized() else 1)
+    _processor(OF_CODE if is_optimized() else OF_UNOPTIMIZED_CODE)
 
 
 def _asked_versions() -> str:
@@ -146,7 +148,7 @@ def object_of(text: str) -> bytes:
     text : str
         LLVM's text; operations on reals are neither reordered nor joined.
     """
-    llvm, machine = _llvm(), _processor(OF_CODE if is_optimized() else 1)
+    llvm, machine = _llvm(), _processor(OF_CODE if is_optimized() else OF_UNOPTIMIZED_CODE)
     module = llvm.parse_assembly(text)
     module.verify()
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
@@ -220,7 +222,7 @@ def _run_passes(module: Any, vectors: bool) -> None:
 
 
 def _run_few_passes(module: Any) -> None:
-    """Inline what has to be inlined, and hold local variables in registers."""
+    """Inline what has to be inlined, hold local variables in registers, and simplify."""
     passes = _llvm().create_new_module_pass_manager()
     passes.add_always_inliner_pass()
     passes.add_sroa_pass()
