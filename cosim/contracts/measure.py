@@ -141,7 +141,7 @@ class Measure(Component):
     def _path(self, order: int) -> str:
         if not 0 <= order <= self.number_of_derivatives():
             raise ValueError(
-                f"{self.name or type(self).__name__}: derivative {order} was asked for; "
+                f"{self.name or type(self).__name__}: derivative {order} is requested; "
                 f"this measure has {self.number_of_derivatives()}"
             )
         return f"{self.name}.{_name(order)}" if order else f"{self.name}.value"

@@ -254,7 +254,9 @@ class Result(ResultOutputs):
     def _between(self, times: slice) -> Result:
         """The rows between two times, and the events between them."""
         if times.step is not None:
-            raise ModelError.of("result", f"[{times.start}:{times.stop}:{times.step}]: two times, no step")
+            raise ModelError.of(
+                "result", f"[{times.start}:{times.stop}:{times.step}]: needs two times, no step"
+            )
         first = -math.inf if times.start is None else read_seconds(times.start, "start of the slice")
         last = math.inf if times.stop is None else read_seconds(times.stop, "end of the slice")
         for end, name in ((first, "start"), (last, "end")):

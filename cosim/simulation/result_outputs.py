@@ -164,7 +164,9 @@ class ResultOutputs(FixedAttributes):
         sink = self._sink(PICTURE)
         if ax is not None:
             if path is not None:
-                raise ModelError.of("plot", "path and ax exclude each other: write ax.figure.savefig(…)")
+                raise ModelError.of(
+                    "plot", "path and ax exclude each other: to save your axes, call ax.figure.savefig(path)"
+                )
             return sink.draw(self, patterns, ax)
         return sink.show(self, patterns) if path is None else sink.write(self, Path(path), patterns)
 

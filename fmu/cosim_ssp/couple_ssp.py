@@ -146,7 +146,7 @@ class SspCoupling:
         ends = elements_of(self._descriptions[target], input_name, route.given)
         if len(starts) != len(ends):
             counts = f"{'.'.join(source)}.{output} gives {len(starts)} values"
-            raise ValueError(f"{counts}, {'.'.join(target)}.{input_name} takes {len(ends)}")
+            raise ValueError(f"{counts}, {'.'.join(target)}.{input_name} takes {len(ends)} values")
         legs = [leg_to(self.network, self._descriptions, hop.end, hop) for hop in route.hops]
         if not starts:
             return

@@ -179,7 +179,7 @@ def _read_before(loop: Any, until: float | None) -> dict[str, bytes | Path]:
             if make_strict(root, say) or mended:
                 files[place] = to_bytes(root)
     if loop.ssp.variant not in files:
-        raise cosim.ModelError.of(str(package.path), f"{loop.ssp.variant} is no longer in the file")
+        raise cosim.ModelError.of(str(package.path), f"variant {loop.ssp.variant} is no longer in the file")
     if package.is_single and loop.ssp.variant != DEFAULT:
         files[DEFAULT] = files.pop(loop.ssp.variant)
     return files

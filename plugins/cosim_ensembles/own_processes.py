@@ -157,7 +157,8 @@ class OwnProcesses(Executor):
                 continue
             return process
         raise CosimError(
-            f"processes cannot be started: {MOST_STARTS} of them ended at once, with {status_text(status)}"
+            f"processes cannot be started: {MOST_STARTS} processes in a row ended immediately; the last one "
+            f"ended with {status_text(status)}"
         )
 
     def _end(self, process: NewProcess | None) -> int:

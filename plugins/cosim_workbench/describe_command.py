@@ -35,7 +35,7 @@ class DescribeCommand(cosim.Command):
         parser.add_argument(
             "--derivatives",
             action="store_true",
-            help="show the lines of its kernel functions that are differentiated, and kinks and jumps",
+            help="also show the differentiated lines of the kernel functions, and kinks and jumps",
         )
         parser.add_argument(
             "--code", action="store_true", help="show kernel functions in typed form and as C, too"

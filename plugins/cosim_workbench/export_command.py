@@ -17,16 +17,16 @@ from cosim_workbench.progress import compile_notice
 from cosim_workbench.simulation_table import positive
 
 SELECTIONS = {
-    "inputs": "inputs (all that are not connected)",
-    "outputs": "outputs (measures, declared outputs, recorded signals)",
-    "parameters": "parameters (those whose value you set)",
+    "inputs": "inputs (default: all that are not connected)",
+    "outputs": "outputs (default: measures, declared outputs, recorded signals)",
+    "parameters": "parameters (default: those whose value you set)",
     "expose": "further variables (named coordinates, states of components)",
 }
 NATIVE = {
     "platforms": ("A,B", "linux64, aarch64-linux, win64, darwin64, or all (this machine's)"),
     "fmi": ("VERSION", "2 or 3 (2)"),
     "kind": ("A,B", "cs (Co-Simulation), me (Model Exchange), or both: cs,me (both)"),
-    "derivatives": ("A.X,B.Y", "derivatives of all outputs by these, along the run, as further outputs (cs)"),
+    "derivatives": ("A.X,B.Y", "further outputs: derivatives of all outputs with respect to these (cs)"),
 }
 SHAPES = {
     "naming": ("KIND", "structured (strut.x[4]) or flat (strut_x_4), for tools that turn dots into buses"),
@@ -55,7 +55,7 @@ class ExportCommand(cosim.Command):
         parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="the FMU (MODEL.fmu), or SSP")
         for name, text in SELECTIONS.items():
             parser.add_argument(f"--{name}", metavar="A,B", help=f"paths or patterns: {text}")
-        parser.add_argument("--all", action="store_true", help="all variables of the model")
+        parser.add_argument("--all", action="store_true", help="include all variables of the model")
         parser.add_argument(
             "--no-defaults", action="store_true", help="leave out parameters with their default value"
         )
@@ -78,7 +78,7 @@ class ExportCommand(cosim.Command):
         parser.add_argument(
             "--no-experiment",
             action="store_true",
-            help="leave out the smoke test (for which the export runs the FMU)",
+            help="skip the smoke test, in which the export runs the FMU",
         )
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
@@ -89,7 +89,7 @@ class ExportCommand(cosim.Command):
         parser.add_argument(
             "--scalars",
             action="store_true",
-            help="of a native FMU for FMI 3: elements of vectors as variables",
+            help="of a native FMU for FMI 3: a variable for each element of a vector",
         )
         parser.add_argument(
             "--no-clocks",
@@ -104,13 +104,13 @@ class ExportCommand(cosim.Command):
         parser.add_argument(
             "--sources",
             action="store_true",
-            help="of a native FMU: C99 sources, in place of libraries unless --platforms names some",
+            help="of a native FMU: C99 sources instead of libraries; with --platforms, both",
         )
         parser.add_argument(
             "--history",
             type=int,
             metavar="N",
-            help="of an FMU with sources: values that each delay can store (4096)",
+            help="of an FMU with sources: number of values that each delay can store (4096)",
         )
 
     def run(self, arguments: argparse.Namespace) -> int:

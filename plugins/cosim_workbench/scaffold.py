@@ -90,7 +90,7 @@ def new_files(kind: str, name: str, where: Path) -> NewFiles:
     """
     kits = {} if kind in FILES else kinds_with_template()
     if kind not in (*kits, *FILES):
-        raise cosim.LookUpError("kind with a template", kind, [*kits, *FILES])
+        raise cosim.LookUpError("template for the kind", kind, [*kits, *FILES])
     plugin, _, short_name = name.rpartition(".")
     for part in filter(None, (plugin, short_name or " ")):  # a name without letters is refused as " "
         if not NAME.fullmatch(part) or keyword.iskeyword(part):

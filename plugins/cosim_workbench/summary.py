@@ -38,8 +38,9 @@ def summary(name: str, result: cosim.Result, target: Path | None = None) -> str:
         ("time", _times(result)),
         ("work", _steps(figures)),
         ("events", counted_events(result)),
-        ("derivatives", _derivative_errors(figures)),
     ]
+    if "derivative_errors" in figures:
+        rows.append(("derivatives", f"errors {figures['derivative_errors']}"))
     findings = [f"{f.witness} {f.message} (t = {f.time:.6g} s)" for f in result.findings]
     rows += [("" if i else "noticed", text) for i, text in enumerate(findings[:MOST_FINDINGS])]
     if len(findings) > MOST_FINDINGS:
@@ -117,12 +118,6 @@ def _steps(figures: dict[str, Any]) -> str:
             counted(figures.get("events", 0), "event"),
         ]
     )
-
-
-def _derivative_errors(figures: dict[str, Any]) -> str:
-    """Whether errors of derivatives are estimated; empty without derivatives."""
-    text = figures.get("derivative_errors", "")
-    return f"errors {text}" if text else ""
 
 
 def _in_part(figures: dict[str, Any]) -> str:

@@ -114,7 +114,7 @@ def test_forged_numbers_are_no_answer(part: ProcessParticipant, forged: Numbers,
     assert session is not None
     session._sent.append([Ticket(1, of)])
     with pytest.raises(MessageError, match=f"is not an answer: .*{said}"):
-        session._take(forged)
+        session._hand_out(forged)
 
 
 @pytest.mark.few(2)

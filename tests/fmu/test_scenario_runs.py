@@ -61,7 +61,7 @@ class TestIntervals:
     ) -> None:
         write_loop(tmp_path, f'{LOOP}[output]\ninterval = "1 min"\n')
         monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr("cosim_master.recording.recorder.VALUES", 64)  # several pieces
+        monkeypatch.setattr("cosim_master.recording.recorder.NUMBERS_IN_PIECE", 64)  # several pieces
         for name in ("x.csv", "x.parquet"):
             assert main(["cosimulate", "loop.toml", "-o", name, "-q"]) == 0
         one, other = cosim.read_result("x.csv"), cosim.read_result("x.parquet")

@@ -246,7 +246,7 @@ class FmuClock:
         shift = _decimal(attributes.get("shiftDecimal", "0"))
         resolution = int(attributes.get("resolution", 0))
         if resolution < 0 or (resolution == 0 and "resolution" in attributes):
-            raise ValueError(f"its resolution is {resolution}, needs more than 0")
+            raise ValueError(f"the resolution is {resolution}, needs more than 0")
         if "intervalCounter" in attributes and resolution:
             interval = Fraction(int(attributes["intervalCounter"]), resolution)
         elif "intervalDecimal" in attributes:

@@ -324,14 +324,14 @@ def _variable(variable: DeclaredVariable, name: str, index: int) -> ParticipantV
         variable.unit or (declared_type.unit if declared_type is not None else None) or "1",
         None if variable.start is None else _start(kind, variable.start, index),
         variable.description or "",
-        _size(variable.nominal) if kind == "real" else None,
+        _size(variable.nominal) if kind == "real" and variable.nominal else None,
     )
 
 
-def _size(text: str | None) -> float | None:
-    """A nominal value, positive; None where there is none, or no such number."""
+def _size(text: str) -> float | None:
+    """A nominal value, positive; None if the text is no such number."""
     try:
-        size = abs(float(text or 0.0))
+        size = abs(float(text))
     except ValueError:
         return None
     return size if 0.0 < size < math.inf else None

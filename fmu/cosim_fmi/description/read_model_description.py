@@ -291,7 +291,9 @@ def _variable(element: Element, version: str, types: Mapping[str | None, Declare
         raise ValueError(f"variable {attribute('name')} has no type")
     kind, typed = value.tag, value.get
     if kind not in TYPES[version]:
-        raise ValueError(f"variable {attribute('name')} has the unknown type {kind}")
+        raise ValueError(
+            f"variable {attribute('name')} has the type {kind}, which is not a type of FMI {version}"
+        )
     try:
         reference = int(attribute("valueReference", ""))
     except ValueError as error:

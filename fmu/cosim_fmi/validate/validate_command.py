@@ -135,10 +135,10 @@ class ValidateCommand(cosim.Command):
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The FMUs, and whether their code may be run."""
-        parser.add_argument("fmus", type=Path, nargs="+", metavar="FMU", help="the .fmu file")
+        parser.add_argument("fmus", type=Path, nargs="+", metavar="FMU", help="the .fmu files")
         parser.add_argument("--static", action="store_true", help="static checks only, without running code")
         parser.add_argument(
-            "--report", type=Path, metavar="FILE", help="write a page with a table of all FMUs: page.html"
+            "--report", type=Path, metavar="FILE", help="write a table of all FMUs to this HTML file"
         )
         parser.add_argument(
             "--timeout",

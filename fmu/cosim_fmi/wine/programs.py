@@ -38,7 +38,7 @@ def wine_program() -> str:
     NoWineError
     """
     if not sys.platform.startswith("linux") or platform.machine() not in ("x86_64", "AMD64"):
-        raise NoWineError("wine = true is for Linux on x86-64")
+        raise NoWineError("wine = true works only on Linux on x86-64")
     program = shutil.which("wine64") or shutil.which("wine")
     if program is None:
         raise NoWineError(f"needs wine, which is not installed here: {INSTALL_WINE}")

@@ -47,7 +47,7 @@ def _add_set_up_options(parser: argparse.ArgumentParser) -> None:
     """Add options that a scenario, or an SSP, leaves open."""
     parser.add_argument("--variant", metavar="NAME", help="variant of a scenario or an SSP")
     parser.add_argument("--step", metavar="TIME", help='communication step of an SSP: "1 ms"')
-    parser.add_argument("--algorithm", metavar="NAME", help="master algorithm of an SSP: jacobi")
+    parser.add_argument("--algorithm", metavar="NAME", help="master algorithm of an SSP, for example jacobi")
     parser.add_argument(
         "--inputs",
         type=Path,
@@ -72,8 +72,8 @@ def _add_coupling_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--require",
         choices=tuple(REQUIRED),
-        help="write the results, but exit with status 1 unless the verdict on the coupling is fine, "
-        "or known; an unknown one is verified first",
+        help="exit with status 1 unless the verdict on the coupling is fine, "
+        "or known; the results are written in each case. An unknown verdict is verified first",
     )
     parser.add_argument(
         "--derivatives",

@@ -34,7 +34,7 @@ class ServeCommand(cosim.Command):
             help="address to listen on; 0.0.0.0 for all (127.0.0.1)",
         )
         parser.add_argument(
-            "--port", type=_port, default=PORT, metavar="N", help=f"port; 0 for any that is free ({PORT})"
+            "--port", type=_port, default=PORT, metavar="N", help=f"port, or 0 for any free port ({PORT})"
         )
         parser.add_argument(
             "--token-file",

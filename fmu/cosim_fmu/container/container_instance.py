@@ -340,7 +340,7 @@ class ContainerInstance(HostedInstance):
         """
         if isinstance(saved, MemoryState):
             if saved.run not in self._runs:
-                raise cosim.StateError("this state is of a run that is over, or of another instance")
+                raise cosim.StateError("this state belongs to a run that has ended, or to another instance")
             tree = saved.tree
         else:
             try:

@@ -211,7 +211,7 @@ class ModelExchangeFmu(cosim.Component):
     def _fmu(self, state: Any) -> RunningFmu:
         fmu = self.running
         if fmu is None or not fmu.restore_epoch(int(state[f"{self.name}.epoch"])):
-            raise cosim.FmuError(str(self.fmu), "runs for another State: initialize the simulation again")
+            raise cosim.FmuError(str(self.fmu), "runs for another State now: initialize the simulation again")
         return fmu
 
     def _store(self, next_state: Any, after: AfterEvent, discrete: Mapping[str, float]) -> None:

@@ -247,8 +247,8 @@ class RunningFmu(InstanceParticipant):
         listed = ", ".join(f"{y} = {needs}" for y, needs in hidden.items() if needs).replace("'", '"')
         if listed:
             raise self._error(
-                "outputs follow inputs that the model description does not name: give the part "
-                f"feedthrough = {{ {listed} }}"
+                "outputs depend on inputs that the model description does not list as dependencies: "
+                f"give the part feedthrough = {{ {listed} }}"
             )
 
     def step(self, time: float, size: float) -> float:

@@ -76,7 +76,9 @@ def open_fmu(
 
         return ModelExchangeParticipant(path, name, wine=wine, **options)
     if options:
-        raise cosim.ModelError.of("options", "an FMU that offers Co-Simulation only takes inner_step alone")
+        raise cosim.ModelError.of(
+            "options", "an FMU that offers only Co-Simulation has one option, inner_step"
+        )
     return FmuParticipant(path, name, inner_step, wine)
 
 

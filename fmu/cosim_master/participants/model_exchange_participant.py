@@ -229,7 +229,7 @@ class ModelExchangeParticipant(InstanceParticipant):
             The reason why Python is needed at the end of each integrator step.
         """
         if self.system.before_first_step is not None:
-            raise cosim.ModelError.of("derivatives", "tangents go along in Python")
+            raise cosim.ModelError.of("derivatives", "derivatives are computed in Python")
         self.exit_initialization()
         members = self.system.members.values()
         if any(member.records_inner_steps for member in members):

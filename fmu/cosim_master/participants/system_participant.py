@@ -135,7 +135,7 @@ class SystemParticipant(cosim.Participant, MadeFromOptions):
             The parts that cannot run without Python, and the reasons.
         """
         if self._wanted_tangents[0]:
-            raise cosim.ModelError.of("derivatives", "tangents go along in Python")
+            raise cosim.ModelError.of("derivatives", "derivatives are computed in Python")
         if self._watched and self._watched_at == "steps":
             raise cosim.ModelError.of("inside", "ends of integrator steps are recorded in Python")
         self.exit_initialization()

@@ -157,7 +157,7 @@ class SimulationRun:
             Its rows go to a stream.
         """
         if self._hooks.stream is not None:
-            raise cosim.CosimError("the rows of this run go to a file: read them there")
+            raise cosim.CosimError("this run writes its rows to a file: read them from the file")
         return self._result_so_far("not at its end")
 
     def _result_so_far(self, why: str) -> CoSimulationResult:

@@ -101,7 +101,7 @@ class TimeLeft:
         first_time, processor_start = self._first = self._first or (time, processor_time)
         used = processor_time - processor_start
         if used > SHORTEST and used * (self._end - first_time) > LONGEST * (time - first_time):
-            raise cosim.CosimError(f"a second run takes more than {LONGEST:g} s")
+            raise cosim.CosimError(f"a second run would take more than {LONGEST:g} s")
 
 
 def second_run(

@@ -45,7 +45,7 @@ class CoordinateAttachment(Attachment):
             return self._one(assembly, part, argument, name.split(".")[0], index.rstrip("]") or "0")
         if argument.slot == "q":
             raise cosim.ModelError.of(
-                "", f"{argument.of} is every speed of the model, and a speed has no coordinate of its own"
+                "", f"{argument.of} is every speed of the model, and not every speed has a coordinate"
             )
         name, at = self.attachable(assembly)[number]
         return assembly.provided(argument, name).part(at)

@@ -25,7 +25,7 @@ def rising(lengths: Any) -> Any:
     """Lengths of a table as they are given; ``ValueError`` unless there are two and they rise."""
     if isinstance(lengths, (list, tuple, np.ndarray)):
         if len(lengths) < 2:
-            raise ValueError(f"lengths has {len(lengths)} elements, a table needs at least two")
+            raise ValueError(f"lengths has {len(lengths)} elements, needs at least two")
         numbers = [cosim.parse_quantity(x, "m") if isinstance(x, str) else x for x in lengths]
         if any(not b > a for a, b in itertools.pairwise(numbers)):
             raise ValueError(f"lengths {numbers} do not increase: each must be larger than the one before")

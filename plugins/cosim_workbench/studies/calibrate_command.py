@@ -90,7 +90,9 @@ class CalibrateCommand(cosim.Command):
         parser.add_argument(
             "-o", "--output", type=Path, metavar="FILE", help="measured and simulated signals"
         )
-        parser.add_argument("--plot", type=Path, metavar="FILE", help="the same as a picture")
+        parser.add_argument(
+            "--plot", type=Path, metavar="FILE", help="plot of the measured and simulated signals"
+        )
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
     def runs_code_of_others(self, arguments: argparse.Namespace) -> bool:
