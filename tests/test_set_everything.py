@@ -1,4 +1,8 @@
-"""Each public attribute of what users make is set, and each container in it is changed: effect or error."""
+"""Attributes and containers of the objects that users make: a change takes effect or is refused.
+
+The first tests try every public attribute of every such object. The others change what was passed to a
+constructor afterwards, which must not change the object.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ import inspect
 import pickle
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -58,117 +62,156 @@ def coupling(**options: Any) -> CoSimulation:
     return CoSimulation(systems, ["a.f.y -> b.f.u"], "jacobi", **settings)
 
 
+def two_followers(u: float) -> float:
+    """The output of the second of two coupled followers, from the input of the first one."""
+    return 2.0 * (2.0 * u + 1.0) + 1.0
+
+
 def calibration() -> studies.Calibration:
     measured = model_of(x=(2.0, 1.0)).simulate(until=1.0)
     return studies.Calibration(model_of(), {"f.x[0]": (0.5, 3.0)}, measured, ["f.x[0]"])
 
 
-MODEL = {"connections", "folder", "name", "parts", "settings", "simulation", "starts"}
-STEP = {"accuracy", "carried", "integrator_memory", "is_checked", "jumped"}
-LIVE = {"connections", "parts", "settings", "simulation", "starts"}
-"""Containers of a model from which the next system is built."""
-RAW = {"arrays", "integrator_memory"}
-"""The memory of a State itself, for those who call `invalidate` after they wrote to it."""
-MADE: dict[str, tuple[Callable[[], Any], set[str], set[str]]] = {
-    "model": (model_of, MODEL, LIVE),
-    "multibody": (mechanism, MODEL | {"gravity", "remarks"}, LIVE | {"remarks"}),
-    "part": (lambda: model_of()["f"], {"gain", "offsets", "u", "x"}, set()),
-    "body": (lambda: mechanism()["b"], {"center_of_mass", "feels_gravity", "inertia", "mass"}, set()),
-    "system": (lambda: model_of().build(), set(), set()),
-    "state": (lambda: model_of().build().default_state(), STEP, RAW),
-    "simulator": (
+class Case(NamedTuple):
+    """An object that users make.
+
+    Attributes
+    ----------
+    make : callable
+        Makes a new one.
+    settable : set of str
+        The attributes that can be set.
+    live : set of str
+        The containers whose changes take effect.
+    """
+
+    make: Callable[[], Any]
+    settable: set[str] = set()
+    live: set[str] = set()
+
+
+MODEL_SETTABLE = {"connections", "folder", "name", "parts", "settings", "simulation", "starts"}
+MODEL_LIVE = {"connections", "parts", "settings", "simulation", "starts"}
+"""Containers of a model, from which the next system is built."""
+STATE_OF_STEPS = {"accuracy", "carried", "integrator_memory", "is_checked", "jumped"}
+"""What integrators and the Step store in a State; some of it can be set only while a run is under way."""
+STATE_MEMORY = {"arrays", "integrator_memory"}
+"""The memory of a State itself, for callers that write to it and then call `invalidate`."""
+CASES = {
+    "model": Case(model_of, MODEL_SETTABLE, MODEL_LIVE),
+    "multibody": Case(mechanism, MODEL_SETTABLE | {"gravity", "remarks"}, MODEL_LIVE | {"remarks"}),
+    "part": Case(lambda: model_of()["f"], {"gain", "offsets", "u", "x"}),
+    "body": Case(lambda: mechanism()["b"], {"center_of_mass", "feels_gravity", "inertia", "mass"}),
+    "system": Case(lambda: model_of().build()),
+    "state": Case(lambda: model_of().build().default_state(), STATE_OF_STEPS, STATE_MEMORY),
+    "simulator": Case(
         lambda: cosim.Simulator(model_of().build()),
-        {"final_time", "target_realtime_rate"},
-        {"findings"},
+        settable={"final_time", "target_realtime_rate"},
+        live={"findings"},
     ),
-    "integrator": (lambda: cosim.Simulator(model_of().build()).integrator, set(), set()),
-    "tableau": (lambda: ButcherTableau(order=1, a=[[]], b=[1.0], c=[0.0]), set(), set()),
-    "ensemble": (lambda: cosim.Ensemble(model_of().build(), until=1.0), set(), set()),
-    "study": (
-        lambda: studies.Study(model_of(), {"f.gain": "1..3:3"}, ["last(f.y)"], until=1.0),
-        set(),
-        set(),
+    "integrator": Case(lambda: cosim.Simulator(model_of().build()).integrator),
+    "tableau": Case(lambda: ButcherTableau(order=1, a=[[]], b=[1.0], c=[0.0])),
+    "ensemble": Case(lambda: cosim.Ensemble(model_of().build(), until=1.0)),
+    "study": Case(lambda: studies.Study(model_of(), {"f.gain": "1..3:3"}, ["last(f.y)"], until=1.0)),
+    "optimization": Case(
+        lambda: studies.Optimization(model_of(), {"f.gain": (1, 3)}, "last(f.y)", until=1.0)
     ),
-    "optimization": (
-        lambda: studies.Optimization(model_of(), {"f.gain": (1, 3)}, "last(f.y)", until=1.0),
-        set(),
-        set(),
-    ),
-    "calibration": (calibration, set(), set()),
-    "co-simulation": (coupling, {"until"}, set()),
-    "algorithm": (lambda: coupling().algorithm, set(), set()),
-    "participant": (lambda: SystemParticipant(model_of()), set(), set()),
-    "timed inputs": (lambda: TimedInputs({"u": [[0.0, 1.0], [1.0, 2.0]]}), set(), set()),
-    "checkpoint": (lambda: cosim.Checkpoint(Path("run.checkpoint")), set(), set()),
-    "runner": (lambda: cosim.Ensemble(model_of().build(), until=1.0).runner(["f.gain"]), set(), set()),
-    "shape": (lambda: Sphere(radius=1.0), set(), set()),
+    "calibration": Case(calibration),
+    "co-simulation": Case(coupling, {"until"}),
+    "algorithm": Case(lambda: coupling().algorithm),
+    "participant": Case(lambda: SystemParticipant(model_of())),
+    "timed inputs": Case(lambda: TimedInputs({"u": [[0.0, 1.0], [1.0, 2.0]]})),
+    "checkpoint": Case(lambda: cosim.Checkpoint(Path("run.checkpoint"))),
+    "runner": Case(lambda: cosim.Ensemble(model_of().build(), until=1.0).runner(["f.gain"])),
+    "shape": Case(lambda: Sphere(radius=1.0)),
 }
-OF_CLASSES = ("reading_hints", "attribute_hints", "kit_values", "declarations", "arguments", "kernels")
-OF_CLASSES = (*OF_CLASSES, "handlers", "conditions", "kink_functions", "signals", "tried_with")
-FRESH = ("warnings", "events", "figures", "objectives")
-"""Reports, a new list each time."""
+CLASS_ATTRIBUTES = (
+    "arguments",
+    "attribute_hints",
+    "conditions",
+    "declarations",
+    "handlers",
+    "kernels",
+    "kink_functions",
+    "kit_values",
+    "reading_hints",
+    "signals",
+    "tried_with",
+)
+"""Containers that belong to a class, not to an object."""
+NEW_EACH_TIME = ("warnings", "events", "figures", "objectives")
+"""Reports: reading one returns a new container."""
 INTERNAL = {
     "system": {
-        *("alike", "blocks", "checks", "handler_blocks", "handler_stage", "inner_blocks", "nominal_sizes"),
-        *("options_in_model_exchange", "smoothness", "swaps", "update_ranges"),
+        "alike",
+        "blocks",
+        "checks",
+        "handler_blocks",
+        "handler_stage",
+        "inner_blocks",
+        "nominal_sizes",
+        "options_in_model_exchange",
+        "smoothness",
+        "swaps",
+        "update_ranges",
     }
 }
-"""Lists of the schedule: no documented attribute."""
+"""By case, undocumented containers: lists of the schedule."""
 
 
-def attributes(thing: Any) -> dict[str, Any]:
+def public_values(instance: Any) -> dict[str, Any]:
     """The public attributes of an object that can be read, without methods."""
-    found = {}
-    for name in dir(thing):
+    values = {}
+    for name in dir(instance):
         if name.startswith("_"):
             continue
         try:
-            value = getattr(thing, name)
+            value = getattr(instance, name)
         except (AttributeError, cosim.CosimError, RuntimeError):
             continue
         if not inspect.isroutine(value):
-            found[name] = value
-    return found
+            values[name] = value
+    return values
 
 
-@pytest.mark.parametrize("kind", MADE)
-def test_an_attribute_takes_effect_or_is_refused(kind: str) -> None:
-    make, settable, _ = MADE[kind]
-    thing = make()
+@pytest.mark.parametrize("kind", CASES)
+def test_an_attribute_is_settable_or_refused(kind: str) -> None:
+    settable = CASES[kind].settable
+    instance = CASES[kind].make()
     accepted = set()
-    for name, value in attributes(thing).items():
+    for name, value in public_values(instance).items():
         try:
-            setattr(thing, name, copy.copy(value))
+            setattr(instance, name, copy.copy(value))
         except (AttributeError, cosim.CosimError, TypeError):
             continue
         accepted.add(name)
     assert accepted <= settable
-    assert settable <= accepted | STEP, "what the test knows to be settable"
+    assert settable <= accepted | STATE_OF_STEPS
 
 
-@pytest.mark.parametrize("kind", MADE)
+@pytest.mark.parametrize("kind", CASES)
 def test_an_unknown_name_is_refused(kind: str) -> None:
-    thing = MADE[kind][0]()
+    instance = CASES[kind].make()
     with pytest.raises(AttributeError):
-        thing.nothing_of_this_name = 1
-    assert not hasattr(thing, "nothing_of_this_name")
+        instance.nothing_of_this_name = 1
+    assert not hasattr(instance, "nothing_of_this_name")
 
 
-@pytest.mark.parametrize("kind", [kind for kind in MADE if MADE[kind][1]])
-def test_a_misspelt_name_has_the_nearest(kind: str) -> None:
-    make, settable, _ = MADE[kind]
-    for name in sorted(settable - STEP):
-        thing = make()
+@pytest.mark.parametrize("kind", [kind for kind, case in CASES.items() if case.settable])
+def test_the_error_of_a_misspelt_name_contains_the_nearest(kind: str) -> None:
+    for name in sorted(CASES[kind].settable - STATE_OF_STEPS):
+        instance = CASES[kind].make()
+        # without its second letter; short names, which would resemble too many others, twice
+        misspelt = name[:1] + name[2:] if len(name) > 3 else f"{name}_{name}"
         with pytest.raises(AttributeNameError, match=rf"Nearest: {name}|There are: .*{name}"):
-            setattr(thing, name[:1] + name[2:] if len(name) > 3 else f"{name}_{name}", 1.0)
+            setattr(instance, misspelt, 1.0)
 
 
-@pytest.mark.parametrize("kind", MADE)
+@pytest.mark.parametrize("kind", CASES)
 def test_containers_are_read_only_or_live(kind: str) -> None:
-    make, _, live = MADE[kind]
-    found = attributes(make())
-    for name, value in found.items():
-        if name in live or name in OF_CLASSES or name in FRESH or name in INTERNAL.get(kind, ()):
+    changeable = {*CASES[kind].live, *CLASS_ATTRIBUTES, *NEW_EACH_TIME, *INTERNAL.get(kind, ())}
+    for name, value in public_values(CASES[kind].make()).items():
+        if name in changeable:
             continue
         assert not isinstance(value, (list, dict, set, bytearray)), name
         if isinstance(value, np.ndarray):
@@ -176,15 +219,16 @@ def test_containers_are_read_only_or_live(kind: str) -> None:
 
 
 def test_reports_are_new_each_time() -> None:
-    for thing in (make() for make, _, _ in MADE.values()):
-        for name in FRESH:
-            if isinstance(getattr(thing, name, None), (list, dict)):
-                getattr(thing, name).clear()
-                assert getattr(thing, name) is not getattr(thing, name)
+    for case in CASES.values():
+        instance = case.make()
+        for name in NEW_EACH_TIME:
+            if isinstance(getattr(instance, name, None), (list, dict)):
+                getattr(instance, name).clear()
+                assert getattr(instance, name) is not getattr(instance, name)
 
 
 def test_every_public_class_is_closed() -> None:
-    """A new public class is closed, frozen, or a kind of tuple, enumeration or error."""
+    """It refuses unknown attributes, is frozen, or is a kind of tuple, enumeration or error."""
     for module in (cosim, cosim_fmu, studies):
         for name in dir(module):
             cls = getattr(module, name)
@@ -196,15 +240,15 @@ def test_every_public_class_is_closed() -> None:
             ), name
 
 
-# what users give, and change later
+# containers that are passed, and changed later
 
 
-def test_arrays_lists_and_dicts_that_were_given_may_change_later() -> None:
-    array, listed = np.array([1.0, 2.0, 3.0]), [4.0, 5.0]
+def test_values_of_parts_are_copied() -> None:
+    array, start = np.array([1.0, 2.0, 3.0]), [4.0, 5.0]
     model = model_of(offsets=array)
-    model.set_start("f.x", listed)
-    array[0], listed[0] = 9.0, 9.0
-    model["f"].gain = 3.0  # which makes the part anew
+    model.set_start("f.x", start)
+    array[0], start[0] = 9.0, 9.0
+    model["f"].gain = 3.0  # constructs the part again, from the arguments that it has stored
     state = model.build().default_state()
     assert (state["f.offsets"].tolist(), state["f.x"].tolist()) == ([1.0, 2.0, 3.0], [4.0, 5.0])
     part = Follower()
@@ -215,7 +259,7 @@ def test_arrays_lists_and_dicts_that_were_given_may_change_later() -> None:
 
 
 class Table(cosim.Component):
-    """Its constructor has a parameter of its own."""
+    """A component whose constructor has a parameter that is not declared."""
 
     gain = cosim.parameter(default=1.0)
 
@@ -224,47 +268,47 @@ class Table(cosim.Component):
         self.total = sum(map(sum, rows))
 
 
-def test_arguments_of_a_constructor_of_its_own_may_change_later() -> None:
+def test_arguments_of_a_constructor_are_copied() -> None:
     rows = [[1.0, 2.0], [3.0]]
     part = Table(rows)
     rows[0][0] = 100.0
     rows.append([5.0])
-    part.gain = 2.0
+    part.gain = 2.0  # calls the constructor again
     assert part.total == 6.0
 
 
-def test_what_a_co_simulation_was_given_may_change_later() -> None:
+def test_arguments_of_a_co_simulation_are_copied() -> None:
     starts, tolerances, points = {"a.f.u": 3.0}, {"a": 1e-4}, [[0.0, 1.0], [1.0, 2.0]]
     inputs = TimedInputs({"u": points}, "linear")
-    made = coupling(starts=starts, tolerances=tolerances)
+    original = coupling(starts=starts, tolerances=tolerances)
     starts["a.f.u"], tolerances["a"], points[1][1] = 9.0, 1.0, 9.0
-    assert made.simulate(1.0)["b.f.y"][-1] == 2.0 * 7.0 + 1.0
-    again = pickle.loads(pickle.dumps(made))
-    assert again.tolerances["a"] == made.tolerances["a"] == 1e-4
-    assert again.simulate(1.0)["b.f.y"][-1] == 15.0
+    pickled = pickle.loads(pickle.dumps(original))
+    for co_simulation in (original, pickled):
+        assert co_simulation.tolerances["a"] == 1e-4
+        assert co_simulation.simulate(1.0)["b.f.y"][-1] == two_followers(3.0)
     inputs.step(0.0, 0.5)
     assert inputs.get(["u"]) == [1.5]
 
 
-def test_a_copy_of_a_co_simulation_has_start_values_of_its_own() -> None:
-    made = coupling()
-    twin = copy.copy(made)
-    twin.set_start("a.f.u", 9.0)
-    assert made.simulate(1.0)["b.f.y"][-1] == 15.0
-    assert twin.simulate(1.0)["b.f.y"][-1] == 2.0 * 19.0 + 1.0
-    assert pickle.loads(pickle.dumps(twin)).simulate(1.0)["b.f.y"][-1] == 39.0
+def test_copies_of_a_co_simulation_have_separate_start_values() -> None:
+    original = coupling()
+    copied = copy.copy(original)
+    copied.set_start("a.f.u", 9.0)
+    assert original.simulate(1.0)["b.f.y"][-1] == two_followers(3.0)
+    for co_simulation in (copied, pickle.loads(pickle.dumps(copied))):
+        assert co_simulation.simulate(1.0)["b.f.y"][-1] == two_followers(9.0)
 
 
-def test_measured_data_may_change_later() -> None:
+def test_measured_data_are_copied() -> None:
     measured = model_of(x=(2.0, 1.0)).simulate(until=1.0)
-    made = studies.Calibration(model_of(), {"f.x[0]": (0.5, 3.0)}, measured, ["f.x[0]"])
+    subject = studies.Calibration(model_of(), {"f.x[0]": (0.5, 3.0)}, measured, ["f.x[0]"])
     measured.time[:] *= 2.0
     measured.signals["f.x"][:] = 0.0
-    assert made.fit().values["f.x[0]"] == pytest.approx(2.0, abs=1e-6)
-    assert pickle.loads(pickle.dumps(made)).fit().values == made.fit().values
+    assert subject.fit().values["f.x[0]"] == pytest.approx(2.0, abs=1e-6)
+    assert pickle.loads(pickle.dumps(subject)).fit().values == subject.fit().values
 
 
-def test_tolerances_of_an_integrator_may_change_later() -> None:
+def test_tolerances_of_an_integrator_are_copied() -> None:
     tolerances = {"z": 1e-3}
     integrator = cosim.registry().get("integrator", "integrators.dormand_prince")(
         absolute_tolerance=tolerances
@@ -273,53 +317,3 @@ def test_tolerances_of_an_integrator_may_change_later() -> None:
     assert integrator.absolute_tolerance == {"z": 1e-3}
     with pytest.raises(TypeError):
         integrator.absolute_tolerance["z"] = 1.0
-
-
-# values without effect
-
-
-def chain(**values: Any) -> cosim.Model:
-    model = model_of()
-    model.add(Follower, "g", **values)
-    model.connect("f.y", "g.u")
-    return model
-
-
-def test_a_value_of_a_connected_input_is_refused() -> None:
-    assert chain().simulate(until=0.1)["g.y"][-1] == 3.0
-    for model in (chain(u=4.0), chain(u=0.0)):
-        with pytest.raises(
-            cosim.ModelError, match=r"g\.u: its value, .*, has no effect.*connected to 'f\.y'"
-        ):
-            model.build()
-    model = chain()
-    model["g"].u = 4.0
-    with pytest.raises(cosim.ModelError, match=r"g\.u: its value, 4\.0, has no effect"):
-        model.build()
-
-
-@pytest.mark.parametrize("name", ["relative_tolerance", "absolute_tolerance"])
-def test_tolerances_beside_fixed_steps(name: str) -> None:
-    settings: dict[str, Any] = {"until": 0.5, "fixed_step": 0.1, name: 1e-3}
-    with pytest.raises(cosim.ModelError, match=rf"{name} has no effect beside fixed_step"):
-        model_of().simulate(integrator="runge_kutta_4", **settings)
-    assert model_of().simulate(integrator="implicit_euler", **settings).time[-1] == 0.5
-
-
-def test_a_solver_that_does_not_exist_is_refused_where_none_is_needed() -> None:
-    model = cosim.Model("m", dynamics="svall")
-    model.add(Follower, "f")
-    with pytest.raises(cosim.LookUpError, match=r"no dynamics solver 'svall'"):
-        model.build()
-    model.settings["dynamics"] = "sval"
-    assert model.build().ny == 2
-
-
-@pytest.mark.parametrize("wrong", ["f.y -> g.u", ("f.y",), 3, None])
-def test_what_is_no_connection(wrong: Any) -> None:
-    model = chain()
-    model.connections.append(wrong)
-    with pytest.raises(cosim.ModelError, match=r"is not a connection: write model\.connect"):
-        model.build()
-    model.connections[-1:] = []
-    assert model.build().ny == 4

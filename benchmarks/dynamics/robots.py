@@ -5,7 +5,7 @@
 Robots are read by each library from the file itself. Ours and MuJoCo's evaluation have springs, dampers and
 actuators of the file, Pinocchio's has none. Ours is a walk through the schedule from stage Time to
 Acceleration in compiled code, MuJoCo's a step of its loop in C, Pinocchio's a call of `aba` from Python. The
-best time of all passes counts; limits, contacts and dry friction are off.
+best time of all passes counts; limits, contacts, dry friction and couplings of coordinates are left out.
 """
 
 from __future__ import annotations

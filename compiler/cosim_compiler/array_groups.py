@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim_compiler.calls import GROUP_AT
-from cosim_compiler.convention import address_of, compounds
+from cosim_compiler.convention import COMPOUNDS, address_of
 from cosim_compiler.foreign import integers_at, reals_at, table_at
 from cosim_compiler.sources.run_source import run_source
 
@@ -81,7 +81,7 @@ def address_reader(letter: str, group: Any) -> Callable[..., Any]:
 
     arrays_at.__doc__ = f"The {group.__name__} whose head begins at an address."
     arrays_at.__dict__[GROUP_AT] = letter
-    compounds[letter] = (group, letters_of(group))
+    COMPOUNDS[letter] = (group, letters_of(group))
     return arrays_at
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from cosim_compiler import foreign, tables
 from cosim_compiler.calls import GROUP_AT, INDIRECT, STATUS, TOGETHER, is_call
-from cosim_compiler.convention import compounds
+from cosim_compiler.convention import COMPOUNDS
 from cosim_compiler.names_at_rest import memory_at_rest
 from cosim_compiler.names_in_reach import ReachedNames, is_library
 from cosim_compiler.record import rows_of
@@ -234,7 +234,7 @@ class _ReachDigest(ValueDigest):
             self.feed_all(map(function.__dict__.get, (INDIRECT, STATUS)))
         elif GROUP_AT in function.__dict__:
             self.put_name("group", function)
-            self.feed(compounds[function.__dict__[GROUP_AT]])
+            self.feed(COMPOUNDS[function.__dict__[GROUP_AT]])
         elif is_library(function.__globals__.get("__name__")):
             self.put_name("library", function)
         else:

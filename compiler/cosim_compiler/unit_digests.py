@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from cosim_compiler import machine
 from cosim_compiler.calls import TOGETHER
 from cosim_compiler.code import coder
-from cosim_compiler.convention import compounds, records, spelled
+from cosim_compiler.convention import COMPOUNDS, RECORDS, expanded
 from cosim_compiler.debugging import lines_are_shown
 from cosim_compiler.fingerprint import Reach, reach_of
 from cosim_compiler.names_at_rest import memory_at_rest
@@ -72,13 +72,13 @@ def _key_of(digest: str, is_optimized: bool) -> str:
 
 
 _reaches: dict[tuple[Wanted, ...], Reach] = {}
-"""By functions and their spelled signatures."""
+"""By functions and their expanded signatures."""
 
 
 def _reach(wanted: Iterable[Wanted]) -> Reach:
     """The reach of functions; cached while every name in reach stands for the same thing."""
     wanted = tuple(wanted)
-    functions = tuple((function, spelled(signature)) for function, signature in wanted)
+    functions = tuple((function, expanded(signature)) for function, signature in wanted)
     memory, key = memory_at_rest(), (_reach, functions)
     if memory is not None and key in memory:
         known: Reach = memory[key]
@@ -124,10 +124,10 @@ def _joined(kind: str, reach_digest: str) -> str:
 
 def _passed(signature: str) -> list[type]:
     """The records and groups that are passed, and the records in them."""
-    passed_records = [records[letter][0] for letter in signature if letter in records]
+    passed_records = [RECORDS[letter][0] for letter in signature if letter in RECORDS]
     return [
         *(cls for record in passed_records for cls in classes_in(record)),
-        *(compounds[letter][0] for letter in signature if letter in compounds),
+        *(COMPOUNDS[letter][0] for letter in signature if letter in COMPOUNDS),
     ]
 
 

@@ -1,4 +1,7 @@
-"""Attachments of components, and the names that they offer to kernel functions."""
+"""Attachments of components, and the names that they offer to kernel functions.
+
+Assemblies, slots and parts are `Any` here: their classes are defined in layers above this one.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +10,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from cosim.component.argument import Argument
 from cosim.stage import Stage
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A name that an attachment offers: name and shape only; its provider is found at assembly.
+    """A name that an attachment offers; the part that provides its value is found at assembly.
 
     Attributes
     ----------
     slot : str
-        Name of the declaration at the provider.
+        Name of the declaration in the part that provides the value.
     shape : tuple of int
     accumulates : bool
-        Whether it is only added to (forces).
+        Whether kernel functions add to it, as to a force, and do not read it.
     meaning : str
     array : str
-        Where the provider keeps it: "c" (computed), "p" (parameter) or "y" (state).
+        The array that contains the value: "c" (computed), "p" (parameters) or "y" (states).
     added_at : Stage
-        Of what accumulates: the earliest stage at which it is added to.
+        The earliest stage at which kernel functions add to it, if it accumulates.
     """
 
     slot: str
@@ -39,16 +43,16 @@ class Offer:
 class Attachment(ABC):
     """A kind of attachment: a signal, a body, a coordinate; a plugin declares its own.
 
-    A component declares that it is attached to one with `Attachment.declaration`.
+    A component declares an attachment with `cosim.kit.attachment`, which takes an object of this class.
 
     Attributes
     ----------
     name : str
-        In words: "body".
+        The kind: "body".
     offers : mapping of str to Offer
         By the name that kernel functions use, without suffix.
     names_part : bool
-        Whether what is typed begins with the name of a part.
+        Whether the path that a user passes for the attachment begins with the name of a part.
     """
 
     name: ClassVar[str]
@@ -56,43 +60,43 @@ class Attachment(ABC):
     names_part: ClassVar[bool] = True
 
     def offered_names(self, attachment: str) -> dict[str, Offer]:
-        """Argument names that an attachment of this name brings: ``body1`` offers ``X_GB1``."""
-        begins = attachment.startswith(self.name)
-        suffix = attachment[len(self.name) :] if begins else "_" + attachment
+        """Its offers by argument name: ``body1`` offers ``X_GB1``, and ``hand`` offers ``X_GB_hand``."""
+        is_numbered_kind = attachment.startswith(self.name)
+        suffix = attachment[len(self.name) :] if is_numbered_kind else "_" + attachment
         return {name + suffix: offer for name, offer in self.offers.items()}
 
-    def path(self, provider: str, slot: str) -> str:
-        """Path of the signal behind an offered name, from what is typed and the name at the provider."""
-        return f"{provider.partition('.')[0].partition('[')[0]}.{slot}"
+    def path(self, attached: str, slot: str) -> str:
+        """The path of the signal behind an offer, from the attached path and the name of its declaration."""
+        return f"{attached.partition('.')[0].partition('[')[0]}.{slot}"
 
-    def everything(self, assembly: Any) -> list[Any]:
-        """Everything in a model that this kind can be attached to; listed once for each assembly."""
+    def attachable(self, assembly: Any) -> list[Any]:
+        """All items of a model that this kind can be attached to; listed once for each assembly."""
         attachable: list[Any] | None = assembly.attachable.get(self.name)
         if attachable is None:
             attachable = assembly.attachable[self.name] = self.list_all(assembly)
         return attachable
 
     def list_all(self, assembly: Any) -> list[Any]:
-        """Everything in a model that this kind can be attached to; kinds override this."""
+        """Compute the list of `attachable`; kinds override this."""
         return []
 
-    def has(self, assembly: Any, part: Any, argument: Any) -> bool:
-        """Whether an offered name exists for a part: kernel functions are switched by it (``when=``)."""
+    def has_offer(self, assembly: Any, part: Any, argument: Argument) -> bool:
+        """Whether a part has an offered name; if not, functions with that name as ``when=`` do not run."""
         return True
 
     @abstractmethod
-    def slot(self, assembly: Any, part: Any, argument: Any, number: int | None) -> Any:
+    def slot_of(self, assembly: Any, part: Any, argument: Argument, number: int | None) -> Any:
         """The slot of an argument that goes through this attachment.
 
         Parameters
         ----------
         assembly : Assembly
         part : Component
-            Whose kernel function asks.
+            The part whose kernel function has the argument.
         argument : Argument
-            ``argument.of`` is the name of the attachment, ``argument.slot`` that at the provider.
+            ``argument.of`` is the name of the attachment, ``argument.slot`` that of the declaration.
         number : int or None
-            Which of `everything`, for a component that is attached to each.
+            The index in `attachable`, for a component that is attached to each item.
 
         Returns
         -------
@@ -101,12 +105,12 @@ class Attachment(ABC):
         Raises
         ------
         ModelError, LookUpError
-            What is given is none, or offers no such name.
+            The attached path names no item of this kind, or the item does not offer this name.
         """
 
 
 class SourceAttachment(Attachment):
-    """A signal: its value and its derivatives."""
+    """An attachment to a signal: its value and its derivatives."""
 
     name = "source"
     names_part = False
@@ -121,8 +125,8 @@ class SourceAttachment(Attachment):
         """A source ``s`` offers ``s``, ``s_dot`` and so on."""
         return {attachment + suffix: offer for suffix, offer in self.offers.items()}
 
-    def slot(self, assembly: Any, part: Any, argument: Any, number: int | None) -> Any:
-        """See `Attachment.slot`."""
+    def slot_of(self, assembly: Any, part: Any, argument: Argument, number: int | None) -> Any:
+        """See `Attachment.slot_of`."""
         return assembly.source_slot(part, argument)
 
 

@@ -35,7 +35,7 @@ def kernel(
         - an option, or a condition of the component (`Component.conditions`);
         - the derivative of a source: ``"source_dot"`` is true if the source has one;
         - ``"source_state"``: true if the source is a state;
-        - something that an attachment offers (`Attachment.has`): true if it exists.
+        - something that an attachment offers (`Attachment.has_offer`): true if it exists.
     refuses : sequence of str, optional
         Sentences: the function then checks the component's parameters, and takes nothing else. It returns 0
         if they fit together, else the number, from 1, of the sentence that says what is wrong. An FMU answers

@@ -43,7 +43,7 @@ def finish(run: Run, t: float) -> int:
 
 
 def check_state(run: Run, t: float) -> int:
-    """Refuse a state that was put back and is none of this program; `t` is not used."""
+    """Refuse a restored state that belongs to another program; `t` is not used."""
     restored.check_state(run)
     return REACHED
 

@@ -131,7 +131,7 @@ def waits_for(run: Run, handler: Handler, first: int) -> bool:
 
 
 def await_index(run: Run, handler: Handler, index: int) -> None:
-    """Make the `index`-th occurrence the next one; its time is NaN if the period is lost beside the time."""
+    """Make the `index`-th occurrence the next one; its time is NaN if the period is too short to add."""
     timing = run.timings[handler.number]
     time = run.clock.time
     is_lost = handler.schedule == PERIODIC and not time + timing.period > time

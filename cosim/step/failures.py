@@ -1,7 +1,8 @@
 """Why a run cannot go on: each failure is a class with its sentence.
 
 Functions of the Step raise them, in plain Python and in machine code alike. The entry points (`entries`)
-answer their numbers; what failed stands in ``run.failure``.
+return their numbers; ``run.failure`` names the block, handler, witness or state that a failure concerns.
+`followed_by` is for functions that also have work to do after a failure.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from typing import ClassVar
 from cosim_compiler.errors import NumberedError
 
 REACHED, TERMINATED, GROW, STEPPED, EVENT = range(5)
-"""What entry points answer where nothing has failed."""
+"""What an entry point returns while the run can go on: after GROW with a longer array of histories."""
 FAILED = 10
-"""This and more: the run cannot go on; the state is the last good one."""
+"""This number and larger ones: the run cannot go on; the state is the last good one."""
 
 
 class StepFailure(NumberedError):  # noqa: N818
@@ -23,16 +24,16 @@ class StepFailure(NumberedError):  # noqa: N818
     Attributes
     ----------
     about : str
-        The field of ``run.failure`` that says what it concerns; empty where there is none.
+        The field of ``run.failure`` with the number of what the failure concerns; empty if it has none.
     """
 
     about: ClassVar[str] = ""
 
 
 class HistoryFull(StepFailure):
-    """A history is full.
+    """A history has no room for the next step.
 
-    Give `h` the length ``failure.needed``, keep what is in it, and call again.
+    Lengthen the array `h` to ``failure.needed``, keep its values, and call again.
     """
 
     number = GROW
@@ -86,14 +87,14 @@ class TimerInPast(StepFailure):
 
 
 class PeriodLost(StepFailure):
-    """A period is not more than 0, or lost beside the time."""
+    """A period is not more than 0, or so short that the time stays the same when it is added."""
 
     number = 17
     about = "handler"
 
 
 class HistoryOverrun(StepFailure):
-    """A step filled a history."""
+    """A step stored more in a history than there was room for."""
 
     number = 18
 
@@ -125,7 +126,7 @@ class TimeInPast(StepFailure):
 
 
 class ForeignState(StepFailure):
-    """The state that was put back is none of this program."""
+    """The restored state belongs to another program."""
 
     number = 23
 
@@ -182,9 +183,9 @@ class ResolutionLost(StepFailure):
 
 
 def followed_by(act: Callable[..., None], follow: Callable[..., None]) -> Callable[..., None]:
-    """A function that calls ``act(run, value)`` and then ``follow(run)``, also where the first one fails.
+    """A function that calls ``act(run, value)`` and then ``follow(run)``, even if `act` fails.
 
-    Of two failures the first one is raised.
+    If both fail, the failure of `act` is raised.
     """
 
     def act_and_follow(run, value):
@@ -194,7 +195,7 @@ def followed_by(act: Callable[..., None], follow: Callable[..., None]) -> Callab
             try:
                 follow(run)
             except StepFailure:
-                pass  # the first failure counts
+                pass  # the failure of `act` is raised
             raise
         follow(run)
 
@@ -208,4 +209,4 @@ SENTENCES = {
     EVENT: "An event has to be handled before the integration goes on.",
     **{cls.number: " ".join((cls.__doc__ or "").split()) for cls in StepFailure.__subclasses__()},
 }
-"""What each answer of an entry point means."""
+"""The meaning of each number that an entry point returns."""

@@ -85,7 +85,7 @@ class Assembly:
     projection : Projection or None
         What the solver does about constraints.
     attachable : dict of str to list
-        What the kinds of attachments have found in this model, by kind.
+        By kind of attachment, the items of the model that it can be attached to.
     instances : list of Component
         For methods in plain Python, by number.
 

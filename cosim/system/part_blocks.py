@@ -162,7 +162,7 @@ class PartBlocks:
             collected = self._collected(argument.slot, part)
             choices = [{**c, argument.name: s} for c in choices for s in collected]
         for attachment, kind in plan.repeated.items():
-            count = len(kind.everything(assembly))
+            count = len(kind.attachable(assembly))
             choices = [{**c, f"@{attachment}": Slot("", i, 0)} for c in choices for i in range(count)]
         for choice in choices:
             for name in plan.own:
@@ -198,7 +198,7 @@ def argument_slot(
     else:
         chosen = choice.get(f"@{argument.of}")
         kind = part.declarations[argument.of].options["attachment"]
-        slot = kind.slot(assembly, part, argument, None if chosen is None else chosen.offset)
+        slot = kind.slot_of(assembly, part, argument, None if chosen is None else chosen.offset)
     return slot
 
 

@@ -38,7 +38,7 @@ class PartConditions:
         offered = known_names(part.declarations)[name]
         options = part.declarations[offered.of].options
         if options["provides"] != "source":
-            return bool(options["attachment"].has(self._assembly, part, offered))
+            return bool(options["attachment"].has_offer(self._assembly, part, offered))
         return self._has_derivative(part, name)
 
     def _has_derivative(self, part: Component, name: str) -> bool:

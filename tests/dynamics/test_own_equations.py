@@ -108,6 +108,7 @@ def test_parameters_in_equations_belong_to_the_state():
 
 
 DEEP = 7
+"""Bodies in a chain that is long enough for the solver to use the recursion."""
 
 
 def chain(joint="pin", count=2, **rotors):
@@ -117,9 +118,9 @@ def chain(joint="pin", count=2, **rotors):
     for i in range(count):
         values = {"mass": 1.0 + i, "center_of_mass": (0.1, -0.3, 0.2), "inertia": (0.1, 0.2, 0.15)}
         model.body(f"body{i}", **values)
-        places = {"u": 0.4 - 0.1 * i} if joint == "pin" else {"u": (0.3, -0.2, 0.5)}
+        speeds = {"u": 0.4 - 0.1 * i} if joint == "pin" else {"u": (0.3, -0.2, 0.5)}
         model.joint(
-            joint, name=f"j{i}", child=f"body{i}", parent=parent, frame_on_parent=(0, -0.6, 0), **places
+            joint, name=f"j{i}", child=f"body{i}", parent=parent, frame_on_parent=(0, -0.6, 0), **speeds
         )
         parent = f"body{i}"
     for name, values in rotors.items():
@@ -155,10 +156,10 @@ def test_rotors_of_elements_are_added_to_the_diagonal(joint, count):
         [kinetic] * 2
     )
     state["rotor.reflected_inertia"] = 0.0
-    again = mass_matrix(state.system, state.realize(cosim.Stage.VELOCITY))
-    assert M[0, 0] - again[0, 0] == pytest.approx(0.25, abs=1e-13)
+    without_rotor = mass_matrix(state.system, state.realize(cosim.Stage.VELOCITY))
+    assert M[0, 0] - without_rotor[0, 0] == pytest.approx(0.25, abs=1e-13)
     state["rotor.enabled"], state["rotor.reflected_inertia"] = 0, 0.25
-    assert mass_matrix(state.system, state.realize(cosim.Stage.VELOCITY))[0, 0] == again[0, 0]
+    assert mass_matrix(state.system, state.realize(cosim.Stage.VELOCITY))[0, 0] == without_rotor[0, 0]
 
 
 def test_a_rotor_beside_equations_of_a_joints_own():
@@ -308,8 +309,8 @@ def test_own_terms_enter_the_recursion_too(solver):
             **values,
         )
     state = model.build().default_state().realize(cosim.Stage.ACCELERATION)
-    missing = inverse_dynamics(state.system, state, state.y_dot[9:])
-    assert missing == pytest.approx(np.zeros(9), abs=1e-9)
+    residual = inverse_dynamics(state.system, state, state.y_dot[9:])
+    assert residual == pytest.approx(np.zeros(9), abs=1e-9)
 
 
 def test_the_recursion_refuses_what_couples_two_speeds_of_a_joint():

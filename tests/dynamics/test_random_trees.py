@@ -1,4 +1,4 @@
-"""Random trees of all joint kinds: three roads to the same accelerations, and what holds for any tree."""
+"""Random trees of all joint kinds: three solvers give the same accelerations, which meet the equations."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import cosim_mechanics
 from cosim_dynamics import bias, inverse_dynamics, mass_matrix, torque_equations
 from cosim_mechanics import Multibody
 
-JOINTS = {
-    "pin": (1, 1),
-    "slider": (1, 1),
-    "screw": (1, 1),
-    "universal": (2, 2),
-    "cylinder": (2, 2),
-    "planar": (3, 3),
-    "gimbal": (3, 3),
-    "ball": (4, 3),
-    "translation": (3, 3),
-    "free": (7, 6),
-    "bushing": (6, 6),
-    "weld": (0, 0),
-}
+JOINTS = (
+    "pin",
+    "slider",
+    "screw",
+    "universal",
+    "cylinder",
+    "planar",
+    "gimbal",
+    "ball",
+    "translation",
+    "free",
+    "bushing",
+    "weld",
+)
 SOLVERS = ("dynamics.sval", "dynamics.composite_rigid_body", "dynamics.articulated_body")
 FEW, MANY = range(12), range(12, 1012)
 
@@ -37,10 +37,10 @@ def frame(rng: np.random.Generator) -> list[float]:
     return [*rotation(rng).ravel(), *rng.normal(scale=0.5, size=3)]
 
 
-def random_tree(rng: np.random.Generator, solver: str, most: int) -> Multibody:
+def random_tree(rng: np.random.Generator, solver: str, most_bodies: int) -> Multibody:
     model = Multibody("tree", gravity=tuple(rng.normal(scale=10.0, size=3)), dynamics=solver)
     bodies: list[str] = []
-    for i in range(int(rng.integers(1, most + 1))):
+    for i in range(int(rng.integers(1, most_bodies + 1))):
         axes = rotation(rng)
         # principal moments of three rods: any positive lengths give a possible body
         a, b, c = rng.uniform(0.05, 1.0, size=3)
@@ -79,21 +79,22 @@ def random_state(system: cosim.System, rng: np.random.Generator) -> cosim.State:
     return state.realize(cosim.Stage.ACCELERATION)
 
 
-def check(seed: int, most: int) -> None:
-    answers = {}
+def check_accelerations(seed: int, most_bodies: int) -> None:
+    accelerations = {}
     for solver in SOLVERS:
         rng = np.random.default_rng(seed)
-        system = random_tree(rng, solver, most).build()
+        system = random_tree(rng, solver, most_bodies).build()
         state = random_state(system, rng)
-        answers[solver] = np.array(state.y_dot[system.nq : system.nq + system.nu])
+        accelerations[solver] = np.array(state.y_dot[system.nq : system.nq + system.nu])
     if not system.nu:
         return
+    # of the last solver: the states of all three have the same values
     M, V = mass_matrix(system, state), bias(system, state)
-    udot = answers["dynamics.sval"]
+    udot = accelerations["dynamics.sval"]
     scale = (abs(M) @ abs(udot) + abs(V)).max() + 1.0
-    for other in answers.values():
+    for other in accelerations.values():
         assert abs(M @ (udot - other)).max() <= 1e-10 * scale
-    # inverse dynamics leaves nothing over: M udot + V - T, with gravity on the side of T
+    # inverse dynamics: M udot + V - T = 0, with gravity in T
     assert abs(inverse_dynamics(system, state, udot)).max() <= 1e-10 * scale
     # the s-vals: row i of M and V_i, whatever the accelerations
     for i, equation in torque_equations(system, state).items():
@@ -106,10 +107,10 @@ def check(seed: int, most: int) -> None:
 @pytest.mark.few(5)
 @pytest.mark.parametrize("seed", FEW)
 def test_a_few_random_trees(seed: int) -> None:
-    check(seed, 12)
+    check_accelerations(seed, 12)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", MANY)
 def test_many_random_trees(seed: int) -> None:
-    check(seed, 40)
+    check_accelerations(seed, 40)

@@ -105,7 +105,7 @@ def test_what_a_run_does_not_show_is_unknown(seed: int) -> None:
     result = loop.simulate(case.until)
     assert result.coupling.verdict == "unknown"
     report = loop.verify(result, case.until)
-    exact = case.exact(result.time)
+    exact = case.truth(result.time)
     for each in report.signals:
         true = np.abs(result[each.name] - exact[each.name]).max()
         assert 1.0 < each.error / true < 2.0
@@ -562,7 +562,7 @@ def test_known_couplings_solve_themselves() -> None:
             options={"tolerance": 1e-12, "absolute_tolerance": 1e-12},
         )
         result = loop.simulate(until)
-        for name, values in case.exact(result.time).items():
+        for name, values in case.truth(result.time).items():
             if name in result:
                 assert result[name] == pytest.approx(values, abs=1e-4 * (1.0 + np.abs(values).max()))
 

@@ -1,4 +1,4 @@
-"""Well-known cuts with systems of ours, and with the native FMUs of the same systems: the same bytes."""
+"""Well-known couplings of models, and of native FMUs that were exported from these models: the same bytes."""
 
 from __future__ import annotations
 
@@ -93,11 +93,14 @@ def fmus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 @pytest.mark.by_turns
 @pytest.mark.parametrize("name", CUTS)
 @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel", "interface_newton"])
-def test_two_masses(name: str, algorithm: str, fmus: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_of_masses(
+    name: str, algorithm: str, fmus: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two masses, and a quarter car: the same models with other parameters."""
     monkeypatch.setattr(system_participant, "LEAST_NATIVE_STEPS", 0)
     cut, numbers = CUTS[name], asdict(CUTS[name])
-    own = {"left": ("m1", "k1", "c1", "k", "c"), "right": ("m2", "k2", "c2")}
-    starts = {f"{part}.body.{key}": numbers[key] for part, keys in own.items() for key in keys}
+    parameters = {"left": ("m1", "k1", "c1", "k", "c"), "right": ("m2", "k2", "c2")}
+    starts = {f"{part}.body.{key}": numbers[key] for part, keys in parameters.items() for key in keys}
     states = ["left.body.x", "left.body.v", "right.body.x", "right.body.v"]
     starts |= dict(zip(states, cut.start, strict=True))
     until = 0.2
@@ -106,13 +109,14 @@ def test_two_masses(name: str, algorithm: str, fmus: dict[str, Any], monkeypatch
         for parts in (halves(), fmus)
     ]
     assert [result.statistics["loop"] for result in results] == ["compiled", "compiled"]
-    if algorithm != "interface_newton":  # the systems follow lines there, the FMUs hold the mean
+    # with interface_newton, inputs of models change linearly within a step; FMUs get their mean
+    if algorithm != "interface_newton":
         for signal in states:
             assert results[0][signal].tobytes() == results[1][signal].tobytes(), signal
     exact = np.array([cut.force_and_motion().exact(time) for time in results[0].time])[:, [0, 2]]
     for result in results:
-        found = np.array([result[states[i]] for i in (0, 2)]).T
-        error = float(np.max(np.abs(found - exact)) / np.max(np.abs(exact)))
+        positions = np.array([result[states[i]] for i in (0, 2)]).T
+        error = float(np.max(np.abs(positions - exact)) / np.max(np.abs(exact)))
         assert error < (1e-3 if algorithm == "interface_newton" else 5e-2)
 
 
@@ -126,13 +130,13 @@ def test_four_bar_linkage(tmp_path: Path) -> None:
     links = [(f"rocker.rocker_{name}", f"linkage.joint.{name}2") for name in MOTION]
     links += [(f"linkage.joint.f{axis}2", f"rocker.rocker_f{axis}.force") for axis in "xy"]
     names = ["linkage.crank_joint.q[0]", "linkage.coupler_joint.q[0]", "rocker.rocker_joint.q[0]"]
-    theirs = [name.replace("[0]", "[1]") for name in names]  # FMUs count from 1
+    fmu_names = [name.replace("[0]", "[1]") for name in names]  # FMUs count from 1
     results = [
         CoSimulation(parts, links, "gauss_seidel", 1e-5).simulate(UNTIL, record=record)
-        for parts, record in ((models, names), (paths, theirs))
+        for parts, record in ((models, names), (paths, fmu_names))
     ]
     assert [result.statistics["loop"] for result in results] == ["compiled", "compiled"]
-    for mine, other in zip(names, theirs, strict=True):
-        assert results[0][mine].tobytes() == results[1][other].tobytes(), mine
-    found = np.array([results[0][name][-1] for name in names])
-    assert np.max(np.abs(found - whole())) < 1e-3
+    for name, fmu_name in zip(names, fmu_names, strict=True):
+        assert results[0][name].tobytes() == results[1][fmu_name].tobytes(), name
+    angles = np.array([results[0][name][-1] for name in names])
+    assert np.max(np.abs(angles - whole())) < 1e-3

@@ -1,4 +1,4 @@
-"""Generalized-alpha: the contract, order 2 with and without constraints, and damping as it was chosen."""
+"""Generalized-alpha: the contract, order 2 with and without constraints, and the chosen damping."""
 
 import math
 
@@ -43,7 +43,7 @@ def pendulum() -> cosim.System:
 
 
 def angle(t: float) -> tuple[float, float]:
-    """Angle and its rate of a pendulum of 1 m that is let go at `START`."""
+    """Angle and its rate, t after a pendulum of 1 m has started at `START` at rest."""
     k = math.sin(START / 2)
     sn, cn, dn, _ = ellipj(math.sqrt(GRAVITY) * t + ellipk(k * k), k * k)
     return 2 * math.asin(k * sn), 2 * k * math.sqrt(GRAVITY) * cn * dn / math.sqrt(1 - (k * sn) ** 2)
@@ -53,15 +53,16 @@ def angle(t: float) -> tuple[float, float]:
 def test_second_order_on_a_rod_and_in_its_force(rho: float) -> None:
     system, errors, until = pendulum(), [], 1.3
     theta, rate = angle(until)
-    place, speed = np.array([math.sin(theta), 0, -math.cos(theta)]), [math.cos(theta), 0, math.sin(theta)]
-    pull = 2.0 * (rate**2 + GRAVITY * math.cos(theta))
-    for number in (200, 400, 800):
-        state = run(system, until, rho, fixed_step=until / number)
+    position = np.array([math.sin(theta), 0, -math.cos(theta)])
+    velocity = rate * np.array([math.cos(theta), 0, math.sin(theta)])
+    tension = 2.0 * (rate**2 + GRAVITY * math.cos(theta))
+    for steps in (200, 400, 800):
+        state = run(system, until, rho, fixed_step=until / steps)
         assert abs(np.linalg.norm(state.q) - 1.0) < 1e-9
         assert abs(state.q @ state.u) < 1e-9
         force = state["rod.force_on_body2"][3:]
-        found = [state.q - place, state.u - rate * np.array(speed), force + pull * place]
-        errors.append([float(np.abs(one).max()) for one in found])
+        differences = [state.q - position, state.u - velocity, force + tension * position]
+        errors.append([float(np.abs(difference).max()) for difference in differences])
     assert errors[-1][0] < 2e-3
     orders = np.log2(np.array(errors[:-1]) / errors[1:])
     assert np.all(np.abs(orders - 2.0) < 0.25), orders
@@ -69,20 +70,19 @@ def test_second_order_on_a_rod_and_in_its_force(rho: float) -> None:
 
 @pytest.mark.parametrize("rho", [0.0, 0.8])
 def test_second_order_with_quaternions(rho: float) -> None:
-    """A free body that is symmetric turns about its momentum, and its axis goes round at a known rate."""
+    """The axis of a free symmetric body rotates about its angular momentum at a known rate."""
     model = Multibody("top", gravity=(0, 0, 0))
     model.body("top", mass=1.0, inertia=(1.0, 1.0, 2.0))
     model.joint("ball", child="top", q=(1, 0, 0, 0), u=(0.6, 0.0, 1.5))
     system, errors, until = model.build(), [], 2.0
     momentum = np.array([0.6, 0.0, 3.0])
-    axis, turn = momentum / np.linalg.norm(momentum), np.linalg.norm(momentum) * until
+    axis, rotated = momentum / np.linalg.norm(momentum), np.linalg.norm(momentum) * until  # angle, rad
     z = np.array([0.0, 0.0, 1.0])
-    wanted = (
-        z * math.cos(turn) + np.cross(axis, z) * math.sin(turn) + axis * (axis @ z) * (1 - math.cos(turn))
-    )
-    for number in (100, 200, 400):
-        state = run(system, until, rho, fixed_step=until / number)
-        errors.append(float(np.abs(state["top.X_GB"][[2, 5, 8]] - wanted).max()))
+    cosine, sine = math.cos(rotated), math.sin(rotated)
+    exact = z * cosine + np.cross(axis, z) * sine + axis * (axis @ z) * (1 - cosine)
+    for steps in (100, 200, 400):
+        state = run(system, until, rho, fixed_step=until / steps)
+        errors.append(float(np.abs(state["top.X_GB"][[2, 5, 8]] - exact).max()))
     assert errors[-1] < 1e-3
     assert np.all(np.abs(np.log2(np.array(errors[:-1]) / errors[1:]) - 2.0) < 0.25), errors
 
@@ -110,17 +110,17 @@ def oscillator(wh: float, rho: float, steps: int) -> list[float]:
     x1 = (x * (1 - w2 / 4) + v) / (1 + w2 / 4)
     v += 0.5 * (f - w2 * x1)
     x, f, a = x1, -w2 * x1, -w2 * x1 + (alpha_m - alpha_f) * (-w2 * x1 - f)
-    found = [x]
+    course = [x]
     for _ in range(steps - 1):
         # (1 - alpha_m) a1 + alpha_m a = (1 - alpha_f) (-w2 x1) + alpha_f f, x1 from Newmark's formula
-        known = x + v + (0.5 - beta) * a
-        a1 = (-(1 - alpha_f) * w2 * known + alpha_f * f - alpha_m * a) / (
+        predicted = x + v + (0.5 - beta) * a  # x1 without the term of a1
+        a1 = (-(1 - alpha_f) * w2 * predicted + alpha_f * f - alpha_m * a) / (
             1 - alpha_m + (1 - alpha_f) * w2 * beta
         )
-        x, v = known + beta * a1, v + (1 - gamma) * a + gamma * a1
+        x, v = predicted + beta * a1, v + (1 - gamma) * a + gamma * a1
         f, a = -w2 * x, a1
-        found.append(x)
-    return found
+        course.append(x)
+    return course
 
 
 @pytest.mark.parametrize(("wh", "rho"), [(0.5, 0.6), (20.0, 0.8), (2e3, 0.3)])
@@ -130,17 +130,17 @@ def test_a_constrained_oscillation_is_that_of_the_formulas(wh: float, rho: float
     cosim.assemble(system, state)
     integrator = GeneralizedAlpha(rho_infinity=rho, fixed_step=wh / w)
     integrator.initialize(system, state)
-    found = []
+    course = []
     for i in range(40):
         assert integrator.step(system, state, (i + 1.5) * wh / w) is kit.StepCode.DONE
-        found.append(state.q[0])
-    wanted = oscillator(wh, rho, 40)
-    assert np.allclose(found, wanted, rtol=0, atol=1e-6 * max(map(abs, wanted)))
+        course.append(state.q[0])
+    expected = oscillator(wh, rho, 40)
+    assert np.allclose(course, expected, rtol=0, atol=1e-6 * max(map(abs, expected)))
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.9])
-def test_high_frequencies_lose_what_was_chosen(rho: float) -> None:
-    """Of a triple eigenvalue -rho of the step: from step n to 2 n no more than rho^n times a power of 2."""
+def test_high_frequencies_are_damped_by_the_chosen_radius(rho: float) -> None:
+    """A step has the triple eigenvalue -rho: from step n to step 2 n the factor is about rho^n."""
     system, w = stiff_pair(1e6)
     h, n = 1e3 / w, 60 if rho > 0.6 else 20  # later corrections of the coupler, 1e-10 m, are larger
     middle = abs(run(system, n * h, rho, fixed_step=h).q[0])
@@ -150,7 +150,7 @@ def test_high_frequencies_lose_what_was_chosen(rho: float) -> None:
         assert end >= 0.5 * rho**n * middle
 
 
-def test_states_of_first_order_lose_as_much() -> None:
+def test_states_of_first_order_are_damped_alike() -> None:
     class Decay(cosim.Component):
         """z' = -1e8 z."""
 
@@ -167,8 +167,8 @@ def test_states_of_first_order_lose_as_much() -> None:
     assert 0.5 * 0.7**50 <= ends[1] / ends[0] <= 4.0 * 0.7**50
 
 
-def test_error_control_holds_a_linkage() -> None:
-    """With accuracy the steps follow the motion, and constraints, energy and multipliers are right."""
+def test_the_position_of_a_pendulum_with_error_control() -> None:
+    """With an accuracy, steps of variable size end at the right position."""
     system = pendulum()
     state = run(system, 1.3, 0.8, accuracy=1e-6)
     theta, _ = angle(1.3)

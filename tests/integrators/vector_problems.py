@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
@@ -102,3 +103,9 @@ def system_of(cls: type[cosim.Component]) -> cosim.System:
     model = cosim.Model("vector")
     model.add(cls, "x")
     return model.build()
+
+
+def columns(system: cosim.System) -> list[list[int]]:
+    """For each state the derivatives that may depend on it."""
+    starts, rows = system.derivative_structure()
+    return [rows[a:b].tolist() for a, b in pairwise(starts)]

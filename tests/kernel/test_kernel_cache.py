@@ -337,7 +337,7 @@ def test_all_that_is_found_counts_the_modules_that_write_it(monkeypatch, tmp_pat
 def test_members_of_a_named_tuple_that_change_places_count(monkeypatch):
     digests = set()
     for names in ("first second", "second first", "first second"):
-        monkeypatch.setitem(convention.compounds, "Q", (namedtuple("Two", names), "FF"))
+        monkeypatch.setitem(convention.COMPOUNDS, "Q", (namedtuple("Two", names), "FF"))
         digests.add(unit_digests.digest_of_unit(((flipped, "Q>f"),)))
     assert len(digests) == 2
 

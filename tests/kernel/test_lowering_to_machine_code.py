@@ -143,12 +143,12 @@ def test_in_plain_python_there_is_a_message() -> None:
 
 
 def test_code_is_kept_by_what_the_named_tuples_of_its_signature_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    from cosim_compiler.convention import compounds, spelled
+    from cosim_compiler.convention import COMPOUNDS, expanded
 
-    monkeypatch.setitem(compounds, "A", (namedtuple("Two", "x n"), "FI"))
-    before = spelled("Af>i")
-    monkeypatch.setitem(compounds, "A", (namedtuple("Two", "n x"), "IF"))
-    assert (before, spelled("Af>i"), spelled("f>i")) == ("A(F x, I n)f>i", "A(I n, F x)f>i", "f>i")
+    monkeypatch.setitem(COMPOUNDS, "A", (namedtuple("Two", "x n"), "FI"))
+    before = expanded("Af>i")
+    monkeypatch.setitem(COMPOUNDS, "A", (namedtuple("Two", "n x"), "IF"))
+    assert (before, expanded("Af>i"), expanded("f>i")) == ("A(F x, I n)f>i", "A(I n, F x)f>i", "f>i")
 
 
 def calling(number: str, calls: str) -> str:

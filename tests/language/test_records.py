@@ -51,7 +51,7 @@ class Made:
 
 def compiled(coder: Coder, monkeypatch: pytest.MonkeyPatch) -> dict[Any, Any]:
     """Addresses of the functions, called with the address of a run: status and result."""
-    monkeypatch.setitem(convention.records, "R", (Run, layout_digest(Run)))
+    monkeypatch.setitem(convention.RECORDS, "R", (Run, layout_digest(Run)))
     program = Program()
     name = f"records_{id(program)}"
     entries = [
@@ -92,7 +92,7 @@ def test_random_runs(coder: Coder, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_changed_method_is_another_unit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(convention.records, "R", (Run, layout_digest(Run)))
+    monkeypatch.setitem(convention.RECORDS, "R", (Run, layout_digest(Run)))
     before = unit_digests.digest_of_unit(((look, "R>i"),))
     assert unit_digests.digest_of_unit(((look, "R>i"),)) == before
     monkeypatch.setattr(Level, "is_above", lambda level: level.value >= level.guard)
@@ -210,7 +210,7 @@ def misfit(pair, time):
 def test_records_in_views_and_properties_of_a_group(
     coder: Coder, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(convention.compounds, "P", (Pair, "FI"))
+    monkeypatch.setitem(convention.COMPOUNDS, "P", (Pair, "FI"))
     start = np.array([9.0, 1.0, -0.0, 2.0, 0.5, -3.0, 4.0])
     plain = Pair(start.copy(), np.array([count]))
     expected = furthest(plain, 0.25)
@@ -227,7 +227,7 @@ def test_records_in_views_and_properties_of_a_group(
 
 
 def test_a_view_without_room_for_a_record_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(convention.compounds, "P", (Pair, "FI"))
+    monkeypatch.setitem(convention.COMPOUNDS, "P", (Pair, "FI"))
     with pytest.raises(ContractError, match=r"view.*Counted\.count"):
         Program().root(misfit, "Pf>f")
 
@@ -310,13 +310,13 @@ def test_a_function_that_names_records_is_digested_once(monkeypatch: pytest.Monk
 
 
 def test_a_changed_property_is_another_unit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(convention.compounds, "P", (Pair, "FI"))
+    monkeypatch.setitem(convention.COMPOUNDS, "P", (Pair, "FI"))
     before = unit_digests.digest_of_unit(((furthest, "Pf>f"),))
     assert unit_digests.digest_of_unit(((furthest, "Pf>f"),)) == before
     monkeypatch.setattr(Pair, "places", property(lambda pair: rows_of(Place, pair.x, 0, pair.n[0])))
     assert unit_digests.digest_of_unit(((furthest, "Pf>f"),)) != before
     monkeypatch.undo()
-    monkeypatch.setitem(convention.compounds, "P", (Pair, "FI"))
+    monkeypatch.setitem(convention.COMPOUNDS, "P", (Pair, "FI"))
     monkeypatch.setattr(Place, "later", lambda place, time: place.at - time * place.speed)
     assert unit_digests.digest_of_unit(((furthest, "Pf>f"),)) != before
 

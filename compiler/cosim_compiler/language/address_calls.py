@@ -15,7 +15,7 @@ from typing import Any
 from cosim_compiler import foreign
 from cosim_compiler.calls import GROUP_AT, INDIRECT, TOGETHER
 from cosim_compiler.calls import STATUS as STATUS_MARK
-from cosim_compiler.convention import compounds
+from cosim_compiler.convention import COMPOUNDS
 from cosim_compiler.language.call_arguments import (
     argument_of_type,
     arguments_in_order,
@@ -62,7 +62,7 @@ def marked_call(
         return ViewAt(type_of_letter(letter), address, size, columns)
     if GROUP_AT in marks:
         address = argument_of_type(reader, items[0], WHOLE, node)
-        return GroupAt(Group(*compounds[marks[GROUP_AT]]), address)
+        return GroupAt(Group(*COMPOUNDS[marks[GROUP_AT]]), address)
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import types
 
-from cosim_compiler.convention import compounds
+from cosim_compiler.convention import COMPOUNDS
 from cosim_compiler.language import builtins, tables
 from cosim_compiler.language.address_calls import marked_call
 from cosim_compiler.language.constants import make_tuple
@@ -77,7 +77,7 @@ def _named_tuple_call(reader: Reading, cls: type, items: list[Expression], node:
     if len(items) != len(fields):
         reader.refuse(node, f"{cls.__name__} has {len(fields)} fields, and is given {len(items)}")
     values = tuple(reader.typed(item, node) for item in items)
-    for compound, letters in compounds.values():
+    for compound, letters in COMPOUNDS.values():
         if compound is cls:
             return MakeGroup(Group(cls, letters), values)
     return make_tuple(list(values), cls)

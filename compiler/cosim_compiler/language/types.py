@@ -10,7 +10,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from cosim_compiler.convention import compounds, records
+from cosim_compiler.convention import COMPOUNDS, RECORDS
 
 
 @dataclass(frozen=True)
@@ -124,10 +124,10 @@ COLUMNS_IN_GROUP = 3
 
 def type_of_letter(letter: str) -> Type:
     """The type of a letter of a signature."""
-    if letter in compounds:
-        return Group(*compounds[letter])
-    if letter in records:
-        return Record(records[letter][0])
+    if letter in COMPOUNDS:
+        return Group(*COMPOUNDS[letter])
+    if letter in RECORDS:
+        return Record(RECORDS[letter][0])
     return LETTERS[letter]
 
 

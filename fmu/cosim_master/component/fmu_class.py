@@ -21,10 +21,11 @@ from cosim_master.component.fmu_kernels import FmuPorts, OutputGroup, make_kerne
 
 TAKEN = (
     {"t", "name", "values", "side", "state", "next_state", "self", "declarations", "kernels", "handlers"}
-    | {"z", "scale", "epoch", "live", "indicators", "next_event", "fmu", "feedthrough", "tolerance"}
-    | {"kept_events", "wanted", "given", "shown"}
+    | {"z", "scale", "epoch", "block_address", "indicators", "next_event", "fmu", "feedthrough", "tolerance"}
+    | {"kept_events", "wanted", "received_inputs", "event_outputs"}
     | {"derivatives", "bind", "arguments", "signals", "switch", "conditions", "smoothness"}
-    | {"running", "others", "block", "keeps_nothing", "show", "step_ended", "step_event", "inputs_changed"}
+    | {"running", "undeclared_starts", "block", "fails_to_save", "show", "step_ended", "step_event"}
+    | {"inputs_changed"}
     | {"has_instance", "move_to", "write_input", "read_outputs", "read_rates", "output", "completed_step"}
     | {*dir(ModelExchangeFmu)}
 )
@@ -154,14 +155,14 @@ def _class(file: Any, feedthrough: str) -> type[ModelExchangeFmu]:
     outputs = variables.names("output", discrete=False)
     discrete_inputs = variables.names("input", discrete=True)
     discrete_outputs = variables.names("output", discrete=True)
-    follows = _follows(inputs, outputs, description.feedthrough, json.loads(feedthrough))
+    direct_inputs = _direct_inputs(inputs, outputs, description.feedthrough, json.loads(feedthrough))
 
     def reading(name: str) -> tuple[list[str], bool]:
-        """Outputs that are read together follow the same inputs, and need the same conversion."""
-        return follows[name], not _is_plain(interface.elements[name])
+        """Outputs that are read together depend on the same inputs, and need the same conversion."""
+        return direct_inputs[name], not _is_plain(interface.elements[name])
 
     outputs.sort(key=reading)
-    groups = tuple(tuple(names) for _, names in itertools.groupby(outputs, key=reading))
+    output_groups = tuple(tuple(names) for _, names in itertools.groupby(outputs, key=reading))
     declared = {v.name for v in (*variables.parameters, *variables.options)} | {*inputs, *discrete_inputs}
     body: dict[str, Any] = {
         "__module__": ModelExchangeFmu.__module__,
@@ -171,20 +172,20 @@ def _class(file: Any, feedthrough: str) -> type[ModelExchangeFmu]:
         "goes_back": description.can_restore
         and not (interface.is_restored_by_states and interface.indicators),
         "inputs": tuple(inputs),
-        "groups": groups,
+        "output_groups": output_groups,
         "discrete_inputs": tuple(discrete_inputs),
         "discrete_outputs": tuple(discrete_outputs),
-        "follows": follows,
+        "direct_inputs": direct_inputs,
         "other_starts": (description.settable or frozenset()) - declared,
-        "chosen": {python_names[v.name]: v.name for v in variables.options},
-        "items": {
+        "option_variables": {python_names[v.name]: v.name for v in variables.options},
+        "enumeration_items": {
             python_names[name]: dict(items)
             for name, items in description.enumerations.items()
             if name in python_names
         },
     }
     body |= _memory(interface, len(discrete_inputs), len(discrete_outputs))
-    body |= _declarations(variables, python_names, body["items"])
+    body |= _declarations(variables, python_names, body["enumeration_items"])
     body |= make_kernels(_ports_in_python(body, interface), f"{__name__}.kernels")
     return type("ModelExchangeFmu", (ModelExchangeFmu,), body)
 
@@ -198,7 +199,8 @@ def _ports_in_python(body: Mapping[str, Any], interface: FmuInterface) -> FmuPor
     return FmuPorts(
         inputs=in_python(body["inputs"]),
         groups=[
-            OutputGroup(in_python(names), in_python(body["follows"][names[0]])) for names in body["groups"]
+            OutputGroup(in_python(names), in_python(body["direct_inputs"][names[0]]))
+            for names in body["output_groups"]
         ],
         discrete_inputs=in_python(body["discrete_inputs"]),
         discrete_outputs=in_python(body["discrete_outputs"]),
@@ -213,8 +215,8 @@ def _memory(interface: FmuInterface, discrete_inputs: int, discrete_outputs: int
     return {
         "z": cosim.auxiliary_state(shape=size, start=(0.0,) * size, description="states over `scale`"),
         "scale": _discrete(size, 1.0),
-        "given": _discrete(max(1, discrete_inputs), 0.0),
-        "shown": _discrete(max(1, discrete_outputs), 0.0),
+        "received_inputs": _discrete(max(1, discrete_inputs), 0.0),
+        "event_outputs": _discrete(max(1, discrete_outputs), 0.0),
         "indicators": cosim.cache_slot(shape=max(1, interface.indicators)),
     }
 
@@ -244,7 +246,7 @@ def _declarations(
     return declarations
 
 
-def _follows(
+def _direct_inputs(
     inputs: Sequence[str],
     outputs: Sequence[str],
     declared: Mapping[str, frozenset[str]] | None,

@@ -28,12 +28,6 @@ class ModelExchangeFmu(cosim.Component):
     refused, and named. Booleans are 0 or 1. Discrete outputs (integers, booleans, discrete reals) change in
     event mode, which the FMU enters at once when discrete inputs have changed at the end of a step.
 
-    Limits: the FMU runs for one State at a time. An earlier State can be restored if the FMU has not been in
-    event mode since then. If it can save its state, earlier States are valid over the last `kept_events`
-    events. If it has no discrete variables and no indicators, all States are valid, also in another process
-    and after another run has begun. Other States are refused. A model with such a part is not exported as an
-    FMU. States are stored in units of ``scale``, the powers of two next to their nominal values.
-
     Parameters
     ----------
     fmu : path
@@ -58,6 +52,17 @@ class ModelExchangeFmu(cosim.Component):
     ModelError
         A value does not fit.
 
+    Notes
+    -----
+    The FMU runs for one State at a time. These earlier States can be restored, all others are refused:
+
+    - all States since the FMU was last in event mode;
+    - all States of the last `kept_events` events, if the FMU can save its state;
+    - all States, also of another process and of an earlier run, if the FMU has no discrete variables and no
+      event indicators.
+
+    A model with such a part is not exported as an FMU.
+
     References
     ----------
     Functional Mock-up Interface specification 2.0.4, section 3 (Model Exchange).
@@ -67,19 +72,32 @@ class ModelExchangeFmu(cosim.Component):
     takes_more: ClassVar[bool] = True
     not_exported: ClassVar[str] = "it contains an FMU; nested FMUs cannot be exported"
     not_saved: ClassVar[str] = "it is an FMU, which runs in this process alone"
+
+    # `class_for` makes a subclass for each file and sets what follows. Variables have their names in the FMU.
     variables: ClassVar[Mapping[str, str]] = {}
     inputs: ClassVar[tuple[str, ...]] = ()
-    groups: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    """Continuous inputs."""
+    output_groups: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    """Continuous outputs, in groups that are read together."""
+    direct_inputs: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """For each continuous output the inputs that are written before it is read."""
     discrete_inputs: ClassVar[tuple[str, ...]] = ()
     discrete_outputs: ClassVar[tuple[str, ...]] = ()
-    follows: ClassVar[Mapping[str, Sequence[str]]] = {}
+    other_starts: ClassVar[frozenset[str]] = frozenset()
+    """Variables with a start value that are neither inputs nor parameters of the part."""
+    option_variables: ClassVar[Mapping[str, str]] = {}
+    """The variable of each option: a parameter that is not a real number."""
+    enumeration_items: ClassVar[Mapping[str, Mapping[str, int]]] = {}
+    """For each option that is an enumeration, its items and their numbers."""
 
+    # The subclass also declares `z`, the states in units of `scale` (powers of two near nominal values), and
+    # `received_inputs` and `event_outputs`, the discrete inputs and outputs of the last event mode.
     fmu = data_file("the FMU")
     tolerance = cosim.option(0.0, description="that the FMU receives; 0: its own")
     kept_events = cosim.option(100, description="events over which its state is kept; 0: none")
     epoch = cosim.discrete(dtype=int, invalidates=cosim.Stage.TIME, internal=True)
     next_event = cosim.timer(description="when the FMU wants event mode next")
-    live = cosim.cache_slot(description="where the control block lies")
+    block_address = cosim.cache_slot(description="the address of the control block")
 
     def __new__(cls, **values: Any) -> Any:
         if cls is ModelExchangeFmu:
@@ -89,55 +107,54 @@ class ModelExchangeFmu(cosim.Component):
         return object.__new__(cls)
 
     def __init__(self, **values: Any) -> None:
+        # the class has used the feedthrough; a copy of the part needs it again
         feedthrough = {"feedthrough": values.pop("feedthrough")} if "feedthrough" in values else {}
+        # users may write the names in the FMU or those in the model
         arguments = {self.variables.get(name, name): value for name, value in values.items()}
         for name, value in arguments.items():
-            if name in self.chosen:
+            if name in self.option_variables:
                 arguments[name] = self._as_declared(name, value)
             elif isinstance(value, bool) and name not in self.other_starts:
-                arguments[name] = float(value)
-        self.others = {name: arguments.pop(name) for name in [*arguments] if name in self.other_starts}
+                arguments[name] = float(value)  # discrete inputs are numbers
+        # start values of variables without a declaration go to the FMU alone
+        self.undeclared_starts = {
+            name: arguments.pop(name) for name in [*arguments] if name in self.other_starts
+        }
         super().__init__(**{**arguments, "fmu": str(arguments["fmu"])})
-        self.values.arguments |= {**self.others, **feedthrough}
+        self.values.arguments |= {**self.undeclared_starts, **feedthrough}
         self.block = np.zeros(calls.SIZE, dtype=np.int64)
         self.running: RunningFmu | None = None
-        self.keeps_nothing = False
+        self.fails_to_save = False  # although the FMU declares that it saves its state
 
     def __reduce__(self) -> Any:
         """The recipe of a copy: the class belongs to a file, and running instances are not copied."""
         return _rebuild, (self.name, self.values.arguments)
 
-    other_starts: ClassVar[frozenset[str]] = frozenset()
-    """Variables with a start value that are neither inputs nor parameters of the part."""
-    chosen: ClassVar[Mapping[str, str]] = {}
-    """The parameters that are no real numbers: name in the model, and in the FMU."""
-    items: ClassVar[Mapping[str, Mapping[str, int]]] = {}
-    """The items of options that are enumerations."""
-
     def _as_declared(self, name: str, value: Any) -> Any:
-        """The value of an option in its declared type; items of enumerations may be chosen by number."""
+        """The value of an option in its declared type; an item of an enumeration may be given by number."""
         declared = self.declarations[name]
         if declared.options["choices"] and isinstance(value, Integral):
-            return {number: item for item, number in self.items[name].items()}.get(int(value), value)
+            items = {number: item for item, number in self.enumeration_items[name].items()}
+            return items.get(int(value), value)
         if type(declared.start) is bool and isinstance(value, (Integral, np.bool_)) and value in (0, 1):
             return bool(value)
         return int(value) if type(declared.start) is int and isinstance(value, Integral) else value
 
-    def bind(self, live):
-        """Store the place of the control block, from which compiled code continues."""
-        live[0] = float(self.block.ctypes.data)
+    def bind(self, block_address):
+        """Store the address of the control block, by which compiled code calls the FMU."""
+        block_address[0] = float(self.block.ctypes.data)
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted")
     def begin(self, state, next_state):
         """Instantiate and initialize the FMU at the present time."""
         self.close()
         discrete = self._discrete(state)
-        values = {**self._changed_starts(state, discrete), **self.others}
+        values = {**self._changed_starts(state, discrete), **self.undeclared_starts}
         arguments = state.time, values, self._inputs(state), self.tolerance or None
         try:
-            fmu, after = self._started(arguments, 0 if self.keeps_nothing else self.kept_events)
+            fmu, after = self._started(arguments, 0 if self.fails_to_save else self.kept_events)
         except NotKeptError:  # that instance cannot be used any more: of OpenModelica, for example
-            self.keeps_nothing = True
+            self.fails_to_save = True
             fmu, after = self._started(arguments, 0)
         self.running = fmu
         # created after the FMU, since finalizers are called in reverse order at exit
@@ -151,10 +168,10 @@ class ModelExchangeFmu(cosim.Component):
         values = {n: float(state[f"{self.name}.{p}"]) for n, p in names.items() if self._is_parameter(p)}
         values |= discrete
         starts = {n: value for n, value in values.items() if value != self.declarations[names[n]].start}
-        for option, name in self.chosen.items():
+        for option, name in self.option_variables.items():
             value = self.values.options[option]
             if value != self.declarations[option].start:
-                starts[name] = self.items.get(option, {}).get(value, value)
+                starts[name] = self.enumeration_items.get(option, {}).get(value, value)
         return starts
 
     def _is_parameter(self, name: str) -> bool:
@@ -162,7 +179,7 @@ class ModelExchangeFmu(cosim.Component):
 
     def _started(self, arguments: Any, kept_events: int) -> tuple[RunningFmu, AfterEvent]:
         """A new instance, started with these arguments."""
-        ports = self.inputs, self.groups, self.block, self.follows
+        ports = self.inputs, self.output_groups, self.block, self.direct_inputs
         fmu = RunningFmu(self.fmu, self.name, *ports, kept_events)
         try:
             return fmu, fmu.start(*arguments)
@@ -182,7 +199,7 @@ class ModelExchangeFmu(cosim.Component):
             return cosim.EventStatus.did_nothing()  # another event of this instant has handled it
         fmu = self._fmu(state)
         discrete = self._discrete(state)
-        last_values = np.atleast_1d(state[f"{self.name}.given"])
+        last_values = np.atleast_1d(state[f"{self.name}.received_inputs"])
         changes = {n: v for (n, v), last in zip(discrete.items(), last_values, strict=False) if v != last}
         after = fmu.handle_event(state.time, self._states(state), self._inputs(state), changes)
         self._store(next_state, after, discrete)
@@ -202,9 +219,9 @@ class ModelExchangeFmu(cosim.Component):
         fmu = self.running
         assert fmu is not None
         if discrete:
-            next_state[f"{self.name}.given"] = [*discrete.values()]
+            next_state[f"{self.name}.received_inputs"] = [*discrete.values()]
         if self.discrete_outputs:
-            next_state[f"{self.name}.shown"] = [float(x) for x in fmu.get(self.discrete_outputs)]
+            next_state[f"{self.name}.event_outputs"] = [float(x) for x in fmu.get(self.discrete_outputs)]
         if len(after.states):
             if after.nominals_changed:
                 next_state[f"{self.name}.scale"] = fmu.scales()

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from cosim.kit import run_source
 
-POINT = ("t", "z", "scale", "epoch", "live")
+POINT = ("t", "z", "scale", "epoch", "block_address")
 """The arguments of kernel functions that set the state of the FMU."""
 REQUEST_EVENT = ("        wanted_next[0] = 1", "        return 1")
 
@@ -77,9 +77,14 @@ def _output_functions(ports: FmuPorts) -> list[str]:
     first = 0
     for place, group in enumerate(ports.groups):
         lines += _function(f"outputs_{place}", group.follows, group.outputs)
-        lines += [f"        write_input(live, {ports.inputs.index(name)}, {name})" for name in group.follows]
-        lines += [f"        read_outputs(live, {place})"]
-        lines += [f"        {name}[0] = output(live, {i})" for i, name in enumerate(group.outputs, first)]
+        lines += [
+            f"        write_input(block_address, {ports.inputs.index(name)}, {name})"
+            for name in group.follows
+        ]
+        lines += [f"        read_outputs(block_address, {place})"]
+        lines += [
+            f"        {name}[0] = output(block_address, {i})" for i, name in enumerate(group.outputs, first)
+        ]
         first += len(group.outputs)
     return lines
 
@@ -88,7 +93,7 @@ def _derivatives(inputs: Sequence[str]) -> list[str]:
     return [
         *_function("derivatives", inputs, ["z_dot", "indicators"]),
         *_written_inputs(inputs),
-        "        read_rates(live, t, scale, z_dot, indicators)",
+        "        read_rates(block_address, t, scale, z_dot, indicators)",
     ]
 
 
@@ -106,8 +111,8 @@ def _witness(i: int) -> list[str]:
 
 def _discrete_outputs(names: Sequence[str]) -> list[str]:
     """The source of a function that returns values of the last event."""
-    lines = ["    @cosim.kernel", f"    def show(shown, {', '.join(names)}):"]
-    return lines + [f"        {name}[0] = shown[{i}]" for i, name in enumerate(names)]
+    lines = ["    @cosim.kernel", f"    def show(event_outputs, {', '.join(names)}):"]
+    return lines + [f"        {name}[0] = event_outputs[{i}]" for i, name in enumerate(names)]
 
 
 def _completed_step(inputs: Sequence[str]) -> list[str]:
@@ -115,11 +120,11 @@ def _completed_step(inputs: Sequence[str]) -> list[str]:
     return [
         "    @cosim.on(cosim.EventCause.TIME_ADVANCED, does='unrestricted')",
         f"    def step_ended({', '.join((*POINT, *inputs, 'wanted_next'))}):",
-        "        if not has_instance(live, epoch):",
+        "        if not has_instance(block_address, epoch):",
         "            return 0",
-        "        move_to(live, t, z, scale, epoch)",
+        "        move_to(block_address, t, z, scale, epoch)",
         *_written_inputs(inputs),
-        "        if not completed_step(live):",
+        "        if not completed_step(block_address):",
         "            return 0",
         *REQUEST_EVENT,
     ]
@@ -127,18 +132,18 @@ def _completed_step(inputs: Sequence[str]) -> list[str]:
 
 def _changed_inputs(names: Sequence[str]) -> list[str]:
     """The source of a handler that requests an event if a discrete input has changed."""
-    is_same = " and ".join(f"given[{i}] == {name}" for i, name in enumerate(names))
+    is_same = " and ".join(f"received_inputs[{i}] == {name}" for i, name in enumerate(names))
     return [
         "    @cosim.on(cosim.EventCause.TIME_ADVANCED, does='discrete')",
-        f"    def inputs_changed(epoch, live, {', '.join(names)}, given, wanted_next):",
-        f"        if not has_instance(live, epoch) or ({is_same}):",
+        f"    def inputs_changed(epoch, block_address, {', '.join(names)}, received_inputs, wanted_next):",
+        f"        if not has_instance(block_address, epoch) or ({is_same}):",
         "            return 0",
         *REQUEST_EVENT,
     ]
 
 
 def _written_inputs(inputs: Sequence[str]) -> list[str]:
-    return [f"        write_input(live, {i}, {name})" for i, name in enumerate(inputs)]
+    return [f"        write_input(block_address, {i}, {name})" for i, name in enumerate(inputs)]
 
 
 def _function(name: str, reads: Sequence[str], writes: Sequence[str]) -> list[str]:
@@ -151,7 +156,7 @@ def _function(name: str, reads: Sequence[str], writes: Sequence[str]) -> list[st
         "    @cosim.kernel",
         f"    def {name}({arguments}):",
         *zeros,
-        "        if not has_instance(live, epoch):",
+        "        if not has_instance(block_address, epoch):",
         "            return",
-        "        move_to(live, t, z, scale, epoch)",
+        "        move_to(block_address, t, z, scale, epoch)",
     ]

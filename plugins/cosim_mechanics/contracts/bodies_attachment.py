@@ -24,9 +24,9 @@ class BodiesAttachment(Attachment):
         for name, offer in BODY.offers.items()
     }
 
-    def slot(self, assembly: Assembly, part: Any, argument: Argument, number: int | None) -> Slot:
-        """See `Attachment.slot`."""
-        first, moving = assembly.attached_name(part, argument.of), BODY.everything(assembly)
+    def slot_of(self, assembly: Assembly, part: Any, argument: Argument, number: int | None) -> Slot:
+        """See `Attachment.slot_of`."""
+        first, moving = assembly.attached_name(part, argument.of), BODY.attachable(assembly)
         count = part.values.declarations[argument.of].size
         if first not in moving:
             raise cosim.ModelError.of("", f"{argument.of} is '{first}', which is not a body with a mass")

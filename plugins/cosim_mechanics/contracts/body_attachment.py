@@ -33,10 +33,10 @@ class BodyAttachment(Attachment):
         slots = assembly.layout.slots
         return [n for n in assembly.parts_by_name if slots[n].keys() >= {"X_GB", "mass"}]
 
-    def slot(self, assembly: Assembly, part: Any, argument: Argument, number: int | None) -> Slot:
-        """See `Attachment.slot`."""
+    def slot_of(self, assembly: Assembly, part: Any, argument: Argument, number: int | None) -> Slot:
+        """See `Attachment.slot_of`."""
         name = (
-            assembly.attached_name(part, argument.of) if number is None else self.everything(assembly)[number]
+            assembly.attached_name(part, argument.of) if number is None else self.attachable(assembly)[number]
         )
         return assembly.provided(argument, name)
 

@@ -38,8 +38,8 @@ class CoordinateAttachment(Attachment):
             for i in range(slots[name]["u"].size)
         ]
 
-    def slot(self, assembly: Assembly, part: Any, argument: Argument, number: int | None) -> Slot:
-        """See `Attachment.slot`."""
+    def slot_of(self, assembly: Assembly, part: Any, argument: Argument, number: int | None) -> Slot:
+        """See `Attachment.slot_of`."""
         if number is None:
             name, _, index = assembly.attached_path(part, argument.of).partition("[")
             return self._one(assembly, part, argument, name.split(".")[0], index.rstrip("]") or "0")
@@ -47,7 +47,7 @@ class CoordinateAttachment(Attachment):
             raise cosim.ModelError.of(
                 "", f"{argument.of} is every speed of the model, and not every speed has a coordinate"
             )
-        name, at = self.everything(assembly)[number]
+        name, at = self.attachable(assembly)[number]
         return assembly.provided(argument, name).part(at)
 
     def _one(self, assembly: Assembly, part: Any, argument: Argument, joint: str, index: str) -> Slot:

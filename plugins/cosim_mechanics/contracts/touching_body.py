@@ -29,17 +29,17 @@ class TouchingBody(BodyAttachment):
         "grip": Offer("grip", (GRIP,), True, "sums of all contacts in one plane: `contact_grip`"),
     }
 
-    def has(self, assembly: Assembly, part: Any, argument: Argument) -> bool:
-        """See `Attachment.has`: a contact alone in its plane has no sums."""
+    def has_offer(self, assembly: Assembly, part: Any, argument: Argument) -> bool:
+        """See `Attachment.has_offer`: a contact alone in its plane has no sums."""
         return argument.slot not in SUMS or touching_surfaces(assembly, part) in sums(assembly)
 
-    def slot(self, assembly: Assembly, part: Any, argument: Argument, number: int | None) -> Slot:
-        """See `Attachment.slot`."""
+    def slot_of(self, assembly: Assembly, part: Any, argument: Argument, number: int | None) -> Slot:
+        """See `Attachment.slot_of`."""
         if argument.slot in SUMS:
             slots = sums(assembly).get(touching_surfaces(assembly, part), {})
             return slots.get(argument.slot) or assembly.nan_slot(SUMS[argument.slot])
         if argument.slot != "turning":
-            return super().slot(assembly, part, argument, number)
+            return super().slot_of(assembly, part, argument, number)
         name = assembly.attached_name(part, argument.of)
         if name not in turning_bodies(assembly):
             fixed = [n for n, slots in assembly.layout.slots.items() if "turning" in slots]

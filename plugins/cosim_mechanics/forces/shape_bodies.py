@@ -14,9 +14,9 @@ from cosim_mechanics.contracts.body_attachment import BODY
 class ShapeBodies(BodiesAttachment):
     """Bodies with shapes: those that a joint connects are among the pairs that do not touch."""
 
-    def slot(self, assembly: Assembly, part: Any, argument: Argument, number: int | None) -> Slot:
-        """See `Attachment.slot`."""
-        slot = super().slot(assembly, part, argument, number)
+    def slot_of(self, assembly: Assembly, part: Any, argument: Argument, number: int | None) -> Slot:
+        """See `Attachment.slot_of`."""
+        slot = super().slot_of(assembly, part, argument, number)
         check_joined_bodies(assembly, part, argument.of)
         return slot
 
@@ -36,7 +36,7 @@ def check_joined_bodies(assembly: Assembly, part: Any, bodies: str) -> None:
     ModelError
         Names the bodies and the joint.
     """
-    moving = BODY.everything(assembly)
+    moving = BODY.attachable(assembly)
     first = moving.index(assembly.attached_name(part, bodies))
     counts = part.values.numbers["shape_counts"].reshape(-1)
     number_of_body = {moving[first + i]: i + 1 for i, count in enumerate(counts) if count > 0}
