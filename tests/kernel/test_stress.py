@@ -25,7 +25,8 @@ import cosim
 SLACK = 1e-6  # s, between what is meant to happen at different times
 
 grid = st.integers(1, 24).map(lambda i: i / 16)
-periods = st.one_of(grid, st.sampled_from([0.1, 1.0 / 3.0, 0.7, 1e-1 * 3]))
+# no 0.1 * 3: seven of it and three of 0.7 are one double, and two instants on paper
+periods = st.one_of(grid, st.sampled_from([0.1, 1.0 / 3.0, 0.7, 0.3]))
 offsets = st.one_of(st.just(0.0), grid, st.sampled_from([0.05, 0.3]))
 # between the points of the grid, so that they are never meant to be simultaneous with something scheduled
 roots = st.integers(-10, 120).map(lambda i: i / 60 + 1.0 / 977)
