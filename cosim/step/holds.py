@@ -269,11 +269,13 @@ def hold_witness(run: Run, i: int, side: float, moves_on: bool) -> None:
         if count == 0:
             run.failure.witness = i
             raise NothingToHoldBy()
+    held = held_count(run)
+    if held == 0:
+        run.holds.has_moving = 0.0  # that of a hold which has ended before a step
     if hold.kind == PUSHED and hold.was_released != 0.0:
         run.holds.has_moving = 1.0
     hold.was_released = 0.0
     hold.side = side
-    held = held_count(run)
     run.held_order[held] = float(i)
     run.holds.count = float(held + 1)
     run.course.hold_known = 0
