@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bouncing_ball_fmu import odd_ball
 from fmi1_fmu import make_fmi1
 from model3_fmu import make_model3
-from test_model_exchange import odd_ball
 
 import cosim
 from cosim.cli import main

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from bouncing_ball_fmu import DESCRIPTION
 from box3_fmu import make_box3
 from export_tools import ball, export, oscillator
 from fmi1_fmu import make_fmi1
 from model3_fmu import make_model3
-from test_model_exchange import DESCRIPTION
 
 from cosim.cli import main
 from cosim_fmi.validate.finding import Finding
