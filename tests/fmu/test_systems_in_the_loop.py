@@ -1,13 +1,12 @@
 """The compiled loop and the loop in Python step cosim systems to the same bits."""
 
-import math
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from ball_and_clockwork import CROSSED_WIRES, METHOD, Ball, Clockwork, Fragile, model_of
 from controlled_spring import WIRES, controller, plant
 
 import cosim
@@ -16,17 +15,7 @@ from cosim_fmu import CoSimulation, SystemParticipant
 from cosim_master.algorithms.jacobi import Jacobi
 from cosim_master.participants import system_participant
 
-sys.path.append(str(Path(__file__).parents[1] / "lowering"))
-from event_parts import Ball, Clockwork  # noqa: E402
-
 pytestmark = pytest.mark.skipif(kit.is_plain(), reason="nothing is compiled here")
-METHOD = "integrators.dormand_prince_853"
-
-
-def model_of(kind: type[cosim.Component]) -> cosim.Model:
-    model = cosim.Model("part")
-    model.add(kind, "part")
-    return model
 
 
 def facts_of(event: cosim.EventRecord) -> list[Any]:
@@ -48,25 +37,6 @@ class StateRecorder(SystemParticipant):
         if self._simulator is not None:
             self.last_state = self.save()
         super().close()
-
-
-class Fragile(cosim.Component):
-    """Its rate is NaN below a level of zero; its output fails above 0.2."""
-
-    load = cosim.input(unit="N")
-    level = cosim.auxiliary_state(start=0.1)
-    rate = cosim.parameter(default=0.0)
-    shown = cosim.output()
-
-    @cosim.kernel
-    def derivatives(level, load, rate, level_dot):
-        level_dot[0] = rate / math.sqrt(level) + load
-
-    @cosim.kernel
-    def report(level, shown):
-        if level > 0.2:
-            raise ValueError("the scale ends at 0.2")
-        shown[0] = level
 
 
 def compare_loops(
@@ -112,12 +82,6 @@ def ball_and_clockwork() -> dict[str, Any]:
     }
 
 
-CROSSED = [
-    {"from": "clock.part.seen", "to": "ball.part.floor_height", "factor": 0.02},
-    {"from": "ball.part.height", "to": "clock.part.drive", "factor": 0.3},
-]
-
-
 @pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel"])
 def test_smooth_systems(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,14 +95,16 @@ def test_smooth_systems(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.few(1)
 @pytest.mark.parametrize("options", [{}, {"inside": "events"}, {"threads": 2}, {"steps": {"clock": 0.03}}])
 def test_events_of_all_kinds(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    result = compare_loops(monkeypatch, ball_and_clockwork, CROSSED, until=1.5, **options)
+    result = compare_loops(monkeypatch, ball_and_clockwork, CROSSED_WIRES, until=1.5, **options)
     kinds = {(event.cause.name, event.does) for event in result.events}
     assert len(kinds) > 6 and any(event.witness for event in result.events)
     assert np.ptp(result["ball.part.floor_height"]) > 0.0
 
 
 def test_a_request_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    result = compare_loops(monkeypatch, ball_and_clockwork, CROSSED, starts={"clock.part.stop_at": 0.555})
+    result = compare_loops(
+        monkeypatch, ball_and_clockwork, CROSSED_WIRES, starts={"clock.part.stop_at": 0.555}
+    )
     assert "stop at 0.56 s" in result.message and result.time[-1] == 0.56
 
 
@@ -154,7 +120,7 @@ def delayed_ball_and_clockwork() -> dict[str, Any]:
 
 
 def test_histories_of_delays(monkeypatch: pytest.MonkeyPatch) -> None:
-    result = compare_loops(monkeypatch, delayed_ball_and_clockwork, CROSSED, until=0.8)
+    result = compare_loops(monkeypatch, delayed_ball_and_clockwork, CROSSED_WIRES, until=0.8)
     assert np.ptp(result["ball.late"]) > 1.0
 
 
@@ -190,7 +156,7 @@ def test_a_system_and_an_fmu(make_fmu: Callable[..., Path], monkeypatch: pytest.
 
 def test_a_second_run_of_one_loop_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(system_participant, "LEAST_NATIVE_STEPS", 0)
-    loop = CoSimulation(ball_and_clockwork(), CROSSED, "jacobi", 1e-2)
+    loop = CoSimulation(ball_and_clockwork(), CROSSED_WIRES, "jacobi", 1e-2)
     first_run, second_run = loop.simulate(0.7), loop.simulate(0.7)
     assert first_run["ball.part.height"].tobytes() == second_run["ball.part.height"].tobytes()
     assert list(map(facts_of, first_run.events)) == list(map(facts_of, second_run.events))
