@@ -36,7 +36,8 @@ class Fragile(cosim.Component):
         shown[0] = level
 
 
-def model_of(kind: type[cosim.Component]) -> cosim.Model:
-    model = cosim.Model("part")
+def model_of(kind: type[cosim.Component], name: str = "part") -> cosim.Model:
+    """A model of the component ``part``."""
+    model = cosim.Model(name)
     model.add(kind, "part")
     return model

@@ -36,9 +36,13 @@ def outputs_of(fmu: Path, step: float, until: float) -> Any:
     return fmpy.simulate_fmu(str(fmu), fmi_type="CoSimulation", **settings)
 
 
+def last_verdict(outputs: Any) -> str:
+    return VERDICTS[int(outputs["coupling.verdict"][-1]) - 1]
+
+
 @pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["jacobi", "adaptive"])
-def test_that_of_the_co_simulation(algorithm: str, tmp_path: Path) -> None:
+def test_errors_and_verdict_are_those_of_the_co_simulation(algorithm: str, tmp_path: Path) -> None:
     def loop() -> CoSimulation:
         return CoSimulation(*spring_and_controller(), algorithm, 0.02)
 
@@ -47,15 +51,15 @@ def test_that_of_the_co_simulation(algorithm: str, tmp_path: Path) -> None:
     assert outputs["coupling.error"][-1] == pytest.approx(report.worst.relative, rel=1e-6)
     assert last_verdict(outputs) == report.verdict
     assert len(report.signals) == 3
-    for each in report.signals:
-        assert outputs[f"coupling.{each.name}"][-1] == pytest.approx(each.error, rel=1e-6)
-    assert (
-        outputs["coupling.error"][0] == -1.0
-        and VERDICTS[int(outputs["coupling.verdict"][0]) - 1] == "unknown"
-    )
+    for signal in report.signals:
+        assert outputs[f"coupling.{signal.name}"][-1] == pytest.approx(signal.error, rel=1e-6)
+
+    # at the start nothing is known
+    assert outputs["coupling.error"][0] == -1.0
+    assert VERDICTS[int(outputs["coupling.verdict"][0]) - 1] == "unknown"
 
 
-def test_in_between_as_a_run_that_is_led(tmp_path: Path) -> None:
+def test_the_error_after_each_step_and_after_a_rollback(tmp_path: Path) -> None:
     fmu, run = export(coupled_spring(), tmp_path), coupled_spring().led_run()
     run.initialize()
     run.advance(3.13, 3.13)
@@ -64,18 +68,20 @@ def test_in_between_as_a_run_that_is_led(tmp_path: Path) -> None:
         report = run.assess()
         assert report.worst is not None
         assert instance["coupling.error"] == pytest.approx(report.worst.relative, rel=1e-6)
-        saved, before = instance.slave.getFMUstate(), instance["coupling.error"]
-        instance.step(3.13, 10.0)  # there are more than twice as many steps
-        assert instance["coupling.error"] != before
-        after = instance["coupling.error"]
+
+        # back to the state before a long step, and the step again
+        saved, error_before = instance.slave.getFMUstate(), instance["coupling.error"]
+        instance.step(3.13, 10.0)  # more than three times as many communication steps
+        assert instance["coupling.error"] != error_before
+        error_after = instance["coupling.error"]
         instance.slave.setFMUstate(saved)
-        assert instance["coupling.error"] == before
+        assert instance["coupling.error"] == error_before
         instance.step(3.13, 10.0)
-        assert instance["coupling.error"] == after
+        assert instance["coupling.error"] == error_after
     run.close()
 
 
-def test_without_connections(tmp_path: Path) -> None:
+def test_the_error_without_connections_is_zero(tmp_path: Path) -> None:
     loop = record_all(CoSimulation({"a": SystemParticipant(model_of(PassThrough))}, [], "jacobi", 0.1))
     with running(export(loop, tmp_path)) as instance:
         instance.step(0.0, 1.0)
@@ -84,10 +90,10 @@ def test_without_connections(tmp_path: Path) -> None:
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize(("time", "is_exact"), [(5.0, True), (0.3, False), (0.32, False)])
-def test_values_over_time_that_change_at_exchanges_are_exact(
+def test_a_series_is_exact_for_direct_feedthrough_if_it_jumps_after_the_run(
     time: float, is_exact: bool, tmp_path: Path
 ) -> None:
-    """The reaction of the plant follows its force at once: a jump at an exchange reaches it one late."""
+    """The reaction of the plant depends directly on its force: a jump reaches it a step late."""
     parts = {
         "timed": TimedInputs({"u": [[0.0, 1.0], [time, -2.0]]}, "held"),
         "plant": SystemParticipant(plant()),
@@ -99,7 +105,7 @@ def test_values_over_time_that_change_at_exchanges_are_exact(
     assert (last_verdict(outputs) == "fine") == is_exact
 
 
-def test_an_unstable_exchange(tmp_path: Path) -> None:
+def test_an_unstable_coupling(tmp_path: Path) -> None:
     def loop() -> CoSimulation:
         parts, wires = spring_and_controller()
         return CoSimulation(parts, wires, "jacobi", 0.5, starts={"controller.law.gain": 1e4})

@@ -60,30 +60,36 @@ def conditional(algorithm: str) -> CoSimulation:
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
-    "given",
+    ("interpolation", "extrapolation", "algorithm"),
     [
         ("linear", "kept", "jacobi"),
         ("held", "tangent", "interface_newton"),
         ("linear", "tangent", "adaptive"),
     ],
 )
-def test_the_bits(given: tuple[str, str, str], tmp_path: Path) -> None:
-    assert check_bits(timed(*given), export(timed(*given), tmp_path), 0.6) == 6
+def test_the_bits_of_series_and_timed_changes(
+    interpolation: str, extrapolation: str, algorithm: str, tmp_path: Path
+) -> None:
+    def loop() -> CoSimulation:
+        return timed(interpolation, extrapolation, algorithm)
+
+    assert check_bits(loop(), export(loop(), tmp_path), 0.6) == 6
 
 
-def test_rollback_and_bytes(tmp_path: Path) -> None:
+def test_rollback_and_serialized_states(tmp_path: Path) -> None:
     fmu = export(timed("linear", "kept", "jacobi"), tmp_path)
-    with running(fmu) as instance, running(fmu) as other:
+    with running(fmu) as instance, running(fmu) as second:
         time = instance.step(0.0, 0.122)
-        data = instance.slave.serializeFMUstate(saved := instance.slave.getFMUstate())
+        saved = instance.slave.getFMUstate()
+        data = instance.slave.serializeFMUstate(saved)
         ends = {instance.step(time, 0.1) and instance["plant.body.position"]}
         instance.slave.setFMUstate(saved)
-        other.slave.setFMUstate(other.slave.deSerializeFMUstate(data))
-        ends |= {each.step(time, 0.1) and each["plant.body.position"] for each in (found, other)}
+        second.slave.setFMUstate(second.slave.deSerializeFMUstate(data))
+        ends |= {each.step(time, 0.1) and each["plant.body.position"] for each in (instance, second)}
         assert len(ends) == 1
 
 
-def test_beyond_is_an_error(tmp_path: Path) -> None:
+def test_a_step_beyond_the_end_of_a_series_is_an_error(tmp_path: Path) -> None:
     fmu = export(timed("linear", "error", "jacobi", start=0.2), tmp_path)
     with running(fmu, start=0.2) as instance:
         instance.step(0.2, 0.1)
@@ -97,7 +103,7 @@ def test_beyond_is_an_error(tmp_path: Path) -> None:
     "algorithm",
     ["jacobi", pytest.param("gauss_seidel", marks=pytest.mark.thorough), "waveform_iteration"],
 )
-def test_conditions(algorithm: str, tmp_path: Path) -> None:
+def test_the_bits_of_changes_under_conditions(algorithm: str, tmp_path: Path) -> None:
     loop = conditional(algorithm)
     result = loop.simulate(0.6, inside="nothing")
     assert len(result.events) >= 3 and len(set(result["one.part.gain"])) == 4
@@ -105,7 +111,9 @@ def test_conditions(algorithm: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_sources(tmp_path: Path) -> None:
-    given = "linear", "tangent", "gauss_seidel"
-    made = export(timed(*given), tmp_path, sources=True)
-    assert check_bits(timed(*given), compiled_sources(made, *CLEAN, "-O3"), 0.6) == 6
+def test_the_bits_of_compiled_sources(tmp_path: Path) -> None:
+    def loop() -> CoSimulation:
+        return timed("linear", "tangent", "gauss_seidel")
+
+    sources = export(loop(), tmp_path, sources=True)
+    assert check_bits(loop(), compiled_sources(sources, *CLEAN, "-O3"), 0.6) == 6

@@ -108,22 +108,21 @@ def test_steps_of_any_size(whole: Path) -> None:
 
 @pytest.mark.parametrize("sizes", [(0.2, 0.05), (0.213, 0.0122)])
 def test_rollback(whole: Path, sizes: tuple[float, float]) -> None:
-    with running(whole) as instance, running(whole) as second_instance:
+    with running(whole) as instance, running(whole) as second:
         time = instance.step(0.0, sizes[0])
         saved = instance.slave.getFMUstate()
         data = instance.slave.serializeFMUstate(saved)
-        before, ends = instance["ball.late"], set[float]()
+        delayed_speed, heights = instance["ball.late"], set[float]()
+
+        # the same steps from the restored state, in this instance and in another one
         for _ in range(2):
-            ends.add(instance.step(instance.step(time, sizes[1]), 0.1) and instance["ball.part.height"])
+            heights.add(instance.step(instance.step(time, sizes[1]), 0.1) and instance["ball.part.height"])
             instance.slave.setFMUstate(saved)
-            assert instance["ball.late"] == before
+            assert instance["ball.late"] == delayed_speed
             assert instance.slave.serializeFMUstate(instance.slave.getFMUstate()) == data
-        second_instance.slave.setFMUstate(second_instance.slave.deSerializeFMUstate(data))
-        ends.add(
-            second_instance.step(second_instance.step(time, sizes[1]), 0.1)
-            and second_instance["ball.part.height"]
-        )
-        assert len(ends) == 1
+        second.slave.setFMUstate(second.slave.deSerializeFMUstate(data))
+        heights.add(second.step(second.step(time, sizes[1]), 0.1) and second["ball.part.height"])
+        assert len(heights) == 1
 
 
 def test_a_start_value_that_the_host_sets(whole: Path) -> None:

@@ -24,11 +24,11 @@ pytestmark = needs_compiler
 
 @pytest.fixture(scope="module")
 def fmi3_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the ball and the clockwork as FMUs of FMI 3.0, with event mode and intermediate update."""
+    """A folder with the ball and the clockwork as FMUs of FMI 3.0, which have event mode."""
     folder = tmp_path_factory.mktemp("fmi3")
     options = {"native": True, "fmi": 3, "kind": "cs", "compiler": COMPILER}
-    model_of(Ball).export_fmu(folder / "ball.fmu", outputs=["part.height"], **options)
-    model_of(Clockwork).export_fmu(folder / "clock.fmu", **options)
+    model_of(Ball, "ball").export_fmu(folder / "ball.fmu", outputs=["part.height"], **options)
+    model_of(Clockwork, "clock").export_fmu(folder / "clock.fmu", **options)
     return folder
 
 

@@ -114,6 +114,27 @@ def test_series_of_integers_and_booleans(make_fmu: MakeFmu) -> None:
     assert result["t.boolean_in"].tolist() == [0.0, 0.0, 0.0, 1.0, 1.0]
 
 
+def test_text_from_a_file_and_from_a_table(tmp_path: Path) -> None:
+    (tmp_path / "modes.csv").write_text("time,mode,u\n0,idle,1\n2,heat pump,2\n4,idle,3\n", "utf-8")
+    tables = {"mode": [[0.0, "idle"], [2.0, "heat pump"], [4.0, "idle"]], "u": [[0.0, 1.0], [2.0, 2.0]]}
+    for series in (TimedInputs(tmp_path / "modes.csv"), TimedInputs(tables)):
+        variables = series.describe().variables
+        assert (variables["mode"].type, variables["u"].type) == ("string", "real")
+        texts = values_at(series, "mode", (0.0, 1.999, 2.0, 3.9, 4.0, 9.0))
+        assert texts == ["idle", "idle", "heat pump", "heat pump", "idle", "idle"]
+    result = CoSimulation({"w": TimedInputs(tables)}, step=1.0).simulate(2.0)
+    assert result["w.mode"].tolist() == ["idle", "idle", "heat pump"]
+
+
+def test_types_that_differ_from_the_values_are_refused() -> None:
+    with pytest.raises(cosim.ModelError, match="'string'.*numbers"):
+        TimedInputs({"u": [[0.0, 1.0]]}, types={"u": "string"})
+    with pytest.raises(cosim.ModelError, match="'integer'.*text"):
+        TimedInputs({"u": [[0.0, "a"]]}, types={"u": "integer"})
+    with pytest.raises(cosim.ModelError, match="text and numbers"):
+        TimedInputs({"u": [[0.0, "a"], [1.0, 2.0]]})
+
+
 @pytest.mark.parametrize(
     ("series", "options", "message"),
     [
