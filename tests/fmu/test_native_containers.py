@@ -15,8 +15,7 @@ import fmpy
 import numpy as np
 import pytest
 from clocks3_fmu import make_clocks3
-from compiled_sources import CLEAN
-from compiled_sources import compiled as compiled_sources
+from compiled_sources import CLEAN, compile_sources
 from export_tools import unpack
 from kinds3_fmu import make_kinds3
 from native_tools import COMPILER, WARNINGS, needs_compiler
@@ -202,7 +201,7 @@ class TestTheBits:
     @pytest.mark.parametrize(("algorithm", "fmi"), [("gauss_seidel", 2), ("interface_newton", 3)])
     def test_of_sources(self, algorithm: str, fmi: int, tmp_path: Path) -> None:
         made = exported(crossed(algorithm), tmp_path, sources=True, fmi=fmi)
-        assert same_bits(crossed(algorithm), compiled_sources(made, *CLEAN, "-O3"), 0.5) > 8
+        assert same_bits(crossed(algorithm), compile_sources(made, *CLEAN, "-O3"), 0.5) > 8
 
     @pytest.mark.thorough
     def test_of_an_algorithm_without_memory(self, controlled: Path) -> None:
@@ -700,7 +699,7 @@ class TestValuesOverTime:
     def test_sources(self, tmp_path: Path) -> None:
         given = "linear", "tangent", "gauss_seidel"
         made = exported(driven(*given), tmp_path, sources=True)
-        assert same_bits(driven(*given), compiled_sources(made, *CLEAN, "-O3"), 0.6) == 6
+        assert same_bits(driven(*given), compile_sources(made, *CLEAN, "-O3"), 0.6) == 6
 
 
 class TestTheCouplingError:
