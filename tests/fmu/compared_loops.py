@@ -31,6 +31,14 @@ class InPython:
         super().step(exchange, time, size)  # type: ignore[misc]
 
 
+class PythonJacobi(InPython, Jacobi):
+    """`jacobi`, decided in Python."""
+
+
+class PythonGaussSeidel(InPython, GaussSeidel):
+    """`gauss_seidel`, decided in Python."""
+
+
 def assert_same_runs(result: cosim.Result, expected: cosim.Result) -> None:
     """Both results have the same times, values, events, figures of the algorithm and of the coupling."""
     assert result.time.tobytes() == expected.time.tobytes()

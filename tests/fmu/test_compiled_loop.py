@@ -15,7 +15,8 @@ from compared_loops import (
     ITERATIVE,
     ONE_OF_EACH_KIND,
     SPRING,
-    InPython,
+    PythonGaussSeidel,
+    PythonJacobi,
     assert_same_runs,
     run_in_all_loops,
 )
@@ -32,14 +33,6 @@ from cosim_master.coupling.run_settings import CommunicationPoints
 from cosim_master.exchange import compiled_loop
 
 MakeFmu = Callable[..., Path]
-
-
-class PythonJacobi(InPython, Jacobi):
-    pass
-
-
-class PythonGaussSeidel(InPython, GaussSeidel):
-    pass
 
 
 def masses(fmu: Path, algorithm: Any, until: float = 0.7, **options: Any) -> cosim.Result:

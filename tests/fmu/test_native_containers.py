@@ -20,7 +20,7 @@ from export_tools import unpack
 from kinds3_fmu import make_kinds3
 from native_tools import COMPILER, WARNINGS, needs_compiler
 from scenario_files import write_loop
-from test_containers import MASSES, MASTERS, SPRING, closed_loop, masses, scenario
+from scenario_fmus import MASSES, MASTERS, SPRING, closed_loop, masses, scenario
 from test_systems_in_the_loop import CROSSED, LAW_WIRES, METHOD, Fragile, model
 
 import cosim

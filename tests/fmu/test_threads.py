@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_compiled_loop import PythonJacobi
+from compared_loops import PythonJacobi
 from test_master_coupling import Block
 
 import cosim
