@@ -239,7 +239,7 @@ def test_an_input_triggers_an_event(algorithm: str) -> None:
 
 
 def test_derivatives_that_are_exact() -> None:
-    """A parameter without effect has the derivative 0; at the start a state depends on its start value only."""
+    """That by a parameter without effect is 0; at the start, a state depends on its start value only."""
     loop = oscillators("interface_newton", {})
     names = ["one.m.place", "one.m.x", "two.m.x", "spring.m.force"]
     result = loop.simulate(STEP, record=names, derivatives=["one.m.idle", "one.m.x"])
