@@ -36,6 +36,11 @@ def directional_differences(
     return sum(part * (values(i * step) - values(-i * step)) for i, part in parts.items()) / step
 
 
+def differences_by(make: Make, by: str, start: float, names: Sequence[str], until: float) -> Any:
+    """The derivatives of signals by one start that is not 0, by differences of sixth order."""
+    return directional_differences(make, {by: start}, {by: start}, names, until) / start
+
+
 def small_differences(
     make: Make, starts: Mapping[str, float], by: str, names: Sequence[str], until: float
 ) -> Any:

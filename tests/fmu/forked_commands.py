@@ -37,9 +37,11 @@ class ForkedCommands:
         process = self._ask("start", str(folder), {}, list(words))
         return lambda: self._done(folder, self._ask("wait", process))
 
-    def begin_program(self, folder: Path, words: Sequence[str]) -> tuple[int, Callable[[], Done]]:
+    def begin_program(
+        self, folder: Path, words: Sequence[str], environment: Mapping[str, str] = {}
+    ) -> tuple[int, Callable[[], Done]]:
         """As `begin`, run as a program, whose run another process outlives; also return its process id."""
-        process = self._ask("start program", str(folder), {}, list(words))
+        process = self._ask("start program", str(folder), dict(environment), list(words))
         return process, lambda: self._done(folder, self._ask("wait", process))
 
     def close(self) -> None:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmark_peers import peers
 from export_tools import oscillator
 from native_tools import export_native, needs_compiler
-from test_export_clients import peers
 
 import cosim
 from cosim_mechanics import Multibody

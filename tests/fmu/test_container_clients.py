@@ -7,11 +7,11 @@ from pathlib import Path
 
 import fmpy
 import pytest
+from benchmark_peers import CLIENTS, peers
+from fmu_script import run_script
 from native_tools import needs_compiler
 from scenario_files import write_loop
 from scenario_fmus import MASTERS, SCENARIOS, MakeFmu, exported
-from test_export_clients import CLIENTS, peers
-from test_export_processes import python
 
 from cosim_fmu import CoSimulation
 
@@ -87,6 +87,6 @@ def test_a_container_runs_with_the_packages_inside_it(tmp_path: Path) -> None:
     fmu = exported(path)
     variables = fmpy.read_model_description(str(fmu)).modelVariables
     reference = next(v.valueReference for v in variables if v.name == "room.temperature")
-    values, is_carried = python(RUN_WITH_CARRIED_PACKAGES, fmu, reference)
+    values, is_carried = run_script(RUN_WITH_CARRIED_PACKAGES, fmu, reference)
     result = CoSimulation.from_file(path).simulate()
     assert values == [result["room.temperature"][60]] and is_carried
