@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from test_faults_in_every_call import SUBJECTS, Clean, Server, clean_run, rows_of, which_calls
+from faulty_runs import SUBJECTS, Clean, Server, clean_run, rows_of, which_calls
 
 pytestmark = pytest.mark.skipif(
     not os.path.exists("/proc/self/stat"), reason="forks, signals and the GNU C library"

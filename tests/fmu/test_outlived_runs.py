@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from faults_fmu import CALLS, RESTS, command
+from faults_fmu import make_faulty as make
 from forked_commands import Done, ForkedCommands
-from test_faults_of_fmus import CALLS, RESTS, command, make
 
 import cosim
 from cosim.command_line import black_box, supervised

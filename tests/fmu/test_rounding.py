@@ -10,8 +10,8 @@ from typing import Any
 import fmpy
 import numpy as np
 import pytest
+from faults_fmu import make_faulty as make
 from native_tools import COMPILER, needs_compiler
-from test_faults_of_fmus import make
 
 import cosim
 from cosim_export.native.native_exporter import NativeFmuOptions

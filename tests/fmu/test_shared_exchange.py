@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from box3_fmu import make_box3
+from faults_fmu import make_faulty as make
 from loop_fmus import make_loop
 from part_fmu import make_part
 from same_results import assert_same
-from test_faults_of_fmus import make
 
 import cosim
 from cosim import kit
