@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_compiled_loop import PythonJacobi
+from compared_loops import PythonJacobi
 
 from cosim_fmu import CoSimulation
 

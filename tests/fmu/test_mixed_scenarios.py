@@ -13,11 +13,11 @@ from typing import Any
 import fmpy
 import numpy as np
 import pytest
+from benchmark_peers import CLIENTS, peers
 from c_programs import SOURCES as C_SOURCES
 from c_programs import c_compiler
 from mixed_scenarios import SCENARIOS, cosimulated, exported, mixed, reals
 from native_tools import needs_compiler
-from test_export_clients import CLIENTS, peers
 
 from cosim_export.native.compilers import write_objects
 from cosim_export.native.native_sources import SHELL

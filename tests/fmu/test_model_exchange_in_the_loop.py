@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from bouncing_ball_fmu import CONTINUOUS, G, ball_without_saved_states, make_ball, odd_ball
+from compared_loops import assert_same_runs
 from loop_in_python import loop_in_python
 from misbehaving_fmu import make_misbehaving
 from part_fmu import make_part
-from test_compiled_loop import same
 from test_joint import FORCE, LOOP, Spring
 
 import cosim
@@ -47,7 +47,7 @@ def compare_loops(make: Callable[[], CoSimulation], until: float, inside: str = 
     compiled, in_python = results
     assert compiled.statistics["in_python"] == {} and in_python.statistics["loop"] == "Python"
     assert errors[0] == errors[1] and compiled.message == in_python.message
-    same(compiled, in_python)
+    assert_same_runs(compiled, in_python)
     return compiled
 
 
@@ -124,7 +124,7 @@ def test_joint_beside_a_python_object(tmp_path: Path, compiled: Compiled, others
     compiled_result = make().simulate(1.0)
     assert list(compiled_result.statistics["in_python"]) == ["s"]
     with loop_in_python():
-        same(compiled_result, make().simulate(1.0))
+        assert_same_runs(compiled_result, make().simulate(1.0))
 
 
 @pytest.mark.few(1)

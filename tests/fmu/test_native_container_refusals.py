@@ -9,7 +9,7 @@ import pytest
 from native_container_runs import export, ring
 from native_tools import needs_compiler
 from scenario_files import write_loop
-from test_containers import closed_loop
+from scenario_fmus import closed_loop
 
 import cosim
 from cosim.cli import main

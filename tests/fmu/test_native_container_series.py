@@ -8,8 +8,7 @@ from typing import Any
 import fmpy
 import pytest
 from ball_and_clockwork import model_of
-from compiled_sources import CLEAN
-from compiled_sources import compiled as compiled_sources
+from compiled_sources import CLEAN, compile_sources
 from controlled_spring import plant
 from native_container_runs import PassThrough, check_bits, export, record_all, running
 from native_tools import needs_compiler
@@ -116,4 +115,4 @@ def test_the_bits_of_compiled_sources(tmp_path: Path) -> None:
         return timed("linear", "tangent", "gauss_seidel")
 
     sources = export(loop(), tmp_path, sources=True)
-    assert check_bits(loop(), compiled_sources(sources, *CLEAN, "-O3"), 0.6) == 6
+    assert check_bits(loop(), compile_sources(sources, *CLEAN, "-O3"), 0.6) == 6

@@ -7,8 +7,7 @@ from pathlib import Path
 import fmpy
 import pytest
 from ball_and_clockwork import METHOD, Fragile, model_of
-from compiled_sources import CLEAN
-from compiled_sources import compiled as compiled_sources
+from compiled_sources import CLEAN, compile_sources
 from native_container_runs import (
     ALGORITHMS,
     ball_and_clockwork,
@@ -62,7 +61,7 @@ def test_the_bits_in_fmi_3(algorithm: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("algorithm", "fmi"), [("gauss_seidel", 2), ("interface_newton", 3)])
 def test_the_bits_of_compiled_sources(algorithm: str, fmi: int, tmp_path: Path) -> None:
     sources = export(ball_and_clockwork(algorithm), tmp_path, sources=True, fmi=fmi)
-    assert check_bits(ball_and_clockwork(algorithm), compiled_sources(sources, *CLEAN, "-O3"), 0.5) > 8
+    assert check_bits(ball_and_clockwork(algorithm), compile_sources(sources, *CLEAN, "-O3"), 0.5) > 8
 
 
 @pytest.mark.thorough

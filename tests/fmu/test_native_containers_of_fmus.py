@@ -15,7 +15,7 @@ from controlled_spring import plant
 from export_tools import unpack
 from native_container_runs import check_bits, export, record_all, running
 from native_tools import WARNINGS, needs_compiler
-from test_containers import MASSES, MASTERS, SPRING, masses, scenario
+from scenario_fmus import MASSES, MASTERS, SPRING, masses, scenario
 
 from cosim.cli import main
 from cosim_export.native.native_sources import SHELL

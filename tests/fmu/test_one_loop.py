@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from box3_fmu import make_box3
 from clocks3_fmu import make_clocks3
+from compared_loops import assert_same_runs, in_python
 from loop_in_python import loop_in_python
 from part_fmu import make_part
 from python_block import Block
 from talker import TYPES, talker
-from test_compiled_loop import in_python, same
 from test_joint import mixed
 
 import cosim
@@ -57,7 +57,7 @@ def compare_loops(
         expected = make().simulate(until, **options)
     for result in results:
         assert result.statistics["loop"].startswith("compiled")
-        same(result, expected)
+        assert_same_runs(result, expected)
     return results[0]
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from faults_fmu import CALLS, RESTS, command, make_faulty
 from forked_commands import Done, ForkedCommands
-from test_faults_of_fmus import CALLS, RESTS, command, make
 
 import cosim
 from cosim.command_line import supervised
@@ -44,7 +44,7 @@ GIVE_UP_RIGHTS = "{ (void)!setgid(65534); (void)!setuid(65534); }"
 def commands(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkedCommands]:
     """A process that has loaded all modules and compiled code, and runs each command in a fork."""
     server, folder = ForkedCommands(), tmp_path_factory.mktemp("first")
-    scenario = command(folder, make(folder, compiled, "NOWHERE", ""))
+    scenario = command(folder, make_faulty(folder, compiled, "NOWHERE", ""))
     assert server.run(folder, scenario, forks=False).returncode == 0
     yield server
     server.close()
@@ -71,7 +71,7 @@ def rows(folder: Path) -> tuple[list[float], str]:
 def test_an_fmu_that_ends_the_process_is_named_and_no_row_is_lost(
     where: str, fault: str, tmp_path: Path, compiled: Compiled, commands: ForkedCommands
 ) -> None:
-    status, _output, errors = run(commands, tmp_path, make(tmp_path, compiled, where, fault))
+    status, _output, errors = run(commands, tmp_path, make_faulty(tmp_path, compiled, where, fault))
     assert status == 1 and "Traceback" not in errors, errors
     actions = {"LOAD": "faults: loading its library", "UNLOAD": "faults: unloading its library"}
     assert f"{actions.get(where, f'm: fmi2{where}')}: the FMU {ENDS[fault]}" in errors
@@ -91,7 +91,7 @@ def test_an_fmu_that_ends_the_process_is_named_and_no_row_is_lost(
 def test_a_run_without_failure_is_the_same_in_a_second_process(
     tmp_path: Path, compiled: Compiled, commands: ForkedCommands
 ) -> None:
-    fmu = make(tmp_path, compiled, "NOWHERE", "")
+    fmu = make_faulty(tmp_path, compiled, "NOWHERE", "")
     in_one_process = commands.run(tmp_path, [*command(tmp_path, fmu), "--quiet"])
     text = (tmp_path / "out.csv").read_text()
     in_two_processes = run(commands, tmp_path, fmu, options=("--quiet",))
@@ -105,7 +105,7 @@ def test_a_call_of_exit_is_reported_by_the_second_process(
     tmp_path: Path, compiled: Compiled, commands: ForkedCommands
 ) -> None:
     status, output, _errors = run(
-        commands, tmp_path, make(tmp_path, compiled, "DoStep", "exit(0)"), options=("--json",)
+        commands, tmp_path, make_faulty(tmp_path, compiled, "DoStep", "exit(0)"), options=("--json",)
     )
     document = json.loads(output)
     assert status == document["status"] == 1 and document["result"]["to"] == pytest.approx(0.4)
@@ -118,7 +118,7 @@ def test_rows_that_were_not_written_yet_are_not_lost(
     step: str, tmp_path: Path, compiled: Compiled, commands: ForkedCommands
 ) -> None:
     """Also those in the memory of the interpreter of exchanges; `cosim info` shows why rows are missing."""
-    arguments = command(tmp_path, make(tmp_path, compiled, "DoStep", "if (time > 17.95) _exit(0)"))
+    arguments = command(tmp_path, make_faulty(tmp_path, compiled, "DoStep", "if (time > 17.95) _exit(0)"))
     scenario = (tmp_path / "s.toml").read_text().replace('"1 s"', '"20 s"').replace('"0.1 s"', f'"{step}"')
     (tmp_path / "s.toml").write_text(scenario)
     _, wait = commands.begin_program(tmp_path, arguments)
@@ -138,7 +138,7 @@ def test_a_stream_in_parts_is_completed_by_the_second_process(
     tmp_path: Path, compiled: Compiled, commands: ForkedCommands
 ) -> None:
     pytest.importorskip("pyarrow")
-    arguments = command(tmp_path, make(tmp_path, compiled, "DoStep", "if (time > 50.0) _exit(0)"))
+    arguments = command(tmp_path, make_faulty(tmp_path, compiled, "DoStep", "if (time > 50.0) _exit(0)"))
     scenario = (tmp_path / "s.toml").read_text().replace('"1 s"', '"60 s"').replace('"0.1 s"', '"1 ms"')
     (tmp_path / "s.toml").write_text(scenario)
     _, wait = commands.begin_program(tmp_path, [*arguments[:-1], "out.parquet"])
@@ -157,7 +157,7 @@ def test_a_step_that_does_not_return_is_interrupted(
     number: int, status: int, presses: int, tmp_path: Path, compiled: Compiled, commands: ForkedCommands
 ) -> None:
     marker = tmp_path / "in_step"
-    fmu = make(tmp_path, compiled, "DoStep", f'fclose(fopen("{marker.name}", "w")); {RESTS}')
+    fmu = make_faulty(tmp_path, compiled, "DoStep", f'fclose(fopen("{marker.name}", "w")); {RESTS}')
     process, wait = commands.begin_program(tmp_path, command(tmp_path, fmu))
     deadline = time.monotonic() + 30.0
     while not marker.exists():
@@ -182,7 +182,7 @@ def test_a_signal_to_both_processes_is_answered_once(
     number: int, status: int, fault: str, tmp_path: Path, compiled: Compiled, commands: ForkedCommands
 ) -> None:
     """Service managers and `timeout` send it to all processes of a group."""
-    fmu = make(tmp_path, compiled, "DoStep", fault)
+    fmu = make_faulty(tmp_path, compiled, "DoStep", fault)
     process, wait = commands.begin_program(tmp_path, command(tmp_path, fmu))
     deadline = time.monotonic() + 30.0
     while not (tmp_path / "it_steps").exists():
@@ -206,7 +206,7 @@ def test_a_signal_to_both_processes_is_answered_once(
 def test_control_characters_that_an_fmu_writes_to_stderr_are_escaped(
     where: str, options: tuple[str, ...], tmp_path: Path, compiled: Compiled, commands: ForkedCommands
 ) -> None:
-    fmu = make(tmp_path, compiled, where, 'write(2, "one \\033[2J\\r\\n\\xff", 11)')
+    fmu = make_faulty(tmp_path, compiled, where, 'write(2, "one \\033[2J\\r\\n\\xff", 11)')
     status, output, errors = run(commands, tmp_path, fmu, options=options)
     assert status == 0, errors
     assert options or "one \\x1b[2J\\x0d\n" in errors  # of an isolated FMU it is only shown if the run fails
@@ -217,7 +217,7 @@ def test_the_error_of_an_fmu_that_closes_all_files_is_reported(
     tmp_path: Path, compiled: Compiled, commands: ForkedCommands
 ) -> None:
     close_files = "for (int i = 3; i < 256; i++) close(i); status = 3"
-    status, _, errors = run(commands, tmp_path, make(tmp_path, compiled, "DoStep", close_files))
+    status, _, errors = run(commands, tmp_path, make_faulty(tmp_path, compiled, "DoStep", close_files))
     assert status == 1 and "fmi2DoStep: failed with status error" in errors
 
 
@@ -227,7 +227,7 @@ def test_output_of_an_fmu_while_it_is_unloaded_is_discarded(
 ) -> None:
     print_text = 'write(1, "zqxj \\033[2J\\n", 10)'
     status, output, errors = run(
-        commands, tmp_path, make(tmp_path, compiled, "UNLOAD", print_text), options=options
+        commands, tmp_path, make_faulty(tmp_path, compiled, "UNLOAD", print_text), options=options
     )
     assert status == 0 and "zqxj" not in output and not set(output + errors) & {"\x1b", "\r"}
 
@@ -247,7 +247,7 @@ def test_the_second_process_writes_rows_that_the_first_cannot_write(
 ) -> None:
     if fault == GIVE_UP_RIGHTS and os.getuid() != 0:
         pytest.skip("only root can give up its rights")
-    arguments = command(tmp_path, make(tmp_path, compiled, "DoStep", fault))
+    arguments = command(tmp_path, make_faulty(tmp_path, compiled, "DoStep", fault))
     scenario = (tmp_path / "s.toml").read_text().replace('"0.1 s"', f'"{step}"')
     (tmp_path / "s.toml").write_text(scenario)
     status, _, errors = commands.begin_program(tmp_path, arguments)[1]()
@@ -266,7 +266,7 @@ def test_the_second_process_writes_rows_that_the_first_cannot_write(
 def test_limits_and_masks_that_an_fmu_changes_are_restored(
     fault: str, tmp_path: Path, compiled: Compiled, commands: ForkedCommands
 ) -> None:
-    status, _, errors = run(commands, tmp_path, make(tmp_path, compiled, "DoStep", fault))
+    status, _, errors = run(commands, tmp_path, make_faulty(tmp_path, compiled, "DoStep", fault))
     assert status == 0, errors
     assert rows(tmp_path)[0][-1] == 1.0 and (tmp_path / "out.csv").stat().st_mode & 0o700 == 0o600
 
@@ -276,7 +276,7 @@ def test_an_fmu_that_writes_into_files_of_the_run(
     end: str, tmp_path: Path, compiled: Compiled, commands: ForkedCommands
 ) -> None:
     """Overwritten rows are lost: the command fails without a traceback of its own code."""
-    fmu = make(tmp_path, compiled, "DoStep", f"{OVERWRITE_FILES} {end}")
+    fmu = make_faulty(tmp_path, compiled, "DoStep", f"{OVERWRITE_FILES} {end}")
     status, _, errors = run(commands, tmp_path, fmu)
     assert status == 1 and errors.strip() and "Traceback" not in errors and "--traceback" not in errors, (
         errors
@@ -285,7 +285,7 @@ def test_an_fmu_that_writes_into_files_of_the_run(
 
 def test_a_killed_run_keeps_its_rows(tmp_path: Path, compiled: Compiled, commands: ForkedCommands) -> None:
     """The system kills processes like this when memory is short."""
-    fmu = make(tmp_path, compiled, "DoStep", "kill(getpid(), SIGKILL)")
+    fmu = make_faulty(tmp_path, compiled, "DoStep", "kill(getpid(), SIGKILL)")
     status, _, errors = run(commands, tmp_path, fmu)
     assert status == 1 and "m: fmi2DoStep: the FMU crashed: SIGKILL" in errors
     assert rows(tmp_path)[0][-1] == pytest.approx(0.4)
@@ -310,7 +310,7 @@ def test_the_process_of_an_fmu_is_chosen_and_printed(
     commands: ForkedCommands,
 ) -> None:
     status, output, errors = run(
-        commands, tmp_path, make(tmp_path, compiled, "NOWHERE", ""), table, options=options
+        commands, tmp_path, make_faulty(tmp_path, compiled, "NOWHERE", ""), table, options=options
     )
     assert status == 0, errors
     lines = {
@@ -324,6 +324,6 @@ def test_the_process_of_an_fmu_is_chosen_and_printed(
 def test_an_unknown_participant_cannot_be_isolated(
     tmp_path: Path, compiled: Compiled, commands: ForkedCommands
 ) -> None:
-    fmu = make(tmp_path, compiled, "NOWHERE", "")
+    fmu = make_faulty(tmp_path, compiled, "NOWHERE", "")
     status, _, errors = run(commands, tmp_path, fmu, options=("--isolate", "n"))
     assert status == 2 and "participant for --isolate 'n'" in errors

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from test_coupling_error import LC, circuit
+from lossless_circuit import LC, circuit
 
 import cosim
 from cosim_fmu import CoSimulation

@@ -10,8 +10,8 @@ from typing import Any
 import fmpy
 import numpy as np
 import pytest
+from faults_fmu import make_faulty
 from native_tools import COMPILER, needs_compiler
-from test_faults_of_fmus import make
 
 import cosim
 from cosim_export.native.native_exporter import NativeFmuOptions
@@ -80,7 +80,7 @@ def test_a_changed_rounding_mode_does_not_change_other_participants(
     for name, code in (("disturbed", fault), ("undisturbed", "")):
         folder = tmp_path / name
         folder.mkdir()
-        outputs.append(outputs_of_decay(make(folder, compiled, where, code), steps))
+        outputs.append(outputs_of_decay(make_faulty(folder, compiled, where, code), steps))
     for name, values in outputs[0].items():
         assert values.tobytes() == outputs[1][name].tobytes(), name
     assert 0.0 < outputs[1]["w.d.shown_small"][-1] < sys.float_info.min
@@ -100,12 +100,12 @@ def test_a_changed_rounding_mode_inside_an_fmu_without_python(
     """The scenario is exported as an FMU, whose C code calls the FMU inside."""
     if fault == FLUSH_TO_ZERO and platform.machine() != "x86_64":
         pytest.skip("an instruction of x86-64")
-    loop = decay_and_fmu(make(tmp_path, compiled, where, fault))
+    loop = decay_and_fmu(make_faulty(tmp_path, compiled, where, fault))
     interface, _ = container_interface(loop, tmp_path / "whole.toml")
     options = NativeFmuOptions.of({"compiler": COMPILER})
     write_native_container(loop, interface, tmp_path / "whole.fmu", options)
     (tmp_path / "undisturbed").mkdir()
-    expected = outputs_of_decay(make(tmp_path / "undisturbed", compiled, "NOWHERE", ""), 60)
+    expected = outputs_of_decay(make_faulty(tmp_path / "undisturbed", compiled, "NOWHERE", ""), 60)
     settings = {"stop_time": 0.6, "output_interval": 0.01, "output": list(expected)}
     result = fmpy.simulate_fmu(str(tmp_path / "whole.fmu"), fmi_type="CoSimulation", **settings)
     assert rounds_as_before()

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from box3_fmu import make_box3
+from faults_fmu import make_faulty
 from loop_fmus import make_loop
 from part_fmu import make_part
 from same_results import assert_same
-from test_faults_of_fmus import make
 
 import cosim
 from cosim import kit
@@ -166,7 +166,7 @@ def test_failures_are_named(
     where: str, fault: str, message: str, tmp_path: Path, compiled: Compiled, messages: list[str]
 ) -> None:
     code = {"DoStep": fault}.get(where, f"if (time > 0.35) {fault}")
-    fmu = make(tmp_path, compiled, where, code)
+    fmu = make_faulty(tmp_path, compiled, where, code)
     part = ProcessParticipant(fmu)
     loop = CoSimulation({"m": part, "n": Counter()}, [("n.y", "m.u")], "jacobi", 0.1)
     call = {"SetReal": "set", "DoStep": "step", "GetReal": "get"}[where]
@@ -178,14 +178,14 @@ def test_failures_are_named(
 @pytest.mark.thorough
 def test_slow_steps_are_awaited(tmp_path: Path, compiled: Compiled) -> None:
     """Compiled code waits 20 ms, then Python does."""
-    fmu = make(tmp_path, compiled, "DoStep", "if (time < 0.45) usleep(250000)")
+    fmu = make_faulty(tmp_path, compiled, "DoStep", "if (time < 0.45) usleep(250000)")
     result = run({"m": ProcessParticipant(fmu)}, [], until=1.0)
     assert result["m.y"].tolist() == run({"m": fmu}, [], until=1.0)["m.y"].tolist()
     assert result.statistics["in_python"] == {}
 
 
 def test_a_step_that_does_not_return_ends_at_the_limit(tmp_path: Path, compiled: Compiled) -> None:
-    fmu = make(tmp_path, compiled, "DoStep", "for (;;) sleep(1)")
+    fmu = make_faulty(tmp_path, compiled, "DoStep", "for (;;) sleep(1)")
     part = ProcessParticipant(fmu, timeout=0.5)
     start = time.monotonic()
     with pytest.raises(CoSimulationError, match=r"step within 0\.5"):
@@ -199,7 +199,7 @@ def test_two_participants_step_at_the_same_time(
     """In its first step each adds a line to a file and waits until there are two."""
     wait_for_two_lines = "timeout 20 sh -c 'while [ $(wc -l <$M) != 2 ]; do sleep .01; done'"
     first_step = f'static int n; if (!n++ && system("echo>>$M; {wait_for_two_lines}")) status = 3'
-    fmu = make(tmp_path, compiled, "DoStep", first_step)
+    fmu = make_faulty(tmp_path, compiled, "DoStep", first_step)
     lines = tmp_path / "meeting"
     monkeypatch.setenv("M", str(lines))
     result = run({name: ProcessParticipant(fmu) for name in "ab"}, [], until=1.0)
@@ -211,8 +211,8 @@ def test_after_a_failure_the_steps_of_other_participants_are_awaited(
 ) -> None:
     """So the participant b answers its later calls, and closes without an error."""
     (tmp_path / "bad").mkdir()
-    bad = make(tmp_path / "bad", compiled, "DoStep", "if (time > 0.35) status = 3")
-    slow = make(tmp_path, compiled, "DoStep", "usleep(5000)")
+    bad = make_faulty(tmp_path / "bad", compiled, "DoStep", "if (time > 0.35) status = 3")
+    slow = make_faulty(tmp_path, compiled, "DoStep", "usleep(5000)")
     parts = {"a": ProcessParticipant(bad), "b": ProcessParticipant(slow)}
     with pytest.raises(CoSimulationError, match="fmi2DoStep: failed with status"):
         run(parts, [], until=1.0)
@@ -225,8 +225,8 @@ def test_after_a_failure_a_hanging_step_of_another_participant_ends_at_its_limit
     tmp_path: Path, compiled: Compiled
 ) -> None:
     (tmp_path / "bad").mkdir()
-    bad = make(tmp_path / "bad", compiled, "DoStep", "if (time > 0.35) status = 3")
-    hangs = make(tmp_path, compiled, "DoStep", "if (time > 0.35) for (;;) sleep(1)")
+    bad = make_faulty(tmp_path / "bad", compiled, "DoStep", "if (time > 0.35) status = 3")
+    hangs = make_faulty(tmp_path, compiled, "DoStep", "if (time > 0.35) for (;;) sleep(1)")
     parts = {"a": ProcessParticipant(bad), "b": ProcessParticipant(hangs, timeout=3.0)}
     with pytest.raises(CoSimulationError, match="fmi2DoStep: failed with status"):
         run(parts, [], until=1.0)
@@ -240,8 +240,8 @@ def test_slowly_saved_and_restored_states_are_awaited(
 ) -> None:
     """Compiled code waits 20 ms; then Python waits, and compiled code continues."""
     (tmp_path / "quick").mkdir()
-    quick = make(tmp_path / "quick", compiled, "NOWHERE", "", SAVES_STATES)
-    slow = make(tmp_path, compiled, where, "usleep(60000)", SAVES_STATES)
+    quick = make_faulty(tmp_path / "quick", compiled, "NOWHERE", "", SAVES_STATES)
+    slow = make_faulty(tmp_path, compiled, where, "usleep(60000)", SAVES_STATES)
     options: Any = {"algorithm": "waveform_iteration", "until": 0.3}
     links = [("m.y", "n.u"), ("n.y", "m.u")]
     local = run({"m": quick, "n": quick}, links, **options)
@@ -257,15 +257,18 @@ def test_a_state_that_cannot_be_saved_or_restored_is_named(
     where: str, tmp_path: Path, compiled: Compiled
 ) -> None:
     (tmp_path / "good").mkdir()
-    fmu = make(tmp_path, compiled, where, "status = 3", SAVES_STATES)
-    loop = {"m": ProcessParticipant(fmu), "n": make(tmp_path / "good", compiled, "NOWHERE", "", SAVES_STATES)}
+    fmu = make_faulty(tmp_path, compiled, where, "status = 3", SAVES_STATES)
+    loop = {
+        "m": ProcessParticipant(fmu),
+        "n": make_faulty(tmp_path / "good", compiled, "NOWHERE", "", SAVES_STATES),
+    }
     with pytest.raises(CoSimulationError, match=f"m: .*fmi2{where}.*: failed with status error"):
         run(loop, [("m.y", "n.u"), ("n.y", "m.u")], "waveform_iteration", 0.3)
 
 
 @pytest.mark.thorough
 def test_a_run_leaves_no_open_files(tmp_path: Path, compiled: Compiled) -> None:
-    fmu = make(tmp_path, compiled, "NOWHERE", "")
+    fmu = make_faulty(tmp_path, compiled, "NOWHERE", "")
     gc.freeze()  # the collections below need not search the objects of other tests
     run({"m": ProcessParticipant(fmu)}, [], until=1.0)
     gc.collect()

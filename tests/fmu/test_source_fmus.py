@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import pytest
 from c_programs import SOURCES, c_compiler
-from compiled_sources import CLEAN, compiled, export_sources, opened, run_alone
+from compiled_sources import CLEAN, compile_sources, export_sources, run_alone, unpack_sources
 from driven import Driven, in_fmu, in_process, same
 from export_parts import Ball
 from export_tools import limited, running
 from export_tools import oscillator as oscillator_with_delay
 from fmpy import read_model_description
-from native_random import made
+from native_random import driven_model
 from native_tools import export_native, needs_compiler, oscillator
 
 import cosim
@@ -47,7 +47,7 @@ ALLOCATING_FUNCTIONS = ("malloc", "calloc", "realloc")
 def check_bits(driven: Driven, folder: Path, *flags: str) -> None:
     """Compare the FMU of sources with the run in this process, after each step."""
     settings = {**driven.settings, "expose": ["*"], "kind": "cs"}
-    fmu = compiled(export_sources(driven.model, folder / "sources.fmu", **settings), *flags)
+    fmu = compile_sources(export_sources(driven.model, folder / "sources.fmu", **settings), *flags)
     with running(fmu) as instance:
         names = list(instance.references)
         expected = in_process(driven, names)
@@ -63,7 +63,7 @@ def check_bits(driven: Driven, folder: Path, *flags: str) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(40))
 def test_random_models(seed: int, tmp_path: Path) -> None:
-    check_bits(made(seed), tmp_path, *(QUICK if seed == WITH_CONSTRAINTS else ()))
+    check_bits(driven_model(seed), tmp_path, *(QUICK if seed == WITH_CONSTRAINTS else ()))
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -74,7 +74,7 @@ def test_examples_give_the_bits_of_the_library(name: str, version: int, tmp_path
 
     model = cosim.Model.from_file(EXAMPLES / f"{name}.toml")
     library = export_native(model, tmp_path / "library.fmu", fmi=version, all=False)
-    sources = compiled(export_sources(model, tmp_path / "sources.fmu", fmi=version, all=False))
+    sources = compile_sources(export_sources(model, tmp_path / "sources.fmu", fmi=version, all=False))
     for kind in ("CoSimulation", "ModelExchange"):
         results = [
             simulate_fmu(fmu, fmi_type=kind, stop_time=0.5, output_interval=0.02)
@@ -90,7 +90,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[Pa
     @functools.cache
     def sources(version: int, **options: Any) -> tuple[Path, list[Path]]:
         path = tmp_path_factory.mktemp("limited") / "limited.fmu"
-        return opened(export_sources(limited(), path, fmi=version, **options))
+        return unpack_sources(export_sources(limited(), path, fmi=version, **options))
 
     return sources
 
@@ -129,7 +129,7 @@ def test_sources_compile_without_warnings(
 def test_sources_stay_short_enough_to_read(version: int, tmp_path: Path) -> None:
     mount = cosim.Model.from_file(Path(__file__).parents[2] / "examples/engine_mount/engine_mount.toml")
     mount.export_fmu(tmp_path / "mount.fmu", sources=True, fmi=version)
-    sources, _ = opened(tmp_path / "mount.fmu")
+    sources, _ = unpack_sources(tmp_path / "mount.fmu")
     assert sum(len(path.read_text("utf-8").splitlines()) for path in sources.glob("*.[ch]")) < 10_000
 
 
@@ -140,7 +140,7 @@ def test_rows_have_their_indices_as_constants(exported: Callable[..., tuple[Path
 
 
 def test_functions_name_their_origin_but_no_folder_of_this_machine(car: tuple[Path, str]) -> None:
-    sources, _ = opened(car[0])
+    sources, _ = unpack_sources(car[0])
     code = (sources / "code.c").read_text("utf-8")
     assert "/* cosim/step/advance.py:" in code
     assert "/* adapter of " in code
@@ -158,7 +158,7 @@ def test_the_sources_of_two_fmus_are_linked_into_one_program(tmp_path: Path) -> 
     """Global symbols start with the name of the model, or are weak functions of FMI."""
     main, objects = tmp_path / "main.c", []
     for model in (oscillator(), limited()):
-        sources, files = opened(export_sources(model, tmp_path / f"{model.name}.fmu"))
+        sources, files = unpack_sources(export_sources(model, tmp_path / f"{model.name}.fmu"))
         for file in files:
             objects.append(tmp_path / f"{model.name}_{file.stem}.o")
             run_alone([c_compiler(), "-std=c99", "-O1", "-c", "-o", str(objects[-1]), str(file)], sources)
@@ -184,7 +184,7 @@ def test_the_sources_of_two_fmus_are_linked_into_one_program(tmp_path: Path) -> 
 def test_no_memory_is_allocated_after_instantiation(version: int, tmp_path: Path) -> None:
     """A host steps, sets values, gets derivatives and resets; an allocation meanwhile is an error."""
     fmu = export_sources(limited(), tmp_path / "limited.fmu", fmi=version)
-    sources, files = opened(fmu)
+    sources, files = unpack_sources(fmu)
     token = re.search(r'\.token = "([^"]+)"', (sources / "model.c").read_text("utf-8"))
     assert token is not None
     program = tmp_path / "run"
@@ -206,7 +206,7 @@ def test_a_full_history_is_named(tmp_path: Path) -> None:
     with pytest.raises(cosim.ModelError, match="0.*number of values"):
         export_sources(model, tmp_path / "small.fmu", history=0)
     settings = {"integrator": "integrators.heun", "fixed_step": 1e-5}
-    fmu = compiled(export_sources(model, tmp_path / "small.fmu", history=512, **settings), "-O0")
+    fmu = compile_sources(export_sources(model, tmp_path / "small.fmu", history=512, **settings), "-O0")
     (delay,) = model.build().remembering
     with running(fmu) as instance, pytest.raises(FMICallException):
         instance.start()

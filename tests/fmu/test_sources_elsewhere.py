@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from c_programs import SOURCES, c_compiler
-from compiled_sources import export_sources, opened
+from compiled_sources import export_sources, unpack_sources
 from export_tools import limited
 from native_tools import needs_compiler
 from numpy.typing import NDArray
@@ -97,7 +97,7 @@ class Sources:
     """The sources of an FMU, and a host that is built with them."""
 
     def __init__(self, fmu: Path) -> None:
-        self.folder, self.files = opened(fmu)
+        self.folder, self.files = unpack_sources(fmu)
         token = re.search(r'\.token = "([^"]+)"', (self.folder / "model.c").read_text("utf-8"))
         assert token is not None
         tree = ElementTree.parse(self.folder.parent / "modelDescription.xml")

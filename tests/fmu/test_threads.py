@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compared_loops import PythonJacobi
 from python_block import Block
 from star_of_fmus import NAMES, star
-from test_compiled_loop import PythonJacobi
 
 import cosim
 from cosim import kit
