@@ -1,8 +1,8 @@
-/* An FMI 3.0 Co-Simulation slave with a bit of everything.
+/* An FMI 3.0 Co-Simulation slave with variables of all types, events, failures and a request to stop.
 
-x' = u - x by one explicit Euler step; doubled = 2 * matrix; the small types are handed through. At the time
-`ring_at` it asks for event mode, returning early when it may; there `rings` is counted up. From `fail_at` on
-a step fails; at `stop_at` it wants the simulation to end. Types and functions after the FMI 3.0 standard. */
+x' = u - x by one explicit Euler step; doubled = 2 * matrix; other types are passed from input to output. At the
+time `ring_at` it requests event mode, with an early return if that is allowed, and counts `rings`. From `fail_at` on
+a step fails; at `stop_at` it requests the end of the simulation. Types and functions after the FMI 3.0 standard. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@ a step fails; at `stop_at` it wants the simulation to end. Types and functions a
 #ifndef FAIL_SIZE /* shorter steps do not fail */
 #define FAIL_SIZE 0.0
 #endif
-#ifndef STRICT /* nothing is read between a set value and a step */
+#ifndef STRICT /* it refuses to be read between a set value and a step */
 #define STRICT 0
 #endif
 #ifndef FAIL_STATUS

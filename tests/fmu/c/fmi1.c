@@ -1,5 +1,5 @@
-/* Two FMUs of FMI 1.0: without ME for Co-Simulation, x' = k u; with it for Model Exchange, a ball on a floor that is
-   kicked upward at a time. They refuse calls out of order. */
+/* Two FMUs of FMI 1.0: without ME for Co-Simulation, x' = k u; with it for Model Exchange, a ball on a floor that
+   gets a kick upward at a time. They refuse calls in the wrong order. */
 
 #include <math.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
-/* FMI 3.0 Co-Simulation slaves that send each other frames, as layered standards for networks have it.
+/* FMI 3.0 Co-Simulation slaves that exchange frames, in the way of the layered standards for networks.
 
 Without BUS a node: every `period` it sends a frame {id, number} through `tx` when its output clock ticks, and
-counts what comes through `rx`. With BUS what lies between two nodes: it takes frames of both, and passes one
-after the other on, each 1 ms after it has begun; then both countdown clocks tick, the sender gets {255, id}.
-What belongs to a clock may be read and written while that clock ticks alone: anything else is an error.
+counts the frames that arrive through `rx`. With BUS a bus between two nodes: it receives frames of both and sends one
+after the other, each in 1 ms; then both countdown clocks tick, and the sender gets {255, id}.
+Variables of a clock may be read and written only while it ticks; anything else is an error.
 After the FMI 3.0 standard. */
 #include <math.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* A host that is not a Python program: loads an FMU's library, steps it, saves and restores, unloads it, twice.
+/* A host in C: loads the library of an FMU; a run tries a third of each step, restores the state and takes the step.
 
 host LIBRARY RESOURCES GUID STEPS H RUNS REFERENCE... : prints the values after each step, %.17g. Messages go to stderr. */
 #ifdef _WIN32

@@ -1,4 +1,4 @@
-/* A host that is not a Python program and integrates itself: Model Exchange of FMI 2.0 or 3.0 with Euler's method.
+/* A host in C for Model Exchange of FMI 2.0 or 3.0: it integrates by Euler's method.
 
 host_me VERSION LIBRARY TOKEN STATES STEPS H REFERENCE... : prints the values after each step, %.17g. */
 #include <dlfcn.h>
@@ -27,14 +27,14 @@ static void *library;
 static void *find(const char *prefix, const char *name)
 {
     char full[128];
-    void *found;
+    void *function;
     snprintf(full, sizeof full, "%s%s", prefix, name);
-    found = dlsym(library, full);
-    if (found == NULL) {
+    function = dlsym(library, full);
+    if (function == NULL) {
         fprintf(stderr, "%s is missing\n", full);
         exit(3);
     }
-    return found;
+    return function;
 }
 
 static void need(int status, const char *what)

@@ -1,9 +1,9 @@
-/* Many instances of an FMU, one after the other and side by side in threads, and a long run.
+/* Many instances of an FMU, one after the other and in threads, and a long run.
 
-lives GUID REFERENCE cycles N: made, initialized, stepped ten times, freed, N times
+lives GUID REFERENCE cycles N: N instances, one after the other, with ten steps each
 lives GUID REFERENCE steps N: one instance, N steps
-lives GUID REFERENCE threads N: N instances side by side, each on a thread of its own, equal to one alone?
-Prints the growth of memory over the second half in bytes, or how many threads gave other bits. */
+lives GUID REFERENCE threads N: N instances, each in a thread of its own, compared with one alone
+Prints the growth of memory over the second half in bytes, or the number of threads with other bits. */
 #define _GNU_SOURCE
 #include "fmi2.h"
 
@@ -70,7 +70,7 @@ static void *in_thread(void *place)
     fmi2Component one = start();
     fmi2FMUstate saved = NULL;
     for (long i = 0; i < STEPS; i++) {
-        if (i % 50 == 0) { /* there and back again */
+        if (i % 50 == 0) { /* a detour that is rolled back */
             need(fmi2GetFMUstate(one, &saved));
             (void)run(one, i, i + 3);
             need(fmi2SetFMUstate(one, saved));
@@ -86,14 +86,14 @@ static int threads(long number)
 {
     static double values[MOST_THREADS + 1][STEPS];
     pthread_t workers[MOST_THREADS];
-    int others = 0;
+    int differing = 0;
     if (number > MOST_THREADS) return -1;
     (void)in_thread(values[MOST_THREADS]);
     for (long i = 0; i < number; i++)
         if (pthread_create(&workers[i], NULL, in_thread, values[i]) != 0) exit(5);
     for (long i = 0; i < number; i++) (void)pthread_join(workers[i], NULL);
-    for (long i = 0; i < number; i++) others += memcmp(values[i], values[MOST_THREADS], sizeof values[i]) != 0;
-    return others;
+    for (long i = 0; i < number; i++) differing += memcmp(values[i], values[MOST_THREADS], sizeof values[i]) != 0;
+    return differing;
 }
 
 static long in_use(void) { return (long)(mallinfo2().uordblks + mallinfo2().hblkhd); }

@@ -1,4 +1,4 @@
-/* y' = 1 + u, with one defect: each is a macro. Without any it does what the standard asks. */
+/* y' = 1 + u, with a defect that a macro chooses; without a macro it conforms to the standard. */
 #include <math.h>
 #define REALS 2
 #define INTEGERS 0

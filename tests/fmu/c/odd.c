@@ -1,6 +1,6 @@
-/* y = u + what the file `number` among the resources holds; strings that are NULL; logs that are no UTF-8.
+/* y = u + the number in the resource file `number`; its strings are NULL, and its messages are not UTF-8.
 
-It needs the memory functions of the environment, and its log comes with NULL where text belongs. */
+It calls the memory functions of the environment, and logs with NULL for names. */
 #define REALS 2
 #define INTEGERS 0
 #define BOOLEANS 0

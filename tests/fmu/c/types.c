@@ -1,4 +1,4 @@
-/* Each output is the input of the same type as it was at the last step; the integer counts steps, too. */
+/* A step copies each input to the output of its type; it adds 1 to the integer and negates the boolean. */
 #define REALS 2
 #define INTEGERS 2
 #define BOOLEANS 2
