@@ -120,7 +120,7 @@ def chosen_platforms(names: list[str]) -> list[Platform]:
 log = logging.getLogger("cosim.native")
 FLAGS = (
     "-std=c11",
-    "-O2",
+    "-O1",  # the shell is seldom run, and compiled for each export: a third less time than -O2
     "-fPIC",
     "-fvisibility=hidden",
     "-ffp-contract=off",  # a product and a sum stay two roundings, as in Python
