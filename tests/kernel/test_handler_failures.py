@@ -1,4 +1,4 @@
-"""Handlers and monitors that raise, ask to stop or write what they must not: what is left, and how to go on."""
+"""Handlers and monitors that raise, ask to stop or write what they must not, and how the run goes on."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Scheduled events at the ends of a run, at huge and negative times, and at times that are changed in a run."""
+"""Scheduled events at the ends of a run, at huge and negative times, and at times that a run changes."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Calls of a Simulator at their limits: suppressed initialization, times that cannot be, runs without an end."""
+"""Calls of a Simulator at their limits: suppressed initialization, impossible times, runs without an end."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Crossings at the end of a call or of a run, and witnesses whose State is written or replaced between calls."""
+"""Crossings at the end of a call or of a run, and in States that are written or replaced between calls."""
 
 import math
 
