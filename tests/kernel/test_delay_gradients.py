@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 import pytest
+from derivative_parts import Ball
 from test_delay_derivatives import BY, Both, Lag, Late, Wave, behind, late_decay
 from test_gradients import check_against_tangents
-from test_run_derivatives import Ball
 
 import cosim
 

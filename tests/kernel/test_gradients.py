@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from how_many import many
-from test_run_derivatives import (
+from derivative_parts import (
     EXACT,
     Alarm,
     Ball,
@@ -27,6 +26,7 @@ from test_run_derivatives import (
     Two,
     slopes_of_ball,
 )
+from how_many import many
 
 import cosim
 from cosim_mechanics import Multibody

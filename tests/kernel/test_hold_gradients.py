@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from derivative_parts import Clutch, Resting, Slide
 from test_gradients import check_against_tangents, model_of
-from test_run_derivatives import Clutch, Resting, Slide
 
 import cosim
 
