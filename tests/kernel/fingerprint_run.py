@@ -1,4 +1,4 @@
-"""A process: writes digests of functions that reach sets, objects, closures and other values without an order."""
+"""A process: writes digests of functions that reach sets, objects, closures and others without an order."""
 
 import enum
 import json

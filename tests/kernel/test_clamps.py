@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from gradient_checks import check_against_tangents, model_of
 from kernel_parts import system_of
-from test_gradients import check_against_tangents, model_of
 
 import cosim
 

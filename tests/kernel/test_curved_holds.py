@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from curved_parts import BumpyFloor, SquareFloor, height_of
+from gradient_checks import check_against_tangents, model_of
 from kernel_parts import system_of
-from test_gradients import check_against_tangents, model_of
 
 import cosim
 from cosim.kit import tangent_of

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from derivative_parts import Clutch, Resting, Slide
-from test_gradients import check_against_tangents, model_of
+from gradient_checks import check_against_tangents, model_of
 
 import cosim
 
