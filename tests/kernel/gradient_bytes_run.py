@@ -1,4 +1,4 @@
-"""Prints the bytes of gradients: through events, an implicit step, a delay."""
+"""A process: writes the bytes of gradients through events, implicit steps and a delay."""
 
 from delayed_parts import BY, behind
 from derivative_parts import Ball, Relay
