@@ -1,7 +1,6 @@
 """The digest of a function follows edits of everything in its reach, and is computed once without edits."""
 
 import types
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -10,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cosim import kit
-from cosim_compiler import unit_digests
 from cosim_compiler.calls import called_by_name
-from cosim_compiler.fingerprint import _ReachDigest, fingerprint, reach_of
+from cosim_compiler.fingerprint import fingerprint, reach_of
 from cosim_compiler.names_at_rest import names_at_rest
 
 factor, table, pair, inner_factor = 1.0, (0, (0.0, 0.0, 0.0)), Pair(0.0, 0.0), 1.0
@@ -118,32 +116,3 @@ def test_names_at_rest_are_looked_up_again_by_the_next_use(edit):
     EDITS[edit](space)
     with names_at_rest():
         assert digest() == digest() != before
-
-
-def test_each_function_in_reach_of_the_step_is_read_once(monkeypatch):
-    """The first call of each entry point in a process waits for this."""
-    readings = Counter()
-    content = _ReachDigest._content
-
-    def counted(digest, function):
-        readings[function] += 1
-        content(digest, function)
-
-    monkeypatch.setattr(_ReachDigest, "_content", counted)
-    monkeypatch.setattr(unit_digests, "_reaches", {})
-    functions = unit_digests.member_of(kit.advance_run, kit.ENTRY_SIGNATURE).functions
-    digest = unit_digests.digest_of_unit(functions)
-    assert len(readings) > 300
-    assert set(readings.values()) == {1}
-    readings.clear()
-    assert unit_digests.digest_of_unit(functions) == digest
-    assert not readings
-
-
-def test_a_new_method_of_a_record_changes_the_digest_of_functions_of_it(monkeypatch):
-    functions = ((kit.advance_run, kit.ENTRY_SIGNATURE),)
-    before = unit_digests.digest_of_unit(functions)
-    monkeypatch.setattr(kit.Run, "a_new_method", lambda run: 0, raising=False)
-    assert unit_digests.digest_of_unit(functions) != before
-    monkeypatch.undo()
-    assert unit_digests.digest_of_unit(functions) == before
