@@ -254,3 +254,27 @@ def test_declarations_of_a_class_cannot_be_added_or_replaced():
         Mass.stiffness = 5.0
     with pytest.raises(cosim.ContractError, match="already defined"):
         Mass.later = cosim.kernel(lambda x, x_dot: None)
+
+
+def test_a_parameter_that_a_constructor_sets_is_what_runs():
+    class Rate(cosim.Component):
+        """A rate. Law: level' = rate."""
+
+        level = cosim.auxiliary_state()
+        rate = cosim.parameter(unit="1/s", default=1.0, minimum=0.0)
+
+        def __init__(self, rate):
+            super().__init__()
+            self.rate = rate
+            self.label = "mine"
+
+        @cosim.kernel
+        def derivatives(rate, level_dot):
+            level_dot[0] = rate
+
+    model = cosim.Model("m")
+    part = model.add(Rate, "r", rate="3 1/min")
+    assert part.rate == model.build().default_state()["r.rate"] == 0.05
+    assert model["r"].label == "mine"
+    with pytest.raises(cosim.ModelError, match="-1 1/s, needs at least 0"):
+        Rate(-1.0)
