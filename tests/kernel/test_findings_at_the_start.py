@@ -73,23 +73,3 @@ def test_a_start_that_constraints_move_is_a_finding_with_both_values():
 @pytest.mark.parametrize(("first", "second"), [(0.0, 0.0), (0.5, 0.5), (0.5, 0.5 + 1e-9)])
 def test_a_start_that_meets_the_constraints_has_no_finding(first, second):
     assert [f.kind for f in pair(first, second).simulate(until=0.1).findings] == []
-
-
-def test_resetting_the_integrator_initializes_again():
-    class Begun(cosim.Component):
-        """Counts its initializations."""
-
-        n = cosim.discrete()
-
-        @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
-        def begin(n, n_next):
-            n_next[0] = n + 1
-
-    model = cosim.Model("m")
-    model.add(Begun, "p")
-    simulator = cosim.Simulator(model.build())
-    simulator.advance_to(1.0)
-    simulator.reset_integrator("integrators.dormand_prince")
-    assert not simulator.is_initialized
-    assert simulator.advance_to(2.0).succeeded
-    assert simulator.state["p.n"] == 2.0

@@ -20,6 +20,7 @@ def test_columns_of_tables_are_numbers() -> None:
     model = cart_model()
     body = model.body("b", mass=pandas.Series([3.0])[0], inertia=pandas.Series([1.0, 2.0, 2.5]))
     assert body.inertia.tolist()[:3] == [1.0, 2.0, 2.5]  # type: ignore[attr-defined]
+    model.joint("free", child=body)
     model.set_start("cart_joint.q", pandas.Series([0.5]))
     assert model.build().default_state()["cart_joint.q"] == 0.5
     with pytest.raises(cosim.ModelError) as raised:
