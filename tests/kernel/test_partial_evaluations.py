@@ -67,7 +67,7 @@ class PlainNode(Node):
 
 
 def network(kinds, sources, actions, periods):
-    """Nodes; each is driven by the one of its source unless that is itself, and writes what its action says."""
+    """Nodes; each is driven by its source unless that is itself, and writes what its action says."""
     model = cosim.Model("network")
     for i, kind in enumerate(kinds):
         numbers = {"what": float(actions[i]), "period": periods[i], "phase": 0.5 * periods[i]}
