@@ -4,6 +4,8 @@ import math
 import sys
 from typing import ClassVar
 
+from wrapped_integers import wrapped_integer
+
 import cosim
 import cosim_mechanics
 from cosim_mechanics.testing import ForceElementContract
@@ -34,21 +36,21 @@ None.
 
 
 def documented(cls):
-    """The class with the sections that are of no interest here."""
+    """The class, with the sections of its docstring that the kit asks for."""
     cls.__doc__ += SECTIONS
     return cls
 
 
 def distance(X_GB1, X_GB2):
-    """Between the origins of two bodies."""
+    """The distance between the origins of two bodies."""
     square = 0.0
     for i in range(3):
         square += (X_GB2[9 + i] - X_GB1[9 + i]) * (X_GB2[9 + i] - X_GB1[9 + i])
     return math.sqrt(square)
 
 
-def looked_at_by_an_fmu():
-    """Whether an FMU calls."""
+def is_called_by_an_fmu():
+    """Whether a function of an FMU is on the stack."""
     frame, files = sys._getframe(), set()
     while frame is not None:
         files.add(frame.f_code.co_filename.rpartition("/")[2])
@@ -104,7 +106,7 @@ class StoringPull(Pull):
 
 @documented
 class Maxwell(cosim_mechanics.ForceElement):
-    """A stiff spring in line with a damper between the origins of two bodies: what it stores, it remembers.
+    """A stiff spring in line with a damper between the origins of two bodies; z is the length of the damper.
 
     Law: tension = k (length - z), z' = rate (length - z).
     """
@@ -169,7 +171,7 @@ class Buffer(cosim_mechanics.ForceElement):
 
 @documented
 class Leaping(Buffer):
-    """Says another energy on one side of its kink. Law: as `Buffer`."""
+    """Shows another energy on one side of its kink. Law: as `Buffer`."""
 
     @cosim.kernel
     def energy(X_GB1, X_GB2, stiffness, potential_energy):
@@ -178,12 +180,12 @@ class Leaping(Buffer):
 
 
 class Silent(Pull):
-    """Does something."""
+    """Has a docstring without sections."""
 
 
 @documented
 class Clamping(Pull):
-    """Takes what it should refuse. Law: as `Pull`."""
+    """Accepts negative stiffnesses. Law: as `Pull`."""
 
     def __init__(self, **values):
         values["stiffness"] = abs(values["stiffness"])
@@ -218,7 +220,7 @@ class Wearing(PlainPull):
 
 @documented
 class Sharing(PlainPull):
-    """Whoever comes second to a pose pulls harder: instances share what they must not. Law: as `Pull`."""
+    """The second element with a pose pulls harder: instances share a table of poses. Law: as `Pull`."""
 
     owners: ClassVar[dict] = {}
 
@@ -238,7 +240,7 @@ class OneSided(Pull):
 
 @documented
 class Miscounting(StoringPull):
-    """Says twice the energy. Law: as `StoringPull`."""
+    """Shows twice the energy. Law: as `StoringPull`."""
 
     @cosim.kernel
     def energy(X_GB1, X_GB2, stiffness, potential_energy):
@@ -254,11 +256,9 @@ class Overflowing(Pull):
 
     @cosim.kernel
     def force(X_GB1, X_GB2, stiffness, F_GB1, F_GB2):
-        number = 1
-        for _ in range(80):
-            number = number * 7 + 1
+        number = wrapped_integer()
         for i in range(3):
-            f = (1.0 + 1e-3 * (number % 1000)) * stiffness * (X_GB2[9 + i] - X_GB1[9 + i])
+            f = (1.0 + 1e-3 * number) * stiffness * (X_GB2[9 + i] - X_GB1[9 + i])
             F_GB1[3 + i] += f
             F_GB2[3 + i] -= f
 
@@ -270,9 +270,9 @@ class Recognizing(PlainPull):
     anchor = cosim.parameter(shape=3, default=(0, 0, 0), description="of no use: stiffness")
 
     def force(self, X_GB1, X_GB2, stiffness, anchor, F_GB1, F_GB2):
-        seen, where = self.__dict__.setdefault("seen", {}), anchor.ctypes.data
+        addresses = self.__dict__.setdefault("addresses", {})
         f = stiffness * (X_GB2[9:] - X_GB1[9:])
-        if seen.setdefault(X_GB1.tobytes(), where) != where:
+        if addresses.setdefault(X_GB1.tobytes(), anchor.ctypes.data) != anchor.ctypes.data:
             f = 2.0 * f
         F_GB1[3:] += f
         F_GB2[3:] -= f
@@ -347,10 +347,26 @@ class Lopsided(Pull):
 
 @documented
 class Showing(PlainPull):
-    """Pulls harder where an FMU looks. Law: as `Pull`."""
+    """Pulls harder in an FMU. Law: as `Pull`."""
 
     def factor(self, pose, force):
-        return 2.0 if looked_at_by_an_fmu() else 1.0
+        return 2.0 if is_called_by_an_fmu() else 1.0
+
+
+@documented
+class Idle(cosim_mechanics.ForceElement):
+    """Adds a force that is always zero.
+
+    Law: f = 0 stiffness.
+    """
+
+    stiffness = cosim.parameter(unit="N/m", minimum=0.0)
+
+    @cosim.kernel
+    def force(X_GB1, X_GB2, stiffness, F_GB1, F_GB2):
+        f = 0.0 * stiffness * (X_GB2[9] - X_GB1[9])
+        F_GB1[3] += f
+        F_GB2[3] -= f
 
 
 class RightCase(ForceElementContract):
@@ -435,22 +451,6 @@ class LopsidedCase(ForceElementContract):
 
 class ShowingCase(ForceElementContract):
     make = staticmethod(lambda: Showing(stiffness=100.0))
-
-
-@documented
-class Idle(cosim_mechanics.ForceElement):
-    """Adds a force that is always zero.
-
-    Law: f = 0 stiffness.
-    """
-
-    stiffness = cosim.parameter(unit="N/m", minimum=0.0)
-
-    @cosim.kernel
-    def force(X_GB1, X_GB2, stiffness, F_GB1, F_GB2):
-        f = 0.0 * stiffness * (X_GB2[9] - X_GB1[9])
-        F_GB1[3] += f
-        F_GB2[3] -= f
 
 
 class IdleCase(ForceElementContract):
