@@ -90,12 +90,12 @@ def shares_of_partial_evaluations(simulator, until):
         after, state = simulator.statistics, simulator.state
         if after.partial_evaluations > before.partial_evaluations:
             shares.append(after.partial_share - before.partial_share)
-        whole = state.copy().realize(Stage.ACCELERATION)
+        complete = state.copy().realize(Stage.ACCELERATION)
         for block in system.blocks[slice(*system.block_range(Stage.INSTANCE, Stage.ACCELERATION))]:
             for slot in (*block.writes, *block.adds):
                 if slot.array == "c":
                     place = slice(slot.offset, slot.offset + slot.size)
-                    values, expected = state._arrays["c"][place], whole._arrays["c"][place]
+                    values, expected = state._arrays["c"][place], complete._arrays["c"][place]
                     assert values.tobytes() == expected.tobytes(), block.label
     return shares
 

@@ -73,8 +73,8 @@ def last_values(system: cosim.System, values: dict, by: str, move: float) -> tup
 
 def one_sided_slope(system: cosim.System, values: dict, step: float) -> tuple[np.ndarray, np.ndarray]:
     """The derivative by the first level and the value at it, extrapolated from one side."""
-    near, far = (last_values(system, values, "m.two", move)[0] for move in (0.5 * step, step))
-    return (far - near) / (0.5 * step), 2.0 * near - far
+    half_way, end = (last_values(system, values, "m.two", move)[0] for move in (0.5 * step, step))
+    return (end - half_way) / (0.5 * step), 2.0 * half_way - end
 
 
 def check_random_handlers(system: cosim.System, draw: np.random.Generator, zeros: float) -> str:

@@ -91,10 +91,10 @@ def test_warnings_of_a_run_are_forgotten_in_the_next_one() -> None:
 
 
 def test_a_result_is_not_changed_by_the_next_run() -> None:
-    first = cosim.simulate(SYSTEM, until=1.0)
-    before = contents(first)
+    result = cosim.simulate(SYSTEM, until=1.0)
+    before = contents(result)
     cosim.simulate(SYSTEM, until=2.0)
-    assert contents(first) == before
+    assert contents(result) == before
 
 
 def test_the_simulator_of_a_stopped_or_failed_run_is_not_reused() -> None:
@@ -146,8 +146,8 @@ def test_a_state_that_a_handler_keeps_is_not_reused() -> None:
     system = model.build()
     for _ in range(2):
         cosim.simulate(system, until=1.5)
-    first, second = Reader.states[1], Reader.states[-1]
-    assert len(Reader.states) == 4 and first is not second
+    state, later_state = Reader.states[1], Reader.states[-1]
+    assert len(Reader.states) == 4 and state is not later_state
 
 
 def test_a_state_is_restarted_in_its_own_arrays() -> None:

@@ -82,15 +82,15 @@ def test_a_run_resumed_from_any_step_ends_with_the_same_bytes(system: cosim.Syst
 
 def test_a_checkpoint_has_the_derivatives(system: cosim.System, tmp_path: Path) -> None:
     grid = {"output_interval": 0.1, "derivatives": BY}
-    whole = cosim.simulate(system, until=UNTIL, **grid)
+    uninterrupted = cosim.simulate(system, until=UNTIL, **grid)
     path = tmp_path / "ball.state"
     cosim.simulate(system, until=0.6, checkpoint=path, **grid)
     rest = cosim.simulate(system, until=UNTIL, state=cosim.read_checkpoint(system, path), **grid)
-    is_late = whole.time > 0.6
+    is_late = uninterrupted.time > 0.6
     assert is_late.sum() > 6
     for by in BY:
         derivatives = rest.derivative("b.height", by)[rest.time > 0.6]
-        assert derivatives.tolist() == whole.derivative("b.height", by)[is_late].tolist()
+        assert derivatives.tolist() == uninterrupted.derivative("b.height", by)[is_late].tolist()
         assert np.abs(derivatives).min() > 0.0
 
 
@@ -149,15 +149,15 @@ def test_a_stream_has_the_derivatives(system: cosim.System, monkeypatch: pytest.
     monkeypatch.setattr("cosim.simulation.stride.FIRST_STRIDE", 1)
     monkeypatch.setattr("cosim.simulation.stride.next_stride", lambda *_: 1)
     grid = {"output_interval": 0.01, "derivatives": BY}
-    whole = cosim.simulate(system, until=UNTIL, **grid).with_derivatives()
+    expected = cosim.simulate(system, until=UNTIL, **grid).with_derivatives()
     stream = Pieces()
     first_and_last = cosim.simulate(system, until=UNTIL, stream=stream, **grid)
     assert len(stream.pieces) > 1
     for name in ("b.height", "d(b.height)/d(b.e)", "d(b.speed)/d(b.height)"):
         joined = np.concatenate([piece[name] for piece in stream.pieces])
-        assert joined.tolist() == whole[name].tolist()
-        assert stream.pieces[0].unit(name) == whole.unit(name)
-        assert stream.end[name].tolist() == [whole[name][0], whole[name][-1]]
+        assert joined.tolist() == expected[name].tolist()
+        assert stream.pieces[0].unit(name) == expected.unit(name)
+        assert stream.end[name].tolist() == [expected[name][0], expected[name][-1]]
     assert first_and_last.derivative("b.height", "b.e").tolist() == stream.end["d(b.height)/d(b.e)"].tolist()
 
 

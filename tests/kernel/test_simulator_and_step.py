@@ -126,7 +126,7 @@ def test_a_simulator_without_references_is_collected(method):
     gc.freeze()  # so that the search below leaves the objects of other tests out
     simulator = cosim.Simulator(system_of(clock=Clock), integrator=method, accuracy=1e-6)
     simulator.advance_to(0.5)
-    references = [weakref.ref(each) for each in (simulator, simulator.compiled_step, simulator.integrator)]
+    references = [weakref.ref(item) for item in (simulator, simulator.compiled_step, simulator.integrator)]
     del simulator
     gc.collect()
     assert [reference() for reference in references] == [None] * 3

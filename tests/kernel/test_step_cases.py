@@ -332,10 +332,10 @@ class Accumulator(cosim.Component):
 
 
 @pytest.mark.parametrize(
-    ("periods", "seen"),
+    ("periods", "totals"),
     [(0.0, [0, 1, 1, 1, 1, 1]), (3.0, [0, 0, 0, 0, 1, 1]), (2.7, [0, 0, 0, 0, 0, 0])],
 )
-def test_case_26_an_impulse_is_seen_one_period_later(periods, seen):
+def test_case_26_an_impulse_is_seen_one_period_later(periods, totals):
     system = system_of(sum=Accumulator(when=periods * 0.125))
     cosim.Simulator(system, fixed_step=0.1).advance_to(5 * 0.125)
-    assert system.parts["sum"].seen == seen
+    assert system.parts["sum"].seen == totals

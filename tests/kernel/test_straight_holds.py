@@ -132,8 +132,8 @@ def test_a_relay_slides_on_a_sum_of_states(method):
     assert [finding.kind for finding in simulator.findings] == ["chattering", "held"]
     x, v = simulator.state["relay.x"], simulator.state["relay.v"]
     reached = -1.0 + math.sqrt(1.4)  # where 1 - 2.5 t^2 - 5 t = 0
-    left = 1.0 - 2.5 * reached * reached
-    assert x - 2.5 == pytest.approx(left * math.exp(reached - until), abs=1e-6)
+    distance = 1.0 - 2.5 * reached * reached
+    assert x - 2.5 == pytest.approx(distance * math.exp(reached - until), abs=1e-6)
     assert x - 2.5 + v == pytest.approx(0.0, abs=1e-12)
 
 

@@ -59,14 +59,14 @@ def test_simulators_of_one_system_do_not_disturb_each_other():
     system = delayed_ball()
     simulators = [simulator_of(system) for _ in stops]
     simulators[0].advance_to(stops[0])
-    others = [
+    further = [
         simulator_of(system, "bdf"),
         simulator_of(system, accuracy=1e-3),
         simulator_of(system, endless_events="report"),
         simulator_of(system, "runge_kutta_4", fixed_step=0.01),
     ]
     simulators[1].advance_to(stops[1])
-    for simulator in others:
+    for simulator in further:
         simulator.advance_to(1.0)
     assert [outcome(simulator) for simulator in simulators] == expected
 

@@ -82,8 +82,8 @@ def test_a_delay_is_fitted_with_exact_derivatives(model):
     data = cosim.Result(EVEN, {"seen": 1.7 * np.exp(-2.5 * late)})
     fit = Calibration(model, {**RANGES, "late.delay": (0.05, 0.5)}, data, {"late": "seen"}).fit()
     assert fit.differences == ""
-    found = [fit.values[path] for path in ("decay.rate", "decay.gain", "late.delay")]
-    assert found == pytest.approx([2.5, 1.7, 0.2], rel=1e-5)
+    values = [fit.values[path] for path in ("decay.rate", "decay.gain", "late.delay")]
+    assert values == pytest.approx([2.5, 1.7, 0.2], rel=1e-5)
 
 
 def test_a_parameter_at_its_bound_is_a_doubt(model):

@@ -38,9 +38,9 @@ def test_data_that_differ_by_rounding_are_constant(model):
 
 def test_one_constant_signal_of_two_is_a_doubt(model):
     data = measured(EVEN, 0.01, 5)
-    both = cosim.Result(EVEN, {"seen": data["seen"], "still": np.full(len(EVEN), 1.7)})
+    two_signals = cosim.Result(EVEN, {"seen": data["seen"], "still": np.full(len(EVEN), 1.7)})
     signals = {"decay.shown": "seen", "decay.level": "still"}
-    fit = Calibration(model, RANGES, both, signals).fit()
+    fit = Calibration(model, RANGES, two_signals, signals).fit()
     assert any("decay.level are constant" in text for text in fit.doubts)
 
 
@@ -73,13 +73,13 @@ def test_a_parameter_that_the_data_do_not_determine_has_an_infinite_error(model)
     assert "determine" in str(fit) and fit.alike() == []
 
 
-@pytest.mark.parametrize("others", [{}, {"decay.rate": "0.1 1/s..10 1/s"}])
-def test_a_parameter_without_effect_is_a_doubt_and_has_no_interval(model, others):
-    ranges = {"decay.idle": (0.1, 10.0), **others}
+@pytest.mark.parametrize("other_ranges", [{}, {"decay.rate": "0.1 1/s..10 1/s"}])
+def test_a_parameter_without_effect_is_a_doubt_and_has_no_interval(model, other_ranges):
+    ranges = {"decay.idle": (0.1, 10.0), **other_ranges}
     fit = Calibration(model, ranges, measured(EVEN, 0.01, 1, gain=1.0), {"decay.shown": "seen"}).fit()
     assert any("decay.idle does not change" in text for text in fit.doubts)
     assert np.isinf(fit.standard_errors["decay.idle"])
-    assert all(np.isfinite(fit.standard_errors[path]) for path in others)
+    assert all(np.isfinite(fit.standard_errors[path]) for path in other_ranges)
 
 
 def test_parameters_that_the_data_do_not_separate_are_named():

@@ -88,8 +88,8 @@ def test_booleans_agree_with_their_numbers() -> None:
 
 
 def test_a_missing_signal_is_a_difference() -> None:
-    other = cosim.Result(T, {"y": T})
-    assert compare_results(result(T), other)[0].text == "is missing in the second"
+    of_another_signal = cosim.Result(T, {"y": T})
+    assert compare_results(result(T), of_another_signal)[0].text == "is missing in the second"
 
 
 @settings(deadline=None)

@@ -22,14 +22,14 @@ def simulated(until: float = 1.0) -> cosim.Result:
 
 def test_a_table_has_a_row_for_each_event() -> None:
     table = simulated().events_to_pandas()
-    first = table.iloc[0]
+    bounce = table.iloc[0]
     assert list(table["handler"]) == ["ball.bounce"] * 2
-    assert (first["cause"], first["name"], first["owner"]) == ("triggered", "floor", "ball")
-    assert first["window_start"] <= first["window_end"] == first["time"]
-    assert first["witness_before"] > 0.0 >= first["witness_after"]
-    assert first["status"] == "succeeded"
-    assert first["duration"] == 0.0  # the time of compiled handlers is not measured
-    assert first["changed"].startswith("ball.speed: -4.42945 → 2.21472, ball.bounces: 0 → 1")
+    assert (bounce["cause"], bounce["name"], bounce["owner"]) == ("triggered", "floor", "ball")
+    assert bounce["window_start"] <= bounce["window_end"] == bounce["time"]
+    assert bounce["witness_before"] > 0.0 >= bounce["witness_after"]
+    assert bounce["status"] == "succeeded"
+    assert bounce["duration"] == 0.0  # the time of compiled handlers is not measured
+    assert bounce["changed"].startswith("ball.speed: -4.42945 → 2.21472, ball.bounces: 0 → 1")
     assert list(simulated(0.1).events_to_pandas().columns) == list(table.columns)
 
 

@@ -95,7 +95,7 @@ def test_a_file_is_replaced_as_a_whole(former: bytes | None, tmp_path: Path) -> 
         assert path.read_bytes() == content and link.is_symlink()
     mode = stat.S_IMODE(path.stat().st_mode)
     assert mode == (0o666 & ~umask() if former is None else 0o640)
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.json", "link.json"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.json", "link.json"]
     with pytest.raises(NotWrittenError, match="missing.*cannot be written: No such file"):
         write_whole(tmp_path / "missing" / "a.json", b"x")
 

@@ -64,7 +64,7 @@ def test_an_interrupted_fit_writes_its_best_values(
     assert main([*words, "--json"]) == status
     reported = json.loads(capsys.readouterr().out)["result"]
     assert reported["converged"] is False and reported["doubts"] == []
-    values = [each["value"] for each in reported["parameters"].values()]
+    values = [parameter["value"] for parameter in reported["parameters"].values()]
     table = cosim.read_result(folder / "fit.csv")
     start_values = [math.sin(2.0 * t + 0.5) for t in table.time]  # of the model file
     best = ((table["wave"] - table["wave measured"]) ** 2).sum()

@@ -55,10 +55,10 @@ def reported_lines(capsys: Captured) -> list[str]:
 )
 def test_one_fault(folder: Path, capsys: Captured, old: str, new: str, where: str, message: str) -> None:
     write_model(folder, (old, new))
-    first, *others = reported_lines(capsys)
-    assert first.startswith(f"mount.toml{where}")
-    assert message in first
-    assert others[-1] == "1 problem, nothing was run."
+    fault, *further_lines = reported_lines(capsys)
+    assert fault.startswith(f"mount.toml{where}")
+    assert message in fault
+    assert further_lines[-1] == "1 problem, nothing was run."
 
 
 def test_a_connection_between_different_quantities(folder: Path, capsys: Captured) -> None:
@@ -67,10 +67,10 @@ def test_a_connection_between_different_quantities(folder: Path, capsys: Capture
         '[[connections]]\nfrom = "engine.z"\nto = "push.force"\n'
     )
     write_model(folder, more=force)
-    first, *others = reported_lines(capsys)
-    assert "connections[0] (engine.z → push.force)" in first
-    assert "converted to N" in first
-    assert others[-1] == "1 problem, nothing was run."
+    fault, *further_lines = reported_lines(capsys)
+    assert "connections[0] (engine.z → push.force)" in fault
+    assert "converted to N" in fault
+    assert further_lines[-1] == "1 problem, nothing was run."
 
 
 def test_all_faults_at_once_in_the_order_of_the_lines(folder: Path, capsys: Captured) -> None:
@@ -84,15 +84,15 @@ def test_all_faults_at_once_in_the_order_of_the_lines(folder: Path, capsys: Capt
 
 def test_a_file_that_is_no_toml(folder: Path, capsys: Captured) -> None:
     write_model(folder, ('mass = "120 kg"', "mass = = 3"))
-    first, last = reported_lines(capsys)
-    assert first.startswith("mount.toml:5: no valid TOML")
-    assert last == "1 problem, nothing was run."
+    fault, summary = reported_lines(capsys)
+    assert fault.startswith("mount.toml:5: no valid TOML")
+    assert summary == "1 problem, nothing was run."
 
 
 def test_a_file_that_is_missing(capsys: Captured) -> None:
-    first, last = reported_lines(capsys)
-    assert first.startswith("mount.toml: no such file")
-    assert last == "1 problem, nothing was run."
+    fault, summary = reported_lines(capsys)
+    assert fault.startswith("mount.toml: no such file")
+    assert summary == "1 problem, nothing was run."
 
 
 def test_faults_of_reading_and_of_building_come_together(folder: Path, capsys: Captured) -> None:

@@ -112,9 +112,9 @@ def test_a_setting_without_entries_begins_its_table(tmp_path: Path, registry: An
 def test_a_fault_has_its_line(tmp_path: Path, registry: Any, text: str, message: str) -> None:
     with registry(Lamps), pytest.raises(ModelFileError) as raised:
         ModelFile.read(write(tmp_path, text))
-    first, last = str(raised.value).split("\n")
-    assert first.startswith(f"{tmp_path}/{message}")
-    assert last == "1 problem, nothing was run."
+    fault, summary = str(raised.value).split("\n")
+    assert fault.startswith(f"{tmp_path}/{message}")
+    assert summary == "1 problem, nothing was run."
 
 
 def test_two_plugins_that_claim_one_table_are_both_named(tmp_path: Path, registry: Any) -> None:

@@ -55,8 +55,12 @@ def test_errors_that_the_problem_multiplies_are_no_doubt_about_the_method():
     assert opinion.is_confirmed
     assert "multiplies errors by 50" in opinion.verdict
     assert compared(*runs, run_of("higher", x + 1e-6, moved=1e-6)).outcome == "not confirmed"
-    far = [run_of("a", x), run_of("b", x + 0.3 * TIMES), run_of("higher", x + 0.5 * TIMES, moved=1e-6)]
-    opinion = compared(*far)
+    distant_runs = [
+        run_of("a", x),
+        run_of("b", x + 0.3 * TIMES),
+        run_of("higher", x + 0.5 * TIMES, moved=1e-6),
+    ]
+    opinion = compared(*distant_runs)
     assert opinion.outcome == "sensitive"
     assert "start by 4.8e+05" in opinion.verdict
 

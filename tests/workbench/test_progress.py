@@ -122,7 +122,7 @@ def test_a_run_with_an_empty_cache_prints_the_notice_once(tmp_path: Path) -> Non
         return process.stderr.splitlines()
 
     (tmp_path / "cache").mkdir()
-    notice, *more, last = error_lines()
+    notice, *progress_lines, last = error_lines()
     assert (notice, last) == (NOTICE, "said to nobody in particular")
-    assert all(line.startswith("compiling: ") for line in more)
+    assert all(line.startswith("compiling: ") for line in progress_lines)
     assert error_lines() == ["said to nobody in particular"]

@@ -61,12 +61,14 @@ def test_results_of_a_resumed_run_continue(ball_folder: Path, capsys: pytest.Cap
     assert main(["run", "ball.toml", "--until", "1.5", "--resume", "half.state", *grid]) == 0
     assert "t = 0.7 s in ball.csv" in capsys.readouterr().err
     sink = cosim.registry().get("result_sink", "workbench.csv")()
-    whole, joined = (sink.read(ball_folder / f"{name}.csv") for name in ("whole", "ball"))
+    uninterrupted, joined = (sink.read(ball_folder / f"{name}.csv") for name in ("whole", "ball"))
     assert joined.time[0] == 0.0 and joined.time[-1] == 1.5
     assert (np.diff(joined.time) >= 0.0).all()
     late = joined.time > 0.7
-    assert np.allclose(joined.time[late], whole.time[whole.time > 0.7], rtol=0.0, atol=1e-9)
-    assert np.allclose(joined["ball.height"][late], whole["ball.height"][whole.time > 0.7], atol=1e-7)
+    assert np.allclose(joined.time[late], uninterrupted.time[uninterrupted.time > 0.7], rtol=0.0, atol=1e-9)
+    assert np.allclose(
+        joined["ball.height"][late], uninterrupted["ball.height"][uninterrupted.time > 0.7], atol=1e-7
+    )
     to_another_file = ["--resume", "half.state", "-o", "other.csv"]
     assert (
         main(["run", "ball.toml", "--until", "1.5", *to_another_file]) == 2
@@ -83,11 +85,13 @@ def test_derivatives_of_a_resumed_run_continue(ball_folder: Path, capsys: pytest
     assert main(["run", "ball.toml", "--until", "1.5", "-o", "whole.csv", *grid]) == 0
     assert main(["run", "ball.toml", "--until", "0.7", "--checkpoint", "half.state", *grid]) == 0
     assert main(["run", "ball.toml", "--until", "1.5", "--resume", "half.state", *grid]) == 0
-    whole, joined = (cosim.read_result(ball_folder / f"{name}.csv") for name in ("whole", "ball"))
+    uninterrupted, joined = (cosim.read_result(ball_folder / f"{name}.csv") for name in ("whole", "ball"))
     for path in ("ball.height", "ball.speed"):
         slopes = joined.derivative("ball.height", path)[joined.time > 0.7]
-        assert slopes == pytest.approx(whole.derivative("ball.height", path)[whole.time > 0.7], rel=1e-9)
-    assert whole.derivative("ball.height", "ball.height")[0] == 1.0
+        assert slopes == pytest.approx(
+            uninterrupted.derivative("ball.height", path)[uninterrupted.time > 0.7], rel=1e-9
+        )
+    assert uninterrupted.derivative("ball.height", "ball.height")[0] == 1.0
     assert main(["run", "ball.toml", "-q", "--until", "1.5", "--resume", "half.state"]) == 2
     assert main(["run", "ball.toml", "-q", "--derivatives", "ball.weight"]) == 2
     assert "ball.weight" in capsys.readouterr().err
@@ -104,9 +108,9 @@ def test_a_checkpoint_between_two_output_times_is_resumed_without_a_gap(ball_fol
     part.write_text("".join(part.read_text().splitlines(keepends=True)[:-1]))
     assert main(["run", "grid.toml", "--until", "0.5", "--resume", "part.state", *grid]) == 0
     sink = cosim.registry().get("result_sink", "workbench.csv")()
-    whole, joined = sink.read(ball_folder / "whole.csv"), sink.read(part)
-    assert np.allclose(joined.time, whole.time, rtol=0.0, atol=1e-12)
-    assert np.allclose(joined["ball.height"], whole["ball.height"], rtol=0.0, atol=1e-9)
+    uninterrupted, joined = sink.read(ball_folder / "whole.csv"), sink.read(part)
+    assert np.allclose(joined.time, uninterrupted.time, rtol=0.0, atol=1e-12)
+    assert np.allclose(joined["ball.height"], uninterrupted["ball.height"], rtol=0.0, atol=1e-9)
 
 
 @pytest.mark.parametrize(

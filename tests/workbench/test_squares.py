@@ -143,9 +143,9 @@ def test_a_start_at_the_end_of_a_range_that_is_the_solution_stays(end, slope):
         lambda x: np.array([[1.0, slope], [0.0, 0.0]]),
     )
     limits = Limits(np.zeros(2), np.full(2, 3.0), np.ones(2))
-    first = problem.residuals(np.full(2, end)) @ problem.residuals(np.full(2, end))
+    sum_at_start = problem.residuals(np.full(2, end)) @ problem.residuals(np.full(2, end))
     minimum = problem.solve([end, end], limits)
-    assert minimum.residuals @ minimum.residuals <= first
+    assert minimum.residuals @ minimum.residuals <= sum_at_start
     if slope == 0.0:
         assert len(problem.points) == 2 + 1  # two by this test, and the start
         assert (minimum.values == end).all()

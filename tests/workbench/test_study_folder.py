@@ -22,16 +22,16 @@ def test_points_that_are_done_are_not_run_again(model, tmp_path, monkeypatch):
         settings = {"folder": tmp_path / "s", "seed": 3, "sample": "latin:40", "until": 0.05, **changes}
         return Study(model, {MASS: "100..140"}, ["max(engine.vz)"], **settings)
 
-    first = study().run()
+    table = study().run()
     parts = {part.name: part.stat().st_mtime_ns for part in (tmp_path / "s").glob("part-*")}
     calls = []
     repeated = study().run(progress=lambda *counts: calls.append(counts))
-    assert calls == [(40, 40, 0)] and repeated.rows == first.rows
+    assert calls == [(40, 40, 0)] and repeated.rows == table.rows
     assert parts == {part.name: part.stat().st_mtime_ns for part in (tmp_path / "s").glob("part-*")}
     lost_part = sorted(parts)[1]
     (tmp_path / "s" / lost_part).unlink()
     without_times = [row[:-1] for row in study().run().rows]
-    assert without_times == [row[:-1] for row in first.rows]
+    assert without_times == [row[:-1] for row in table.rows]
     with pytest.raises(cosim.CosimError, match="another study.*seed"):
         study(seed=4).run()
     with pytest.raises(cosim.CosimError, match="another study.*settings"):
@@ -76,17 +76,17 @@ def test_series_without_rows_are_removed_and_written_again(model, tmp_path, monk
         settings = {"folder": tmp_path / "s", "until": 0.01, "keep_series": True, "threads": 1}
         return Study(model, {MASS: "100..140:20"}, [objective], **settings)
 
-    first = study().run()
-    whole = pandas.read_parquet(tmp_path / "s" / "series").sort_values(["point", "time"])
-    assert whole.groupby("point").size().tolist() == [11] * 20
+    table = study().run()
+    expected = pandas.read_parquet(tmp_path / "s" / "series").sort_values(["point", "time"])
+    assert expected.groupby("point").size().tolist() == [11] * 20
     parts = sorted((tmp_path / "s").glob("part-*.csv"))
     assert len(parts) > 1
     parts[0].unlink()  # as if it had been killed between the values over time and the rows
     (tmp_path / "s" / "series" / "part-00000002-00000003.parquet").write_bytes(b"what a lost worker wrote")
     continued = study().run()
-    assert [row[:-1] for row in continued.rows] == [row[:-1] for row in first.rows]
+    assert [row[:-1] for row in continued.rows] == [row[:-1] for row in table.rows]
     series = pandas.read_parquet(tmp_path / "s" / "series").sort_values(["point", "time"])
-    pandas.testing.assert_frame_equal(series.reset_index(drop=True), whole.reset_index(drop=True))
+    pandas.testing.assert_frame_equal(series.reset_index(drop=True), expected.reset_index(drop=True))
 
 
 @pytest.mark.few(2)
@@ -98,7 +98,7 @@ def test_a_damaged_file_of_a_study_is_refused_by_name(model, tmp_path, damage, f
             model, {MASS: "100..140:3"}, ["max(engine.z)"], folder=tmp_path / "s", until=0.01, threads=1
         )
 
-    first = study().run()
+    table = study().run()
     part = sorted((tmp_path / "s").glob(file))[0]
     lines = part.read_text().splitlines(keepends=True)
     assert lines[-1].startswith("# sha256 ") and len(lines) > 2
@@ -113,7 +113,7 @@ def test_a_damaged_file_of_a_study_is_refused_by_name(model, tmp_path, damage, f
     with pytest.raises(cosim.CosimError, match=rf"{part.name}.*damaged: its checksum"):
         study().run()
     part.unlink()
-    assert [row[:-1] for row in study().run().rows] == [row[:-1] for row in first.rows]
+    assert [row[:-1] for row in study().run().rows] == [row[:-1] for row in table.rows]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links")

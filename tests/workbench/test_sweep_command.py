@@ -31,8 +31,8 @@ def command(folder, *options, points=SAMPLE):
 
 def environment():
     """Variables of a process that finds the module `study_objectives`."""
-    here = str(Path(__file__).parent)
-    path = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
+    folder = str(Path(__file__).parent)
+    path = os.pathsep.join([folder, *filter(None, [os.environ.get("PYTHONPATH")])])
     return {**os.environ, "PYTHONPATH": path}
 
 

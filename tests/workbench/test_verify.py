@@ -145,10 +145,10 @@ def test_constraints_are_solved_by_another_solver_too():
     from cosim_mechanics import Multibody
 
     model = Multibody("loop", gravity=(0, -9.81, 0))
-    first = model.body("first", mass=1.0, center_of_mass=(0.5, 0, 0), inertia=(0.01, 0.1, 0.1))
-    model.joint("pin", child=first, q=[0.4])
+    body = model.body("first", mass=1.0, center_of_mass=(0.5, 0, 0), inertia=(0.01, 0.1, 0.1))
+    model.joint("pin", child=body, q=[0.4])
     ends = {"point1": (0, 1, 0), "point2": (1, 0, 0)}
-    model.add("mechanics.rod", "stay", body1="ground", body2=first, length=1.2, **ends)
+    model.add("mechanics.rod", "stay", body1="ground", body2=body, length=1.2, **ends)
     model.set_start("stay.enabled", 0)
     opinion = model.verify(until=0.3, accuracy=1e-8)
     assert [run.name for run in opinion.runs][4] == "another solver"

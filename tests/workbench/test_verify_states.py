@@ -110,9 +110,9 @@ def test_an_absolute_tolerance_that_is_too_large_is_not_confirmed(tolerance):
 def test_a_species_of_which_little_is_left_is_judged_by_that():
     """Errors of 5 % of what is left are 1e-9 of what there was."""
     opinion = verified(Species, until=4e10, integrator="radau5", absolute_tolerance=1e-7)
-    left = opinion.agreements[0]
-    assert left.digits > 8.0 > 2.0 > left.digits_at_end
-    assert left.standing == "differs at the end"
+    agreement_of_a = opinion.agreements[0]
+    assert agreement_of_a.digits > 8.0 > 2.0 > agreement_of_a.digits_at_end
+    assert agreement_of_a.standing == "differs at the end"
     assert not opinion.is_confirmed
     assert "part.a agrees to 1." in opinion.verdict
     opinion = verified(Species, until=4e10, integrator="radau5", absolute_tolerance=1e-14)
