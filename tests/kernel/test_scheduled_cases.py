@@ -43,7 +43,9 @@ def run_periodic(start, stop, period, offset):
         (0.0, 2.0, 0.0, [0.0, 1.0, 2.0], [0.0, 1.0]),
     ],
 )
-def test_case_32_period_and_offset(start, stop, offset, publishes, updates):
+def test_case_32_ticks_follow_from_period_and_offset_whatever_the_start(
+    start, stop, offset, publishes, updates
+):
     assert run_periodic(start, stop, 1.0, offset) == (publishes, updates)
 
 
@@ -52,11 +54,11 @@ def test_times_of_ticks_are_products_and_not_sums():
     assert publishes == [i / 10 for i in range(101)]
 
 
-def test_case_34_a_single_early_event():
+def test_case_34_an_event_a_tenth_of_a_nanosecond_after_zero():
     times = []
 
     class Early(Clock):
-        """Once, very early."""
+        """Once, at 0.1 ns."""
 
         @cosim.at([1e-10], does="discrete")
         def once(self, state, next_state):

@@ -26,23 +26,23 @@ class Everything(cosim.Component):
     at_report = cosim.cache_slot()
 
     @cosim.kernel
-    def one(p, at_instance):
+    def fill_instance(p, at_instance):
         at_instance[0] = 2.0 * p
 
     @cosim.kernel
-    def two(t, at_time):
+    def fill_time(t, at_time):
         at_time[0] = t
 
     @cosim.kernel
-    def three(q, at_position):
+    def fill_position(q, at_position):
         at_position[0] = q[0]
 
     @cosim.kernel
-    def four(u, at_velocity):
+    def fill_velocity(u, at_velocity):
         at_velocity[0] = u[0]
 
     @cosim.kernel(stage=Stage.REPORT)
-    def five(p, at_report):
+    def fill_report(p, at_report):
         at_report[0] = p
 
     @cosim.kernel

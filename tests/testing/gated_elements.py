@@ -3,7 +3,7 @@
 import math
 
 from gates import gated_cases
-from toy_elements import PlainPull, Pull, StoringPull, documented, is_called_by_an_fmu
+from right_elements import PlainPull, Pull, StoringPull, documented, is_called_by_an_fmu
 from wrapped_integers import wrapped_integer
 
 import cosim

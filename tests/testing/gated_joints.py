@@ -3,8 +3,8 @@
 import math
 
 from gates import gated_cases
+from right_elements import is_called_by_an_fmu
 from toy_constraints import Cam, Unheld
-from toy_elements import is_called_by_an_fmu
 from toy_joints import Arm, swung, turned
 from wrapped_integers import wrapped_integer
 

@@ -1,6 +1,7 @@
 """Elements, joints and contacts whose faults come with time."""
 
-from gated_elements import Driving, documented
+from gated_elements import Driving
+from right_elements import documented
 from toy_contacts import SECTIONS, Balls
 from toy_joints import Arm, swung, turned
 

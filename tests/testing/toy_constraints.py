@@ -1,6 +1,6 @@
 """Constraints, each wrong in one way, and their contracts."""
 
-from toy_elements import is_called_by_an_fmu
+from right_elements import is_called_by_an_fmu
 from wrapped_integers import wrapped_integer
 
 import cosim

@@ -1,7 +1,7 @@
 """Force elements and components with a view, some wrong in one way, and their contracts."""
 
+from right_elements import documented
 from toy_components import Leak
-from toy_elements import documented
 from wrapped_integers import wrapped_integer
 
 import cosim

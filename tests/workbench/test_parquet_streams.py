@@ -115,10 +115,10 @@ def test_on_a_full_disk_rows_are_written_elsewhere_and_the_stream_ends(
             raise OSError(28, "No space left on device")
         replace(source, target)
 
+    # the first part is written, the next one finds no room
     monkeypatch.setattr(os, "replace", refuse)
-    with pytest.raises(
-        kit.NotWrittenError, match="part-000001.parquet: cannot be written: No space left"
-    ) as raised:
+    message = "part-000001.parquet: cannot be written: No space left"
+    with pytest.raises(kit.NotWrittenError, match=message) as raised:
         stream.append(sample_result(9))
     assert raised.value.elsewhere is not None
     written, elsewhere = (
@@ -127,9 +127,10 @@ def test_on_a_full_disk_rows_are_written_elsewhere_and_the_stream_ends(
     )
     assert [*written.time, *elsewhere.time] == sample_result(9).time.tolist()
     assert len(written) == 2 and written.unfinished == "the run has not ended"
-    for take in (stream.append, stream.close):
+    # further calls raise the same error, and write nothing
+    for method in (stream.append, stream.close):
         with pytest.raises(kit.NotWrittenError) as raised_again:
-            take(sample_result())
+            method(sample_result())
         assert raised_again.value is raised.value
     assert len([*tmp_path.glob("cosim-results-*")]) == 1
 
