@@ -27,7 +27,7 @@ class Leak(cosim.Component):
 
 
 class Silent(Leak):
-    """Has a docstring without its law."""
+    """Has a docstring that leaves out its flow."""
 
 
 class Clamping(Leak):

@@ -30,7 +30,7 @@ class Cam(Unheld):
 
 
 class Silent(Cam):
-    """Has a docstring without its law."""
+    """Has a docstring that leaves out its equation."""
 
 
 class Clamping(Cam):

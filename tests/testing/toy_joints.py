@@ -53,7 +53,7 @@ class Arm(cosim_mechanics.Joint):
 
 
 class Silent(Arm):
-    """Has a docstring without its law."""
+    """Has a docstring that leaves out its motion."""
 
 
 class Clamping(Arm):

@@ -25,7 +25,7 @@ class Double(cosim.Measure):
 
 
 class Silent(Double):
-    """Has a docstring without its law."""
+    """Has a docstring that leaves out its value."""
 
 
 class Clamping(Double):
