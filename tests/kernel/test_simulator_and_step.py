@@ -1,4 +1,4 @@
-"""A Simulator calls the Step itself, and what it adds to the Step outlives an integrator."""
+"""A Simulator calls the entry points of the Step directly; recordings and findings outlive an integrator."""
 
 import gc
 import math
@@ -41,8 +41,8 @@ class Filling(cosim.Component):
         return 3 if amount >= 1.0 else 1
 
 
-def test_nothing_stands_between_the_simulator_and_the_entry_points():
-    """Whose functions are on the stack when a handler runs, from the outermost one inward."""
+def test_a_handler_is_called_through_the_simulator_and_the_entry_points_alone():
+    """The classes whose methods are on the stack when a handler runs, from the outermost inward."""
     stacks = []
 
     class Watching(cosim.Component):
@@ -56,19 +56,21 @@ def test_nothing_stands_between_the_simulator_and_the_entry_points():
 
     simulator = cosim.Simulator(system_of(watching=Watching), integrator=EULER, fixed_step=0.5)
     simulator.initialize()
-    calls = (simulator.step, simulator.step, lambda: simulator.advance_to(2.0))
-    for call in (*calls, lambda: simulator.advance_some(3.0)):
-        call()
+    # the handler runs at 0, 1, 2 and 3 s: once in each kind of call
+    simulator.step()
+    simulator.step()
+    simulator.advance_to(2.0)
+    simulator.advance_some(3.0)
     assert len(stacks) == 4
     for owners in stacks:
-        begin, end = owners.index("Simulator"), owners.index("CompiledStep")
-        assert set(owners[begin:end]) == {"Simulator", "StepCalls"}
-        assert end - begin <= 5
+        outermost, innermost = owners.index("Simulator"), owners.index("CompiledStep")
+        assert set(owners[outermost:innermost]) == {"Simulator", "StepCalls"}
+        assert innermost - outermost <= 5
         assert owners.count("CompiledStep") == 1
 
 
 @pytest.mark.parametrize("call", ["advance_to", "step"])
-def test_a_monitor_may_record_and_the_run_goes_on(call):
+def test_a_monitor_may_record_without_ending_the_call(call):
     """The answer to `record_now` was taken for that of the step, so `advance_to` ended with it."""
     simulator = cosim.Simulator(system_of(clock=Clock), integrator=EULER, fixed_step=0.125)
     simulator.record(["clock.phase"])
@@ -78,7 +80,7 @@ def test_a_monitor_may_record_and_the_run_goes_on(call):
     assert list(simulator.take_rows()[:, 0]) == list(np.arange(0.0, status.return_time + 0.1, 0.125))
 
 
-def test_rows_that_wait_outlive_the_integrator():
+def test_rows_that_were_not_taken_outlive_the_integrator():
     simulator = cosim.Simulator(system_of(part=Undefined), integrator=EULER, fixed_step=0.125)
     simulator.record(["part.x"], "steps")
     simulator.advance_to(0.25)
@@ -94,20 +96,21 @@ def test_the_first_value_that_is_no_number_is_noticed_once_in_each_run():
     simulator = cosim.Simulator(system, integrator=EULER, fixed_step=0.125)
     simulator.record(["part.root"], "steps")
 
-    def noticed(until):
+    def nan_times(until):
+        """The times of all findings about it so far."""
         simulator.advance_to(until)
         simulator.take_rows()
         return [finding.time for finding in simulator.findings if finding.kind == "not a number"]
 
-    assert noticed(0.5) == noticed(0.75) == [0.25]
+    assert nan_times(0.5) == nan_times(0.75) == [0.25]
     simulator.reset_integrator(EULER, fixed_step=0.125)
-    assert noticed(1.0) == [0.875]
+    assert nan_times(1.0) == [0.875]
     simulator.replace_state(system.default_state())
     simulator.initialize()
-    assert noticed(0.5) == [0.25]
+    assert nan_times(0.5) == [0.25]
 
 
-def test_a_handler_that_fails_again_says_why_it_fails_now():
+def test_a_handler_that_fails_twice_gives_the_second_reason():
     simulator = cosim.Simulator(system_of(tank=Filling), integrator=EULER, fixed_step=0.5)
     with pytest.raises(cosim.SimulationError, match=r"tank.fill: an integer became \[0.5\]: tank.level"):
         simulator.advance_to(2.0)
@@ -118,27 +121,48 @@ def test_a_handler_that_fails_again_says_why_it_fails_now():
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("method", ["integrators.runge_kutta_merson", "integrators.scipy_radau"])
-def test_what_is_not_used_any_more_is_collected(method):
-    """The addresses of a method in Python kept its Step alive, with all arrays."""
-    gc.freeze()  # else the search below goes through all that other tests have left
+def test_a_simulator_without_references_is_collected(method):
+    """The addresses of a method in Python kept its Step references, with all arrays."""
+    gc.freeze()  # so that the search below leaves the objects of other tests out
     simulator = cosim.Simulator(system_of(clock=Clock), integrator=method, accuracy=1e-6)
     simulator.advance_to(0.5)
-    alive = [weakref.ref(each) for each in (simulator, simulator.compiled_step, simulator.integrator)]
+    references = [weakref.ref(item) for item in (simulator, simulator.compiled_step, simulator.integrator)]
     del simulator
     gc.collect()
-    assert [reference() for reference in alive] == [None] * 3
+    assert [reference() for reference in references] == [None] * 3
 
 
 def test_a_monitor_cannot_use_the_simulator_that_calls_it():
     simulator = cosim.Simulator(system_of(clock=Clock), integrator=EULER, fixed_step=0.125)
+    methods = (simulator.step, simulator.finish, simulator.release_state, simulator.initialize)
     refused = []
 
     def monitor(state):
-        for use in (simulator.step, simulator.finish, simulator.release_state, simulator.initialize):
+        for method in methods:
             with pytest.raises(cosim.SimulationError, match="in the middle of a step"):
-                use()
-            refused.append(use)
+                method()
+            refused.append(method)
 
     simulator.set_monitor(monitor)
     assert simulator.advance_to(0.25).succeeded
-    assert len(refused) == 4 * 3
+    assert refused == [*methods] * 3  # at the start and at the ends of two steps
+
+
+def test_resetting_the_integrator_initializes_again():
+    class Begun(cosim.Component):
+        """Counts its initializations."""
+
+        n = cosim.discrete()
+
+        @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
+        def begin(n, n_next):
+            n_next[0] = n + 1
+
+    model = cosim.Model("m")
+    model.add(Begun, "p")
+    simulator = cosim.Simulator(model.build())
+    simulator.advance_to(1.0)
+    simulator.reset_integrator("integrators.dormand_prince")
+    assert not simulator.is_initialized
+    assert simulator.advance_to(2.0).succeeded
+    assert simulator.state["p.n"] == 2.0
