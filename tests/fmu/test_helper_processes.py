@@ -1,4 +1,4 @@
-"""Every process that we start ends with the one that started it, at whatever moment that is killed."""
+"""Each helper process ends if the process that started it is killed, at whatever moment."""
 
 import os
 import random
@@ -10,11 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from faults_fmu import make_faulty as make
+from faults_fmu import make_faulty
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are counted in /proc")
 
-COMPILES_AHEAD = """
+COMPILE_AHEAD = """
 import os, time
 from cosim_compiler import ahead, kernel_cache, native, units
 
@@ -31,9 +31,36 @@ ahead.compile_ahead([(f, "d>d") for f in (print, len, max, min, abs, sum, any, a
 MakeFmu = Callable[..., Path]
 
 
+WAIT_IN_POOL = """
+import time
+from cosim_ensembles.kit import {executor}
+
+if __name__ == "__main__":
+    with {executor}(2) as pool:
+        print("begins", flush=True)
+        [pool.submit(time.sleep, 60.0) for _ in range(4)][0].result()
+"""
+COMMAND = """
+from cosim.cli import main
+
+if __name__ == "__main__":
+    print("begins", flush=True)
+    main({words!r})
+"""
+SCENARIO = """\
+[participants.device]
+fmu = "heavy.fmu"
+[participants.device.parameters]
+hang_at = 0.05
+[master]
+step = "10 ms"
+until = 0.1
+"""
+
+
 def parents() -> dict[int, int]:
-    """The parent of each process."""
-    found = {}
+    """The parent of each process that has not ended."""
+    parents = {}
     for place in Path("/proc").glob("[0-9]*/stat"):
         try:
             _, _, rest = place.read_text("utf-8", "replace").rpartition(") ")
@@ -41,23 +68,23 @@ def parents() -> dict[int, int]:
             continue
         state, parent = rest.split()[:2]
         if state != "Z":
-            found[int(place.parent.name)] = int(parent)
-    return found
+            parents[int(place.parent.name)] = int(parent)
+    return parents
 
 
 def descendants(process: int) -> set[int]:
-    """What a process has started, and what that has started."""
-    known, found, new = parents(), set[int](), {process}
+    """The processes that a process has started, and those that they have started."""
+    parent_of, processes, new = parents(), set[int](), {process}
     while new:
-        new = {child for child, parent in known.items() if parent in new} - found
-        found |= new
-    return found
+        new = {child for child, parent in parent_of.items() if parent in new} - processes
+        processes |= new
+    return processes
 
 
 def left_behind(script: str, moment: float, folder: Path) -> set[int]:
-    """Helpers that go on when their starter was killed, `moment` s after the first of them began.
+    """The helpers of a script that remain after it was killed, `moment` s after the first of them started.
 
-    One that has just begun sees it when it has imported what it needs: some seconds on a loaded machine.
+    A helper that has just started ends after it has imported its modules: seconds on a busy machine.
     """
     file = folder / "run.py"
     file.write_text(script)
@@ -86,47 +113,20 @@ def left_behind(script: str, moment: float, folder: Path) -> set[int]:
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(3))
-def test_processes_that_compile_ahead(seed: int, tmp_path: Path) -> None:
+def test_processes_that_compile_ahead_end(seed: int, tmp_path: Path) -> None:
     moment = random.Random(seed).uniform(0.0, 0.3)
-    assert left_behind(COMPILES_AHEAD, moment, tmp_path) == set()
-
-
-WAITS = """
-import time
-from cosim_ensembles.kit import {executor}
-
-if __name__ == "__main__":
-    with {executor}(2) as pool:
-        print("begins", flush=True)
-        [pool.submit(time.sleep, 60.0) for _ in range(4)][0].result()
-"""
-COMMAND = """
-from cosim.cli import main
-
-if __name__ == "__main__":
-    print("begins", flush=True)
-    main({words!r})
-"""
-SCENARIO = """\
-[participants.device]
-fmu = "heavy.fmu"
-[participants.device.parameters]
-hang_at = 0.05
-[master]
-step = "10 ms"
-until = 0.1
-"""
+    assert left_behind(COMPILE_AHEAD, moment, tmp_path) == set()
 
 
 @pytest.mark.parametrize("executor", ["OwnProcesses", "OwnThreads"])
-def test_processes_of_executors(executor: str, tmp_path: Path) -> None:
+def test_processes_of_executors_end(executor: str, tmp_path: Path) -> None:
     moment = random.Random(executor).uniform(0.0, 1.5)
-    assert left_behind(WAITS.format(executor=executor), moment, tmp_path) == set()
+    assert left_behind(WAIT_IN_POOL.format(executor=executor), moment, tmp_path) == set()
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("run_in", ["processes", "threads"])
-def test_processes_of_studies_in_an_fmu_that_loops(run_in: str, make_fmu: MakeFmu, tmp_path: Path) -> None:
+def test_processes_of_studies_end_while_an_fmu_loops(run_in: str, make_fmu: MakeFmu, tmp_path: Path) -> None:
     make_fmu("heavy", macros=("RESETS",))
     (tmp_path / "one.toml").write_text(SCENARIO)
     words = ["sweep", "one.toml", "--vary", "device.u=0..1:4", "--threads", "2", "--run-in", run_in]
@@ -135,10 +135,10 @@ def test_processes_of_studies_in_an_fmu_that_loops(run_in: str, make_fmu: MakeFm
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.thorough)])
-def test_probes_of_validate_in_an_fmu_that_loops(
+def test_probes_of_validate_end_while_an_fmu_loops(
     seed: int, compiled: Callable[..., Path], tmp_path: Path
 ) -> None:
-    make(tmp_path, compiled, "GetReal", "for (;;) { }")
+    make_faulty(tmp_path, compiled, "GetReal", "for (;;) { }")
     words = ["validate", "faults.fmu"]
     moment = random.Random(seed).uniform(0.0, 1.5)
     assert left_behind(COMMAND.format(words=words), moment, tmp_path) == set()

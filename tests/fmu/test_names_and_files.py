@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_hostile_fmus import VARIABLES, make
+from odd_fmu import VARIABLES
 
 import cosim
 from cosim.cli import main
@@ -25,7 +25,13 @@ from cosim_fmu.command.saved_rows import SavedRows
 from cosim_master.run import simulation_run
 from cosim_workbench.results_csv import ResultsCsv
 
-assert make  # a fixture
+
+@pytest.fixture
+def make(make_odd_fmu: Any) -> Any:
+    """The fixture `make_odd_fmu`."""
+    return make_odd_fmu
+
+
 ODD = ['with "quotes"', '"', '""', "line\nend", "line\r\nend", ",", ' lead"', 'a","b', "#", "# not whole: x"]
 SCENARIO = """[participants.m]
 fmu = "odd.fmu"
