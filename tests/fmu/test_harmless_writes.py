@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from export_tools import Fmu, export
 from native_tools import export_native, needs_compiler
-from settable_variables import Settable
+from settable import Settable
 
 import cosim
 from cosim_mechanics import Multibody

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from compared_loops import assert_same_runs as same
+from joint_systems import FORCE, LOOP, Spring
 from loop_in_python import loop_in_python
 from misbehaving_fmu import make_misbehaving
 from part_fmu import make_part
-from test_joint import FORCE, LOOP, Spring
 from test_model_exchange import CONTINUOUS, G, ball_without_saved_states, make_ball, odd_ball
 
 import cosim

@@ -15,9 +15,9 @@ from box3_fmu import make_box3
 from clocks3_fmu import make_clocks3
 from compared_loops import assert_same_runs as same
 from compared_loops import in_python
+from joint_systems import mixed
 from loop_in_python import loop_in_python
 from part_fmu import make_part
-from test_joint import mixed
 from test_master_coupling import Block
 from test_recorded_types import TYPES, talker
 
