@@ -79,9 +79,9 @@ def test_a_state_without_its_fmu_is_refused(ball: Path, tmp_path: Path) -> None:
     simulator = cosim.Simulator(system, system.default_state(), accuracy=1e-6)
     simulator.advance_to(0.2)
     saved = simulator.state.to_bytes()
-    other = model_with_fmu(ball).build()
+    other_system = model_with_fmu(ball).build()
     with pytest.raises((cosim.CosimError, ValueError), match="fmu.*(FMU was closed|runs for another State)"):
-        cosim.Simulator(other, other.state_from_bytes(saved), accuracy=1e-6).advance_to(0.3)
+        cosim.Simulator(other_system, other_system.state_from_bytes(saved), accuracy=1e-6).advance_to(0.3)
     with pytest.raises(cosim.ModelError, match="checkpoint.*FMU"):
         model_with_fmu(ball).simulate(until=0.1, checkpoint=cosim.Checkpoint(tmp_path / "saved", 10.0))
 

@@ -104,11 +104,11 @@ def left_behind(script: str, moment: float, folder: Path) -> set[int]:
         process.wait()
         process.stdout.close()
     until = time.monotonic() + 15.0
-    while (left := helpers & parents().keys()) and time.monotonic() < until:
+    while (remaining := helpers & parents().keys()) and time.monotonic() < until:
         time.sleep(0.02)
-    for helper in left:
+    for helper in remaining:
         os.kill(helper, signal.SIGKILL)
-    return left
+    return remaining
 
 
 @pytest.mark.few(1)
