@@ -79,6 +79,58 @@ class FmuWithEnumerations(Fmu):
         return True
 
 
+class ContinuousFmu:
+    """An instance of an FMU for Model Exchange in continuous-time mode."""
+
+    def __init__(self, path: Path, version: int, folder: Path) -> None:
+        from fmpy import extract, read_model_description
+        from fmpy.fmi2 import FMU2Model
+        from fmpy.fmi3 import FMU3Model
+
+        description = read_model_description(str(path))
+        self.variables = {
+            v.name: v
+            for v in description.modelVariables
+            if not v.dimensions and (v.causality in ("input", "parameter") or v.initial == "exact")
+        }
+        self.types = {"Enumeration": "Integer" if version == 2 else "Int64"}
+        self.model = (FMU2Model if version == 2 else FMU3Model)(
+            guid=description.guid,
+            unzipDirectory=extract(str(path), str(folder)),
+            modelIdentifier=description.modelExchange.modelIdentifier,
+            instanceName="one",
+        )
+        self.model.instantiate()
+        if version == 2:
+            self.model.setupExperiment()
+        self.model.enterInitializationMode()
+        self.model.exitInitializationMode()
+        while (self.model.newDiscreteStates if version == 2 else self.model.updateDiscreteStates)()[0]:
+            pass
+        self.model.enterContinuousTimeMode()
+
+    def _access(self, verb: str, name: str, *values: Any) -> Any:
+        variable = self.variables[name]
+        type_ = self.types.get(variable.type, variable.type)
+        return getattr(self.model, f"{verb}{type_}")([variable.valueReference], *values)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._access("get", name)[0]
+
+    def accepts(self, name: str, value: Any) -> bool:
+        """Set a variable; return whether that is allowed."""
+        from fmpy.fmi1 import FMICallException
+
+        try:
+            self._access("set", name, [value])
+        except FMICallException:
+            return False
+        return True
+
+    def to_bytes(self) -> Any:
+        return self.model.serializeFMUState(self.model.getFMUState())
+
+
 @pytest.mark.few(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_in_co_simulation_values_are_set_before_in_and_after_a_run(
@@ -119,63 +171,26 @@ def test_in_co_simulation_values_are_set_before_in_and_after_a_run(
 def test_in_continuous_time_mode_only_continuous_variables_are_set_to_new_values(
     version: int, fmus: dict[tuple[str, int], Path], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    from fmpy import extract, read_model_description
-    from fmpy.fmi1 import FMICallException
-    from fmpy.fmi2 import FMU2Model
-    from fmpy.fmi3 import FMU3Model
-
     folder = tmp_path_factory.mktemp("rigs")
-    path = exported("native", version, fmus, folder)
-    description = read_model_description(str(path))
-    arguments = {
-        "guid": description.guid,
-        "unzipDirectory": extract(str(path), str(folder / "unpacked")),
-        "modelIdentifier": description.modelExchange.modelIdentifier,
-        "instanceName": "one",
-    }
-    fmu = (FMU2Model if version == 2 else FMU3Model)(**arguments)
-    fmu.instantiate()
-    if version == 2:
-        fmu.setupExperiment()
-    fmu.enterInitializationMode()
-    fmu.exitInitializationMode()
-    while (fmu.newDiscreteStates if version == 2 else fmu.updateDiscreteStates)()[0]:
-        pass
-    fmu.enterContinuousTimeMode()
-    variables = {
-        v.name: v
-        for v in description.modelVariables
-        if not v.dimensions and (v.causality in ("input", "parameter") or v.initial == "exact")
-    }
-    types = {"Enumeration": "Integer" if version == 2 else "Int64", "Real": "Real"}
-
-    def access(verb: str, name: str, *values: Any) -> Any:
-        variable = variables[name]
-        type_ = types.get(variable.type, variable.type)
-        return getattr(fmu, f"{verb}{type_}")([variable.valueReference], *values)
-
-    def accepts(name: str, value: Any) -> bool:
-        try:
-            access("set", name, [value])
-        except FMICallException:
-            return False
-        return True
-
+    fmu = ContinuousFmu(exported("native", version, fmus, folder), version, folder / "unpacked")
     try:
-        assert {n for n in NEW_VALUES if "frame" not in n} <= set(variables)
-        state = fmu.getFMUState()
-        before = fmu.serializeFMUState(state)
-        for name in variables:
-            assert accepts(name, access("get", name)[0]), name
-        after = fmu.getFMUState()
-        assert fmu.serializeFMUState(after) == before
-        accepted = {n for n, value in NEW_VALUES.items() if n in variables and accepts(n, value)}
-        assert accepted == CONTINUOUS_VARIABLES
-        assert access("get", "part.out" if "part.out" in variables else "part.x")[0] in (0.5, 1.0)
-        fmu.terminate()
-        for name in variables:
-            assert accepts(name, access("get", name)[0]), name
-        later = {**NEW_VALUES, "part.rate": 6.0, "part.target": 4.0, "part.x": 0.75}
-        assert not any(accepts(name, value) for name, value in later.items() if name in variables)
+        assert {n for n in NEW_VALUES if "frame" not in n} <= set(fmu.variables)
+        # present values change nothing
+        before = fmu.to_bytes()
+        for name in fmu.variables:
+            assert fmu.accepts(name, fmu[name]), name
+        assert fmu.to_bytes() == before
+        # new values are accepted for continuous variables, and outputs follow them
+        new_values = {name: value for name, value in NEW_VALUES.items() if name in fmu.variables}
+        assert {
+            name for name, value in new_values.items() if fmu.accepts(name, value)
+        } == CONTINUOUS_VARIABLES
+        assert fmu["part.out" if "part.out" in fmu.variables else "part.x"] in (0.5, 1.0)
+        # after the end only present values are accepted
+        fmu.model.terminate()
+        for name in fmu.variables:
+            assert fmu.accepts(name, fmu[name]), name
+        later_values = {**new_values, "part.rate": 6.0, "part.target": 4.0, "part.x": 0.75}
+        assert not any(fmu.accepts(name, value) for name, value in later_values.items())
     finally:
-        fmu.freeInstance()
+        fmu.model.freeInstance()
