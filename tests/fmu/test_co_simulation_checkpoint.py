@@ -8,7 +8,7 @@ import pytest
 from checkpoint_runs import LINKS, SPRINGS, Mass, assert_same_runs, loop_of, saved_at
 from export_tools import export, oscillator
 from native_tools import export_native, needs_compiler
-from test_master_coupling import Block
+from python_block import Block
 
 import cosim
 from cosim_fmu import CoSimulation, SystemParticipant, TimedInputs

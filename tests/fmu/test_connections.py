@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from box3_fmu import make_box3
-from test_master_coupling import Block
+from python_block import Block
 
 import cosim
 from cosim_fmu import CoSimulation, CoSimulationError

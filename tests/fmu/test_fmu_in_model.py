@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bouncing_ball_fmu import height, make_ball, odd_ball
 from fmi1_fmu import make_fmi1
 from fmu_models import FMU, Ball, Fan, above_a_fan, model_with_fmu
 from model3_fmu import make_model3
 from part_fmu import make_part
-from test_model_exchange import height, make_ball, odd_ball
 
 import cosim
 from cosim.testing.other_mode import results_in_other_mode

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from bouncing_ball_fmu import height, make_ball
 from fmu_models import FMU, above_a_fan, model_with_fmu
-from test_model_exchange import height, make_ball
 
 import cosim
 from cosim_fmu import CoSimulation

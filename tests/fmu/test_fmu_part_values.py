@@ -8,8 +8,8 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pytest
+from bouncing_ball_fmu import make_ball, odd_ball
 from fmu_models import FMU, model_with_fmu
-from test_model_exchange import make_ball, odd_ball
 
 import cosim
 from cosim_master.participants.instance_participant import InstanceParticipant

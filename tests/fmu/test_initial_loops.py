@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from python_block import Block
 from scipy.optimize import brentq
-from test_master_coupling import Block
 
 import cosim
 from cosim import kit

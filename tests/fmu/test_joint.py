@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bouncing_ball_fmu import G, make_ball
 from joint_systems import EXACT, FORCE, Spring, joint
 from part_fmu import make_part
 from scipy.linalg import expm
-from test_model_exchange import G, make_ball
 
 import cosim
 from cosim_fmi.binding.fmu_instance import FmuInstance
