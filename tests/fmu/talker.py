@@ -10,12 +10,12 @@ from python_block import Block
 TYPES = {"said": "string", "on": "boolean", "gear": "integer"}
 
 
-def talker(**more: Callable[[float], Any]) -> Block:
-    """Says something else every three tenths of a second."""
+def talker(**more_outputs: Callable[[float], Any]) -> Block:
+    """Its text changes every 0.3 s, its boolean and its integer every 0.1 s."""
     outputs = {
         "said": lambda time: f"number {round(10 * time) // 3}",
         "on": lambda time: round(10 * time) % 2 == 0,
         "gear": lambda time: round(10 * time),
-        **more,
+        **more_outputs,
     }
     return Block(outputs, types=TYPES)

@@ -57,7 +57,9 @@ def write_archive(path: Path, members: dict[str, bytes]) -> Path:
         ({"modelDescription.xml": XML, "a\\..\\..\\evil": b""}, "would leave the folder"),
     ],
 )  # fmt: skip
-def test_bad_archives(tmp_path: Path, members: dict[str, bytes], message: str) -> None:
+def test_archives_without_their_parts_or_with_hostile_names_are_refused(
+    tmp_path: Path, members: dict[str, bytes], message: str
+) -> None:
     path = write_archive(tmp_path / "bad.fmu", members)
     with pytest.raises(cosim.FmuError, match=message) as caught:
         FmuParticipant(path).describe()

@@ -56,7 +56,7 @@ def test_jacobi_does_not_depend_on_the_order_of_participants(make_fmu: MakeFmu) 
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_two_runs_are_identical(make_fmu: MakeFmu, algorithm: Any) -> None:
+def test_two_runs_of_one_co_simulation_are_identical(make_fmu: MakeFmu, algorithm: Any) -> None:
     loop = two_masses(make_fmu, algorithm, 1e-2)
     first_run, second_run = loop.simulate(0.5), loop.simulate(0.5)
     assert all(np.array_equal(first_run[name], second_run[name]) for name in first_run.names)

@@ -33,7 +33,7 @@ def test_events_have_the_values_before_and_after_them(algorithm: str) -> None:
 
 
 def test_events_of_a_participant_in_another_process() -> None:
-    here = CoSimulation({"a": ball_participant()}, [], "jacobi", 0.1).simulate(1.0)
-    there = CoSimulation({"a": ProcessParticipant(ball_participant)}, [], "jacobi", 0.1).simulate(1.0)
-    assert [(e.time, e.after) for e in bounces(there)] == [(e.time, e.after) for e in bounces(here)]
-    assert len(bounces(here)) == 2
+    local = CoSimulation({"a": ball_participant()}, [], "jacobi", 0.1).simulate(1.0)
+    remote = CoSimulation({"a": ProcessParticipant(ball_participant)}, [], "jacobi", 0.1).simulate(1.0)
+    assert [(e.time, e.after) for e in bounces(remote)] == [(e.time, e.after) for e in bounces(local)]
+    assert len(bounces(local)) == 2

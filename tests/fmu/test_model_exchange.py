@@ -61,7 +61,7 @@ def test_state_and_time_event_of_one_instant_are_one_event(
     assert result["m.v"][-1] == pytest.approx(1.0 - G * 0.4)
 
 
-def test_indicators_that_are_lost_stop_the_run(tmp_path: Path, compiled: Callable[..., Path]) -> None:
+def test_an_indicator_that_becomes_nan_stops_the_run(tmp_path: Path, compiled: Callable[..., Path]) -> None:
     loop = CoSimulation({"m": odd_ball(tmp_path, compiled, "LOST_AT=0.22")}, [], "jacobi", 0.1)
     with pytest.raises(cosim.SimulationError, match=r"m: .*event indicator 1 is nan.*t = 0\.2"):
         loop.simulate(1.0)
@@ -79,6 +79,7 @@ def test_an_indicator_that_has_never_been_finite_may_be_nan(
 
 def test_an_indicator_is_undefined_if_it_was_finite_at_an_earlier_time() -> None:
     """NaN except from 0.4 s to 0.6 s: after 0.41 s was evaluated, 0.39 s is fine and 0.7 s is not."""
+    # an instance of two functions in place of an FMU
     now = [0.0]
 
     def set_time(handle: int, time: float) -> int:
@@ -112,7 +113,7 @@ def test_an_indicator_is_undefined_if_it_was_finite_at_an_earlier_time() -> None
 
 
 @pytest.mark.parametrize(("status", "wording"), [(3, "error"), (4, "fatal")])
-def test_event_mode_that_fails(
+def test_a_failure_in_event_mode_stops_the_run(
     tmp_path: Path, compiled: Callable[..., Path], status: int, wording: str
 ) -> None:
     loop = CoSimulation({"m": odd_ball(tmp_path, compiled, f"BOUNCE_STATUS={status}")}, [], "jacobi", 0.1)

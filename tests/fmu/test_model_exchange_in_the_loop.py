@@ -149,7 +149,9 @@ def test_an_event_indicator_that_becomes_nan(tmp_path: Path, compiled: Compiled,
 @pytest.mark.by_turns
 @pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.parametrize("algorithm", ["jacobi", "joint", "adaptive"])
-def test_fmi_2_and_3(tmp_path: Path, compiled: Compiled, version: int, algorithm: str) -> None:
+def test_the_same_fmu_for_fmi_2_and_3(
+    tmp_path: Path, compiled: Compiled, version: int, algorithm: str
+) -> None:
     fmu = make_misbehaving(tmp_path, compiled, version)
     part = {} if algorithm == "joint" else {"m": ModelExchangeParticipant(fmu)}
     result = compare_loops(lambda: CoSimulation({"m": fmu, **part}, [], algorithm, 0.1), 1.0)

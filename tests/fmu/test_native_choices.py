@@ -84,7 +84,7 @@ def test_without_any_compiler_a_native_fmu_is_refused(
         cosim.Model.from_file(swing).export_fmu(swing.parent / "swing.fmu", native=True)
 
 
-def test_another_platform_without_ziglang(
+def test_another_platform_needs_ziglang(
     swing: Path, no_zig: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = "darwin64" if own_platform() != "darwin64" else "win64"

@@ -150,10 +150,10 @@ def test_an_input_that_the_host_sets_is_held(tmp_path: Path) -> None:
     fmu, run = export(loop, tmp_path), loop.led_run()
     run.initialize()
     with running(fmu) as instance:
-        for i, seen in enumerate((0.25, -1.5, -1.5)):
-            instance["controller.law.seen"] = seen
-            assert instance["controller.law.push"] == -3.0 * seen  # at once, before the step
-            run.write({"controller": {"law.seen": seen}})
+        for i, value in enumerate((0.25, -1.5, -1.5)):
+            instance["controller.law.seen"] = value
+            assert instance["controller.law.push"] == -3.0 * value  # at once, before the step
+            run.write({"controller": {"law.seen": value}})
             run.advance(0.1 * (i + 1), 0.1)
             instance.step(0.1 * i, 0.1)
             assert instance["controller.law.push"] == run.read("controller", ["law.push"])[0]

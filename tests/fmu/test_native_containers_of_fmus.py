@@ -55,6 +55,8 @@ def test_an_fmu_and_a_system(tmp_path: Path, make_fmu: MakeFmu) -> None:
     assert check_bits(record_all(loop), fmu, 0.2) == 7
     description = fmpy.read_model_description(str(fmu)).coSimulation
     assert description.canGetAndSetFMUstate and not description.canSerializeFMUstate
+
+    # a parameter that the host sets
     with running(fmu, fmu__kc=0.9) as instance:
         run = CoSimulation(parts, wires, "interface_newton", 1e-2, starts={**starts, "fmu.kc": 0.9}).led_run()
         run.initialize()
@@ -62,6 +64,8 @@ def test_an_fmu_and_a_system(tmp_path: Path, make_fmu: MakeFmu) -> None:
         time = instance.step(0.0, 0.053)
         assert instance["fmu.x"] == run.read("fmu", ["x"])[0]
         run.close()
+
+        # rollback without serialization
         saved, before = instance.slave.getFMUstate(), instance["fmu.x"]
         ends = set[float]()
         for _ in range(3):
@@ -138,7 +142,7 @@ def test_a_partly_discarded_step_is_completed(tmp_path: Path, make_fmu: MakeFmu)
 
 
 @pytest.mark.thorough
-def test_an_ssp(tmp_path: Path, make_fmu: MakeFmu) -> None:
+def test_an_ssp_is_exported(tmp_path: Path, make_fmu: MakeFmu) -> None:
     CoSimulation.from_file(masses(tmp_path, make_fmu, "")).to_ssp(tmp_path / "loop.ssp", 0.3)
     fmu = tmp_path / "whole.fmu"
     assert main(["export", str(tmp_path / "loop.ssp"), "-o", str(fmu), "-q", "--native"]) == 0
@@ -166,7 +170,7 @@ def test_the_code_that_loads_libraries_compiles_for_all_platforms(target: str, t
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-def test_a_missing_library(tmp_path: Path, make_fmu: MakeFmu) -> None:
+def test_an_instance_without_the_library_of_an_fmu_is_refused(tmp_path: Path, make_fmu: MakeFmu) -> None:
     fmu = export_masses(tmp_path, make_fmu, 'algorithm = "jacobi"')
     with running(fmu):
         pass

@@ -98,17 +98,18 @@ def test_values_pass_through_nested_systems(gain_ssp: Callable[..., Path]) -> No
 
 
 def test_units_are_converted_before_the_transformation(gain_ssp: Callable[..., Path]) -> None:
-    def value(more: str, inner: str = "") -> float:
+    def input_of_b(attributes: str, transformation: str = "") -> float:
         parts = component("a", inner=connectors(y="output degC") + bindings(("bias", 20.0)))
         parts += component("b", inner=connectors(u="input K"))
         return last_value(
-            gain_ssp(ssd(system(parts, wire("a.y", "b.u", inner, more)), UNITS + EXPERIMENT)), "b.u"
+            gain_ssp(ssd(system(parts, wire("a.y", "b.u", transformation, attributes)), UNITS + EXPERIMENT)),
+            "b.u",
         )
 
     linear = '<ssc:LinearTransformation factor="2" offset="5"/>'
-    assert value("") == pytest.approx(293.15)
-    assert value("", linear) == pytest.approx(2.0 * 293.15 + 5.0)
-    assert value('suppressUnitConversion="true"', linear) == 45.0
+    assert input_of_b("") == pytest.approx(293.15)
+    assert input_of_b("", linear) == pytest.approx(2.0 * 293.15 + 5.0)
+    assert input_of_b('suppressUnitConversion="true"', linear) == 45.0
 
 
 def test_connections_of_different_dimensions_are_refused_with_the_line(gain_ssp: Callable[..., Path]) -> None:

@@ -61,8 +61,8 @@ def with_items(path: Path, folder: Path, items: str) -> Path:
         for name in source.namelist():
             data = source.read(name)
             if name == "modelDescription.xml":
-                head, _, rest = data.decode().partition('<Item name="off"')
-                data = (head + items + rest[rest.index("</EnumerationType>") :]).encode()
+                head, _, tail = data.decode().partition('<Item name="off"')
+                data = (head + items + tail[tail.index("</EnumerationType>") :]).encode()
             target.writestr(name, data)
     return copy
 
@@ -291,6 +291,8 @@ def test_components_of_fmi_1(tmp_path: Path, compiled: Callable[..., Path], make
         "gain.fmu": make_fmu("gain"),
         "types.fmu": make_fmu("types"),
     }
+
+    # the run, and the run of what is written and read again
     loop = CoSimulation.from_ssp(pack(tmp_path / "one.ssp", files), step=0.1)
     assert loop.descriptions["one"].kind.startswith("FMI 1.0")
     result = loop.simulate()

@@ -31,6 +31,8 @@ def test_mapping_tables_of_booleans_integers_and_enumerations(
     start_values = bindings(
         ("byte_in", '<ssv:Int8 value="3"/>'), ("mode_in", '<ssv:Enumeration value="on" name="Mode"/>')
     ).replace('version="1.0"', 'version="2.0"')
+
+    # the connections negate, replace 3 by 40, and exchange the items
     parts = component("a", "box.fmu", inner + start_values) + component("b", "box.fmu", inner)
     wires = (
         wire("a.flag_out", "b.flag_in", table("Boolean", true="false", false="true"))

@@ -71,6 +71,8 @@ def test_units_factors_and_maps_are_written(tmp_path: Path, make_fmu: MakeFmu) -
         "t.string_in": 'a "text" <&>',
         "t.boolean_in": True,
     }
+
+    # from m to mm the unit is converted; the connection with a factor is written without a conversion
     loop = CoSimulation(parts, wires, "jacobi", 0.1, starts=starts)
     path = loop.to_ssp(tmp_path / "units.ssp", until=0.5)
     document = check_valid(path)["SystemStructure.ssd"].decode()

@@ -125,12 +125,12 @@ def test_the_module_has_all_needed_names_and_no_others(typed: TypedClass, notebo
 
 
 def test_the_class_of_the_module_gives_the_same_result(typed: TypedClass, notebook: dict[str, Any]) -> None:
-    ends = []
+    results = []
     for cls in (notebook["Decay"], typed.cls):
         model = cosim.Model("typed")
         model.add(cls, "decay")
-        ends.append(model.simulate(until=0.5)["decay.out"][-1])
-    assert ends[0] == ends[1] != 1.0
+        results.append(model.simulate(until=0.5)["decay.out"][-1])
+    assert results[0] == results[1] != 1.0
 
 
 def test_a_closed_module_is_removed_from_sys_modules(notebook: dict[str, Any]) -> None:
