@@ -15,7 +15,7 @@ import cosim
 from cosim.cli import main
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.select_variables import select_variables
-from cosim_export.native.description import with_all_states
+from cosim_export.native.exchanged_variables import with_all_states
 from cosim_mechanics import Multibody
 
 

@@ -16,7 +16,7 @@ from native_tools import needs_compiler
 from ssp_files import bindings, check_valid, component, connectors, pack, ssd, system, wire
 
 import cosim
-from cosim_export.native.compilers import own_platform
+from cosim_export.native.platforms import own_platform
 from cosim_fmu import CoSimulation
 from cosim_master.participants.system_participant import SystemParticipant
 from cosim_master.participants.timed_inputs import TimedInputs
