@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from xml.etree.ElementTree import Element, tostring
 
@@ -11,6 +12,7 @@ import pytest
 from c_programs import SOURCES, build, c_compiler
 from faults_fmu import Cosimulate, command, make_faulty
 from forked_commands import ForkedCommands
+from odd_fmu import make_odd
 from same_as_fmpy import facts, facts_of_fmpy, read_by_fmpy
 from serving import Server
 from small_fmus import write_fmu
@@ -44,6 +46,12 @@ def make_fmu(tmp_path: Path, compiled: Callable[..., Path]) -> Callable[..., Pat
         return write_fmu(tmp_path / f"{name or kind}.fmu", kind, compiled(kind, *macros), **description)
 
     return make
+
+
+@pytest.fixture
+def make_odd_fmu(tmp_path: Path, compiled: Callable[..., Path]) -> Callable[..., Path]:
+    """Make an FMU with any model description: ``make_odd_fmu("gain", "<ScalarVariable …")``."""
+    return partial(make_odd, tmp_path, compiled)
 
 
 @pytest.fixture(scope="module")

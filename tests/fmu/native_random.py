@@ -9,8 +9,8 @@ import numpy as np
 from driven import Driven
 from event_parts import Ball, Clockwork
 from export_random import Lag, Sampler, Swing
+from random_trees import random_state, random_tree
 from test_random_constraints import chosen, coordinates
-from test_random_trees import random_state, random_tree
 
 import cosim
 import cosim_mechanics

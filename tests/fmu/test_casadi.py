@@ -77,8 +77,8 @@ def test_casadi_has_the_jacobian_and_cvodes_integrates(form: dict[str, Any], tmp
     # v' = (force + wind[0] - wind[1] - 50 x - 0.4 v) / 2; at x = 0.1 and a force of 1.5 N, v' = -1.75 m/s2
     np.testing.assert_allclose(by_state, [[0, 1, 0], [-25, -0.2, 0], [0, 0, 0]], atol=1e-8)
     np.testing.assert_allclose(by_input[1], [0.5, 0.5, -0.5], atol=1e-8)
-    others = [0.0] * (len(names["p"]) - 3)
-    np.testing.assert_allclose(by_parameter[1], [1.75 / 2, -0.05, 0.0, *others], atol=1e-8)
+    zeros = [0.0] * (len(names["p"]) - 3)
+    np.testing.assert_allclose(by_parameter[1], [1.75 / 2, -0.05, 0.0, *zeros], atol=1e-8)
     for mass, end in zip((2.0, 3.0), answer["ends"], strict=True):
         expected = states_at_end(oscillator(), states, 1.0, **{"osc.force": 1.5, "osc.mass": mass})
         np.testing.assert_allclose(np.ravel(end), expected, rtol=1e-6, atol=1e-8)

@@ -91,7 +91,7 @@ def test_a_run_that_is_killed_again_and_again_ends_with_the_same_bytes(
     duration = time.perf_counter() - start
     rng, kills = random.Random(25), 0
     resume: list[str] = []
-    while kills < 50:
+    while kills < 50:  # each run starts from the last checkpoint; one that ends in time starts anew
         run = subprocess.Popen(
             [*command, str(output), "--checkpoint", str(saved), "--checkpoint-every", "20 ms", *resume],
             env=environment,
@@ -110,7 +110,7 @@ def test_a_run_that_is_killed_again_and_again_ends_with_the_same_bytes(
         resume = ["--resume", str(saved)] if saved.exists() else []
     subprocess.run([*command, str(output), *resume], check=True, env=environment)
     assert output.read_bytes() == whole.read_bytes()
-    for _ in range(100):
+    for _ in range(100):  # processes may take up to 10 s to end
         if not left_over(tmp_path):
             break
         time.sleep(0.1)

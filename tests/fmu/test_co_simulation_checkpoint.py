@@ -8,7 +8,7 @@ import pytest
 from checkpoint_runs import LINKS, SPRINGS, Mass, assert_same_runs, loop_of, saved_at
 from export_tools import export, oscillator
 from native_tools import export_native, needs_compiler
-from test_master_coupling import Block
+from python_block import Block
 
 import cosim
 from cosim_fmu import CoSimulation, SystemParticipant, TimedInputs
@@ -185,16 +185,16 @@ def test_a_checkpoint_of_another_co_simulation_is_refused(make_fmu: MakeFmu) -> 
     fmu = make_fmu("mass")
     parts = {"left": fmu, "right": fmu}
     data, _ = saved_at(CoSimulation(parts, LINKS[:3], "jacobi", 0.1, starts=SPRINGS), 0.5, 1.0)
-    others = [
+    loops = [
         (CoSimulation(parts, LINKS[:3], "jacobi", 0.2, starts=SPRINGS), "communication steps"),
         (CoSimulation(parts, LINKS[:3], "gauss_seidel", 0.1, starts=SPRINGS), "algorithms"),
         (CoSimulation(parts, LINKS[:2], "jacobi", 0.1, starts=SPRINGS), "connections"),
         (CoSimulation(parts, LINKS[:3], "jacobi", 0.1), "start values"),
     ]
-    for other, difference in others:
-        other.restore(data)
+    for loop, difference in loops:
+        loop.restore(data)
         with pytest.raises(cosim.ModelError, match=difference):
-            other.simulate(1.0)
+            loop.simulate(1.0)
     short = CoSimulation(parts, LINKS[:3], "jacobi", 0.1, starts=SPRINGS)
     short.restore(data)
     with pytest.raises(cosim.ModelError, match="no communication point"):

@@ -88,8 +88,8 @@ def test_the_first_license_file_names_the_others(kind: str, version: int, archiv
     text = files["documentation/licenses/license.txt"].decode()
     assert text.startswith("The model: MIT\nAuthor: Ada\nCopyright: © 2026 Ada\n")
     folder = "documentation/licenses/"
-    others = {n.removeprefix(folder) for n in files if n.startswith(folder)} - {"license.txt"}
-    assert others and all(f"  {name}\n" in text for name in others)
+    names = {n.removeprefix(folder) for n in files if n.startswith(folder)} - {"license.txt"}
+    assert names and all(f"  {name}\n" in text for name in names)
 
 
 @pytest.mark.parametrize(("kind", "version"), KINDS)

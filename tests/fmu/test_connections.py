@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from box3_fmu import make_box3
-from test_master_coupling import Block
+from python_block import Block
 
 import cosim
 from cosim_fmu import CoSimulation, CoSimulationError
@@ -94,12 +94,12 @@ def test_a_type_is_connected_to_itself_and_to_wider_types() -> None:
 
 def test_connected_enumerations_need_the_same_items(tmp_path: Path, compiled: Callable[..., Path]) -> None:
     box = make_box3(tmp_path, compiled)
-    other = tmp_path / "other.fmu"
-    with zipfile.ZipFile(box) as source, zipfile.ZipFile(other, "w") as target:
+    other_box = tmp_path / "other.fmu"
+    with zipfile.ZipFile(box) as source, zipfile.ZipFile(other_box, "w") as target:
         for name in source.namelist():
             target.writestr(name, source.read(name).replace(b'name="on" value="1"', b'name="open" value="2"'))
     with pytest.raises(cosim.ModelError) as caught:
-        CoSimulation({"a": box, "b": other}, [("a.mode_out", "b.mode_in")])
+        CoSimulation({"a": box, "b": other_box}, [("a.mode_out", "b.mode_in")])
     text = "a.mode_out is an enumeration of off = 0, on = 1; b.mode_in of off = 0, open = 2"
     assert text in str(caught.value)
     CoSimulation({"a": box, "b": box}, [("a.mode_out", "b.mode_in")])

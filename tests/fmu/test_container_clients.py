@@ -15,6 +15,25 @@ from scenario_fmus import MASTERS, SCENARIOS, MakeFmu, exported
 
 from cosim_fmu import CoSimulation
 
+STEPS = 20
+RUN_WITH_CARRIED_PACKAGES = """
+from importlib.machinery import PathFinder
+class Carried:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("cosim") and "." not in name and not name.startswith("cosim_slave"):
+            spec = PathFinder.find_spec(name, [p for p in sys.path if "resources" in p])
+            if spec is None:
+                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+            return spec
+        return None
+sys.meta_path.insert(0, Carried())
+fmu, folder = start(sys.argv[1], messages)
+assert fmu is not None, messages
+fmu.doStep(0.0, 600.0)
+import cosim
+print(json.dumps([fmu.getReal([int(sys.argv[2])]), str(folder) in cosim.__file__]))
+"""
+
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("client", ["libcosim", "ecos"])
@@ -39,15 +58,8 @@ def test_other_tools_compute_the_same_bits(
         v.valueReference if by_reference else v.name for v in (parameter, *outputs)
     )
     site_packages = Path(fmpy.__file__).parents[1]  # packages that the environments of the tools lack
-    arguments = [
-        fmu,
-        site_packages,
-        20,
-        step,
-        reference_of_parameter,
-        parameter.start,
-        *references_of_outputs,
-    ]
+    arguments = [fmu, site_packages, STEPS, step, reference_of_parameter, parameter.start]
+    arguments += references_of_outputs
     tools = peers()
     try:
         answer = tools.run_peer(environment, f"fmu/{script}", [str(word) for word in arguments])
@@ -55,29 +67,10 @@ def test_other_tools_compute_the_same_bits(
         if "install" in str(error) or "libtbb" in str(error):
             pytest.skip(f"{client} cannot be installed here (ecos needs Debian's libtbb12): {error}")
         raise
-    result = loop.simulate(21 * loop.step)
+    result = loop.simulate((STEPS + 1) * loop.step)
     places = {round(time, 9): i for i, time in enumerate(result.time)}
-    rows = [places[round((i + 1) * loop.step, 9)] for i in range(20)]
+    rows = [places[round((i + 1) * loop.step, 9)] for i in range(STEPS)]
     assert answer["rows"] == [[result[v.name][i] for v in outputs] for i in rows]
-
-
-RUN_WITH_CARRIED_PACKAGES = """
-from importlib.machinery import PathFinder
-class Carried:
-    def find_spec(self, name, path=None, target=None):
-        if name.startswith("cosim") and "." not in name and not name.startswith("cosim_slave"):
-            found = PathFinder.find_spec(name, [p for p in sys.path if "resources" in p])
-            if found is None:
-                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-            return found
-        return None
-sys.meta_path.insert(0, Carried())
-fmu, folder = start(sys.argv[1], messages)
-assert fmu is not None, messages
-fmu.doStep(0.0, 600.0)
-import cosim
-print(json.dumps([fmu.getReal([int(sys.argv[2])]), str(folder) in cosim.__file__]))
-"""
 
 
 @pytest.mark.thorough

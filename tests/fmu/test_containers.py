@@ -29,9 +29,8 @@ def assert_same_bits(path: Path, until: float | None = None, variant: str | None
     outputs = [v.name for v in variables]  # without strings, which fmpy does not record
     options = {"stop_time": until or loop.until, "output_interval": loop.step, "output": outputs}
     result = fmpy.simulate_fmu(str(fmu), **options)
-    places = {
-        round(time, 9): i for i, time in enumerate(expected_result.time)
-    }  # of two rows at an event, the later one
+    # of two rows at an event, the later one
+    places = {round(time, 9): i for i, time in enumerate(expected_result.time)}
     count = 0
     for name in outputs:
         for time, value in zip(result["time"], result[name], strict=True):
@@ -163,11 +162,8 @@ def test_units_are_those_of_the_participants(tmp_path: Path, make_fmu: MakeFmu) 
     units_of = {v.name: v.unit for v in description.modelVariables}
     assert (units_of["one.x"], units_of["one.f"], units_of["coupling.error"]) == ("m", "lbf", None)
     (pound_force,) = (u for u in description.unitDefinitions if u.name == "lbf")
-    assert (pound_force.baseUnit.kg, pound_force.baseUnit.s, pound_force.baseUnit.factor) == (
-        1,
-        -2,
-        4.4482216152605,
-    )
+    base = pound_force.baseUnit
+    assert (base.kg, base.s, base.factor) == (1, -2, 4.4482216152605)
 
 
 def test_a_participant_with_a_reserved_name_is_refused(tmp_path: Path, make_fmu: MakeFmu) -> None:

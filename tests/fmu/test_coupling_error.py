@@ -15,7 +15,7 @@ import error_bars
 import nonlinear
 from cuts import TwoMasses
 from known_couplings import draw
-from test_master_coupling import Block
+from python_block import Block
 
 import cosim
 from cosim import kit

@@ -97,13 +97,13 @@ def coupled_name(path: str) -> str:
 
 def test_a_coupling_with_a_sampled_controller_has_the_derivatives_of_one_system() -> None:
     """Inputs that are held between samples are the same in both; the derivatives pass two bounces."""
-    one = cosim.Model("one")
-    one.add(Plant(), "plant")
-    one.add(Controller(), "controller")
-    one.connect("controller.force", "plant.u")
-    one.connect("plant.place", "controller.seen")
+    model = cosim.Model("one")
+    model.add(Plant(), "plant")
+    model.add(Controller(), "controller")
+    model.connect("controller.force", "plant.u")
+    model.connect("plant.place", "controller.seen")
     settings: dict[str, Any] = {"accuracy": 1e-12, "output_interval": PERIOD, "signals": ["plant.x"]}
-    exact = cosim.simulate(one.build(), until=4.0, derivatives=BY, **settings)
+    exact = cosim.simulate(model.build(), until=4.0, derivatives=BY, **settings)
     assert sum(event.witness == "plant.reaches" for event in exact.events) >= 2
     loop = CoSimulation(
         {"controller": system_of("controller", Controller()), "plant": system_of("plant", Plant())},
@@ -126,13 +126,13 @@ def test_a_coupling_with_a_sampled_controller_has_the_derivatives_of_one_system(
 
 def test_a_coupling_of_a_linear_signal_has_the_derivatives_of_one_system() -> None:
     """Inputs that follow lines have no error there."""
-    one = cosim.Model("one")
-    one.add(Mover(), "mover")
-    one.add(Oscillator(), "two")
-    one.connect("mover.place", "two.force")
+    model = cosim.Model("one")
+    model.add(Mover(), "mover")
+    model.add(Oscillator(), "two")
+    model.connect("mover.place", "two.force")
     by = ["mover.speed", "mover.x", "two.k", "two.c", "two.x", "two.v"]
     settings: dict[str, Any] = {"accuracy": 1e-12, "output_interval": STEP, "signals": ["two.x"]}
-    exact = cosim.simulate(one.build(), until=3.0, derivatives=by, **settings)
+    exact = cosim.simulate(model.build(), until=3.0, derivatives=by, **settings)
     loop = CoSimulation(
         {"mover": system_of("mover", Mover()), "two": system_of("two", Oscillator())},
         ["mover.m.place -> two.m.force"],

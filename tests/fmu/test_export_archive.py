@@ -60,8 +60,8 @@ def test_a_model_has_the_same_bytes_in_another_process_and_another_model_another
         [sys.executable, "-c", EXPORT, str(path_of_process)], cwd=Path(__file__).parent, check=True
     )
     assert path.read_bytes() == path_of_process.read_bytes()
-    other = export(oscillator("my oscillator", mass=2.5), tmp_path / "other.fmu")
-    assert read_model_description(str(other)).guid != read_model_description(str(path)).guid
+    other_model = export(oscillator("my oscillator", mass=2.5), tmp_path / "other.fmu")
+    assert read_model_description(str(other_model)).guid != read_model_description(str(path)).guid
 
 
 def test_an_export_changes_neither_the_path_nor_the_modules(tmp_path: Path) -> None:

@@ -166,8 +166,8 @@ def test_the_folder_of_the_first_fmu_may_be_removed(strange_fmu: Path) -> None:
     importlib.import_module(f"cosim.{later}")
     print(json.dumps([second is not None, later, messages]))
     """.replace("\n    ", "\n")
-    again, later, messages = run_script(script, strange_fmu, **WITHOUT_MACHINE_CODE)
-    assert again and later and messages == []
+    is_second_started, later, messages = run_script(script, strange_fmu, **WITHOUT_MACHINE_CODE)
+    assert is_second_started and later and messages == []
 
 
 @pytest.mark.thorough

@@ -66,9 +66,9 @@ def test_fmus_of_random_systems(drawn: Any, widths: list[float], saved_at: int) 
             np.testing.assert_array_equal(drive(fmu, free, steps[saved_at:], saved_at), after)
             # a finding about the start may be logged
             assert [m for m in fmu.messages if "at the start: it cannot" not in m] == []
-        with running(path, folder=folder / "two", name="other") as other:
-            other.slave.setFMUState(other.slave.deserializeFMUState(data))
-            np.testing.assert_array_equal(drive(other, free, steps[saved_at:], saved_at), after)
+        with running(path, folder=folder / "two", name="other") as restored:
+            restored.slave.setFMUState(restored.slave.deserializeFMUState(data))
+            np.testing.assert_array_equal(drive(restored, free, steps[saved_at:], saved_at), after)
         compare_with_system(model, options, free, steps, list(fmu.references), before + after)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

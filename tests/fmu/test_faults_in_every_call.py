@@ -11,8 +11,6 @@ from faulty_runs import CASES, LOOP, SUBJECTS, Clean, Server, Subject, clean_run
 from loop_fmus import make_loop
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks, signals and the GNU C library")
-
-
 WITHOUT_STATUS = ("FreeSlaveInstance", "FreeModelInstance", "FreeInstance")
 ALL_FAULTS = ["exit", "_exit", "crash", "abort", "error", "fatal", "loop"]
 WITH_ERRORS = (

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bouncing_ball_fmu import G, height
 from model3_fmu import make_model3
 from swinging_balls import order
-from test_model_exchange import G, height
 
 from cosim_fmu import CoSimulation, CoSimulationError
 from cosim_master.participants.create_participants import open_fmu

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from box3_fmu import make_box3
-from test_master_coupling import Block
+from python_block import Block
 
 import cosim
 from cosim_fmu import CoSimulation, CoSimulationError

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from bouncing_ball_fmu import CONTINUOUS, G, ball_without_saved_states, make_ball, odd_ball
 from compared_loops import assert_same_runs
+from joint_systems import FORCE, LOOP, Spring
 from loop_in_python import loop_in_python
 from misbehaving_fmu import make_misbehaving
 from part_fmu import make_part
-from test_joint import FORCE, LOOP, Spring
 
 import cosim
 from cosim import kit

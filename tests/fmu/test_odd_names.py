@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_hostile_fmus import VARIABLES, make
+from odd_fmu import VARIABLES
 
 import cosim
 from cosim.cli import main
@@ -19,7 +19,6 @@ from cosim_fmi.binding.fmu_output import FmuLog
 from cosim_fmu import CoSimulation
 from cosim_workbench.results_csv import ResultsCsv
 
-assert make  # a fixture
 ODD_NAMES = [
     'with "quotes"',
     '"',
@@ -64,10 +63,12 @@ def test_names_of_any_kind_are_quoted_as_rfc_4180_requires(name: str, tmp_path: 
     ],
 )
 def test_two_variables_of_one_name_are_refused_with_both(
-    make: Any, name: str, causality: str, start: str
+    make_odd_fmu: Any, name: str, causality: str, start: str
 ) -> None:
     """Also if one is an input and the other an output."""
-    path = make("gain", VARIABLES + SECOND_VARIABLE.format(name=name, causality=causality, start=start))
+    path = make_odd_fmu(
+        "gain", VARIABLES + SECOND_VARIABLE.format(name=name, causality=causality, start=start)
+    )
     first_variable = {"y": "output 'y' (value reference 0)", "u": "input 'u' (value reference 1)"}[name]
     with pytest.raises(cosim.FmuError) as caught:
         CoSimulation({"m": path}, [], "jacobi", 0.1)

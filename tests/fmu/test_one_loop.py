@@ -14,11 +14,11 @@ import pytest
 from box3_fmu import make_box3
 from clocks3_fmu import make_clocks3
 from compared_loops import assert_same_runs, in_python
+from joint_systems import mixed
 from loop_in_python import loop_in_python
 from part_fmu import make_part
 from python_block import Block
 from talker import TYPES, talker
-from test_joint import mixed
 
 import cosim
 from cosim_fmu import CoSimulation

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_hostile_fmus import make
 
 import cosim
 from cosim.cli import main
@@ -21,7 +20,6 @@ from cosim_fmu.command.saved_rows import SavedRows
 from cosim_master.run import simulation_run
 from cosim_workbench.results_csv import ResultsCsv
 
-assert make  # a fixture
 SCENARIO = """[participants.m]
 fmu = "odd.fmu"
 {log}
@@ -88,13 +86,17 @@ def test_a_full_disk_leaves_complete_rows(tmp_path: Path, monkeypatch: pytest.Mo
     "file", ["../out.csv", "/tmp/out.csv", "sub/../../out.csv", "link/out.csv", "alias.csv"]
 )
 def test_results_and_logs_that_a_scenario_names_stay_in_its_folder(
-    file: str, make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    file: str,
+    make_odd_fmu: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     outside = tmp_path.parent / f"outside-{tmp_path.name}"
     outside.mkdir()
     (tmp_path / "link").symlink_to(outside)
     (tmp_path / "alias.csv").symlink_to(outside / "out.csv")
-    make("gain")
+    make_odd_fmu("gain")
     monkeypatch.chdir(tmp_path)
     for log, output in (("", f'file = "{file}"'), (f'log = "{file}"', "")):
         (tmp_path / "s.toml").write_text(SCENARIO.format(log=log, output=output))
@@ -106,9 +108,9 @@ def test_results_and_logs_that_a_scenario_names_stay_in_its_folder(
 
 
 def test_only_an_option_of_the_user_replaces_a_file_that_is_no_result(
-    make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    make_odd_fmu: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    make("gain")
+    make_odd_fmu("gain")
     monkeypatch.chdir(tmp_path)
 
     # a file that is no result stays, unless the user names it
@@ -163,7 +165,7 @@ def test_paths_below_a_folder(tmp_path: Path) -> None:
 
 
 def test_a_run_warns_of_too_little_space(
-    make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    make_odd_fmu: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage(1e9, 1e9 - 1000, 1000))
@@ -172,7 +174,7 @@ def test_a_run_warns_of_too_little_space(
     assert space_warning(tmp_path / "x.csv", 0, 6) == ""
 
     # a scenario of 3 columns
-    make("gain")
+    make_odd_fmu("gain")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "s.toml").write_text(SCENARIO.format(log="", output='file = "out.csv"'))
     assert main(["cosimulate", "s.toml", "--until", "10 s"]) == 0
@@ -207,14 +209,14 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_model_is_read(
 def test_results_go_elsewhere_if_the_disk_is_full(
     fault: BaseException | None,
     status: int,
-    make: Any,
+    make_odd_fmu: Any,
     tmp_path: Path,
     tmp_path_factory: pytest.TempPathFactory,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The message says where the results are; the status is 1, after a signal that of the signal."""
-    make("gain")
+    make_odd_fmu("gain")
     spare, replace = tmp_path_factory.mktemp("spare"), os.replace
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tempfile, "tempdir", str(spare))
@@ -244,12 +246,12 @@ def test_results_go_elsewhere_if_the_disk_is_full(
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
 @pytest.mark.parametrize("is_room", [True, False])
 def test_a_full_disk_is_reported_once(
-    is_room: bool, name: str, make: Any, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+    is_room: bool, name: str, make_odd_fmu: Any, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """The process that watches the command does not write the results a second time."""
     if name.endswith("parquet"):
         pytest.importorskip("pyarrow")
-    make("gain")
+    make_odd_fmu("gain")
     (tmp_path / "s.toml").write_text(SCENARIO.format(log="", output=""))
     spare = tmp_path_factory.mktemp("spare")
     environment = {**os.environ, "TMPDIR": str(spare), "SPARE": str(spare) if is_room else ""}

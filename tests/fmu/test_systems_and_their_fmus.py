@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from four_bar import MOTION, UNTIL, add_crank, add_rocker, multibody, whole
 from native_tools import export_native, needs_compiler
-from test_four_bar_cut import MOTION, UNTIL, add_crank, add_rocker, multibody, whole
 
 import cosim
 from cosim_fmu import CoSimulation

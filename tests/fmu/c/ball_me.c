@@ -1,8 +1,8 @@
 /* A bouncing ball for Model Exchange (FMI 2.0): h' = v, v' = -9.81 + push.
 
 One event indicator (the height); at the impact v becomes -e v in event mode. A time event at `kick_at` adds 1
-to v; the integer input `gear` sets e to gear / 10, and `bounces` counts. After `stop_after` bounces it requests
-the end of the simulation. Types and functions after the FMI 2.0.4 standard. */
+to v; the integer input `gear` sets e to gear / 10, and `bounces` counts. After `stop_after` bounces it asks
+to end the simulation. Types and functions after the FMI 2.0.4 standard. */
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@ typedef struct {
     void *allocate, *release, *finished, *environment;
 } Callbacks;
 typedef struct { int again, stop, nominals, values, defined; double next; } EventInfo;
-typedef struct { double h, v, time, push, kick_at, derivatives_time; int gear, bounces, stop_after, kicked, mode; } Ball;
+typedef struct { double h, v, time, push, kick_at, asked; int gear, bounces, stop_after, kicked, mode; } Ball;
 enum { OK = 0, ERROR = 3 };
 enum { CONTINUOUS, EVENT };
 #ifndef INDICATORS /* the height and, by turns, its negative */
@@ -62,7 +62,7 @@ static double *real(Ball *b, unsigned r) {
     case 1: return &b->v;
     case 2: return &b->push;
     case 3: return &b->kick_at;
-    case 4: return &b->derivatives_time; /* instead of v': when derivatives were computed last */
+    case 4: return &b->asked; /* returned for v': the time of the evaluation */
     }
     return NULL;
 }
@@ -156,7 +156,7 @@ EXPORT int fmi2GetDerivatives(Component c, double *x, size_t n) {
     if (n != 2) return ERROR;
     x[0] = ((Ball *)c)->v;
     x[1] = -9.81 + ((Ball *)c)->push;
-    ((Ball *)c)->derivatives_time = ((Ball *)c)->time;
+    ((Ball *)c)->asked = ((Ball *)c)->time;
     return OK;
 }
 EXPORT int fmi2GetEventIndicators(Component c, double *x, size_t n) {

@@ -1,10 +1,10 @@
 /* An FMI 3.0 Co-Simulation slave with clocks, intermediate updates and an array of variable size.
 
-sample  periodic, every 0.3 s from 0.1 s on: copies in_sample to out_sample, counts samples; starts `late`
+sample  periodic, every 0.3 s from 0.1 s on: takes in_sample as out_sample, counts samples; starts `late`
 late    countdown, 0.05 s after each sample: counts lates
 bell    triggered output, with each second sample
 hear    triggered input: adds the clocked input `word` to `heard`
-x' = u by ten midpoint steps in each communication step, which get u at the middle of each (intermediate update)
+x' = u by ten midpoint steps in each communication step, each of which requests u at its middle by an intermediate update
 ramp[i] = i * slope, i = 1 … n; n is a structural parameter. Types and functions after the FMI 3.0 standard. */
 #include <stdbool.h>
 #include <stddef.h>

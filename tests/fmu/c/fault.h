@@ -1,8 +1,8 @@
-/* Included before the source of an FMU; each exported function starts with FAULT… (`faulty_fmu.py`).
+/* Included before the source of an FMU, in which each exported function starts with FAULT… (`faulty_fmu.py`).
 
-FMU_FAULT=<function> <n> <kind> in the environment: the kind of fault in the calls of a function, from the n-th on; faults that
+FMU_FAULT=<function> <n> <kind> in the environment: the fault of that function from its n-th call on; faults that
 disturb the process happen once.
-FMU_CALLS=<file>: the names of all functions that are called are appended to it. */
+FMU_CALLS=<file>: the name of each function that is called is appended to this file. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -45,15 +45,15 @@ static void fault_limit(int what, rlim_t most) {
     setrlimit(what, &limit);
 }
 
-/* Disturb the process and let the call continue; 0 if the kind is none of these. */
+/* Disturbs the process in a way that lets the call continue; returns 0 for other kinds of faults. */
 static int fault_disturbs(const char *kind) {
     pthread_t thread;
     sigset_t all;
     struct sigaction action = {.sa_handler = fault_ignore};
     stack_t no_stack = {.ss_flags = SS_DISABLE};
     cpu_set_t one;
-    Dl_info library;
-    struct itimerval every_10_ms = {{0, 10000}, {0, 10000}};
+    Dl_info own;
+    struct itimerval often = {{0, 10000}, {0, 10000}};
     if (strcmp(kind, "longjmp") == 0) { fault_set_jump(); longjmp(fault_jump, 1); }
     else if (strcmp(kind, "closes_all") == 0) for (int i = 0; i < 256; i++) close(i);
     else if (strcmp(kind, "closes_files") == 0) for (int i = 3; i < 256; i++) close(i);
@@ -74,7 +74,7 @@ static int fault_disturbs(const char *kind) {
     else if (strcmp(kind, "sigchld") == 0) raise(SIGCHLD);
     else if (strcmp(kind, "sigkill") == 0) kill(getpid(), SIGKILL);
     else if (strcmp(kind, "alarm") == 0) ualarm(2000, 0);
-    else if (strcmp(kind, "timer") == 0) { sigaction(SIGALRM, &action, NULL); setitimer(ITIMER_REAL, &every_10_ms, NULL); }
+    else if (strcmp(kind, "timer") == 0) { sigaction(SIGALRM, &action, NULL); setitimer(ITIMER_REAL, &often, NULL); }
     else if (strcmp(kind, "blocks") == 0) { sigfillset(&all); sigprocmask(SIG_BLOCK, &all, NULL); }
     else if (strcmp(kind, "ignores") == 0) for (int i = 1; i < 32; i++) signal(i, SIG_IGN);
     else if (strcmp(kind, "no_children") == 0) signal(SIGCHLD, SIG_IGN);
@@ -103,7 +103,7 @@ static int fault_disturbs(const char *kind) {
     else if (strcmp(kind, "one_core") == 0) { CPU_ZERO(&one); CPU_SET(0, &one); sched_setaffinity(0, sizeof one, &one); }
     else if (strcmp(kind, "no_stack") == 0) sigaltstack(&no_stack, NULL);
     else if (strcmp(kind, "flags") == 0) feraiseexcept(FE_ALL_EXCEPT);
-    else if (strcmp(kind, "unlinks") == 0) { if (dladdr((void *)fault_ignore, &library)) unlink(library.dli_fname); }
+    else if (strcmp(kind, "unlinks") == 0) { if (dladdr((void *)fault_ignore, &own)) unlink(own.dli_fname); }
     else if (strcmp(kind, "gone_folder") == 0) {
         char place[] = "/tmp/fault-XXXXXX";
         if (mkdtemp(place) == NULL || chdir(place) != 0 || rmdir(place) != 0) fault_status = 0;
@@ -119,22 +119,22 @@ static int fault_disturbs(const char *kind) {
 }
 
 static int fault_in(const char *name) {
-    const char *setting = getenv("FMU_FAULT"), *file = getenv("FMU_CALLS");
-    char function[64], kind[16];
-    int first_call;
+    const char *told = getenv("FMU_FAULT"), *file = getenv("FMU_CALLS");
+    char where[64], kind[16];
+    int when;
     if (file != NULL) {
         FILE *calls = fopen(file, "a");
         fprintf(calls, "%s\n", name);
         fclose(calls);
     }
-    if (setting == NULL || sscanf(setting, "%63s %d %15s", function, &first_call, kind) != 3) return 0;
-    if (strcmp(function, name) != 0 || ++fault_count < first_call) return 0;
+    if (told == NULL || sscanf(told, "%63s %d %15s", where, &when, kind) != 3) return 0;
+    if (strcmp(where, name) != 0 || ++fault_count < when) return 0;
     if (strcmp(kind, "exit") == 0) exit(0);
     if (strcmp(kind, "_exit") == 0) _exit(0);
     if (strcmp(kind, "crash") == 0) raise(SIGSEGV);
     if (strcmp(kind, "abort") == 0) abort();
     if (strcmp(kind, "loop") == 0) for (;;) { }
-    if (fault_count > first_call && fault_disturbed) return 0;
+    if (fault_count > when && fault_disturbed) return 0;
     if ((fault_disturbed = fault_disturbs(kind)) != 0) return 0;
     fault_status = strcmp(kind, "fatal") == 0 ? 4 : 3;
     return 1;

@@ -1,6 +1,6 @@
-/* Random calls of FMI 2.0, valid and invalid, on several instances; built with sanitizers.
+/* Random calls of FMI 2.0, right and wrong ones, on several instances; to be run under sanitizers.
 
-fuzz2 GUID VARIABLES STATES INDICATORS SEED CALLS: prints how many calls returned each status. */
+fuzz2 GUID VARIABLES STATES INDICATORS SEED CALLS: prints how many calls were answered by each status. */
 #include "fmi2.h"
 
 #include <math.h>
@@ -64,7 +64,7 @@ static double number(void)
     return draw(3) ? (draw(2001) - 1000.0) / 500.0 : odd[draw(sizeof odd / sizeof odd[0])];
 }
 
-/* All real variables of an instance; NaN for those that cannot be read. */
+/* Every real number of an instance, NaN for what cannot be read. */
 static void read_all(fmi2Component one, double *numbers)
 {
     for (unsigned i = 0; i < variables && i < ROOM; i++) {
@@ -111,7 +111,7 @@ int main(int count, char **word)
         if (one == NULL) {
             instances[w] = fmi2Instantiate("fuzz", draw(3) ? fmi2CoSimulation : fmi2ModelExchange, word[1], NULL, &callbacks, 0, 1);
             time[w] = 0.0;
-            if (draw(2)) { /* initialized */
+            if (draw(2)) { /* a right start */
                 fmi2SetupExperiment(instances[w], draw(2), 1e-6, 0.0, 0, 0.0);
                 fmi2EnterInitializationMode(instances[w]);
                 fmi2ExitInitializationMode(instances[w]);
@@ -133,7 +133,7 @@ int main(int count, char **word)
             read_all(one, before);
             status = fmi2SetReal(one, references, n, values);
             if (status != fmi2Error) break;
-            read_all(one, after); /* a refused call writes none of its values */
+            read_all(one, after); /* a call with one wrong value writes nothing */
             if (memcmp(before, after, variables * sizeof *before) != 0) return 4;
             untouched++;
             break;
@@ -149,7 +149,7 @@ int main(int count, char **word)
         case 10: status = fmi2GetFMUstate(one, &states[w]); break;
         case 11: status = fmi2SetFMUstate(one, states[draw(INSTANCES)]); break;
         case 12: status = fmi2FreeFMUstate(one, &states[w]); break;
-        case 13: case 14: { /* by way of bytes, sometimes damaged */
+        case 13: case 14: { /* serialized, and sometimes damaged */
             size_t size = 0;
             char *bytes;
             if (states[w] == NULL || fmi2SerializedFMUstateSize(one, states[w], &size) != fmi2OK) break;

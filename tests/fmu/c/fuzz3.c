@@ -1,6 +1,6 @@
-/* Random calls of FMI 3.0, valid and invalid, on several instances; built with sanitizers.
+/* Random calls of FMI 3.0, right and wrong ones, on several instances; to be run under sanitizers.
 
-fuzz3 TOKEN VARIABLES STATES INDICATORS SEED CALLS SIZES: prints how many calls returned each status. */
+fuzz3 TOKEN VARIABLES STATES INDICATORS SEED CALLS SIZES: prints how many calls were answered by each status. */
 #include "fmi3.h"
 
 #include <math.h>
@@ -10,47 +10,47 @@ fuzz3 TOKEN VARIABLES STATES INDICATORS SEED CALLS SIZES: prints how many calls 
 
 typedef fmi3InstanceEnvironment Environment;
 #define DECLARE(name, ...) FMI3_EXPORT fmi3Status name(__VA_ARGS__)
-typedef fmi3Instance Instance;
-FMI3_EXPORT Instance fmi3InstantiateCoSimulation(fmi3String, fmi3String, fmi3String, bool, bool, bool, bool,
+#define GIVEN fmi3Instance
+FMI3_EXPORT GIVEN fmi3InstantiateCoSimulation(fmi3String, fmi3String, fmi3String, bool, bool, bool, bool,
                                               const uint32_t *, size_t, Environment, fmi3LogMessageCallback,
                                               fmi3IntermediateUpdateCallback);
-FMI3_EXPORT Instance fmi3InstantiateModelExchange(fmi3String, fmi3String, fmi3String, bool, bool, Environment,
+FMI3_EXPORT GIVEN fmi3InstantiateModelExchange(fmi3String, fmi3String, fmi3String, bool, bool, Environment,
                                                fmi3LogMessageCallback);
-FMI3_EXPORT void fmi3FreeInstance(Instance);
-DECLARE(fmi3SetDebugLogging, Instance, bool, size_t, const fmi3String *);
-DECLARE(fmi3Reset, Instance);
-DECLARE(fmi3Terminate, Instance);
-DECLARE(fmi3EnterInitializationMode, Instance, bool, double, double, bool, double);
-DECLARE(fmi3ExitInitializationMode, Instance);
-DECLARE(fmi3EnterConfigurationMode, Instance);
-DECLARE(fmi3GetFloat64, Instance, const uint32_t *, size_t, double *, size_t);
-DECLARE(fmi3SetFloat64, Instance, const uint32_t *, size_t, const double *, size_t);
-DECLARE(fmi3GetInt64, Instance, const uint32_t *, size_t, int64_t *, size_t);
-DECLARE(fmi3SetInt64, Instance, const uint32_t *, size_t, const int64_t *, size_t);
-DECLARE(fmi3GetBoolean, Instance, const uint32_t *, size_t, bool *, size_t);
-DECLARE(fmi3GetDirectionalDerivative, Instance, const uint32_t *, size_t, const uint32_t *, size_t, const double *,
+FMI3_EXPORT void fmi3FreeInstance(GIVEN);
+DECLARE(fmi3SetDebugLogging, GIVEN, bool, size_t, const fmi3String *);
+DECLARE(fmi3Reset, GIVEN);
+DECLARE(fmi3Terminate, GIVEN);
+DECLARE(fmi3EnterInitializationMode, GIVEN, bool, double, double, bool, double);
+DECLARE(fmi3ExitInitializationMode, GIVEN);
+DECLARE(fmi3EnterConfigurationMode, GIVEN);
+DECLARE(fmi3GetFloat64, GIVEN, const uint32_t *, size_t, double *, size_t);
+DECLARE(fmi3SetFloat64, GIVEN, const uint32_t *, size_t, const double *, size_t);
+DECLARE(fmi3GetInt64, GIVEN, const uint32_t *, size_t, int64_t *, size_t);
+DECLARE(fmi3SetInt64, GIVEN, const uint32_t *, size_t, const int64_t *, size_t);
+DECLARE(fmi3GetBoolean, GIVEN, const uint32_t *, size_t, bool *, size_t);
+DECLARE(fmi3GetDirectionalDerivative, GIVEN, const uint32_t *, size_t, const uint32_t *, size_t, const double *,
         size_t, double *, size_t);
-DECLARE(fmi3GetFMUState, Instance, fmi3FMUState *);
-DECLARE(fmi3SetFMUState, Instance, fmi3FMUState);
-DECLARE(fmi3FreeFMUState, Instance, fmi3FMUState *);
-DECLARE(fmi3SerializedFMUStateSize, Instance, fmi3FMUState, size_t *);
-DECLARE(fmi3SerializeFMUState, Instance, fmi3FMUState, fmi3Byte *, size_t);
-DECLARE(fmi3DeserializeFMUState, Instance, const fmi3Byte *, size_t, fmi3FMUState *);
-DECLARE(fmi3EnterStepMode, Instance);
-DECLARE(fmi3DoStep, Instance, double, double, bool, bool *, bool *, bool *, double *);
-DECLARE(fmi3EnterEventMode, Instance);
-DECLARE(fmi3EnterContinuousTimeMode, Instance);
-DECLARE(fmi3EvaluateDiscreteStates, Instance);
-DECLARE(fmi3UpdateDiscreteStates, Instance, bool *, bool *, bool *, bool *, bool *, double *);
-DECLARE(fmi3CompletedIntegratorStep, Instance, bool, bool *, bool *);
-DECLARE(fmi3SetTime, Instance, double);
-DECLARE(fmi3SetContinuousStates, Instance, const double *, size_t);
-DECLARE(fmi3GetContinuousStateDerivatives, Instance, double *, size_t);
-DECLARE(fmi3GetEventIndicators, Instance, double *, size_t);
-DECLARE(fmi3GetContinuousStates, Instance, double *, size_t);
-DECLARE(fmi3GetNominalsOfContinuousStates, Instance, double *, size_t);
-DECLARE(fmi3GetNumberOfEventIndicators, Instance, size_t *);
-DECLARE(fmi3GetNumberOfContinuousStates, Instance, size_t *);
+DECLARE(fmi3GetFMUState, GIVEN, fmi3FMUState *);
+DECLARE(fmi3SetFMUState, GIVEN, fmi3FMUState);
+DECLARE(fmi3FreeFMUState, GIVEN, fmi3FMUState *);
+DECLARE(fmi3SerializedFMUStateSize, GIVEN, fmi3FMUState, size_t *);
+DECLARE(fmi3SerializeFMUState, GIVEN, fmi3FMUState, fmi3Byte *, size_t);
+DECLARE(fmi3DeserializeFMUState, GIVEN, const fmi3Byte *, size_t, fmi3FMUState *);
+DECLARE(fmi3EnterStepMode, GIVEN);
+DECLARE(fmi3DoStep, GIVEN, double, double, bool, bool *, bool *, bool *, double *);
+DECLARE(fmi3EnterEventMode, GIVEN);
+DECLARE(fmi3EnterContinuousTimeMode, GIVEN);
+DECLARE(fmi3EvaluateDiscreteStates, GIVEN);
+DECLARE(fmi3UpdateDiscreteStates, GIVEN, bool *, bool *, bool *, bool *, bool *, double *);
+DECLARE(fmi3CompletedIntegratorStep, GIVEN, bool, bool *, bool *);
+DECLARE(fmi3SetTime, GIVEN, double);
+DECLARE(fmi3SetContinuousStates, GIVEN, const double *, size_t);
+DECLARE(fmi3GetContinuousStateDerivatives, GIVEN, double *, size_t);
+DECLARE(fmi3GetEventIndicators, GIVEN, double *, size_t);
+DECLARE(fmi3GetContinuousStates, GIVEN, double *, size_t);
+DECLARE(fmi3GetNominalsOfContinuousStates, GIVEN, double *, size_t);
+DECLARE(fmi3GetNumberOfEventIndicators, GIVEN, size_t *);
+DECLARE(fmi3GetNumberOfContinuousStates, GIVEN, size_t *);
 
 enum { INSTANCES = 3, ROOM = 4096 };
 
@@ -58,7 +58,7 @@ static unsigned long long seed;
 static long messages, updates, untouched;
 static unsigned variables;
 static size_t sizes[ROOM];
-static Instance instances[INSTANCES];
+static GIVEN instances[INSTANCES];
 
 static unsigned draw(unsigned below)
 {
@@ -72,7 +72,7 @@ static double number(void)
     return draw(3) ? (draw(2001) - 1000.0) / 500.0 : odd[draw(sizeof odd / sizeof odd[0])];
 }
 
-/* How many values a variable has, as the description says. */
+/* The number of values of a variable, from the description. */
 static size_t size_of(uint32_t reference) { return reference < variables ? sizes[reference] : 1; }
 
 static size_t room_for(const uint32_t *references, unsigned count)
@@ -83,7 +83,7 @@ static size_t room_for(const uint32_t *references, unsigned count)
 }
 
 /* Every real number of an instance, NaN for what cannot be read. */
-static void read_all(Instance one, double *numbers)
+static void read_all(GIVEN one, double *numbers)
 {
     for (uint32_t i = 0; i < variables && i < ROOM; i++) {
         if (sizes[i] > 0) numbers[i] = NAN;
@@ -97,8 +97,8 @@ static void log_message(Environment environment, fmi3Status status, fmi3String c
     messages += status != fmi3OK && text[0] != '\0' && category[0] != '\0';
 }
 
-/* What would pull the ground from under a step: all of it is refused. */
-static void not_inside(Instance one, double time)
+/* Calls that would invalidate the instance during a step; all are refused. */
+static void not_inside(GIVEN one, double time)
 {
     bool flags[3];
     double last;
@@ -109,11 +109,11 @@ static void not_inside(Instance one, double time)
         abort();
 }
 
-/* The host reads and writes in the middle of a step, and asks for its end, also where it may not. */
+/* The host reads, writes and requests an early return during a step, also where that is not allowed. */
 static void update(Environment environment, double time, bool set_requested, bool get_allowed, bool finished,
                    bool can_return, bool *wants, double *end)
 {
-    Instance one = *(Instance *)environment;
+    GIVEN one = *(GIVEN *)environment;
     uint32_t reference = draw(variables);
     double value[64] = {0.0};
     (void)set_requested;
@@ -128,15 +128,15 @@ static void update(Environment environment, double time, bool set_requested, boo
     *end = draw(2) ? time : time + 0.001 * (draw(20) - 5.0);
 }
 
-static Instance make(int w, const char *token)
+static GIVEN make(int w, const char *token)
 {
-    Instance one;
+    GIVEN one;
     if (draw(3))
         one = fmi3InstantiateCoSimulation("fuzz", token, NULL, false, draw(2), draw(2), draw(2), NULL, 0,
                                           &instances[w], log_message, draw(2) ? update : NULL);
     else
         one = fmi3InstantiateModelExchange("fuzz", token, NULL, false, draw(2), NULL, log_message);
-    if (draw(2)) { /* a good start */
+    if (draw(2)) { /* a right start */
         (void)fmi3EnterInitializationMode(one, draw(2), 1e-6, 0.0, false, 0.0);
         (void)fmi3ExitInitializationMode(one);
         if (draw(2)) (void)fmi3EnterContinuousTimeMode(one);
@@ -145,7 +145,7 @@ static Instance make(int w, const char *token)
     return one;
 }
 
-static fmi3Status through_bytes(Instance one, fmi3FMUState *state)
+static fmi3Status through_bytes(GIVEN one, fmi3FMUState *state)
 {
     size_t size = 0;
     fmi3Byte *bytes;
@@ -179,7 +179,7 @@ int main(int count, char **word)
     for (long i = 0; i < calls; i++) {
         unsigned w = draw(INSTANCES), n = draw(4), m = draw(4);
         fmi3Status status = fmi3OK;
-        Instance one = instances[w];
+        GIVEN one = instances[w];
         if (one == NULL) {
             instances[w] = make((int)w, word[1]);
             time[w] = 0.0;
@@ -202,7 +202,7 @@ int main(int count, char **word)
             read_all(one, before);
             status = fmi3SetFloat64(one, references, n, values, room_for(references, n) + !draw(9));
             if (status != fmi3Error) break;
-            read_all(one, after); /* of a call with one bad value nothing is written */
+            read_all(one, after); /* a call with one wrong value writes nothing */
             if (memcmp(before, after, variables * sizeof *before) != 0) return 4;
             untouched++;
             break;
@@ -259,7 +259,7 @@ int main(int count, char **word)
         }
         answers[status]++;
     }
-    for (int w = 0; w < INSTANCES; w++) { /* what is saved can be freed by way of any instance */
+    for (int w = 0; w < INSTANCES; w++) { /* any instance can free a saved state */
         (void)fmi3FreeFMUState(&answers, &states[w]);
         fmi3FreeInstance(instances[w]);
     }

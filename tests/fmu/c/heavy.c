@@ -1,7 +1,8 @@
 /* y is a state to which a step adds (u - y) size in `work` parts, a few nanoseconds each.
 
-From crash_at on a step writes to address 0; from hang_at on it never returns; a step across return_at is discarded
-there; one across fail_at fails. Each step sleeps for `pause` s. With SHARES instances count their steps together. */
+From crash_at on a step writes to an invalid address; from hang_at on it does not return; a step across return_at
+is discarded there; a step across fail_at fails. Each step sleeps for `pause` s. With SHARES, all instances share
+the number of steps since the last start of one of them. */
 #define _POSIX_C_SOURCE 199309L
 #include <time.h>
 

@@ -1,4 +1,5 @@
-/* A host in C: loads the library of an FMU; a run tries a third of each step, restores the state and takes the step.
+/* A host that is not a Python program: loads an FMU's library, steps RUNS instances one after the other, with states saved
+   and restored, and unloads the library.
 
 host LIBRARY RESOURCES GUID STEPS H RUNS REFERENCE... : prints the values after each step, %.17g. Messages go to stderr. */
 #ifdef _WIN32

@@ -1,9 +1,9 @@
 /* A master of FMI 3.0 Co-Simulation in C, with event mode or without.
 
-host_events LIBRARY TOKEN EVENT_MODE EARLY_RETURN STEPS H SWITCH REFERENCE... : for each event a line
-"event TIME NEXT_EVENT VALUES... | VALUES..." (next event -1: none; values of both sides), for each communication point
-"point TIME VALUES...", %.17g. SWITCH is the communication step before which the state is saved; it is restored after
-three steps (-1: never). */
+host_events LIBRARY TOKEN EVENT_MODE EARLY_RETURN STEPS H RESTORED REFERENCE... : for each event a line
+"event TIME NEXT_EVENT VALUES... | VALUES..." (next event -1: none; the values before and after), for each communication point
+"point TIME VALUES...", %.17g. After RESTORED steps the state is saved, and after three more steps it is restored, once
+(-1: never). */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@ int main(int count, char **word)
 {
     void *library = dlopen(word[1], RTLD_NOW | RTLD_LOCAL), *instance, *saved = NULL;
     bool event_mode = atoi(word[3]), early = atoi(word[4]);
-    int steps = atoi(word[5]), rollback_step = atoi(word[7]), references = count - 8, i = 0;
+    int steps = atoi(word[5]), put_back = atoi(word[7]), known = count - 8, i = 0;
     double h = atof(word[6]), time = 0.0, before[16], after[16];
     uint32_t which[16];
     if (library == NULL) { fprintf(stderr, "%s\n", dlerror()); return 2; }
@@ -46,7 +46,7 @@ int main(int count, char **word)
     void (*release)(void *) = (void (*)(void *))dlsym(library, "fmi3FreeInstance");
     bool more, stop, nominals, values, defined;
     double next = -1.0;
-    for (int j = 0; j < references; j++) which[j] = (uint32_t)atoi(word[8 + j]);
+    for (int j = 0; j < known; j++) which[j] = (uint32_t)atoi(word[8 + j]);
     instance = instantiate("host", word[2], NULL, false, true, event_mode, early, NULL, 0, NULL, (void *)log_message,
                            NULL);
     if (instance == NULL) return 5;
@@ -59,39 +59,39 @@ int main(int count, char **word)
     } else if (fmi3EnterEventMode(instance) == 0) return 6;
     while (i < steps) {
         double target = (i + 1) * h;
-        if (i == rollback_step && saved == NULL) NEED(fmi3GetFMUState(instance, &saved))
+        if (i == put_back && saved == NULL) NEED(fmi3GetFMUState(instance, &saved))
         while (time < target) {
             bool event = false, returned = false;
             NEED(fmi3DoStep(instance, time, target - time, false, &event, &stop, &returned, &time))
             if (returned && !early) return 7;
             if (event && !event_mode) return 8;
             if (event) {
-                NEED(fmi3GetFloat64(instance, which, (size_t)references, before, (size_t)references))
+                NEED(fmi3GetFloat64(instance, which, (size_t)known, before, (size_t)known))
                 NEED(fmi3EnterEventMode(instance))
-                NEED(fmi3GetFloat64(instance, which, (size_t)references, after, (size_t)references))
-                for (int j = 0; j < references; j++) if (after[j] != before[j]) return 9;
+                NEED(fmi3GetFloat64(instance, which, (size_t)known, after, (size_t)known))
+                for (int j = 0; j < known; j++) if (after[j] != before[j]) return 9;
                 do NEED(fmi3UpdateDiscreteStates(instance, &more, &stop, &nominals, &values, &defined, &next))
                 while (more);
-                NEED(fmi3GetFloat64(instance, which, (size_t)references, after, (size_t)references))
+                NEED(fmi3GetFloat64(instance, which, (size_t)known, after, (size_t)known))
                 NEED(fmi3EnterStepMode(instance))
                 printf("event %.17g %.17g", time, defined ? next : -1.0);
-                for (int j = 0; j < references; j++) printf(" %.17g", before[j]);
+                for (int j = 0; j < known; j++) printf(" %.17g", before[j]);
                 printf(" |");
-                for (int j = 0; j < references; j++) printf(" %.17g", after[j]);
+                for (int j = 0; j < known; j++) printf(" %.17g", after[j]);
                 printf("\n");
             } else if (returned) return 10;
         }
-        NEED(fmi3GetFloat64(instance, which, (size_t)references, after, (size_t)references))
+        NEED(fmi3GetFloat64(instance, which, (size_t)known, after, (size_t)known))
         printf("point %.17g", time);
-        for (int j = 0; j < references; j++) printf(" %.17g", after[j]);
+        for (int j = 0; j < known; j++) printf(" %.17g", after[j]);
         printf("\n");
         i++;
-        if (saved != NULL && i == rollback_step + 3) {
+        if (saved != NULL && i == put_back + 3) {
             NEED(fmi3SetFMUState(instance, saved))
             NEED(fmi3FreeFMUState(instance, &saved))
-            i = rollback_step;
+            i = put_back;
             time = i * h;
-            rollback_step = -1;
+            put_back = -1;
         }
     }
     NEED(fmi3Terminate(instance))

@@ -1,4 +1,4 @@
-/* A host in C for Model Exchange of FMI 2.0 or 3.0: it integrates by Euler's method.
+/* A host that is not a Python program and has its own integrator: Model Exchange of FMI 2.0 or 3.0 with Euler's method.
 
 host_me VERSION LIBRARY TOKEN STATES STEPS H REFERENCE... : prints the values after each step, %.17g. */
 #include <dlfcn.h>
@@ -27,14 +27,14 @@ static void *library;
 static void *find(const char *prefix, const char *name)
 {
     char full[128];
-    void *function;
+    void *found;
     snprintf(full, sizeof full, "%s%s", prefix, name);
-    function = dlsym(library, full);
-    if (function == NULL) {
+    found = dlsym(library, full);
+    if (found == NULL) {
         fprintf(stderr, "%s is missing\n", full);
         exit(3);
     }
-    return function;
+    return found;
 }
 
 static void need(int status, const char *what)
@@ -72,7 +72,7 @@ int main(int count, char **word)
         CALL("EnterInitializationMode", (void *, bool, double, double, bool, double), one, false, 0.0, 0.0, false, 0.0);
     }
     CALL("ExitInitializationMode", (void *), one);
-    for (;;) { /* the events of the start */
+    for (;;) { /* events at the start */
         EventInfo info = {0};
         bool f[5];
         if (version == 2) CALL("NewDiscreteStates", (void *, EventInfo *), one, &info);

@@ -1,5 +1,5 @@
-/* A host that is linked with the sources of an FMU for Co-Simulation: it steps, rolls back by way of bytes, gets
-   derivatives, resets and runs again.
+/* A host that is linked with the sources of an FMU for Co-Simulation: it steps, differentiates, saves, restores, resets
+   and runs the FMU again.
 
 linked_host TOKEN STEPS H FIRST_PARAMETER REFERENCE... : prints the values after each step, %.17g. Messages go to stderr. */
 #include <stdarg.h>
@@ -43,8 +43,8 @@ static void log_message(fmi2ComponentEnvironment environment, fmi2String name, f
 
 #define NEED(call) if ((call) != fmi2OK) { fprintf(stderr, "%s failed\n", #call); return 4; }
 
-/* Take a step and restore the state before it from its bytes. */
-static int step_and_restore(fmi2Component instance, double start, double h)
+/* A state that was serialized and deserialized is the one before. */
+static int go_back(fmi2Component instance, double start, double h)
 {
     fmi2FMUstate saved = NULL, read = NULL;
     size_t size = 0;
@@ -70,13 +70,13 @@ int main(int count, char **word)
     fmi2ValueReference which[64];
     fmi2ValueReference parameter;
     fmi2Real values[64], seed, slope;
-    int references = count - 5, steps, has_derivatives;
+    int references = count - 5, steps, derives;
     double h;
     if (references < 1 || references > 64) return 2;
     steps = atoi(word[2]);
     h = atof(word[3]);
-    has_derivatives = word[4][0] != 'x'; /* an x before the number: the FMU has no derivatives */
-    parameter = (fmi2ValueReference)atoi(word[4] + !has_derivatives);
+    derives = word[4][0] != 'x'; /* before the number: it has no derivatives */
+    parameter = (fmi2ValueReference)atoi(word[4] + !derives);
     for (int j = 0; j < references; j++) which[j] = (fmi2ValueReference)atoi(word[5 + j]);
     memset(&callbacks, 0, sizeof callbacks);
     callbacks.logger = log_message;
@@ -89,14 +89,14 @@ int main(int count, char **word)
         NEED(fmi2SetReal(instance, &parameter, 1, &seed))
         NEED(fmi2ExitInitializationMode(instance))
         for (int i = 0; i < steps; i++) {
-            if (i % 10 == 3 && step_and_restore(instance, i * h, h) != 0) return 6;
+            if (i % 10 == 3 && go_back(instance, i * h, h) != 0) return 6;
             NEED(fmi2DoStep(instance, i * h, h, fmi2True))
             NEED(fmi2GetReal(instance, which, (size_t)references, values))
             for (int j = 0; run == 1 && j < references; j++) printf("%.17g ", values[j]);
             if (run == 1) printf("\n");
         }
         seed = 1.0;
-        if (has_derivatives) NEED(fmi2GetDirectionalDerivative(instance, which, 1, &parameter, 1, &seed, &slope))
+        if (derives) NEED(fmi2GetDirectionalDerivative(instance, which, 1, &parameter, 1, &seed, &slope))
         NEED(fmi2Terminate(instance))
         NEED(fmi2Reset(instance))
     }

@@ -1,8 +1,8 @@
-/* Many instances of an FMU, one after the other and in threads, and a long run.
+/* Many instances of an FMU, one after the other and in parallel threads, and a long run.
 
-lives GUID REFERENCE cycles N: N instances, one after the other, with ten steps each
+lives GUID REFERENCE cycles N: N instances one after the other: instantiated, initialized, stepped ten times, freed
 lives GUID REFERENCE steps N: one instance, N steps
-lives GUID REFERENCE threads N: N instances, each in a thread of its own, compared with one alone
+lives GUID REFERENCE threads N: N instances in parallel threads, compared with a single one
 Prints the growth of memory over the second half in bytes, or the number of threads with other bits. */
 #define _GNU_SOURCE
 #include "fmi2.h"
@@ -70,7 +70,7 @@ static void *in_thread(void *place)
     fmi2Component one = start();
     fmi2FMUstate saved = NULL;
     for (long i = 0; i < STEPS; i++) {
-        if (i % 50 == 0) { /* a detour that is rolled back */
+        if (i % 50 == 0) { /* saved and restored */
             need(fmi2GetFMUstate(one, &saved));
             (void)run(one, i, i + 3);
             need(fmi2SetFMUstate(one, saved));
@@ -86,14 +86,14 @@ static int threads(long number)
 {
     static double values[MOST_THREADS + 1][STEPS];
     pthread_t workers[MOST_THREADS];
-    int differing = 0;
+    int others = 0;
     if (number > MOST_THREADS) return -1;
     (void)in_thread(values[MOST_THREADS]);
     for (long i = 0; i < number; i++)
         if (pthread_create(&workers[i], NULL, in_thread, values[i]) != 0) exit(5);
     for (long i = 0; i < number; i++) (void)pthread_join(workers[i], NULL);
-    for (long i = 0; i < number; i++) differing += memcmp(values[i], values[MOST_THREADS], sizeof values[i]) != 0;
-    return differing;
+    for (long i = 0; i < number; i++) others += memcmp(values[i], values[MOST_THREADS], sizeof values[i]) != 0;
+    return others;
 }
 
 static long in_use(void) { return (long)(mallinfo2().uordblks + mallinfo2().hblkhd); }

@@ -1,7 +1,7 @@
-/* A bouncing ball for Model Exchange of FMI 2.0 or 3.0 (the macro FMI), with a fault.
+/* A ball that bounces, for Model Exchange of FMI 2.0 or 3.0 (the macro FMI), with one fault.
 
-h' = v, v' = -9.81 + push; one event indicator, h, which falls through 0 at the floor; y = h + push. `fault` is the
-fault from `fault_at` (s) on; or `function` returns `status`. With the macro STATELESS nothing moves, and the
+h' = v, v' = -9.81 + push; one event indicator, h, which falls through 0 at the floor; y = h + push. `fault` is the kind
+of fault, from `fault_at` (s) on; or `function` returns `status`. With the macro STATELESS there are no states, and the
 indicator is 0.5 s - t. Types and functions after the standards. */
 #include <math.h>
 #include <stdbool.h>

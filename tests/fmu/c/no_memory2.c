@@ -1,4 +1,4 @@
-/* Runs the sources of the model `limited`; an allocation after the instantiation ends the program.
+/* Runs the sources of the model `limited`; after the instantiation all allocations fail.
 
    no_memory2 TOKEN PARAMETER : prints "done" and the number of allocations before. */
 #include <stdio.h>
@@ -14,12 +14,12 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 
-static int is_forbidden, calls;
+static int closed, calls;
 
 static void count_call(void)
 {
     calls++;
-    if (is_forbidden) abort();
+    if (closed) abort();
 }
 
 void *__wrap_malloc(size_t size) { count_call(); return __real_malloc(size); }
@@ -39,7 +39,7 @@ fmi2Status fmi2DoStep(fmi2Component, fmi2Real, fmi2Real, fmi2Boolean);
 fmi2Status fmi2Reset(fmi2Component);
 void fmi2FreeInstance(fmi2Component);
 
-static void log_message(fmi2ComponentEnvironment environment, fmi2String name, fmi2Status status, fmi2String category,
+static void tell(fmi2ComponentEnvironment environment, fmi2String name, fmi2Status status, fmi2String category,
                  fmi2String message, ...)
 {
     (void)environment;
@@ -52,15 +52,15 @@ int main(int count, char **word)
 {
     fmi2CallbackFunctions callbacks;
     fmi2Component instance;
-    fmi2ValueReference output = 0, mass;
+    fmi2ValueReference first = 0, mass; /* an output, a parameter */
     fmi2Real value = 0.0;
     memset(&callbacks, 0, sizeof callbacks);
-    callbacks.logger = log_message;
+    callbacks.logger = tell;
     if (count < 3) return 2;
     mass = (fmi2ValueReference)atoi(word[2]);
     instance = limited_fmi2Instantiate("one", fmi2CoSimulation, word[1], "", &callbacks, fmi2False, fmi2False);
     if (instance == NULL) return 3;
-    is_forbidden = 1;
+    closed = 1;
     for (int run = 0; run < 2; run++) {
         NEED(fmi2SetupExperiment(instance, fmi2False, 0.0, 0.0, fmi2False, 0.0))
         NEED(fmi2EnterInitializationMode(instance))
@@ -68,13 +68,13 @@ int main(int count, char **word)
         NEED(fmi2SetReal(instance, &mass, 1, &value))
         NEED(fmi2ExitInitializationMode(instance))
         for (int i = 0; i < 100; i++) NEED(fmi2DoStep(instance, 0.05 * i, 0.05, fmi2True))
-        NEED(fmi2GetReal(instance, &output, 1, &value))
-        (void)fmi2SetReal(instance, &output, 1, &value); /* refused */
+        NEED(fmi2GetReal(instance, &first, 1, &value))
+        (void)fmi2SetReal(instance, &first, 1, &value); /* refused */
         value = 1.0;
-        NEED(fmi2GetDirectionalDerivative(instance, &output, 1, &mass, 1, &value, &value))
+        NEED(fmi2GetDirectionalDerivative(instance, &first, 1, &mass, 1, &value, &value))
         NEED(fmi2Reset(instance))
     }
-    is_forbidden = 0;
+    closed = 0;
     fmi2FreeInstance(instance);
     printf("done %d\n", calls);
     return 0;

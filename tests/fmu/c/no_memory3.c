@@ -1,4 +1,4 @@
-/* Runs the sources of the model `limited`; an allocation after the instantiation ends the program.
+/* Runs the sources of the model `limited`; after the instantiation all allocations fail.
 
    no_memory3 TOKEN : prints "done" and the number of allocations before. */
 #include <stdio.h>
@@ -14,12 +14,12 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 
-static int is_forbidden, calls;
+static int closed, calls;
 
 static void count_call(void)
 {
     calls++;
-    if (is_forbidden) abort();
+    if (closed) abort();
 }
 
 void *__wrap_malloc(size_t size) { count_call(); return __real_malloc(size); }
@@ -43,25 +43,25 @@ void fmi3FreeInstance(fmi3Instance);
 int main(int count, char **word)
 {
     fmi3Instance instance;
-    fmi3ValueReference array = 0; /* its size is unknown */
+    fmi3ValueReference first = 0;
     fmi3Float64 values[64];
     fmi3Boolean event, ends, early;
     if (count < 2) return 2;
     instance = limited_fmi3InstantiateCoSimulation("one", word[1], "", false, false, false, false, NULL, 0, NULL, NULL,
                                                    NULL);
     if (instance == NULL) return 3;
-    is_forbidden = 1;
+    closed = 1;
     for (int run = 0; run < 2; run++) {
-        size_t size = 1;
+        size_t room = 1;
         NEED(fmi3EnterInitializationMode(instance, false, 0.0, 0.0, false, 0.0))
-        while (size < 13 && fmi3GetFloat64(instance, &array, 1, values, size) != fmi3OK) size++;
-        NEED(fmi3GetFloat64(instance, &array, 1, values, size))
+        while (room < 13 && fmi3GetFloat64(instance, &first, 1, values, room) != fmi3OK) room++;
+        NEED(fmi3GetFloat64(instance, &first, 1, values, room))
         NEED(fmi3ExitInitializationMode(instance))
         for (int i = 0; i < 100; i++)
             NEED(fmi3DoStep(instance, 0.05 * i, 0.05, true, &event, &ends, &early, values))
         NEED(fmi3Reset(instance))
     }
-    is_forbidden = 0;
+    closed = 0;
     fmi3FreeInstance(instance);
     printf("done %d\n", calls);
     return 0;

@@ -1,9 +1,9 @@
-/* An FMI 3.0 Co-Simulation slave whose clocks have intervals of all kinds; each counts its ticks.
+/* An FMI 3.0 Co-Simulation slave with a clock for each kind of interval, whose ticks it counts.
 
 steady    fixed, 0.2 s
-measured  calculated: the parameter `period`; 1/3 s where it is asked for as a fraction
-tuned     tunable: first `period`, from its third tick on half of it
-growing   changing: 0.05 s, 0.1 s, 0.15 s … after one another
+measured  calculated: the parameter `period`; 1/3 s if the host requests it as a fraction
+tuned     tunable: `period`, and half of it from the third tick on
+growing   changing: 0.05 s, 0.1 s, 0.15 s …
 Outputs: the number of ticks of each, and the time of the last tick of any. After the FMI 3.0 standard. */
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@ typedef enum { OK, Warning, Discard, Error, Fatal } Status;
 #define EXPORT __attribute__((visibility("default")))
 enum { STEADY, MEASURED, TUNED, GROWING, CLOCKS };
 enum { NEW = 1, INITIALIZATION = 2, EVENT = 4, STEP = 8 };
-typedef struct { double time, period, last; int32_t ticks[CLOCKS]; bool active[CLOCKS], has_new_interval[CLOCKS]; } Data;
+typedef struct { double time, period, last; int32_t ticks[CLOCKS]; bool active[CLOCKS], news[CLOCKS]; } Data;
 typedef struct { Data d; int mode; } Slave;
 #define IN(modes) do { if (!(s->mode & (modes))) return Error; } while (0)
 
@@ -25,7 +25,7 @@ EXPORT void *fmi3InstantiateCoSimulation(const char *name, const char *token, co
     Slave *s = calloc(1, sizeof(Slave));
     s->mode = NEW;
     s->d.period = 0.3;
-    for (int i = 0; i < CLOCKS; i++) s->d.has_new_interval[i] = true;
+    for (int i = 0; i < CLOCKS; i++) s->d.news[i] = true;
     return s;
 }
 EXPORT void fmi3FreeInstance(Slave *s) { free(s); }
@@ -50,8 +50,8 @@ EXPORT Status fmi3GetIntervalDecimal(Slave *s, const Reference r[], size_t n, do
         int32_t ticks = s->d.ticks[r[i]];
         if (r[i] == STEADY) return Error;
         interval[i] = r[i] == GROWING ? 0.05 * (ticks + 1) : r[i] == TUNED && ticks >= 3 ? s->d.period / 2 : s->d.period;
-        qualifier[i] = s->d.has_new_interval[r[i]] ? 2 : 1;
-        s->d.has_new_interval[r[i]] = false;
+        qualifier[i] = s->d.news[r[i]] ? 2 : 1;
+        s->d.news[r[i]] = false;
     }
     return OK;
 }
@@ -61,8 +61,8 @@ EXPORT Status fmi3GetIntervalFraction(Slave *s, const Reference r[], size_t n, u
     for (size_t i = 0; i < n; i++) {
         counter[i] = 1;
         resolution[i] = 3;
-        qualifier[i] = s->d.has_new_interval[r[i]] ? 2 : 1;
-        s->d.has_new_interval[r[i]] = false;
+        qualifier[i] = s->d.news[r[i]] ? 2 : 1;
+        s->d.news[r[i]] = false;
     }
     return OK;
 }
@@ -75,7 +75,7 @@ EXPORT Status fmi3UpdateDiscreteStates(Slave *s, bool *again, bool *terminate, b
         s->d.ticks[i]++;
         s->d.last = s->d.time;
         s->d.active[i] = false;
-        s->d.has_new_interval[i] = i == GROWING || (i == TUNED && s->d.ticks[i] == 3);
+        s->d.news[i] = i == GROWING || (i == TUNED && s->d.ticks[i] == 3);
     }
     return OK;
 }

@@ -1,4 +1,4 @@
-/* A step copies each input to the output of its type; it adds 1 to the integer and negates the boolean. */
+/* A step sets the outputs: the real and the string input as they are, the integer input plus 1, the boolean one negated. */
 #define REALS 2
 #define INTEGERS 2
 #define BOOLEANS 2
