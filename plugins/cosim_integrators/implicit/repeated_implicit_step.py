@@ -51,12 +51,20 @@ def load_start(method):
     memory.jacobian_age = OLD
 
 
+def keep_output(method):
+    """Dense output is there: methods whose output is written later bring their own function."""
+
+
 def new_redo(
-    arrays: type[ImplicitMethod], attempt_step: Callable[..., Any], accept_step: Callable[..., Any]
+    arrays: type[ImplicitMethod],
+    attempt_step: Callable[..., Any],
+    accept_step: Callable[..., Any],
+    complete_output: Callable[..., Any] = keep_output,
 ) -> Callable[..., Any]:
     """The kernel function that takes the last step again, to another end and without error control.
 
-    When it fails, everything is again as at the end of that step.
+    When it fails, everything is again as at the end of that step: hence ``complete_output(method)`` writes
+    dense output that is not there yet from what the attempt replaces.
     """
     repeat_attempt = new_repetition(attempt_step)
 
@@ -66,6 +74,7 @@ def new_redo(
         t = work.start
         t_end = work.end
         next_length = memory.next_step
+        complete_output(method)
         load_start(method)
         status = repeat_attempt(method.inner(system), method, t, t_event)
         copy_values(method.spare, method.end)
