@@ -99,6 +99,18 @@ def test_a_step_taken_again_twice_is_that_taken_again_once(method: Any, steps: i
 
 
 @pytest.mark.parametrize("method", ALL)
+def test_a_step_taken_again_to_its_own_end_ends_there(method: Any) -> None:
+    """To the last bit: Newton's method begins with the same guess, which the past gives."""
+    system = BlockSystem(HIRES.block, 8)
+    integrator, state = started(method, system, HIRES.start, accuracy=1e-4)
+    for _ in range(7):
+        assert integrator.step(system, state, 300.0) is kit.StepCode.DONE
+    before = bytes_of(state)
+    assert integrator.redo(system, state, state.time) is kit.StepCode.DONE
+    assert bytes_of(state)[:2] == before[:2]
+
+
+@pytest.mark.parametrize("method", ALL)
 def test_dense_output_is_the_same_after_a_step_that_cannot_be_taken_again(method: Any) -> None:
     system = BlockSystem(stopping, 2)
     found = []
