@@ -234,7 +234,7 @@ def predict_from(method, differences, y, order):
 def advance_differences(method, y, order, loaded):
     """Write the history: the differences at the end `y` of the step, the first `loaded` of them.
 
-    The dense output is written by whom first reads it: see `complete_polynomial`.
+    `complete_polynomial` writes the dense output when it is first read.
     """
     history = method.history
     bring_to_end(method, method.differences, history, y, order)

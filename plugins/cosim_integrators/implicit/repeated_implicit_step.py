@@ -53,7 +53,7 @@ def load_start(method):
 
 
 def keep_output(method):
-    """Dense output is there: methods that write it later have a function of their own."""
+    """Do nothing: the step has written its dense output already."""
 
 
 def new_redo(
