@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from gain_parts import Gain, PlainGain
 from how_many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_parts import BouncingBall, Oscillator, system_of
-from test_schedule import Gain, PlainGain
 
 import cosim
 

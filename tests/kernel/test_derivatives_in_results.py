@@ -42,23 +42,23 @@ def test_a_run_that_records_nothing_has_no_derivatives_either() -> None:
 
 
 def test_a_run_whose_tape_is_read_in_pieces_has_the_same_derivatives(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = differentiated(Relay(), 1.5, ["x.a", "x.j"])
+    expected = differentiated(Relay(), 1.5, ["x.a", "x.j"])
     monkeypatch.setattr("cosim.simulation.carried_tangents.TAPE_LENGTH", 1)
     pieces = differentiated(Relay(), 1.5, ["x.a", "x.j"])
     for by in ("x.a", "x.j"):
-        assert np.array_equal(pieces.derivative("x.y", by), whole.derivative("x.y", by))
-    assert list(pieces.events) == list(whole.events)
+        assert np.array_equal(pieces.derivative("x.y", by), expected.derivative("x.y", by))
+    assert list(pieces.events) == list(expected.events)
 
 
 def test_a_run_does_not_depend_on_what_the_run_before_it_asked_for() -> None:
     model = cosim.Model("m")
     model.add(Ball(), "x")
     options = {"until": 2.0, "output_interval": 0.5}
-    first = model.simulate(derivatives=["x.e", "x.g"], **options)
+    with_both = model.simulate(derivatives=["x.e", "x.g"], **options)
     plain = model.simulate(**options)
     repeated = model.simulate(derivatives=["x.g"], **options)
     assert not plain.derivatives
-    assert np.array_equal(repeated.derivative("x.height", "x.g"), first.derivative("x.height", "x.g"))
+    assert np.array_equal(repeated.derivative("x.height", "x.g"), with_both.derivative("x.height", "x.g"))
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

@@ -101,6 +101,7 @@ def test_handlers_read_and_write_in_the_order_on_paper(ticks: int) -> None:
         simulator = cosim.Simulator(model.build(), event_limit=0)
         common = math.lcm(*(time.denominator for time in (*periods, *offsets)))
         due, steps = [int(o * common) for o in offsets], [int(p * common) for p in periods]
+        # the run on paper, in integers of the common resolution
         counts, seen, done = [0.0] * 3, [0.0] * 3, 0
         while done < ticks:
             instant = min(due)

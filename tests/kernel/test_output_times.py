@@ -65,8 +65,8 @@ def test_a_run_that_goes_on_from_an_output_time_has_it_once(start: float) -> Non
     simulator = cosim.Simulator(system, accuracy=1e-6)
     simulator.advance_to(start)
     result = simulate(system, until=2.0, output_interval=0.1, accuracy=1e-6, state=simulator.state)
-    first = round(start * 10)
-    assert np.asarray(result["time"]).tolist() == [i / 10 for i in range(first, 21)]
+    first_index = round(start * 10)
+    assert np.asarray(result["time"]).tolist() == [i / 10 for i in range(first_index, 21)]
 
 
 def test_runs_of_an_ensemble_have_the_same_output_times() -> None:

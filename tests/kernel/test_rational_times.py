@@ -67,10 +67,10 @@ def test_a_million_million_ticks(period: float | str) -> None:
     simulator = simulator_of(part, start)
     simulator.advance_to(float(exactly * (count + 10)))
     # ticks whose doubles are the start itself are due there, too
-    first = next(i for i in range(count - 1000, count + 2) if float(exactly * i) >= start)
+    first_index = next(i for i in range(count - 1000, count + 2) if float(exactly * i) >= start)
     assert part.notes == on_paper(
         {"a": (exactly, Fraction(0)), "b": (exactly * 3, Fraction(0))},
-        first * exactly,
+        first_index * exactly,
         exactly * (count + 10),
     )
 
