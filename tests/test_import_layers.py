@@ -84,11 +84,11 @@ def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
     def visit(module: str) -> None:
         order[module] = lowest[module] = len(order)
         stack.append(module)
-        for other in sorted(graph[module]):
-            if other not in order:
-                visit(other)
-            if other in stack:
-                lowest[module] = min(lowest[module], lowest[other])
+        for target in sorted(graph[module]):
+            if target not in order:
+                visit(target)
+            if target in stack:
+                lowest[module] = min(lowest[module], lowest[target])
         if lowest[module] == order[module]:
             group = stack[stack.index(module) :]
             del stack[stack.index(module) :]
@@ -109,17 +109,17 @@ def test_kernel_and_compiler_have_no_cycle_of_imports() -> None:
     """Not even with imports in functions and for type checkers."""
     graph = import_graph(["cosim", "cosim_compiler"], everywhere=True)
     assert len(graph) > 100
-    assert cycles({m: found - {"cosim"} for m, found in graph.items()}) == []
+    assert cycles({m: targets - {"cosim"} for m, targets in graph.items()}) == []
 
 
 def test_no_package_has_a_cycle_of_imports_when_it_is_loaded() -> None:
     """Imports of a whole package are left out: its `__init__.py` only exports names."""
     packages = sorted(PACKAGES)
     graph = import_graph(packages, everywhere=False)
-    assert cycles({m: found - set(packages) for m, found in graph.items()}) == []
+    assert cycles({m: targets - set(packages) for m, targets in graph.items()}) == []
 
 
-def folder_of(module: str, folders: set[str]) -> str:
+def folder_or_module(module: str, folders: set[str]) -> str:
     """The folder that contains a module; a module beside folders is a node of its own.
 
     So is the `__init__.py` of a folder, which exports names and is not imported by its own modules.
@@ -137,9 +137,9 @@ def folder_graph(packages: list[str]) -> dict[str, set[str]]:
     folders = {module_of(file) for file in files if file.endswith("/__init__.py")}
     graph: dict[str, set[str]] = {}
     for module, imported in import_graph(packages, everywhere=True).items():
-        here = folder_of(module, folders)
-        others = {folder_of(other, folders) for other in imported - set(packages)}
-        graph.setdefault(here, set()).update(others - {here})
+        node = folder_or_module(module, folders)
+        targets = {folder_or_module(target, folders) for target in imported - set(packages)}
+        graph.setdefault(node, set()).update(targets - {node})
     return graph
 
 
@@ -162,9 +162,9 @@ def layer_of(module: str) -> int:
 def test_no_module_imports_from_a_higher_layer() -> None:
     graph = import_graph(["cosim", "cosim_compiler"], everywhere=True)
     wrong = [
-        f"{module} imports {other}"
-        for module, found in sorted(graph.items())
-        for other in sorted(found)
-        if layer_of(other) > layer_of(module)
+        f"{module} imports {target}"
+        for module, targets in sorted(graph.items())
+        for target in sorted(targets)
+        if layer_of(target) > layer_of(module)
     ]
     assert wrong == []

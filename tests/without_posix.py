@@ -129,9 +129,9 @@ def import_everything() -> list[types.ModuleType]:
     """All modules of the product."""
     modules = []
     for package in map(importlib.import_module, PACKAGES):
-        for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-            if not found.name.endswith(("__main__", ".slave")):
-                modules.append(importlib.import_module(found.name))
+        for module_info in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+            if not module_info.name.endswith(("__main__", ".slave")):
+                modules.append(importlib.import_module(module_info.name))
     return modules
 
 
