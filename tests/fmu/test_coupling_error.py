@@ -13,6 +13,7 @@ from scipy.linalg import expm
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "masters"))
 import error_bars
 import nonlinear
+import nonlinear_couplings
 import sampled
 from cuts import TwoMasses
 from known_couplings import draw
@@ -444,7 +445,7 @@ def test_bars_of_a_long_run_do_not_depend_on_who_decides(
 
 def test_equations_that_disagree_are_not_known() -> None:
     """Good fits of three rhythms answer 70 times apart: their middle was an eighth of the error."""
-    case = nonlinear.kuramoto()
+    case = nonlinear_couplings.kuramoto()
     result = CoSimulation(case.parts, case.links, "jacobi", case.step).simulate(case.until)
     true = nonlinear.exact(case, result.time)
     report = result.coupling

@@ -136,7 +136,7 @@ def test_what_passes_directly_is_judged() -> None:
 @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel", "interface_newton"])
 def test_a_stiff_pair_cut_into_force_and_motion(algorithm: str) -> None:
     """Forces as well as motions: bars hold, and none is wide."""
-    case = drawn_systems.Drawn(
+    case = drawn_systems.DrawnCoupling(
         "stiff",
         {
             "m": (Mass, {"mass": 1.0, "start_x": 1.0}),
@@ -421,7 +421,7 @@ def exploding() -> CoSimulation:
 
 
 def test_what_is_required_is_an_error_when_it_is_not_so() -> None:
-    coarse = drawn_systems.Drawn(
+    coarse = drawn_systems.DrawnCoupling(
         "chain", {"s": (Source, {"slope": 1.0}), "i": (Integrator, {})}, [("s.y", "i.u")], 2.0, 0.2
     )
     result = coarse.loop().simulate(2.0)
